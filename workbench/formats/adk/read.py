@@ -11,7 +11,16 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.adk.signature import ID, either
-from workbench.formats.adk.view import CALLS, Seen, View, compaction_of, last_speaker, others_in, seen_by, speaker_of
+from workbench.formats.adk.view import (
+    CALLS,
+    AgentView,
+    Seen,
+    compaction_of,
+    last_speaker,
+    others_in,
+    seen_by,
+    speaker_of,
+)
 from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import as_text
@@ -28,7 +37,7 @@ from workbench.session.session import Compaction, Epoch, LoadWarning, Records, S
 
 
 @dataclass(slots=True)
-class _Reading:
+class _ReadState:
     others: frozenset[int]
     """Indexes of events by agents other than the one whose context is read."""
     messages: list[Message] = field(default_factory=list)
@@ -77,7 +86,7 @@ def _session(path: Path, data: bytes, agent: str, progress: Progress) -> Session
         if not isinstance(event, dict)
     ]
     chosen = agent or last_speaker(events)
-    reading = _Reading(others_in(events, chosen))
+    reading = _ReadState(others_in(events, chosen))
     for index, event in enumerate(map(dict_of, events)):
         if message := _message(index, event, reading):
             reading.message_of[index] = len(reading.messages)
@@ -108,12 +117,13 @@ def _session(path: Path, data: bytes, agent: str, progress: Progress) -> Session
         model=next((m.model for m in reversed(reading.messages) if m.model), None),
         warnings=tuple(warnings),
         facts=SessionFacts(
-            unread=tuple(_unread(events, reading.messages)), own=View(chosen, frozenset(reading.nameless), bool(agent))
+            unread=tuple(_unread(events, reading.messages)),
+            own=AgentView(chosen, frozenset(reading.nameless), bool(agent)),
         ),
     )
 
 
-def _members(reading: _Reading, seen: Seen) -> list[int]:
+def _members(reading: _ReadState, seen: Seen) -> list[int]:
     return [reading.message_of[index] for index in seen.order if index in reading.message_of]
 
 
@@ -128,7 +138,7 @@ def _unread(events: Sequence[Any], messages: Sequence[Message]) -> list[int]:
     ]
 
 
-def _message(index: int, event: Item, reading: _Reading) -> Message | None:
+def _message(index: int, event: Item, reading: _ReadState) -> Message | None:
     """Return the message of an event; None for an event without content, or with part of a stream."""
     compaction = compaction_of(event)
     content = dict_of(either(compaction, "compacted_content") if compaction else event.get("content"))
@@ -203,7 +213,7 @@ def _usage(counts: Item) -> Usage | None:
     return usage_of_prompt(sent, output + thought, cached)
 
 
-def _part(part: Any, id: str, known: Iterator[str], reading: _Reading) -> Block:
+def _part(part: Any, id: str, known: Iterator[str], reading: _ReadState) -> Block:
     if not isinstance(part, dict):
         return Opaque(type(part).__name__, part)
     if isinstance(part.get("text"), str):

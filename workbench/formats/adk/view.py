@@ -24,7 +24,7 @@ _FRAMEWORK_CALLS = ("adk_framework", "adk_request_credential", "adk_request_conf
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class AgentView:
     """Agent whose context was read: `chosen` by the caller, else the last to speak. `nameless` are ids of calls that
     have none in the file."""
 

@@ -18,7 +18,7 @@ from zlib import crc32
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.adk.signature import camel
-from workbench.formats.adk.view import CALLS, View, others_in, speaker_of
+from workbench.formats.adk.view import CALLS, AgentView, others_in, speaker_of
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, named, texts_of
@@ -102,13 +102,15 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
     return Written(data, name, id, folder=str(agent.parent), commands=(command,), losses=losses)
 
 
-def view_of(session: Session) -> View:
+def view_of(session: Session) -> AgentView:
     """Return the agent whose context a session of this format was read as."""
     own = session.facts.own
-    return own if isinstance(own, View) else View("", frozenset(), chosen=False)
+    return own if isinstance(own, AgentView) else AgentView("", frozenset(), chosen=False)
 
 
-def _with_others_as_user(view: View, messages: list[Message], events: Sequence[Item], losses: Losses) -> list[Message]:
+def _with_others_as_user(
+    view: AgentView, messages: list[Message], events: Sequence[Item], losses: Losses
+) -> list[Message]:
     """Write other agents' texts as user text where ADK would not do so itself: it continues with the last speaker."""
     speakers = (
         speaker_of(events[message.source[0]]) if message.source else view.agent if message.role == "assistant" else ""

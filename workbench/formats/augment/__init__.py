@@ -1,9 +1,9 @@
 """Augment CLI (auggie) sessions: `chatHistory` in one JSON document.
 
-Verified against the description of the format only: no real file was at hand.
+Checked against the description of the format only, not against a real file.
 
-Each entry gives up to three messages that share its record: the summary its request carries, the request, the response.
-A recorded summary ends an epoch and opens the next one; the versions of summaries are in the session's facts.
+Each entry becomes up to three messages that share its record: the summary in its request, the request, the response. A
+recorded summary ends an epoch and begins the next; the versions of summaries are in the session's facts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Augment's nodes and our blocks, there and back.
+"""Convert between Augment's nodes and our blocks.
 
-The numbers mean different things on the two sides of an exchange: type 10 is a summary of older exchanges in a request
-and a record of token usage in a response.
+Type numbers differ between the two sides of an exchange: type 10 is a summary of older exchanges in a request, and
+token usage in a response.
 """
 
 from __future__ import annotations
@@ -18,29 +18,30 @@ from workbench.session.images import pixels_of_encoded
 Node = dict[str, Any]
 
 STRAY = "entry"
-"""Type of the Opaque block that stands for an entry of the history that is no exchange."""
+"""Type of the Opaque block that holds an entry of the history that is no exchange."""
 
 SUMMARY_NODE = 10
-"""In request nodes only."""
+"""Type of a summary, in request nodes only."""
 
 _USAGE_NODE = 10
-"""In response nodes only."""
+"""Type of token usage, in response nodes only."""
 
 _IMAGE_CONTENT = 2
 
 
 def nodes_of(exchange: Any, key: str) -> list[Any]:
+    """Return the list of nodes under a key, empty without one."""
     nodes = exchange.get(key) if isinstance(exchange, dict) else None
     return list_of(nodes)
 
 
 def is_summary_node(node: Any) -> bool:
-    """Of a request's node: whether it stands for older exchanges."""
+    """True for a request node that summarizes older exchanges."""
     return isinstance(node, dict) and node.get("type") == SUMMARY_NODE
 
 
 def request_blocks(exchange: Node) -> tuple[Block, ...]:
-    """What a request says, its summary nodes aside; results first. `request_message` repeats the text nodes."""
+    """Return a request's blocks without its summaries, results first. `request_message` repeats the text nodes."""
     blocks = [_request_block(node) for node in nodes_of(exchange, "request_nodes") if not is_summary_node(node)]
     message = exchange.get("request_message")
     if isinstance(message, str) and message and not any(isinstance(block, Text) and block.text for block in blocks):
@@ -50,7 +51,7 @@ def request_blocks(exchange: Node) -> tuple[Block, ...]:
 
 
 def summary_blocks(exchange: Node) -> tuple[Block, ...]:
-    """The summary of older exchanges that a request carries; empty where it carries none."""
+    """Return the summary of older exchanges in a request, empty without one."""
     blocks: list[Block] = []
     for node in nodes_of(exchange, "request_nodes"):
         if not is_summary_node(node):
@@ -61,13 +62,13 @@ def summary_blocks(exchange: Node) -> tuple[Block, ...]:
             continue
         blocks.append(Text(_summary_text(inner)))
         if inner.get("history_end"):
-            # The exchanges kept whole inside the node are sent with it.
+            # The node also holds complete exchanges, which are sent with it.
             blocks.append(Opaque("history_end", {"history_end": inner["history_end"]}))
     return tuple(blocks)
 
 
 def _summary_text(inner: Node) -> str:
-    """The node as auggie shows it to the model: its own template is not known word for word."""
+    """Return a summary node as text for the model; auggie's exact template is not known."""
     lines = ["<supervisor>", f"<summary request_id={as_text(inner.get('summarization_request_id') or '')}>"]
     lines += [as_text(inner.get("summary_text") or ""), "</summary>"]
     if inner.get("history_middle_abridged_text"):
@@ -77,12 +78,12 @@ def _summary_text(inner: Node) -> str:
 
 
 def response_blocks(exchange: Node) -> tuple[Block, ...]:
-    """What a response says in the order in which it was shown: thinking, text, calls.
+    """Return a response's blocks in the order shown to the user: thinking, text, calls.
 
-    In the list text comes after the calls; `response_text` repeats the text nodes; token usage is no block.
+    In the file text comes after the calls; `response_text` repeats the text nodes; token usage is no block.
     """
-    found = [_response_block(node) for node in nodes_of(exchange, "response_nodes") if not _is_usage(node)]
-    blocks = [block for block in found if not (isinstance(block, Text) and not block.text)]
+    all_blocks = [_response_block(node) for node in nodes_of(exchange, "response_nodes") if not _is_usage(node)]
+    blocks = [block for block in all_blocks if not (isinstance(block, Text) and not block.text)]
     text = exchange.get("response_text")
     if isinstance(text, str) and text and not any(isinstance(block, Text) for block in blocks):
         blocks.append(Text(text))
@@ -91,7 +92,7 @@ def response_blocks(exchange: Node) -> tuple[Block, ...]:
 
 
 def token_usage(exchange: Node) -> dict[str, int]:
-    """The counts that a response records, empty where it records none."""
+    """Return the token counts that a response records, empty without any."""
     for node in reversed(nodes_of(exchange, "response_nodes")):
         counts = node.get("token_usage") if _is_usage(node) else None
         if isinstance(counts, dict):
@@ -100,6 +101,7 @@ def token_usage(exchange: Node) -> dict[str, int]:
 
 
 def usage_of(counts: dict[str, int]) -> Usage | None:
+    """Return recorded counts as usage, None without any."""
     if not counts:
         return None
     return Usage(
@@ -111,12 +113,12 @@ def usage_of(counts: dict[str, int]) -> Usage | None:
 
 
 def labelled(text: str) -> str:
-    """A summary as it can stand behind another one: without the form at which the client cuts what is before it."""
+    """Label a summary that follows another one: in its usual form the client would drop all older exchanges."""
     return f"{SUMMARY_LABEL}\n{text}"
 
 
 def unlabelled(block: Block) -> Block:
-    """The summary that `labelled` was given."""
+    """Undo `labelled`; other blocks are returned unchanged."""
     return Text(block.text.removeprefix(f"{SUMMARY_LABEL}\n")) if isinstance(block, Text) else block
 
 
@@ -160,7 +162,7 @@ def _content(node: Node, inner: str) -> str | None:
 
 
 def _parts(result: Node) -> tuple[Text | Media, ...]:
-    """A result's content nodes where it has them, for `content` repeats their text; else `content`."""
+    """Return a result's content nodes, or `content`, which repeats their text, where it has none."""
     parts: list[Text | Media] = []
     for node in nodes_of(result, "content_nodes"):
         if isinstance(node, dict) and node.get("type") == _IMAGE_CONTENT:
@@ -176,23 +178,23 @@ def _parts(result: Node) -> tuple[Text | Media, ...]:
 
 
 def _media(holder: Any, kind: str) -> Media:
-    """Its size is that of the strings it holds, which are its encoded data but for a name."""
+    """Return media sized by its strings: encoded data and a short name."""
     values = [value for value in holder.values() if isinstance(value, str)] if isinstance(holder, dict) else []
     return Media(kind, sum(map(len, values)), pixels_of_encoded(max(values, key=len, default="")))
 
 
 def request_nodes(blocks: Iterable[Block], losses: Losses) -> list[Node]:
-    """Nodes of a request, numbered from 1."""
+    """Render blocks as the nodes of a request, numbered from 1."""
     return _numbered([node for block in blocks for node in _as_request(block, losses)])
 
 
 def response_nodes(blocks: Sequence[Block], losses: Losses) -> list[Node]:
-    """Nodes of a response, numbered from 1."""
+    """Render blocks as the nodes of a response, numbered from 1."""
     return _numbered([node for block in blocks for node in _as_response(block, losses)])
 
 
 def is_node(block: Opaque) -> bool:
-    """Whether an unknown block is a node of this format, and so can go back into it."""
+    """True for an unknown block that is a node of this format and can be written again."""
     return isinstance(block.raw, dict) and type(block.raw.get("type")) is int
 
 
@@ -224,8 +226,8 @@ def _as_response(block: Block, losses: Losses) -> Iterable[Node]:
                 "content": "",
                 "thinking": {"summary": "", "content": text, "encrypted_content": signature},
             }
-        case ToolUse(id, name, given):
-            as_json = given if isinstance(given, str) else as_text(given)
+        case ToolUse(id, name, input):
+            as_json = input if isinstance(input, str) else as_text(input)
             call = {"tool_use_id": id, "tool_name": name, "input_json": as_json, "is_partial": False}
             yield {"type": 5, "content": "", "tool_use": call}
         case Opaque(_, raw) if is_node(block):

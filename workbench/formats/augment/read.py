@@ -1,4 +1,4 @@
-"""Reading: Augment CLI session."""
+"""Read Augment CLI sessions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.formats.augment.nodes import (
     usage_of,
 )
 from workbench.formats.augment.signature import ID
-from workbench.formats.augment.summaries import Recorded, current_version, epochs_of
+from workbench.formats.augment.summaries import RecordedSummary, current_version, epochs_of
 from workbench.formats.augment.texts import RESUMED, is_supervisors
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.conversation import Document
@@ -31,12 +31,12 @@ from workbench.formats.kit.values import dict_of
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolResult
 from workbench.session.session import LoadWarning, Session, SessionFacts
 
-_FALL_TOKENS, _FALL_SHARE = 5_000, 2 / 3
-"""A fall of the history sent that calls for an explanation: by so many tokens, and to less than this share."""
+_DROP_TOKENS, _DROP_SHARE = 5_000, 2 / 3
+"""Drop of the history sent that needs a warning: by at least this many tokens, to at most this share."""
 
 
 class Reader(Document):
-    """What the summaries of a history make of it; exchanges that did not complete are in the file view alone."""
+    """Reader of a history and its summaries; exchanges that did not complete are only in the file view."""
 
     format = ID
     needs = "has no chatHistory list; open a session file of the Augment CLI"
@@ -50,24 +50,24 @@ class Reader(Document):
         messages: list[Message] = []
         completed: list[int] = []
         times: list[float | None] = []
-        spent = 0
-        recorded: list[Recorded] = []
-        keys: dict[str, int] = {}
+        stale_until = 0
+        recorded: list[RecordedSummary] = []
+        used_prefixes: dict[str, int] = {}
         for index, entry in enumerate(entries):
-            found = list(_messages(index, entry, _key(index, entry, keys), self.warnings))
-            here = range(len(messages), len(messages) + len(found))
+            entry_messages = list(_messages(index, entry, _message_prefix(index, entry, used_prefixes), self.warnings))
+            places = range(len(messages), len(messages) + len(entry_messages))
             time = seconds_of(dict_of(entry).get("finishedAt"))
-            messages += found
-            # A copy was not there when the summary before it was made, whatever its time.
-            times += [None if dict_of(entry).get(COPY) else time] * len(found)
-            spent = len(messages) if dict_of(entry).get(SPENT) else spent
+            messages += entry_messages
+            # A copy did not exist when the summary before it was written, whatever its time.
+            times += [None if dict_of(entry).get(COPY) else time] * len(entry_messages)
+            stale_until = len(messages) if dict_of(entry).get(SPENT) else stale_until
             if not (isinstance(entry, dict) and entry.get("completed") is False):
-                completed += here
-                if found and found[0].kind == "summary" and _replaces_history(entry):
-                    stop = next((at for at in here if messages[at].kind != "summary"), here.stop)
-                    recorded.append(Recorded(here.start, stop, _version(entry), time))
-        messages[:spent] = [replace(message, usage=None) for message in messages[:spent]]
-        self.warnings += [*_silent_drops(entries), *_left_out(messages, recorded)]
+                completed += places
+                if entry_messages and entry_messages[0].kind == "summary" and _replaces_history(entry):
+                    stop = next((at for at in places if messages[at].kind != "summary"), places.stop)
+                    recorded.append(RecordedSummary(places.start, stop, _version(entry), time))
+        messages[:stale_until] = [replace(message, usage=None) for message in messages[:stale_until]]
+        self.warnings += [*_silent_drops(entries), *_ignored_summary(messages, recorded)]
         state = dict_of(document.get("agentState"))
         guidelines = (state.get(key) for key in ("userGuidelines", "workspaceGuidelines"))
         return self._session(
@@ -91,10 +91,12 @@ def _exchange(entry: Any) -> dict[str, Any] | None:
     return exchange if isinstance(exchange, dict) else None
 
 
-def _key(index: int, entry: Any, taken: dict[str, int]) -> str:
-    """What the ids of an entry's messages begin with: its request id, its number where that is missing or taken."""
-    named = (_exchange(entry) or {}).get("request_id")
-    return unique_id(named if isinstance(named, str) and named and named not in taken else f"e{index + 1}", taken)
+def _message_prefix(index: int, entry: Any, used: dict[str, int]) -> str:
+    """Return the prefix of an entry's message ids: its request id, or its number if that is missing or used."""
+    request_id = (_exchange(entry) or {}).get("request_id")
+    return unique_id(
+        request_id if isinstance(request_id, str) and request_id and request_id not in used else f"e{index + 1}", used
+    )
 
 
 def _messages(index: int, entry: Any, key: str, warnings: list[LoadWarning]) -> Iterator[Message]:
@@ -112,10 +114,10 @@ def _messages(index: int, entry: Any, key: str, warnings: list[LoadWarning]) -> 
     kind: Kind = "summary" if flagged else _request_kind(exchange, request)
     if request or not (summary or response or counts):
         role: Role = "tool" if any(isinstance(block, ToolResult) for block in request) else "user"
-        yield Message(f"{key}:request", role, tuple(_own_and_put(exchange, request, kind)), kind, source=source)
+        yield Message(f"{key}:request", role, tuple(_mark_added_text(exchange, request, kind)), kind, source=source)
     if response or counts:
-        said = next((block.text for block in response if isinstance(block, Text)), "")
-        resumed = flagged or ((kind == "summary" or not request) and said.startswith(RESUMED))
+        text = next((block.text for block in response if isinstance(block, Text)), "")
+        resumed = flagged or ((kind == "summary" or not request) and text.startswith(RESUMED))
         yield Message(
             f"{key}:response",
             "assistant",
@@ -127,9 +129,9 @@ def _messages(index: int, entry: Any, key: str, warnings: list[LoadWarning]) -> 
         )
 
 
-def _own_and_put(exchange: dict[str, Any], blocks: tuple[Block, ...], kind: Kind) -> Iterator[Block]:
-    """A request's blocks: a text node that `request_message`, what the person typed, does not hold was put there by the
-    editor or the agent."""
+def _mark_added_text(exchange: dict[str, Any], blocks: tuple[Block, ...], kind: Kind) -> Iterator[Block]:
+    """Yield a request's blocks; texts that are not in `request_message`, which the user typed, are marked as added by
+    the editor or the agent."""
     typed = exchange.get("request_message")
     for block in map(unlabelled, blocks):
         if kind == "normal" and isinstance(typed, str) and isinstance(block, Text) and block.text.strip() not in typed:
@@ -139,7 +141,7 @@ def _own_and_put(exchange: dict[str, Any], blocks: tuple[Block, ...], kind: Kind
 
 
 def _request_kind(exchange: dict[str, Any], blocks: tuple[Any, ...]) -> Kind:
-    """A request is the user's when `request_message` says so: text nodes alone were put there by the agent."""
+    """Return the kind of a request: text nodes without a `request_message` come from the agent."""
     if any(isinstance(block, ToolResult) for block in blocks):
         return "normal"
     text = next((block.text for block in blocks if isinstance(block, Text)), "")
@@ -149,7 +151,7 @@ def _request_kind(exchange: dict[str, Any], blocks: tuple[Any, ...]) -> Kind:
 
 
 def _version(entry: Any) -> int | None:
-    """The version of an entry that is flagged as a summary, 0 where it has none; None for one that is not flagged."""
+    """Return the version of an entry flagged as a summary, 0 without a version; None for an entry without the flag."""
     if not isinstance(entry, dict) or entry.get("isHistorySummary") is not True:
         return None
     version = entry.get("historySummaryVersion")
@@ -157,7 +159,7 @@ def _version(entry: Any) -> int | None:
 
 
 def _replaces_history(entry: Any) -> bool:
-    """Whether the client sends nothing that stands before this entry, which holds a summary."""
+    """True for an entry whose summary replaces all earlier entries in requests."""
     request = nodes_of(_exchange(entry), "request_nodes")
     if _version(entry) is not None or any(map(is_summary_node, request)):
         return True
@@ -165,8 +167,8 @@ def _replaces_history(entry: Any) -> bool:
     return is_supervisors(text)
 
 
-def _left_out(messages: list[Message], recorded: list[Recorded]) -> Iterator[LoadWarning]:
-    """A newest summary that the client sends no more, because it is of an older version."""
+def _ignored_summary(messages: list[Message], recorded: list[RecordedSummary]) -> Iterator[LoadWarning]:
+    """Warn when the client ignores the newest summary because its version is older."""
     newest = recorded[-1].version if recorded else None
     current = current_version(one.version for one in recorded if one.version is not None)
     if newest is not None and newest != current:
@@ -178,14 +180,14 @@ def _left_out(messages: list[Message], recorded: list[Recorded]) -> Iterator[Loa
 
 
 def _silent_drops(entries: list[Any]) -> Iterator[LoadWarning]:
-    """Places where auggie sent much less history than before and the file does not say why."""
+    """Warn where auggie sent much less history than before without a recorded reason."""
     recorded = [
         (number, counts["chat_history_tokens"])
         for number, entry in enumerate(entries, 1)
         if "chat_history_tokens" in (counts := token_usage(_exchange(entry) or {}))
     ]
     for (before, had), (after, has) in pairwise(recorded):
-        if had - has < _FALL_TOKENS or has > had * _FALL_SHARE:
+        if had - has < _DROP_TOKENS or has > had * _DROP_SHARE:
             continue
         since = (message for number in range(before, after) for message in _messages(number, entries[number], "", []))
         if not any(message.kind == "summary" for message in since):

@@ -1,4 +1,4 @@
-"""What auggie demands of a session file it loads and sends, judged on the JSON alone."""
+"""Loader rules of auggie, checked on the JSON alone."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from workbench.formats.faults import Faults, Hopeless, document, inner, objects,
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Judged is what is sent: completed entries of `chatHistory` that are not flagged as summaries, and from the newest
-    flagged one of the current version on where there is one: such a file is not auggie 0.36's, which sends no flagged
-    entry. Calls of the last one may be open."""
+    """Check the entries that are sent: the completed ones that are not flagged as summaries, and only those from the
+    newest flagged summary of the current version on, if there is one (auggie 0.36 sends no flagged entry). Calls of the
+    last entry may be open."""
     body = document(data)
     if not isinstance(body, dict):
         raise Hopeless("The document is not an object.")
@@ -39,16 +39,16 @@ def validate(data: bytes) -> Faults:
         for id in results:
             if id not in open_calls:
                 yield f"{where} has the result {id}, which answers no call of the entry before it."
-        for id, asked in open_calls.items():
+        for id, caller in open_calls.items():
             if id not in results:
-                yield f"{where} has no result for the call {id} of entry {asked}."
+                yield f"{where} has no result for the call {id} of entry {caller}."
         open_calls = dict.fromkeys(_ids(exchange.get("response_nodes"), 5, "tool_use"), number)
         if not any(exchange.get(k) for k in ("request_message", "request_nodes", "response_text", "response_nodes")):
             yield f"{where} is empty."
 
 
 def _is_current(entry: Any) -> bool:
-    """Whether an entry is a summary behind which alone the history is sent."""
+    """True for a flagged summary of a current version: no entry before it is sent."""
     return (
         isinstance(entry, dict)
         and bool(entry.get("completed") and entry.get("isHistorySummary"))
@@ -58,6 +58,6 @@ def _is_current(entry: Any) -> bool:
 
 
 def _ids(nodes: Any, kind: int, holder: str) -> list[str]:
-    """Ids of the calls or results among nodes."""
+    """Return the ids of the calls or results among nodes."""
     held = (node.get(holder) for node in objects(nodes) if node.get("type") == kind)
     return [str(each.get("tool_use_id")) for each in held if isinstance(each, dict)]

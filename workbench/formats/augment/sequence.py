@@ -1,4 +1,4 @@
-"""Sequence ids: where an entry stands in its history. One put between two others gets the mean of theirs."""
+"""Assign sequence ids, which order the entries of a history; an inserted entry gets the mean of its neighbours."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any
 
 
 def sequence_ids(existing: Sequence[float | None]) -> list[float]:
-    """Sequence ids that rise strictly; None asks for a new one, every other stays if it can.
+    """Return strictly rising sequence ids: a new one for each None, the others unchanged if possible.
 
-    One new id is the mean of its neighbours rounded to 6 decimals, with 0 before the first; several share the gap
-    evenly. At the end an id is its place. Where they would not rise (the 21st insertion in one gap), all are numbered
-    from 0.
+    A new id is the mean of its neighbours rounded to 6 decimals, with 0 before the first; several share the gap evenly.
+    At the end an id is its index. If the ids would not rise (the 21st insertion in one gap), all are numbered from 0.
     """
     ids: list[float] = []
     following = _next_known(existing)
@@ -33,7 +32,7 @@ def sequence_ids(existing: Sequence[float | None]) -> list[float]:
 
 
 def _next_known(ids: Sequence[float | None]) -> list[tuple[int, float] | None]:
-    """For each place the first known id from there on, with its place."""
+    """Return for each index the first known id from there on, as (index, id)."""
     found: list[tuple[int, float] | None] = []
     after: tuple[int, float] | None = None
     for place in range(len(ids) - 1, -1, -1):
@@ -44,10 +43,10 @@ def _next_known(ids: Sequence[float | None]) -> list[tuple[int, float] | None]:
 
 
 def sequence_id_of(value: Any) -> float | None:
-    """A recorded id, None for what is no number."""
+    """Return a recorded id as a number, None for any other value."""
     return float(value) if type(value) in (int, float) and math.isfinite(value) else None
 
 
 def short(value: float) -> float:
-    """A whole number without its point, as auggie writes it."""
+    """Return a whole number as an int, as auggie writes it."""
     return int(value) if value.is_integer() else value

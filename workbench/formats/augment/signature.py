@@ -1,4 +1,4 @@
-"""By what a file is known: Augment CLI session."""
+"""Recognise Augment CLI sessions."""
 
 from __future__ import annotations
 

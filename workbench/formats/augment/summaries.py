@@ -1,8 +1,8 @@
-"""What recorded summaries make of an Augment history: which of them the client sends, and the epochs they leave.
+"""Derive the epochs of an Augment history from its recorded summaries.
 
-A summary stands in one of three forms: an entry flagged `isHistorySummary`, with a version (the client of document
-000); a node of its own in the request that follows it (auggie 0.36); an ordinary request whose text has the form of a
-summary. Each takes the place of all that stands before it.
+A summary has one of three forms: an entry flagged `isHistorySummary` with a version (the client of document 000); a
+node in the request that follows it (auggie 0.36); an ordinary request whose text has the form of a summary. Each
+replaces all earlier entries.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from workbench.session import Compaction, Epoch, Message
 
 VERSION = 3
-"""The version of the summaries that the client of document 000 writes; flagged ones of another it leaves out."""
+"""Version of the summaries that the client of document 000 writes; it ignores flagged summaries of other versions."""
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedSummary:
     """A completed summary: messages `start`..`stop` of the file, the first of them the summary itself.
 
-    `version` is that of a flagged one (0 where none is given), None for the other forms, which have none and are always
-    sent. `time` is in seconds since the epoch.
+    `version` is set for flagged summaries (0 if it is missing) and None for the other forms, which are always sent.
+    `time` is in seconds since the epoch.
     """
 
     start: int
@@ -31,41 +31,44 @@ class Recorded:
 
 
 def current_version(versions: Iterable[int]) -> int:
-    """The version of the client that goes on with a session of these: a newer summary is a newer client's."""
+    """Return the version of the client that continues a session with these summaries: the newest one's."""
     return max(VERSION, *versions, 0)
 
 
 def epochs_of(
-    messages: Sequence[Message], completed: Sequence[int], times: Sequence[float | None], recorded: Sequence[Recorded]
+    messages: Sequence[Message],
+    completed: Sequence[int],
+    times: Sequence[float | None],
+    recorded: Sequence[RecordedSummary],
 ) -> tuple[Epoch, ...]:
-    """The epochs of a file: one that each summary ended, where anything stood before it, and what the model sees now.
+    """Return the epochs of a file: one ended by each summary that replaced anything, and the current context.
 
-    `times[i]` is when the entry of message i was finished. A summary is put in front of the exchanges that stay, so
-    what is older than the summary but stands behind it was there when it was made.
+    `times[i]` is when the entry of message i finished, in seconds since the epoch. A summary is inserted before the
+    exchanges that stay, so an older exchange after it was part of the epoch that it ended.
     """
     epochs: list[Epoch] = []
     owner = {at: number for number, one in enumerate(recorded) for at in range(one.start, one.stop)}
-    since, opened = 0, None
+    start, opening_time = 0, None
     for number, one in enumerate(recorded):
-        there = (at for at in completed if at >= since and owner.get(at, -1) < number)
-        members = [at for at in there if at < one.start or _is_older(times[at], one.time)]
+        candidates = (at for at in completed if at >= start and owner.get(at, -1) < number)
+        members = [at for at in candidates if at < one.start or _is_older(times[at], one.time)]
         if members and members[0] < one.start:
-            billed = [at for at in members if not _is_older(times[at], opened)]
+            billed = [at for at in members if not _is_older(times[at], opening_time)]
             ended_by = Compaction(
-                tokens_before=_newest_bill(messages, billed), summary=messages[one.start].id, time=one.time
+                tokens_before=_newest_size(messages, billed), summary=messages[one.start].id, time=one.time
             )
             epochs.append(Epoch(len(epochs) + 1, members, ended_by))
-        since, opened = one.start, one.time
+        start, opening_time = one.start, one.time
     current = current_version(one.version for one in recorded if one.version is not None)
     sent = [one for one in recorded if one.version in (None, current)]
-    since = sent[-1].start if sent else 0
+    start = sent[-1].start if sent else 0
     left_out = {at for at, number in owner.items() if recorded[number].version not in (None, current)}
-    members = [at for at in completed if at >= since and at not in left_out]
+    members = [at for at in completed if at >= start and at not in left_out]
     return (*epochs, Epoch(len(epochs) + 1, members))
 
 
-def _newest_bill(messages: Sequence[Message], indexes: Sequence[int]) -> int | None:
-    """Tokens of the newest billed call and of its answer."""
+def _newest_size(messages: Sequence[Message], indexes: Sequence[int]) -> int | None:
+    """Return the context and output tokens of the newest usage, None without one."""
     usages = (messages[index].usage for index in reversed(indexes))
     return next((usage.context + usage.output for usage in usages if usage and usage.context), None)
 

@@ -1,11 +1,11 @@
-"""The form of Augment's summaries, and of the answer to one."""
+"""Recognise the texts of Augment's summaries and of the answers to them."""
 
 from __future__ import annotations
 
 import re
 
 RESUMED = ("Ok. I will continue", "好的，我将从这里继续")
-"""Beginnings of the answer to a summary that is an exchange of its own."""
+"""Beginnings of the answer to a summary that is a separate exchange."""
 
 _SUPERVISOR = re.compile(r"\s*<supervisor>.*<summary[ >]", re.DOTALL)
 

@@ -1,10 +1,10 @@
-"""Writing an Augment session, in the three forms in which its clients take a summary.
+"""Write Augment sessions in the three forms in which its clients read a summary.
 
-Messages are grouped into exchanges again. An exchange whose parts are all there keeps its bytes; of another stays what
-is there. The summary that opens a context is an ordinary text exchange for auggie 0.36, which does not send entries
-flagged `isHistorySummary`; or it is flagged, as the client of document 000 writes it; or it is flagged and put into
-the loaded history, of which nothing goes. No client sends what stands before a summary, so one that stands behind
-another is given a label, by which it is none to them.
+Messages are grouped into exchanges again. A complete exchange keeps its bytes; an incomplete one keeps the parts that
+are left. The summary that opens a context is an ordinary text exchange for auggie 0.36, which does not send entries
+flagged `isHistorySummary`; or it is flagged, as the client of document 000 writes it; or it is flagged and inserted
+into the complete loaded history. No client sends entries before a summary, so a summary after another one gets a label
+instead of the form of a summary.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass
 class _Exchange:
-    """Consecutive messages that become one entry. `entry` is the loaded entry that some of them come from, `copy` that
-    this entry itself stays in the file, too."""
+    """Consecutive messages that become one entry. `entry`: index of the loaded entry that some come from. `copy`: that
+    entry also stays in the file."""
 
     entry: int | None = None
     requests: list[Message] = field(default_factory=list)
@@ -60,20 +60,20 @@ class _Exchange:
         return [*self.requests, *self.responses]
 
     @property
-    def made(self) -> bool:
-        """Whether some of them are new."""
+    def has_new(self) -> bool:
+        """True when some messages do not come from a loaded entry."""
         return self.entry is None or any(not message.source for message in self.messages)
 
     @property
     def is_summary(self) -> bool:
-        """Whether this is a summary and the answer to it, and nothing else."""
+        """True for a summary and the answer to it alone."""
         return bool(self.requests) and all(message.kind == "summary" for message in self.messages)
 
 
 @dataclass(frozen=True, slots=True)
-class _Sheet:
-    """The loaded entries as JSON, the ids of the messages of each, and whether the summary that opens the context is to
-    be flagged, and of which version it is then."""
+class _LoadedHistory:
+    """The loaded entries as JSON with the message ids of each. `flag`: flag the summary that opens the context, with
+    `version`."""
 
     raws: Sequence[bytes]
     parts: Mapping[int, Sequence[str]]
@@ -83,62 +83,64 @@ class _Sheet:
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The loaded document with its history replaced, under a new session id; unchanged if nothing changed."""
+    """Replace the history of the loaded document, under a new session id; return it unchanged if nothing changed."""
     return _replaced(session, messages, flag=False)
 
 
 def flagged(session: Session, messages: Sequence[Message]) -> Written:
-    """The same with the summary that opens the context flagged `isHistorySummary`, as document 000 has it.
+    """Write as `write`, with the summary that opens the context flagged `isHistorySummary`, as in document 000.
 
-    A summary that stands in an exchange with an answer of the model's own stays without the flag, which is the
-    exchange's.
+    The flag belongs to an exchange: a summary in an exchange with another answer of the model is not flagged.
     """
     return _replaced(session, messages, flag=True)
 
 
 def inserted(session: Session, messages: Sequence[Message]) -> Written:
-    """The loaded history whole, with the flagged summary where the client of document 000 puts it: behind the exchanges
-    that it stands for. What else of the context is not at the end of the loaded history follows it as copies."""
+    """Keep the complete loaded history and insert the flagged summary after the exchanges that it replaces, as the
+    client of document 000 does. Other messages that are not at the end of the loaded history follow the summary as
+    copies."""
     if session.format != ID or list(messages) == list(session.context()):
         return flagged(session, messages)
     exchanges = _exchanges(messages, own=True)
     if not exchanges or not exchanges[0].is_summary:
         written = flagged(session, messages)
         return replace(written, losses=(*written.losses, Loss(LossKind.OLDER_EXCHANGES)))
-    sheet = _sheet(session, flag=True)
+    sheet = _load_history(session, flag=True)
     tail = _tail(session, sheet, exchanges)
-    made = exchanges[: len(exchanges) - len(tail)]
+    new_exchanges = exchanges[: len(exchanges) - len(tail)]
     at = tail[0].entry if tail and tail[0].entry is not None else len(sheet.raws)
     recorded = [_recorded_id(raw) for raw in sheet.raws]
-    ids = sequence_ids([*recorded[:at], *[None] * len(made), *recorded[at:]])
+    ids = sequence_ids([*recorded[:at], *[None] * len(new_exchanges), *recorded[at:]])
     pieces: list[int | bytes] = [_renumbered(sheet.raws, index, ids[index]) for index in range(at)]
-    for place, (exchange, id) in enumerate(zip(made, ids[at:], strict=False)):
+    for place, (exchange, id) in enumerate(zip(new_exchanges, ids[at:], strict=False)):
         pieces.append(_entry(sheet, replace(exchange, copy=True), id, first=place == 0, last=exchange is exchanges[-1]))
-    pieces += [_renumbered(sheet.raws, index, ids[index + len(made)]) for index in range(at, len(sheet.raws))]
-    return _saved(session, pieces, sheet.losses)
+    pieces += [_renumbered(sheet.raws, index, ids[index + len(new_exchanges)]) for index in range(at, len(sheet.raws))]
+    return _written(session, pieces, sheet.losses)
 
 
 def _replaced(session: Session, messages: Sequence[Message], *, flag: bool) -> Written:
     if session.format != ID:
-        return _fresh(session, messages, flag=flag)
+        return _new_session(session, messages, flag=flag)
     if list(messages) == list(session.context()):
-        return _saved(session, None, [])
+        return _written(session, None, [])
     exchanges = _exchanges(messages, own=True)
-    sheet = _sheet(session, flag=flag)
+    sheet = _load_history(session, flag=flag)
     sheet.losses.extend(_losses(session, messages))
     old = [None if one.entry is None else _recorded_id(sheet.raws[one.entry]) for one in exchanges]
     pieces = [
         _entry(sheet, exchange, id, first=place == 0, last=place == len(exchanges) - 1)
         for place, (exchange, id) in enumerate(zip(exchanges, sequence_ids(old), strict=True))
     ]
-    if not (exchanges and exchanges[0].is_summary and exchanges[0].made):  # whose age tells which bills speak of it
-        _spend(sheet, pieces)
-    return _saved(session, pieces, sheet.losses)
+    if not (
+        exchanges and exchanges[0].is_summary and exchanges[0].has_new
+    ):  # a new summary's time shows which usage is stale
+        _mark_stale_usage(sheet, pieces)
+    return _written(session, pieces, sheet.losses)
 
 
-def _saved(session: Session, pieces: Sequence[int | bytes] | None, losses: Sequence[Loss]) -> Written:
-    """The loaded document with this history, None for its own, and the session's memories, under a new session id; with
-    its own where nothing changed."""
+def _written(session: Session, pieces: Sequence[int | bytes] | None, losses: Sequence[Loss]) -> Written:
+    """Return the loaded document with this history (None: its own) and the session's memories, under a new session id
+    if anything changed."""
     data = session.records.data
     remembered = _with_memories(field_of(data.removeprefix(_BOM), "agentState") or b"{}", session.memories)
     if pieces is None and not remembered:
@@ -151,7 +153,7 @@ def _saved(session: Session, pieces: Sequence[int | bytes] | None, losses: Seque
 
 
 def _with_memories(state: bytes, memories: str) -> dict[str, bytes]:
-    """The document's `agentState` with these memories, nothing where it has them."""
+    """Return the change of `agentState` to these memories, empty if it has them already."""
     if as_text(dict_of(loads(state)).get("agentMemories") or "") == memories:
         return {}
     return {
@@ -159,16 +161,16 @@ def _with_memories(state: bytes, memories: str) -> dict[str, bytes]:
     }
 
 
-def _sheet(session: Session, *, flag: bool) -> _Sheet:
+def _load_history(session: Session, *, flag: bool) -> _LoadedHistory:
     parts: dict[int, list[str]] = {}
     for message in session.messages:
         parts.setdefault(message.source[0], []).append(message.id)
     version = current_version(session.facts.summary_versions.values())
-    return _Sheet(elements(session.records.data, "chatHistory"), parts, flag, version)
+    return _LoadedHistory(elements(session.records.data, "chatHistory"), parts, flag, version)
 
 
 def _losses(session: Session, messages: Sequence[Message]) -> Iterator[Loss]:
-    """What of the loaded session the new one does not hold."""
+    """Yield a loss for loaded exchanges that the new session does not hold."""
     live = {m.source[0] for m in messages if m.source}
     context = {m.source[0] for m in session.context()}
     sent = {session.messages[at].source[0] for epoch in session.epochs for at in epoch.members}
@@ -178,8 +180,8 @@ def _losses(session: Session, messages: Sequence[Message]) -> Iterator[Loss]:
         yield Loss(LossKind.REPLACED_EXCHANGES, len(replaced))
 
 
-def _tail(session: Session, sheet: _Sheet, exchanges: Sequence[_Exchange]) -> Sequence[_Exchange]:
-    """The exchanges at the end that stand just so at the end of what the loaded history sends."""
+def _tail(session: Session, sheet: _LoadedHistory, exchanges: Sequence[_Exchange]) -> Sequence[_Exchange]:
+    """Return the exchanges that are unchanged at the end of the loaded context."""
     loaded = list(dict.fromkeys(message.source[0] for message in session.context()))
     start = len(exchanges)
     while start > 1 and loaded and _is_whole(sheet, exchanges[start - 1], loaded[-1]):
@@ -188,10 +190,12 @@ def _tail(session: Session, sheet: _Sheet, exchanges: Sequence[_Exchange]) -> Se
     return exchanges[start:]
 
 
-def _is_whole(sheet: _Sheet, exchange: _Exchange, entry: int) -> bool:
+def _is_whole(sheet: _LoadedHistory, exchange: _Exchange, entry: int) -> bool:
     if exchange.entry != entry or any(message.kind == "summary" for message in exchange.messages):
         return False
-    return [message.id for message in exchange.messages if message.source] == sheet.parts[entry] and not exchange.made
+    return [message.id for message in exchange.messages if message.source] == sheet.parts[
+        entry
+    ] and not exchange.has_new
 
 
 def _recorded_id(raw: bytes) -> float | None:
@@ -199,15 +203,15 @@ def _recorded_id(raw: bytes) -> float | None:
 
 
 def _renumbered(raws: Sequence[bytes], index: int, sequence_id: float) -> int | bytes:
-    """A loaded entry as it stands, but for a sequence id that would not rise."""
+    """Return a loaded entry by index, or as JSON where its sequence id changes."""
     value = loads(raws[index])
     if not isinstance(value, dict) or sequence_id_of(value.get("sequenceId")) == sequence_id:
         return index
     return replace_fields(raws[index], {"sequenceId": render(short(sequence_id))})
 
 
-def _entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first: bool, last: bool) -> int | bytes:
-    """An exchange as an entry: one that stays as it is by its number, any other as JSON."""
+def _entry(sheet: _LoadedHistory, exchange: _Exchange, sequence_id: float, *, first: bool, last: bool) -> int | bytes:
+    """Return an exchange as an entry: by index if it is unchanged, else as JSON."""
     place = exchange.entry
     if place is None:
         return render(_new_entry(sheet, exchange, sequence_id, first=first, last=last))
@@ -216,11 +220,11 @@ def _entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first: boo
     raw = sheet.raws[place]
     entry = loads(raw)
     if not first:
-        exchange = _relabelled(exchange)
+        exchange = _with_new_label(exchange)
     changes = (
         {} if sequence_id_of(entry.get("sequenceId")) == sequence_id else {"sequenceId": render(short(sequence_id))}
     )
-    if [m.id for m in exchange.messages if m.source] != sheet.parts[place] or exchange.made:
+    if [m.id for m in exchange.messages if m.source] != sheet.parts[place] or exchange.has_new:
         changes["exchange"] = render(_edited(entry, exchange, sheet, first=first))
     if exchange.copy:
         body = changes.get("exchange") or field_of(raw, "exchange") or b"{}"
@@ -233,8 +237,8 @@ def _entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first: boo
     return replace_fields(raw, changes) if changes else place
 
 
-def _spend(sheet: _Sheet, pieces: list[int | bytes]) -> None:
-    """Mark the newest entry: what was billed up to there was billed for another context."""
+def _mark_stale_usage(sheet: _LoadedHistory, pieces: list[int | bytes]) -> None:
+    """Mark the newest entry: usage up to it was billed for another context."""
     if pieces:
         newest = pieces[-1]
         raw = sheet.raws[newest] if isinstance(newest, int) else newest
@@ -242,27 +246,27 @@ def _spend(sheet: _Sheet, pieces: list[int | bytes]) -> None:
             pieces[-1] = replace_fields(raw, {SPENT: b"true"})
 
 
-def _relabelled(exchange: _Exchange) -> _Exchange:
-    """An exchange that stands behind others, its summary to be written anew with a label."""
+def _with_new_label(exchange: _Exchange) -> _Exchange:
+    """Return an exchange that follows others, with its summary to be written again with a label."""
     requests = [replace(m, source=()) if m.kind == "summary" else m for m in exchange.requests]
     return replace(exchange, requests=requests)
 
 
-def _flags(sheet: _Sheet) -> dict[str, Any]:
+def _flags(sheet: _LoadedHistory) -> dict[str, Any]:
     sheet.losses.append(Loss(LossKind.SUMMARY_FLAGGED))
     return {"isHistorySummary": True, "historySummaryVersion": sheet.version}
 
 
-def _fresh(session: Session, messages: Sequence[Message], *, flag: bool) -> Written:
-    """A new session file. The system prompt becomes user guidelines: auggie has no other place for it."""
+def _new_session(session: Session, messages: Sequence[Message], *, flag: bool) -> Written:
+    """Write a new session file. The system prompt becomes user guidelines: auggie has no other place for it."""
     system, rest = system_prompt(session, messages)
     rest, losses = settled(rest, "anthropic-messages")
     if system:
         losses.append(Loss(LossKind.PROMPT_AS_GUIDELINES, details=("auggie",)))
     if session.tools:
         losses.append(Loss(LossKind.TOOL_DEFINITIONS, len(session.tools), ("auggie",)))
-    exchanges = _exchanges([_portable(message, losses) for message in rest], own=False)
-    sheet = _Sheet((), {}, flag, losses=losses)
+    exchanges = _exchanges([_without_model_data(message, losses) for message in rest], own=False)
+    sheet = _LoadedHistory((), {}, flag, losses=losses)
     history = [
         _new_entry(sheet, exchange, float(place), first=place == 0, last=place == len(exchanges) - 1)
         for place, exchange in enumerate(exchanges)
@@ -280,19 +284,19 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
     return Written(data, f"{id}.json", id, home, folder_of(session), (("auggie", "--resume", id),), losses=losses)
 
 
-def _portable(message: Message, losses: Losses) -> Message:
-    """A message of another format without what only that format's model takes back."""
+def _without_model_data(message: Message, losses: Losses) -> Message:
+    """Return a message of another format without thinking and unknown blocks, which only its own model accepts."""
     hidden = [block for block in message.blocks if isinstance(block, Thinking | Opaque)]
     losses += map(loss_of, hidden)
     return replace(message, blocks=tuple(block for block in message.blocks if block not in hidden))
 
 
 def _exchanges(messages: Sequence[Message], *, own: bool) -> list[_Exchange]:
-    """Messages grouped into requests with the response that follows. Sources count only in a session of this format."""
+    """Group messages into requests with the response that follows. `own`: sources are entries of this format."""
     exchanges: list[_Exchange] = []
     for place, message in enumerate(messages):
         if place and message.id.endswith(":summary"):
-            message = replace(message, source=())  # behind others it cannot stand in a node of its own
+            message = replace(message, source=())  # after other messages it cannot be a summary node
         if message.kind == "boundary" or not (message.blocks or (own and message.source)):
             continue
         entry = message.source[0] if own and message.source else None
@@ -306,10 +310,10 @@ def _exchanges(messages: Sequence[Message], *, own: bool) -> list[_Exchange]:
 
 
 def _belongs(message: Message, entry: int | None, current: _Exchange) -> bool:
-    """Whether a message goes on with the current exchange.
+    """True for a message that continues the current exchange.
 
-    A made response may answer a kept request and the other way round (a strategy that shortens one of the two), but a
-    kept request never joins made ones, and nothing joins a summary but its answer.
+    A new response may answer a kept request and vice versa (a strategy may shorten one of the two), but a kept request
+    never joins new ones, and only its answer joins a summary.
     """
     if _is_stray(message) or _is_stray(current.messages[0]):
         return False
@@ -322,9 +326,9 @@ def _belongs(message: Message, entry: int | None, current: _Exchange) -> bool:
     return message.kind != "summary" and all(request.kind != "summary" for request in current.requests)
 
 
-def _edited(entry: dict[str, Any], exchange: _Exchange, sheet: _Sheet, *, first: bool) -> dict[str, Any]:
-    """The exchange of a loaded entry with the parts that were kept, and the made messages in place of the others."""
-    kept = {message.id.rpartition(":")[2] for message in exchange.messages if message.source}
+def _edited(entry: dict[str, Any], exchange: _Exchange, sheet: _LoadedHistory, *, first: bool) -> dict[str, Any]:
+    """Return the exchange of a loaded entry with its kept parts, and new messages in place of the others."""
+    kept_parts = {message.id.rpartition(":")[2] for message in exchange.messages if message.source}
     new = _rendered(
         [m for m in exchange.requests if not m.source],
         [m for m in exchange.responses if not m.source],
@@ -332,11 +336,13 @@ def _edited(entry: dict[str, Any], exchange: _Exchange, sheet: _Sheet, *, first:
         first=first,
     )
     old = dict(entry["exchange"])
-    request = [n for n in nodes_of(old, "request_nodes") if ("summary" if is_summary_node(n) else "request") in kept]
-    response = nodes_of(old, "response_nodes") if "response" in kept else []
+    request = [
+        n for n in nodes_of(old, "request_nodes") if ("summary" if is_summary_node(n) else "request") in kept_parts
+    ]
+    response = nodes_of(old, "response_nodes") if "response" in kept_parts else []
     texts = {
-        "request_message": as_text(old.get("request_message") or "") if "request" in kept else "",
-        "response_text": as_text(old.get("response_text") or "") if "response" in kept else "",
+        "request_message": as_text(old.get("request_message") or "") if "request" in kept_parts else "",
+        "response_text": as_text(old.get("response_text") or "") if "response" in kept_parts else "",
     }
     return {
         **old,
@@ -346,7 +352,9 @@ def _edited(entry: dict[str, Any], exchange: _Exchange, sheet: _Sheet, *, first:
     }
 
 
-def _new_entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first: bool, last: bool) -> dict[str, Any]:
+def _new_entry(
+    sheet: _LoadedHistory, exchange: _Exchange, sequence_id: float, *, first: bool, last: bool
+) -> dict[str, Any]:
     flag = sheet.flag and first and exchange.is_summary
     responses = exchange.responses
     summary_last = bool(exchange.requests) and exchange.requests[-1].kind == "summary"
@@ -354,13 +362,13 @@ def _new_entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first:
         responses = [Message("", "assistant", (Text(CONTINUES),), "summary")]
         sheet.losses.append(Loss(LossKind.ANSWER_INSERTED, 1, ("an exchange has a response",), CONTINUES))
     rendered = _rendered(exchange.requests, responses, sheet.losses, first=first)
-    if flag:  # its nodes say everything; auggie 0.36, which asks for the texts, is not sent it anyway
+    if flag:  # its nodes hold everything; auggie 0.36, which reads the texts, does not send it
         rendered |= {"request_message": "", "response_text": ""}
     return {
         "exchange": {"request_id": str(uuid4()), **rendered},
         "completed": True,
         "sequenceId": short(sequence_id),
-        # A summary is as old as this export: whatever usage an older exchange records was billed for another context.
+        # A summary is as old as this export: usage of older exchanges was billed for another context.
         "finishedAt": iso() if summary_last else iso(responses[-1].time if responses else None),
         "changedFiles": [],
         "changedFilesSkipped": [],
@@ -373,18 +381,18 @@ def _new_entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first:
 def _rendered(
     requests: Sequence[Message], responses: Sequence[Message], losses: Losses, *, first: bool
 ) -> dict[str, Any]:
-    """Nodes and texts of made messages. Only what the user said goes into `request_message` (and a summary, which opens
-    an exchange as the user would)."""
-    asked = [(message, block) for message in requests for block in _request_blocks(message, first=first)]
-    said = [block for message in responses for block in message.blocks if not _is_empty(block)]
-    blocks = (*(block for _, block in asked), *said)
+    """Render nodes and texts of new messages. `request_message` holds only the user's text, or a summary, which opens
+    an exchange like a user's request."""
+    request_parts = [(message, block) for message in requests for block in _request_blocks(message, first=first)]
+    response_parts = [block for message in responses for block in message.blocks if not _is_empty(block)]
+    blocks = (*(block for _, block in request_parts), *response_parts)
     losses += [loss_of(block) for block in blocks if isinstance(block, Opaque) and not is_node(block)]
-    texts = [block.text for message, block in asked if message.kind != "meta" and isinstance(block, Text)]
+    texts = [block.text for message, block in request_parts if message.kind != "meta" and isinstance(block, Text)]
     return {
         "request_message": "\n".join(texts),
-        "response_text": "\n".join(block.text for block in said if isinstance(block, Text)),
-        "request_nodes": request_nodes((block for _, block in asked), losses),
-        "response_nodes": response_nodes(said, losses),
+        "response_text": "\n".join(block.text for block in response_parts if isinstance(block, Text)),
+        "request_nodes": request_nodes((block for _, block in request_parts), losses),
+        "response_nodes": response_nodes(response_parts, losses),
     }
 
 
@@ -394,17 +402,17 @@ def _request_blocks(message: Message, *, first: bool) -> list[Block]:
         return [Text(as_user_text(message))] if message.role == "system" else blocks
     if first and is_supervisors(message.text):
         return blocks
-    text = _as_supervisor(message.text) if first and not is_summary(message.text) else labelled(message.text)
+    text = _as_summary_text(message.text) if first and not is_summary(message.text) else labelled(message.text)
     return [Text(text), *(block for block in blocks if not isinstance(block, Text))]
 
 
-def _as_supervisor(text: str) -> str:
-    """A summary in the form at which auggie cuts older exchanges off."""
+def _as_summary_text(text: str) -> str:
+    """Return a summary in the form at which auggie drops older exchanges."""
     return f"<supervisor>\n<summary>\n{text}\n</summary>\n</supervisor>"
 
 
 def _is_stray(message: Message) -> bool:
-    """Whether a message stands for an entry that is no exchange."""
+    """True for a message that holds an entry that is no exchange."""
     return bool(message.blocks) and isinstance(message.blocks[0], Opaque) and message.blocks[0].type == STRAY
 
 

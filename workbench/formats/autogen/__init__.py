@@ -1,8 +1,8 @@
 """AutoGen AgentChat (0.4 and later): the state of an agent or team (`save_state`), or a list of messages.
 
-A state has of each agent the context that its model is sent, but for the system prompt. A list of messages (a task's
-result, a team's thread) is what a team said; each agent is sent of it what it did itself, and what the others said as
-the user's. Each agent can be read; without a choice it is the one that spoke last. Read only.
+A state holds each agent's context without the system prompt. A list of messages (a task's result, a team's thread)
+holds the texts of a team; each agent is sent its own messages, and the others' texts as the user's. Each agent can be
+read; the default is the one that spoke last. Read only.
 
 No usual place: the program that saves its state chooses the file.
 """

@@ -1,4 +1,4 @@
-"""Reading: AutoGen state or messages."""
+"""Read AutoGen states and messages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from workbench.session.images import media_of
 
 Item = dict[str, Any]
 
-_PERSONS = ("user", "user_proxy", "UserProxyAgent")
+_USERS = ("user", "user_proxy", "UserProxyAgent")
 _NEVER_SENT = ("UserInputRequestedEvent", "ModelClientStreamingChunkEvent", "MemoryQueryEvent")
 
 
@@ -45,11 +45,11 @@ class Reader(MultiSessionDocument):
         return [Part(name, f"as sent to {name}", count) for name, count in _agents(self.document).items()]
 
     def session(self) -> Session:
-        """Read what the agent is sent that spoke last."""
+        """Read the context of the agent that spoke last."""
         agents = _agents(self.document)
         if not agents:
             raise self.lacking()
-        chosen = _last(self.document, list(agents))
+        chosen = _last_speaker(self.document, list(agents))
         session = self.part(chosen)
         if len(agents) == 1:
             return session
@@ -59,9 +59,9 @@ class Reader(MultiSessionDocument):
     def part(self, id: str) -> Session:
         contexts = _contexts(self.document)
         if contexts:
-            messages, sent = _of_context(contexts[id]), None
+            messages, sent = _messages_of_context(contexts[id]), None
         else:
-            messages, sent = _of_thread(thread_of(self.document), id)
+            messages, sent = _messages_of_thread(thread_of(self.document), id)
         return self._session(
             with_user_text(messages),
             first_words(messages),
@@ -71,7 +71,7 @@ class Reader(MultiSessionDocument):
 
 
 def _contexts(document: Any) -> dict[str, list[Any]]:
-    """The model's context of each agent of a state, by its name. The state of an agent alone does not name it."""
+    """Return each agent's recorded context by name. The state of a single agent does not name it."""
     body = dict_of(document)
     found: dict[str, list[Any]] = {}
     for name, state in dict_of(body.get("agent_states")).items():
@@ -89,27 +89,27 @@ _ASSISTANT = "AssistantMessage"
 
 
 def _agents(document: Any) -> dict[str, int]:
-    """The agents and how many messages there are of each."""
+    """Return the number of messages of each agent."""
     if contexts := _contexts(document):
         return {name: len(messages) for name, messages in contexts.items()}
     found: dict[str, int] = {}
     for item in map(dict_of, thread_of(document)):
         source = word_of(item.get("source"))
-        if source and source not in _PERSONS:
+        if source and source not in _USERS:
             found[source] = found.get(source, 0) + 1
     return found or ({"agent": 0} if thread_of(document) else {})
 
 
-def _last(document: Any, agents: Sequence[str]) -> str:
-    """The agent that spoke last: of a team's state in its manager's thread."""
+def _last_speaker(document: Any, agents: Sequence[str]) -> str:
+    """Return the agent that spoke last, by the manager's thread in a team's state."""
     states = dict_of(dict_of(document).get("agent_states")).values()
     threads = [list_of(dict_of(state).get("message_thread")) for state in states] or [thread_of(document)]
-    said = (dict_of(item).get("source") for thread in threads for item in reversed(thread))
-    return next((source for source in said if isinstance(source, str) and source in agents), agents[-1])
+    speakers = (dict_of(item).get("source") for thread in threads for item in reversed(thread))
+    return next((source for source in speakers if isinstance(source, str) and source in agents), agents[-1])
 
 
-def _of_context(context: Sequence[Any]) -> list[Message]:
-    """The messages of a model's context, as its client is given them."""
+def _messages_of_context(context: Sequence[Any]) -> list[Message]:
+    """Return the messages of a recorded context, as the model's client receives them."""
     messages: list[Message] = []
     for n, item in enumerate(map(dict_of, context)):
         id, source = f"m{n + 1}", (n,)
@@ -118,7 +118,9 @@ def _of_context(context: Sequence[Any]) -> list[Message]:
             case "SystemMessage":
                 messages.append(Message(id, "system", _blocks(content), source=source))
             case "UserMessage":
-                messages.append(_told(id, word_of(item.get("source")) or "user", _blocks(content), source=source))
+                messages.append(
+                    _user_message(id, word_of(item.get("source")) or "user", _blocks(content), source=source)
+                )
             case "AssistantMessage":
                 thought = word_of(item.get("thought"))
                 blocks = (*((Thinking(thought),) if thought else ()), *_blocks(content))
@@ -130,27 +132,27 @@ def _of_context(context: Sequence[Any]) -> list[Message]:
     return messages
 
 
-def _told(id: str, by: str, blocks: tuple[Block, ...], **more: Any) -> Message:
-    """What is told to an agent in the user's role: the person's words, or another agent's."""
-    if by in _PERSONS:
+def _user_message(id: str, author: str, blocks: tuple[Block, ...], **more: Any) -> Message:
+    """Return a message in the user's role: the user's text, or another agent's, marked as injected."""
+    if author in _USERS:
         return Message(id, "user", blocks, **more)
-    others = tuple(replace(block, injected=True) if isinstance(block, Text) else block for block in blocks)
-    return Message(id, "user", others, "meta", **more)
+    injected = tuple(replace(block, injected=True) if isinstance(block, Text) else block for block in blocks)
+    return Message(id, "user", injected, "meta", **more)
 
 
-def _of_thread(items: Sequence[Any], agent: str) -> tuple[list[Message], list[int]]:
-    """What a team said, and by their places what of it one agent is sent. What others did with tools is not, and of
-    what it did itself not the sentence that repeats it for the others."""
+def _messages_of_thread(items: Sequence[Any], agent: str) -> tuple[list[Message], list[int]]:
+    """Return a team's messages and the indexes of those that one agent is sent: without the others' tool calls, and
+    without its own texts that repeat a tool call for the others."""
     messages: list[Message] = []
     sent: list[int] = []
     ids: dict[str, int] = {}
     thought = ""
     for n, item in enumerate(map(dict_of, items)):
         kind = text_of(item.get("type")).split("[")[0]
-        by = word_of(item.get("source")) or "user"
+        author = word_of(item.get("source")) or "user"
         id = unique_id(word_of(item.get("id")) or f"m{n + 1}", ids)
         time, content, source = seconds_of(item.get("created_at")), item.get("content"), (n,)
-        own = by == agent
+        own = author == agent
         if kind == "ThoughtEvent":
             thought = as_text(content) if own else thought
             message = Message(id, "assistant", (Thinking(as_text(content)),), "boundary", time, source=source)
@@ -161,17 +163,17 @@ def _of_thread(items: Sequence[Any], agent: str) -> tuple[list[Message], list[in
             thought = "" if own else thought
             message = Message(id, "assistant", blocks, time=time, usage=_usage(item), source=source)
         else:
-            message = _told(id, by, _blocks(content), time=time, source=source)
-        apart = kind in ("ToolCallRequestEvent", "ToolCallExecutionEvent") and not own
+            message = _user_message(id, author, _blocks(content), time=time, source=source)
+        others_tools = kind in ("ToolCallRequestEvent", "ToolCallExecutionEvent") and not own
         repeated = own and kind in ("ToolCallSummaryMessage", "HandoffMessage")
-        if message.blocks and message.kind != "boundary" and kind not in _NEVER_SENT and not (apart or repeated):
+        if message.blocks and message.kind != "boundary" and kind not in _NEVER_SENT and not (others_tools or repeated):
             sent.append(len(messages))
         messages.append(message)
     return messages, sent
 
 
 def _blocks(content: Any) -> tuple[Block, ...]:
-    """The blocks of a message's content: a text, calls, texts and images, or what a structured answer holds."""
+    """Return the blocks of a message's content: a text, calls, texts and images, or the JSON of a structured answer."""
     if isinstance(content, str):
         return (Text(content),) if content else ()
     return tuple(_block(part) for part in list_of(content)) if isinstance(content, list) else (Text(as_text(content)),)
@@ -188,11 +190,11 @@ def _block(part: Any) -> Block:
 
 def _results(content: Any) -> Iterator[ToolResult]:
     for result in map(dict_of, list_of(content)):
-        told = as_text(result.get("content") or "")
-        yield ToolResult(text_of(result.get("call_id")), (Text(told),) if told else (), result.get("is_error") is True)
+        text = as_text(result.get("content") or "")
+        yield ToolResult(text_of(result.get("call_id")), (Text(text),) if text else (), result.get("is_error") is True)
 
 
 def _usage(item: Item) -> Usage | None:
-    given = dict_of(item.get("models_usage"))
-    sent = count_of(given.get("prompt_tokens"))
-    return Usage(sent, count_of(given.get("completion_tokens"))) if sent else None
+    counts = dict_of(item.get("models_usage"))
+    prompt = count_of(counts.get("prompt_tokens"))
+    return Usage(prompt, count_of(counts.get("completion_tokens"))) if prompt else None

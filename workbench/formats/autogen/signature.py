@@ -1,4 +1,4 @@
-"""By what a file is known: AutoGen state or messages."""
+"""Recognise AutoGen states and messages."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def recognise(look: Look) -> str:
     body = dict_of(look.document)
     if isinstance(body.get("agent_states"), dict) or "llm_context" in body:
         return f"a saved state: {text_of(body.get('type')) or 'agent_states'}"
-    told = thread_of(look.document)
-    if told and all(map(is_message, told[:5])):
+    messages = thread_of(look.document)
+    if messages and all(map(is_message, messages[:5])):
         return "a list of messages with source and type, as AgentChat returns them"
     return ""
 
 
 def thread_of(document: Any) -> list[Any]:
-    """The messages of a team: a list, or a task's result."""
+    """Return the messages of a team: a list, or those of a task's result."""
     return document if isinstance(document, list) else list_of(dict_of(document).get("messages"))
 
 

@@ -1,7 +1,7 @@
 """Amazon Bedrock's Converse API: a request body, its bare list of messages, or the log of an invocation.
 
-A block has no type: its one key says what it is. The log of an invocation holds the body (`input.inputBodyJson`) and
-the answer (`output.outputBodyJson`), whose `usage` counts what the cache held apart.
+A block has no type field: its only key is its type. The log of an invocation holds the request body
+(`input.inputBodyJson`) and the response (`output.outputBodyJson`), whose `usage` counts cached tokens separately.
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
 
 No usual place: the program that calls the API stores it.

@@ -1,4 +1,4 @@
-"""Reading: Bedrock Converse body."""
+"""Read Bedrock Converse bodies."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ Item = dict[str, Any]
 
 
 class Reader(Document):
-    """One epoch: a body is a context already. Ids are `m1`, `m2`, … by position."""
+    """Reader of a body, which is one epoch. Message ids are `m1`, `m2`, … by position."""
 
     format = ID
     needs = "has no list of messages; open a body of Bedrock's Converse or its message list"
 
     def session(self) -> Session:
-        log, given = self.body, body_of(self.document)
-        body = dict_of(given)
-        items = self.items(given if isinstance(given, list) else body.get("messages"))
-        found = [self._message(n, item) for n, item in enumerate(items)]
-        found += self._answer(len(items), dict_of(dict_of(log.get("output")).get("outputBodyJson")), log)
+        log, request = self.body, body_of(self.document)
+        body = dict_of(request)
+        items = self.items(request if isinstance(request, list) else body.get("messages"))
+        messages = [self._message(n, item) for n, item in enumerate(items)]
+        messages += self._answer(len(items), dict_of(dict_of(log.get("output")).get("outputBodyJson")), log)
         return self._session(
-            with_user_text(with_summary_answers(found)),
+            with_user_text(with_summary_answers(messages)),
             id=word_of(log.get("requestId")) or "",
             model=word_of(body.get("modelId")) or word_of(log.get("modelId")),
             system="\n\n".join(_texts(body.get("system"))),
@@ -48,11 +48,11 @@ class Reader(Document):
             yield replace(self._message(place, item), time=time, usage=usage, model=model, source=())
 
     def _message(self, index: int, item: Any) -> Message:
-        given = dict_of(item)
-        if not given:
+        message = dict_of(item)
+        if not message:
             return self.not_an_object(index, item)
-        role: Role = "assistant" if given.get("role") == "assistant" else "user"
-        content = given.get("content")
+        role: Role = "assistant" if message.get("role") == "assistant" else "user"
+        content = message.get("content")
         raws = [{"text": content}] if isinstance(content, str) else list_of(content)
         blocks = tuple(block for raw in raws if (block := _block(raw)) is not None)
         if any(isinstance(block, ToolResult) for block in blocks):
@@ -60,34 +60,34 @@ class Reader(Document):
         return Message(f"m{index + 1}", role, blocks, kind_of(role, blocks), source=(index,))
 
 
-def _usage(given: Any) -> Usage | None:
-    usage = dict_of(given)
+def _usage(recorded: Any) -> Usage | None:
+    usage = dict_of(recorded)
     names = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
-    sent, said, read, made = (count_of(usage.get(name)) for name in names)
-    return Usage(sent, said, read, made) if sent + read + made else None
+    fresh, output, read, written = (count_of(usage.get(name)) for name in names)
+    return Usage(fresh, output, read, written) if fresh + read + written else None
 
 
 def _block(raw: Any) -> Block | None:
-    """A block by its one key; None for a mark of the cache, which is no content."""
+    """Return a block by its only key; None for a cache point, which is no content."""
     name, value = next(iter(dict_of(raw).items()), ("", None))
-    given = dict_of(value)
+    body = dict_of(value)
     if name == "text" and isinstance(value, str):
         return Text(value)
     if name == "toolUse":
-        return ToolUse(text_of(given.get("toolUseId")), text_of(given.get("name")), input_of(given.get("input")))
+        return ToolUse(text_of(body.get("toolUseId")), text_of(body.get("name")), input_of(body.get("input")))
     if name == "toolResult":
-        content = tuple(map(_result_part, list_of(given.get("content"))))
-        return ToolResult(text_of(given.get("toolUseId")), content, given.get("status") == "error")
+        content = tuple(map(_result_part, list_of(body.get("content"))))
+        return ToolResult(text_of(body.get("toolUseId")), content, body.get("status") == "error")
     if name == "reasoningContent":
-        said = dict_of(given.get("reasoningText"))
-        sealed = word_of(said.get("signature")) or text_of(given.get("redactedContent"))
-        return Thinking(text_of(said.get("text")), sealed)
+        reasoning = dict_of(body.get("reasoningText"))
+        signature = word_of(reasoning.get("signature")) or text_of(body.get("redactedContent"))
+        return Thinking(text_of(reasoning.get("text")), signature)
     if name in ("image", "document", "video", "audio"):
-        return _media(name, given)
-    if name == "guardContent" and isinstance(dict_of(given.get("text")).get("text"), str):
-        return Text(given["text"]["text"])
+        return _media(name, body)
+    if name == "guardContent" and isinstance(dict_of(body.get("text")).get("text"), str):
+        return Text(body["text"]["text"])
     if name == "citationsContent":
-        return Text("\n".join(_texts(given.get("content"))))
+        return Text("\n".join(_texts(body.get("content"))))
     return None if name == "cachePoint" else Opaque(name, raw)
 
 
@@ -98,10 +98,10 @@ def _result_part(raw: Any) -> Text | Media:
     return in_result(block, raw)
 
 
-def _media(name: str, given: Item) -> Media:
-    """Its bytes stand as base64, or lie in a bucket."""
-    source = dict_of(given.get("source"))
-    format = text_of(given.get("format"))
+def _media(name: str, body: Item) -> Media:
+    """Return media, whose data is base64 in the body or lies in a bucket."""
+    source = dict_of(body.get("source"))
+    format = text_of(body.get("format"))
     kind = "application" if name == "document" else name
     return media_of(f"{kind}/{format}" if format else name, text_of(source.get("bytes")))
 
@@ -110,11 +110,11 @@ def _texts(parts: Any) -> list[str]:
     return [part["text"] for part in map(dict_of, list_of(parts)) if isinstance(part.get("text"), str)]
 
 
-def _tools(given: Any) -> Iterator[Tool]:
-    """Definitions in the words of the Messages API, so that an export can name their schema."""
-    for tool in map(dict_of, list_of(given)):
+def _tools(definitions: Any) -> Iterator[Tool]:
+    """Yield tool definitions with the keys of the Messages API, so that an export finds their schema."""
+    for tool in map(dict_of, list_of(definitions)):
         spec = dict_of(tool.get("toolSpec"))
         if name := word_of(spec.get("name")):
             schema = dict_of(dict_of(spec.get("inputSchema")).get("json"))
-            known = {"name": name, "description": text_of(spec.get("description")), "input_schema": schema}
-            yield Tool(name, json.dumps(known, ensure_ascii=False, separators=(",", ":")))
+            definition = {"name": name, "description": text_of(spec.get("description")), "input_schema": schema}
+            yield Tool(name, json.dumps(definition, ensure_ascii=False, separators=(",", ":")))

@@ -1,4 +1,4 @@
-"""By what a file is known: Bedrock Converse body."""
+"""Recognise Bedrock Converse bodies."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _BLOCKS = frozenset(
 def recognise(look: Look) -> str:
     log = dict_of(look.document)
     if log.get("schemaType") == "ModelInvocationLog":
-        return "an invocation log of Converse" if _speaks(body_of(log)) else ""
-    return "messages with untyped blocks, as in Bedrock's Converse" if _speaks(look.document) else ""
+        return "an invocation log of Converse" if _is_converse(body_of(log)) else ""
+    return "messages with untyped blocks, as in Bedrock's Converse" if _is_converse(look.document) else ""
 
 
 def body_of(document: Any) -> Any:
-    """The body in the log of an invocation, and any other document as it is."""
-    given = dict_of(document)
-    return dict_of(given.get("input")).get("inputBodyJson") if given.get("schemaType") else document
+    """Return the request body in the log of an invocation; any other document unchanged."""
+    log = dict_of(document)
+    return dict_of(log.get("input")).get("inputBodyJson") if log.get("schemaType") else document
 
 
-def _speaks(document: Any) -> bool:
+def _is_converse(document: Any) -> bool:
     items = document if isinstance(document, list) else list_of(dict_of(document).get("messages"))
     messages = [dict_of(item) for item in items]
     blocks = [block for message in messages for block in list_of(message.get("content"))]

@@ -1,9 +1,9 @@
 """Captures of API calls: HAR 1.2 (browsers, proxies, Playwright), and the JSONL of claude-trace.
 
-A capture has no conversation, only requests and what came back, whole or streamed. Each conversation among them is a
-session: a request that goes on from another's context, or from a response that the server kept, continues it, and where
-it holds only a part of that, an epoch ends. Headers are never read, and of an address nothing is kept: keys stand in
-them. Read only.
+A capture has no conversation, only requests and responses, complete or streamed. Requests are grouped into
+conversations, each a session: a request that extends another's context, or continues a response that the server stored,
+belongs to the same one; where it holds only a part of that context, an epoch ends. Headers are never read and URLs
+never stored: they may hold keys. Read only.
 
 No usual place: a browser, a proxy or claude-trace writes it to the folder it was started in.
 """

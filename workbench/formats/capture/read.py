@@ -1,4 +1,4 @@
-"""Reading: capture of API calls."""
+"""Read captures of API calls."""
 
 from __future__ import annotations
 
@@ -25,28 +25,30 @@ from workbench.session import LoadWarning, Message, Records, Session, SessionFac
 
 
 class Reader(Numbered[RecordedConversation]):
-    """The conversations, the longest first. `asked` is what each call asked."""
+    """Reader of the conversations, the longest first. `bodies` are the parsed requests of all calls, in their order."""
 
     which = "the longest"
 
     def read_entries(self, progress: Progress) -> list[RecordedConversation]:
         calls: list[RecordedCall] = []
-        self.asked: list[Asked] = []
-        kept: dict[str, tuple[Message, ...]] = {}
+        self.bodies: list[Asked] = []
+        stored: dict[str, tuple[Message, ...]] = {}
         for request, response, time in _exchanges(self.path, self.data, self.warnings):
             found = asked_in(request, response)
             if found is not None:
-                messages = _whole(found, kept.get(text_of(dict_of(request).get("previous_response_id")), ()))
+                messages = _with_stored_response(
+                    found, stored.get(text_of(dict_of(request).get("previous_response_id")), ())
+                )
                 if (compacted := compacted_in(response)) is not None:
                     summary, response = compacted
-                    self.asked.append(found)
+                    self.bodies.append(found)
                     calls.append(RecordedCall(messages, replace(summary, time=time)))
                     messages = (*messages[: leading_system(messages)], summary)
-                self.asked.append(found)
+                self.bodies.append(found)
                 answer = _answer(response, found, time)
                 calls.append(RecordedCall(messages, answer))
                 if answer is not None and (id := text_of(dict_of(response).get("id"))):
-                    kept[id] = (*messages[leading_system(messages) :], answer)
+                    stored[id] = (*messages[leading_system(messages) :], answer)
         if not calls:
             raise BadInput(f"{self.path}: it contains no request to a model; capture an agent's calls and open that.")
         return sorted(conversations(calls), key=_longest, reverse=True)
@@ -55,7 +57,7 @@ class Reader(Numbered[RecordedConversation]):
         return first_words(entry.messages), len(entry.messages)
 
     def session(self, entry: RecordedConversation) -> Session:
-        last = self.asked[entry.calls[-1]]
+        last = self.bodies[entry.calls[-1]]
         return Session(
             format=ID,
             path=self.path,
@@ -72,67 +74,70 @@ class Reader(Numbered[RecordedConversation]):
 
 
 def _longest(one: RecordedConversation) -> int:
-    """Messages of its largest context: an agent asks small things between, some of them again and again."""
+    """Return the number of messages in the largest context: agents repeat many small requests."""
     return max(len(epoch.members) for epoch in one.epochs)
 
 
-def _whole(asked: Asked, before: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages of a request, behind those of the response that it goes on from, which the server kept."""
-    messages = tuple(replace(message, source=()) for message in asked.messages)
+def _with_stored_response(request: Asked, before: Sequence[Message]) -> tuple[Message, ...]:
+    """Return the messages of a request after `before`, those of the stored response that it continues."""
+    messages = tuple(replace(message, source=()) for message in request.messages)
     leading = leading_system(messages)
     return (*messages[:leading], *before, *messages[leading:])
 
 
-def _answer(response: Any, asked: Asked, time: float | None) -> Message | None:
-    answer = answered_in(response, asked.items)
-    return replace(answer, time=time, model=answer.model or asked.model) if answer is not None else None
+def _answer(response: Any, request: Asked, time: float | None) -> Message | None:
+    answer = answered_in(response, request.items)
+    return replace(answer, time=time, model=answer.model or request.model) if answer is not None else None
 
 
 def _exchanges(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[tuple[Any, Any, float | None]]:
-    """The body of each request, what came back, and when, in seconds since the epoch; what only counts left out."""
+    """Yield (request body, response, seconds since the epoch) of each exchange, except requests that only count
+    tokens."""
     odd: list[LoadWarning] = []
     lines = [
         line for line, _, _ in objects_of(records_of(data), len(data), Records(data), odd, lambda done, total: None)
     ]
     if lines and "request" in lines[0]:
         warnings += odd
-        yield from (_traced(line) for line in lines if _asks(line))
+        yield from (_trace_exchange(line) for line in lines if _may_ask_model(line))
         return
     document, odd = parse(path, data)
     warnings += odd
     entries = map(dict_of, list_of(dict_of(dict_of(document).get("log")).get("entries")))
-    yield from (_logged(entry) for entry in entries if _asks(entry))
+    yield from (_har_exchange(entry) for entry in entries if _may_ask_model(entry))
 
 
-def _asks(exchange: dict[str, Any]) -> bool:
-    """Whether a request may ask a model; those that count a prompt's tokens hold the same body."""
+def _may_ask_model(exchange: dict[str, Any]) -> bool:
+    """False for a request that counts tokens: its body looks like one to a model."""
     address = text_of(dict_of(exchange.get("request")).get("url")).partition("?")[0]
     return not address.endswith(("/count_tokens", ":countTokens"))
 
 
-def _traced(line: dict[str, Any]) -> tuple[Any, Any, float | None]:
-    """A line of claude-trace: bodies as JSON, or as the text of a stream."""
+def _trace_exchange(line: dict[str, Any]) -> tuple[Any, Any, float | None]:
+    """Return the exchange of a line of claude-trace, whose bodies are JSON or the text of a stream."""
     request, response = dict_of(line.get("request")), dict_of(line.get("response"))
-    body, came = request.get("body"), response.get("body")
+    body, response_body = request.get("body"), response.get("body")
     time = seconds_of(response.get("timestamp")) or seconds_of(request.get("timestamp"))
     return (
         body if isinstance(body, dict) else response_of(text_of(body)),
-        came if isinstance(came, dict) else response_of(text_of(came) or text_of(response.get("body_raw"))),
+        response_body
+        if isinstance(response_body, dict)
+        else response_of(text_of(response_body) or text_of(response.get("body_raw"))),
         time,
     )
 
 
-def _logged(entry: dict[str, Any]) -> tuple[Any, Any, float | None]:
-    """An entry of a HAR log: bodies as texts, one of other bytes in base64."""
-    asked = text_of(dict_of(dict_of(entry.get("request")).get("postData")).get("text"))
+def _har_exchange(entry: dict[str, Any]) -> tuple[Any, Any, float | None]:
+    """Return the exchange of an entry of a HAR log, whose bodies are text or base64."""
+    request_text = text_of(dict_of(dict_of(entry.get("request")).get("postData")).get("text"))
     content = dict_of(dict_of(entry.get("response")).get("content"))
-    came = text_of(content.get("text"))
+    response_text = text_of(content.get("text"))
     if content.get("encoding") == "base64":
-        came = _unpacked(came)
-    return response_of(asked), response_of(came), seconds_of(entry.get("startedDateTime"))
+        response_text = _decode_base64(response_text)
+    return response_of(request_text), response_of(response_text), seconds_of(entry.get("startedDateTime"))
 
 
-def _unpacked(text: str) -> str:
+def _decode_base64(text: str) -> str:
     try:
         return base64.b64decode(text).decode(errors="replace")
     except (binascii.Error, ValueError):

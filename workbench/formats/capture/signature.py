@@ -1,4 +1,4 @@
-"""By what a file is known: capture of API calls."""
+"""Recognise captures of API calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading: chat JSONL."""
+"""Read chat JSONL."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from workbench.session import LoadWarning, Records, Session
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read the messages of all lines. Raises BadInput where they are not those of one API."""
+    """Read the messages of all lines. Raises BadInput unless they belong to one API."""
     warnings: list[LoadWarning] = []
     records = Records(data)
     lines = [*objects_of(records_of(data), len(data), records, warnings, progress)]
-    asked = asked_in({"messages": [value for value, _, _ in lines]})
-    if asked is None or not lines:
+    request = asked_in({"messages": [value for value, _, _ in lines]})
+    if request is None or not lines:
         raise BadInput(f"{path}: its lines are not messages of one chat; open a file with one message per line.")
     messages = tuple(
-        replace(message, source=(lines[message.source[0]][1],) if message.source else ()) for message in asked.messages
+        replace(message, source=(lines[message.source[0]][1],) if message.source else ())
+        for message in request.messages
     )
     return Session(
         format=ID,
@@ -31,5 +32,5 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         messages=messages,
         records=records,
         title=first_words(messages),
-        warnings=(*warnings, *asked.warnings),
+        warnings=(*warnings, *request.warnings),
     )

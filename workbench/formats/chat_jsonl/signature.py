@@ -1,4 +1,4 @@
-"""By what a file is known: chat JSONL."""
+"""Recognise chat JSONL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ KEYS = frozenset(["content", "role", "tool_call_id", "tool_calls"])
 
 
 def recognise(look: Look) -> str:
-    """Every line is a message of one of the two chat APIs; a single one is no conversation."""
+    """Recognise at least two lines that are all messages of one of the two chat APIs."""
     values = look.values
     if len(values) < 2 or not all(isinstance(value, dict) for value in values):
         return ""

@@ -1,9 +1,8 @@
 """Cline SDK and CLI sessions: `~/.cline/data/sessions/<id>/<id>.messages.json`.
 
-A compaction is kept beside the file, in `<id>.compaction.json`: the messages that stand for the first so many of it.
-There is the newest alone, so there are two epochs; where the file itself was written anew, there is one. The
-basic one leaves a notice in the user's own messages, the agentic one a summary. Files that a message carries are sent
-as text.
+The newest compaction is in a sidecar file, `<id>.compaction.json`: the messages that replace the first messages of the
+session. So there are two epochs, or one where the session file itself was rewritten. Basic compaction leaves a notice
+in the user's messages, agentic compaction a summary. Files attached to a message are sent as text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading: Cline SDK session."""
+"""Read Cline SDK sessions."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, 
 from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
 
 _TAGS = ("SYSTEM_NOTICE",)
-"""What the SDK's own compaction puts behind a person's words."""
+"""Tags that the SDK's compaction appends to the user's text."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Beside:
-    """What the SDK's own compaction left beside the file: the messages that stand for the first `sources` of it, and
-    when it did, in seconds since the epoch."""
+class _RecordedCompaction:
+    """The SDK's compaction in the sidecar file: `items` replace the first `sources` messages. `time` is in seconds
+    since the epoch."""
 
     items: tuple[dict[str, Any], ...]
     sources: int
@@ -50,7 +50,7 @@ def read_folder(path: Path, progress: Progress) -> Session:
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a file of messages, with what its manifest and a compaction say that lie beside it."""
+    """Read a file of messages with its sidecar files: manifest and compaction."""
     progress(0, len(data))
     document, warnings = parse(path, data)
     items = document.get("messages") if isinstance(document, dict) else None
@@ -58,26 +58,28 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         raise BadInput(f"{path}: has no list of messages; open a .messages.json of the Cline SDK.")
     ids: dict[str, int] = {}
     messages = [_message(index, item, ids, warnings) for index, item in enumerate(items)]
-    told = [n for n, item in enumerate(items) if dict_of(dict_of(item).get("metadata")).get("displayOnly") is not True]
-    sent = [n for n in told if messages[n].blocks]
-    messages = [*without_spent(messages, sent, _spent(items, messages))]
+    not_display_only = [
+        n for n, item in enumerate(items) if dict_of(dict_of(item).get("metadata")).get("displayOnly") is not True
+    ]
+    sent = [n for n in not_display_only if messages[n].blocks]
+    messages = [*without_spent(messages, sent, _stale_until(items, messages))]
     epochs = [Epoch(1, sent)]
-    if left := _beside(path, [dict_of(items[n]) for n in told], warnings):
-        first = told[left.sources] if left.sources < len(told) else len(items)
+    if compaction := _recorded_compaction(path, [dict_of(items[n]) for n in not_display_only], warnings):
+        first = not_display_only[compaction.sources] if compaction.sources < len(not_display_only) else len(items)
         before, after = [n for n in sent if n < first], [n for n in sent if n >= first]
-        epochs = _compacted(left, [*map(dict_of, items)], messages, before, after, ids)
+        epochs = _epochs_around(compaction, [*map(dict_of, items)], messages, before, after, ids)
     progress(len(data), len(data))
-    said = with_user_text(messages, _TAGS)
-    about = read_sidecar(_next_to(path, ".json"))
+    shown = with_user_text(messages, _TAGS)
+    about = read_sidecar(_sidecar_path(path, ".json"))
     title, cwd = dict_of(about.get("metadata")).get("title"), about.get("cwd")
     return Session(
         format=ID,
         path=path,
-        messages=said,
+        messages=shown,
         epochs=tuple(epochs),
         records=Records(data),
         id=as_text(document.get("sessionId") or ""),
-        title=as_text(title or first_words(said)),
+        title=as_text(title or first_words(shown)),
         cwd=cwd if isinstance(cwd, str) else None,
         model=next((m.model for m in reversed(messages) if m.model), None),
         system=as_text(document.get("system_prompt") or ""),
@@ -86,15 +88,17 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     )
 
 
-def _next_to(path: Path, suffix: str) -> Path:
-    """What lies beside a session's messages under its id."""
+def _sidecar_path(path: Path, suffix: str) -> Path:
+    """Return the path of a sidecar file with the session's id."""
     return path.with_name(path.name.removesuffix(".messages.json") + suffix)
 
 
-def _beside(path: Path, items: Sequence[dict[str, Any]], warnings: list[LoadWarning]) -> _Beside | None:
-    """The compaction of these messages in `<id>.compaction.json`, None where none is. Cline passes over one that was
-    made of others, which it tells by their hash; here by how many they are and by the last."""
-    state = read_sidecar(_next_to(path, ".compaction.json"))
+def _recorded_compaction(
+    path: Path, items: Sequence[dict[str, Any]], warnings: list[LoadWarning]
+) -> _RecordedCompaction | None:
+    """Return the compaction of these messages from `<id>.compaction.json`, None without one. Like Cline, ignore one of
+    other messages: Cline compares their hash, this their count and the last one."""
+    state = read_sidecar(_sidecar_path(path, ".compaction.json"))
     count, left = state.get("source_message_count"), tuple(map(dict_of, list_of(state.get("messages"))))
     if not left or type(count) is not int:
         return None
@@ -103,22 +107,22 @@ def _beside(path: Path, items: Sequence[dict[str, Any]], warnings: list[LoadWarn
     if state.get("source_last_message_key") != key:
         warnings.append(LoadWarning("ignored a compaction that belongs to other messages, as Cline does"))
         return None
-    return _Beside(left, count, seconds_of(state.get("updated_at")))
+    return _RecordedCompaction(left, count, seconds_of(state.get("updated_at")))
 
 
-def _compacted(
-    left: _Beside,
+def _epochs_around(
+    compaction: _RecordedCompaction,
     items: Sequence[dict[str, Any]],
     messages: list[Message],
     before: list[int],
     after: list[int],
     ids: dict[str, int],
 ) -> list[Epoch]:
-    """Two epochs: the messages `before` it, and what stands for them with those `after` it. What is not in the file as
-    it stands there is appended to `messages`; its bill is that of the message it was."""
+    """Return two epochs: the messages `before` the compaction, and those that replace them with those `after` it.
+    Replacements that differ from the file are appended to `messages`, without usage."""
     places = {word_of(items[n].get("id")): n for n in before}
     members: list[int] = []
-    for item in left.items:
+    for item in compaction.items:
         place = places.get(word_of(item.get("id")))
         if place is None or item.get("content") != items[place].get("content"):
             place = len(messages)
@@ -126,47 +130,47 @@ def _compacted(
         members.append(place)
     new = [messages[n] for n in members if n >= len(items)]
     summary = next((message for message in new if message.kind == "summary"), None)
-    about = next((dict_of(item.get("metadata")) for item in left.items if _is_summary(item)), {})
-    made = Compaction(
+    about = next((dict_of(item.get("metadata")) for item in compaction.items if _is_summary(item)), {})
+    ended_by = Compaction(
         tokens_before=about.get("tokensBefore") if type(about.get("tokensBefore")) is int else None,
         summary=summary.id if summary else None,
-        time=left.time,
+        time=compaction.time,
         way="summary" if summary else "removal",
         kept=tuple(messages[n].id for n in members if n < len(items)),
     )
     copies = frozenset(n for n in members if n >= len(items) and messages[n] is not summary)
-    return [Epoch(1, before, made), Epoch(2, [*members, *after], copies=copies)]
+    return [Epoch(1, before, ended_by), Epoch(2, [*members, *after], copies=copies)]
 
 
 def _is_summary(item: dict[str, Any]) -> bool:
     return dict_of(item.get("metadata")).get("kind") == SUMMARY
 
 
-def _spent(items: list[Any], messages: list[Message]) -> int:
-    """The number of the last message that was billed for another context; -1 for none.
+def _stale_until(items: list[Any], messages: list[Message]) -> int:
+    """Return the index of the last message with stale usage; -1 for none.
 
-    That is one that bears this program's mark, or the last one older than the summary: the SDK writes its file anew at
-    a compaction and keeps the metrics.
+    It has this program's mark, or is older than the summary: at a compaction the SDK rewrites its file and keeps the
+    metrics.
     """
     abouts = [dict_of(dict_of(item).get("metadata")) for item in items]
     marked = [number for number, about in enumerate(abouts) if about.get(SPENT) is True]
-    made = max(
+    summary_time = max(
         (seconds_of(about.get("generatedAt")) or 0 for about in abouts if about.get("kind") == SUMMARY), default=0
     )
-    older = [n for n, message in enumerate(messages) if message.time is not None and message.time < made]
+    older = [n for n, message in enumerate(messages) if message.time is not None and message.time < summary_time]
     return max(marked + older, default=-1)
 
 
 def _message(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarning]) -> Message:
-    named = item.get("id") if isinstance(item, dict) else None
-    id = unique_id(named if isinstance(named, str) and named else f"m{index + 1}", ids)
+    recorded_id = item.get("id") if isinstance(item, dict) else None
+    id = unique_id(recorded_id if isinstance(recorded_id, str) and recorded_id else f"m{index + 1}", ids)
     if not isinstance(item, dict) or item.get("role") not in ("user", "assistant"):
         warnings.append(LoadWarning(f"message {index + 1} is neither a user nor an assistant message; shown unchanged"))
         return Message(id, "user", (Opaque("record", item),), "meta", source=(index,))
     role: Role = item["role"]
     content = item.get("content")
-    found = map(_block, content) if isinstance(content, list) else from_anthropic(content)
-    blocks = tuple(block for block in found if not (isinstance(block, Text) and not block.text))
+    all_blocks = map(_block, content) if isinstance(content, list) else from_anthropic(content)
+    blocks = tuple(block for block in all_blocks if not (isinstance(block, Text) and not block.text))
     about = dict_of(dict_of(item).get("metadata"))
     kind: Kind = "summary" if about.get("kind") == SUMMARY else marked(about) or kind_of(role, blocks)
     if role == "user" and any(isinstance(block, ToolResult) for block in blocks):
@@ -186,7 +190,7 @@ def _message(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarn
 
 
 def _block(raw: Any) -> Block:
-    """A block: Anthropic's, but for files and images."""
+    """Return a block: Anthropic's, except files and images."""
     kind = raw.get("type") if isinstance(raw, dict) else None
     if kind == "file" and isinstance(raw.get("content"), str):
         return Text(f'<file path="{as_text(raw.get("path", ""))}">\n{raw["content"]}\n</file>', injected=True)
@@ -196,7 +200,7 @@ def _block(raw: Any) -> Block:
 
 
 def _usage(metrics: Any) -> Usage | None:
-    """Tokens and dollars of a call. The SDK counts what came from the cache among `inputTokens`; None for zeros."""
+    """Return tokens and dollars of a call, None for zeros. The SDK includes cached tokens in `inputTokens`."""
     if not isinstance(metrics, dict):
         return None
     counts = {key: value for key, value in metrics.items() if type(value) is int and value > 0}

@@ -1,4 +1,4 @@
-"""What the Cline SDK demands of a session's messages, judged on the JSON alone: https://github.com/cline/cline."""
+"""Loader rules of the Cline SDK, checked on the JSON alone: https://github.com/cline/cline."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from workbench.formats.faults import Faults, Hopeless, Item, document, inner, ob
 
 @validator
 def validate(data: bytes) -> Faults:
-    """The provider wants every call answered before anything else is said: in one message, or in one for each result,
-    as the SDK writes those of parallel calls. Its next compaction forgets what stands before the newest summary. Calls
-    of the last response may be open."""
+    """Check fields, content and pairs. The provider requires all results directly after their calls: in one message, or
+    in one each, as the SDK writes those of parallel calls. The SDK's next compaction drops everything before the newest
+    summary. Calls of the last response may be open."""
     body = document(data)
     if not isinstance(body, dict):
         raise Hopeless("The document is not an object.")

@@ -1,4 +1,4 @@
-"""By what a file is known: Cline SDK session."""
+"""Recognise Cline SDK sessions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def recognise_folder(path: Path) -> str:
 
 
 def main_file(path: Path) -> Path | None:
-    """The lead agent's messages: the file that is called as its folder is, else the only one with a manifest."""
+    """Return the lead agent's messages: the file named like its folder, else the only one, if it has a manifest."""
     own = path / f"{path.name}.messages.json"
     if own.is_file():
         return own

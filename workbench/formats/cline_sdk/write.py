@@ -1,7 +1,7 @@
-"""Writing a Cline SDK session as its own agentic compaction would leave it.
+"""Write Cline SDK sessions as the SDK's agentic compaction leaves them.
 
-The metrics of kept answers stay, as the SDK leaves them. A note in the newest says to this program's reader that they
-speak of another context.
+Kept answers keep their metrics, as in the SDK. A mark in the newest one shows this program's reader that they are
+stale.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _READERS, _EDITORS = ("read_files",), ("editor", "apply_patch")
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The session's document under a new id. Never raises; what could not be carried stands in `losses`."""
+    """Write the session's document under a new id. Never raises."""
     native = session.format == ID
     id = f"{time.time_ns() // 1_000_000}_{''.join(secrets.choice(_ALPHABET) for _ in range(5))}"
     losses: Losses = []
@@ -48,16 +48,16 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     pieces: list[int | bytes] = []
     raws = elements(session.records.data, "messages") if native else []
     changed = native and messages != [m for m in session.context() if m.blocks]
-    spent = next((m.id for m in reversed(messages) if m.role == "assistant" and m.source), "") if changed else ""
+    newest_kept = next((m.id for m in reversed(messages) if m.role == "assistant" and m.source), "") if changed else ""
     names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
     for index, message in enumerate(messages):
         if native and message.source:
             raw = raws[message.source[0]]
             if index and message.kind == "summary":
-                pieces.append(_unflagged(raw, message))
+                pieces.append(_without_summary_flag(raw, message))
             else:
-                pieces.append(_spent(raw) if message.id == spent else message.source[0])
-        elif item := _made(session, message, losses, native=native, opens=index == 0, names=names):
+                pieces.append(_with_stale_mark(raw) if message.id == newest_kept else message.source[0])
+        elif item := _new_item(session, message, losses, native=native, opens=index == 0, names=names):
             pieces.append(render(item))
     changes = {"sessionId": render(id), "updated_at": render(iso())}
     if native:
@@ -65,29 +65,30 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     else:
         head = {"version": 1, "updated_at": iso(), "agent": "lead", "sessionId": id}
         whole = render(head | ({"system_prompt": system} if system else {}))
-        made = b",".join(piece for piece in pieces if isinstance(piece, bytes))
-        data = replace_fields(whole, {"messages": b"[" + made + b"]"})
+        items = b",".join(piece for piece in pieces if isinstance(piece, bytes))
+        data = replace_fields(whole, {"messages": b"[" + items + b"]"})
     return addressed(session, data, id, losses)
 
 
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
     name = f"{id}.messages.json"
-    home = f"{_sessions()}/{id}/{name}"
+    home = f"{_sessions_folder()}/{id}/{name}"
     manifest = _manifest(session, id, expand_home(home))
     beside = (f"{id}.json", render(manifest))
     return Written(data, name, id, home, manifest["cwd"], (("cline", "--id", id),), losses=losses, beside=beside)
 
 
-def _sessions() -> str:
+def _sessions_folder() -> str:
     data = agent_home("CLINE_DATA_DIR", otherwise=f"{agent_home('CLINE_DIR', otherwise='~/.cline')}/data")
     return agent_home("CLINE_SESSION_DATA_DIR", otherwise=f"{data}/sessions")
 
 
 def _manifest(session: Session, id: str, path: str) -> dict[str, Any]:
-    """What Cline looks a session up by. Without it, or with another's id and path, it opens an empty session."""
-    own = session.facts.own if session.format == ID else None
+    """Return the manifest by which Cline finds a session: without it, or with another id or path, it opens an empty
+    one."""
+    recorded = session.facts.own if session.format == ID else None
     cwd = folder_of(session)
-    made = {
+    default = {
         "version": 1,
         "source": "cli",
         "pid": 0,
@@ -102,19 +103,21 @@ def _manifest(session: Session, id: str, path: str) -> dict[str, Any]:
         "enable_spawn": True,
         "enable_teams": True,
     }
-    own = {key: value for key, value in dict_of(own).items() if key != "compaction_path"}  # Cline would write there
-    return {**made, **own, "cwd": cwd, "session_id": id, "messages_path": path}
+    recorded = {
+        key: value for key, value in dict_of(recorded).items() if key != "compaction_path"
+    }  # Cline would write there
+    return {**default, **recorded, "cwd": cwd, "session_id": id, "messages_path": path}
 
 
-def _spent(raw: bytes) -> bytes:
+def _with_stale_mark(raw: bytes) -> bytes:
     about = field_of(raw, "metadata") or b"{}"
     return replace_fields(
         raw, {"metadata": replace_fields(about if about.startswith(b"{") else b"{}", {SPENT: b"true"})}
     )
 
 
-def _unflagged(raw: bytes, message: Message) -> bytes:
-    """A summary that is not the first message: the SDK's next compaction would forget what stands before it."""
+def _without_summary_flag(raw: bytes, message: Message) -> bytes:
+    """Unflag a summary that is not the first message: the SDK's next compaction would drop everything before it."""
     about = loads(raw).get("metadata")
     if not isinstance(about, dict) or about.get("kind") != SUMMARY:
         return raw
@@ -122,7 +125,7 @@ def _unflagged(raw: bytes, message: Message) -> bytes:
     return replace_fields(raw, {"metadata": replace_fields(old, {"kind": b'"kept"', MARK: render(message.kind)})})
 
 
-def _made(
+def _new_item(
     session: Session, message: Message, losses: Losses, *, native: bool, opens: bool, names: Mapping[str, str]
 ) -> dict[str, Any] | None:
     role = "assistant" if message.role == "assistant" else "user"
@@ -172,26 +175,26 @@ def _block(block: Block, losses: Losses, *, native: bool) -> dict[str, Any] | No
 
 
 def _files(session: Session) -> dict[str, list[str]]:
-    """The files that calls of the session read and changed: the SDK hands them on from summary to summary."""
-    found: dict[str, list[str]] = {"readFiles": [], "modifiedFiles": []}
+    """Return the files that calls read and changed: the SDK copies them from summary to summary."""
+    paths_by_key: dict[str, list[str]] = {"readFiles": [], "modifiedFiles": []}
     for message in session.messages:
         for call in message.calls:
             if call.name in _READERS:
-                found["readFiles"] += _paths(call.input)
+                paths_by_key["readFiles"] += _paths(call.input)
             elif call.name in _EDITORS:
-                found["modifiedFiles"] += _paths(call.input)
+                paths_by_key["modifiedFiles"] += _paths(call.input)
     for raw in elements(session.records.data, "messages") if session.format == ID else ():
         about = dict_of(dict_of(loads(raw)).get("metadata"))
         if about.get("kind") in (SUMMARY, "compaction"):
-            for key, paths in found.items():
+            for key, paths in paths_by_key.items():
                 paths += [path for path in list_of(dict_of(about.get("details")).get(key)) if isinstance(path, str)]
-    return found
+    return paths_by_key
 
 
-def _paths(given: Any) -> Iterator[str]:
-    if isinstance(given, dict):
-        if isinstance(given.get("path"), str):
-            yield given["path"]
-        files = given.get("files")
+def _paths(input: Any) -> Iterator[str]:
+    if isinstance(input, dict):
+        if isinstance(input.get("path"), str):
+            yield input["path"]
+        files = input.get("files")
         for item in list_of(files):
             yield from _paths(item)

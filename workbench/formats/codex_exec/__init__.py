@@ -1,8 +1,8 @@
-"""What `codex exec --json` prints: events on lines, from `thread.started` on.
+"""Output of `codex exec --json`: one event per line, from `thread.started` on.
 
-A capture shows what was done, not what was sent: no prompt, no instructions, no results of web searches, and one usage
-for a whole turn, which is the bill of a call only where the turn made one. Seen of Codex 0.169; the events:
-https://github.com/openai/codex, `codex-rs/exec`. Codex goes on from its rollout, never from a capture: none is written.
+A capture holds no prompt, no instructions and no results of web searches, and one usage per turn, which is that of a
+call only if the turn made one. Checked against Codex 0.169; events: https://github.com/openai/codex, `codex-rs/exec`.
+Read only: Codex resumes from its rollout, never from a capture.
 
 No usual place: it is printed; the user stores it.
 """

@@ -1,4 +1,4 @@
-"""Reading: codex exec --json."""
+"""Read captures of `codex exec --json`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from workbench.session.session import LoadWarning, Records, Session, SessionFact
 
 
 class Reader(Transcript):
-    """`blocks` are those of the newest message, which is still open; `asked` the ids of the calls so far; `turn` the
-    number of the turn's first message."""
+    """Reader of events. `blocks` belong to the newest message, which is still open; `call_ids` are the calls so far;
+    `turn` is the index of the turn's first message."""
 
     empty = "a capture of codex exec without items; open the session's rollout instead"
 
@@ -30,7 +30,7 @@ class Reader(Transcript):
         self.role: Role = "assistant"
         self.blocks: list[Block] = []
         self.source: list[int] = []
-        self.asked: set[str] = set()
+        self.call_ids: set[str] = set()
         self.thread = ""
         self.turn = 0
 
@@ -44,9 +44,11 @@ class Reader(Transcript):
             self.turn = len(self.messages)
         elif kind == "turn.completed":
             self._close()
-            self._bill(dict_of(event.get("usage")), line)
+            self._set_usage(dict_of(event.get("usage")), line)
         elif kind in ("turn.failed", "error"):
-            self._failed(dict_of(event.get("error", event)).get("message"), index, line, ended=kind == "turn.failed")
+            self._record_error(
+                dict_of(event.get("error", event)).get("message"), index, line, ended=kind == "turn.failed"
+            )
         elif kind in ("item.started", "item.completed") and isinstance(item.get("type"), str):
             self._item(item, index, line, done=kind == "item.completed")
 
@@ -63,8 +65,8 @@ class Reader(Transcript):
     def _item(self, item: dict[str, Any], index: int, line: int, *, done: bool) -> None:
         id, kind = text_of(item.get("id")) or f"line-{line}", item["type"]
         if (call := _call(kind, id, item)) is not None:
-            if id not in self.asked:
-                self.asked.add(id)
+            if id not in self.call_ids:
+                self.call_ids.add(id)
                 self._add("assistant", call, index)
             if done:
                 self._add("tool", _result(kind, id, item), index)
@@ -75,12 +77,12 @@ class Reader(Transcript):
         elif kind == "reasoning":
             self._add("assistant", Thinking(text_of(item.get("text"))), index)
         elif kind == "error":
-            self._failed(item.get("message"), index, line)
+            self._record_error(item.get("message"), index, line)
         else:
             self._add("assistant", Opaque(kind, item), index)
 
     def _add(self, role: Role, block: Block, index: int) -> None:
-        """One more block: a response goes on until a result, results until the next response."""
+        """Add a block: a response ends at a result, results end at the next response."""
         if self.role != role:
             self._close()
             self.role = role
@@ -95,22 +97,22 @@ class Reader(Transcript):
             self.messages.append(Message(id, self.role, tuple(self.blocks), source=source))
         self.blocks, self.source = [], []
 
-    def _bill(self, usage: Mapping[str, Any], line: int) -> None:
-        """A turn's usage: of its one response, or a sum that is no response's."""
-        made = [n for n in range(self.turn, len(self.messages)) if self.messages[n].role == "assistant"]
-        sent, cached, written, output = (
+    def _set_usage(self, usage: Mapping[str, Any], line: int) -> None:
+        """Set a turn's usage on its only response; warn where it is a sum over several."""
+        responses = [n for n in range(self.turn, len(self.messages)) if self.messages[n].role == "assistant"]
+        prompt, cached, written, output = (
             count_of(usage.get(f"{name}_tokens")) for name in ("input", "cached_input", "cache_write_input", "output")
         )
-        bill = usage_of_prompt(sent, output, cached, written)
-        if bill and len(made) == 1:
-            self.messages[made[0]] = replace(self.messages[made[0]], usage=bill)
-        elif bill:
-            told = f"{grouped(sent)} tokens in, {grouped(output)} out"
-            text = f"a turn's usage is a sum over its calls ({told}), not the usage of one call"
+        total = usage_of_prompt(prompt, output, cached, written)
+        if total and len(responses) == 1:
+            self.messages[responses[0]] = replace(self.messages[responses[0]], usage=total)
+        elif total:
+            sums = f"{grouped(prompt)} tokens in, {grouped(output)} out"
+            text = f"a turn's usage is a sum over its calls ({sums}), not the usage of one call"
             self.warn(text, line)
 
-    def _failed(self, message: Any, index: int, line: int, *, ended: bool = False) -> None:
-        """An error; `ended`: it ended the turn, and may repeat the error before it."""
+    def _record_error(self, message: Any, index: int, line: int, *, ended: bool = False) -> None:
+        """Record an API error or warn. `ended`: it ended the turn, and may repeat the error before it."""
         text = as_text(message or "an error without a message")
         error = ApiError(f"event-{index + 1}", text, line=line)
         if ended or error.cause is not Cause.OTHER:
@@ -121,15 +123,15 @@ class Reader(Transcript):
 
 
 def _call(kind: str, id: str, item: Mapping[str, Any]) -> ToolUse | None:
-    """The call that an item stands for, under the name of the tool where the item has one."""
+    """Return the call of an item, None for other items; its name is the tool's where the item has one."""
     if kind == "command_execution":
         return ToolUse(id, kind, {"command": as_text(item.get("command", ""))})
     if kind == "file_change":
         return ToolUse(id, kind, {"changes": list_of(item.get("changes"))})
     if kind == "mcp_tool_call":
-        given = item.get("arguments")
+        arguments = item.get("arguments")
         name = f"{as_text(item.get('server', ''))}.{as_text(item.get('tool', ''))}"
-        return ToolUse(id, name, given if isinstance(given, dict) else as_text(given or ""))
+        return ToolUse(id, name, arguments if isinstance(arguments, dict) else as_text(arguments or ""))
     if kind == "collab_tool_call":
         return ToolUse(id, as_text(item.get("tool", kind)), {"prompt": as_text(item.get("prompt") or "")})
     return None

@@ -1,4 +1,4 @@
-"""By what a file is known: codex exec --json."""
+"""Recognise captures of `codex exec --json`."""
 
 from __future__ import annotations
 
