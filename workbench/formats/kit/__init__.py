@@ -1,4 +1,5 @@
-"""What readers and writers of several formats share: bytes in, JSON lines and documents, blocks, times, titles, marks.
+"""Building blocks shared by readers and writers of several formats: JSON lines, documents, blocks, times, titles,
+marks.
 
-Nothing here knows a single format, and validators take nothing from here: they judge by rules of their own.
+No module here depends on a single format. Validators import nothing from here: their rules are independent.
 """

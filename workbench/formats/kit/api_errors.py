@@ -1,4 +1,4 @@
-"""API errors out of the values under which agents record them."""
+"""API errors from the values in which agents record them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INSIDE = ("error", "data", "connection")
 
 
 def api_error(id: str, recorded: Any, time: float | None = None, line: int | None = None) -> ApiError:
-    """API error from its recorded value: a text, or an object with message, status and name."""
+    """Return the API error in a recorded value: a text, or an object with message, status and name."""
     if isinstance(recorded, str):
         return ApiError(id, recorded, time, line)
     objects = list(_objects(recorded))
@@ -29,7 +29,7 @@ def api_error(id: str, recorded: Any, time: float | None = None, line: int | Non
 
 
 def _objects(value: Any, depth: int = 4) -> Iterator[dict[str, Any]]:
-    """An object and those inside it that tell of the same error."""
+    """Yield an object and the nested objects that describe the same error."""
     one = dict_of(value)
     if one and depth:
         yield one

@@ -1,4 +1,4 @@
-"""Anthropic content blocks and our blocks, there and back, for all formats that speak them."""
+"""Conversion between Anthropic content blocks and ours, for all formats that contain them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from workbench.session import Block, Media, Opaque, Text, Thinking, ToolResult, 
 from workbench.session.images import media_of
 
 SUMMARY_LABEL = "[Summary of the conversation so far]"
-"""Put before a system summary where messages cannot be the system's."""
+"""Prefix of a system summary for formats whose messages cannot have the system role."""
 
 
 def from_anthropic(content: Any) -> tuple[Block, ...]:
-    """The blocks of a message's `content`: a string, a list of blocks, nothing, or whatever a file holds there.
+    """Return the blocks of a message's `content`: a string, a list of blocks, nothing, or any other value.
 
-    Never raises. Empty texts in a string or None give no block; what has no known shape becomes Opaque.
+    Never raises. An empty string or None gives no block; values of unknown shape become Opaque.
     """
     if isinstance(content, list):
         return tuple(map(_block, content))
@@ -31,27 +31,27 @@ def from_anthropic(content: Any) -> tuple[Block, ...]:
 
 
 def content_of(result: ToolResult, losses: Losses, type: str = "text") -> str | list[dict[str, Any]]:
-    """A result's content for an API of OpenAI: one text as it is, several as parts of `type`."""
+    """Return a result's content for an OpenAI API: one text as a string, several as parts of `type`."""
     texts = texts_of(result, losses)
     return texts[0] if len(texts) == 1 else [{"type": type, "text": text} for text in texts if text] or ""
 
 
 def named(media: Media, losses: Losses) -> str:
-    """The line that names an image or document, which our model has without its bytes; a loss."""
+    """Return the line that names an image or document, because its bytes are not stored; records a loss."""
     losses.append(Loss(LossKind.MEDIA))
     return media.placeholder
 
 
 def texts_of(result: ToolResult, losses: Losses) -> list[str]:
-    """The parts of a result as texts, each image or document as a line that names it."""
+    """Return the parts of a result as texts; images and documents become lines that name them."""
     return [part.text if isinstance(part, Text) else named(part, losses) for part in result.content]
 
 
 def writable(
     blocks: Iterable[Block], losses: Losses, keeps: Callable[[Thinking | Opaque], bool] = lambda block: False
 ) -> Iterator[Block]:
-    """The blocks of a message that a format can hold: each image or document as a line that names it, empty texts left
-    out, and of reasoning and unknown blocks those that it `keeps`; the others are losses."""
+    """Yield the blocks that a format can hold: media as lines that name them, no empty texts, and reasoning and unknown
+    blocks only if `keeps` returns True; the others are losses."""
     for block in blocks:
         if isinstance(block, Thinking | Opaque) and not keeps(block):
             losses.append(loss_of(block))
@@ -62,7 +62,7 @@ def writable(
 
 
 def to_anthropic(block: Block, losses: Losses) -> dict[str, Any]:
-    """One block as the Messages API takes it, each image or document as a line that names it."""
+    """Return a block in the Messages API's form; media become lines that name them."""
     match block:
         case Text(text):
             return {"type": "text", "text": text}
@@ -85,25 +85,25 @@ def to_anthropic(block: Block, losses: Losses) -> dict[str, Any]:
 
 
 def is_compaction(raw: Any) -> bool:
-    """Whether a block is an API's own compaction of what was before it. One without content failed, and is nothing."""
+    """Return True for an API's own compaction block. One without content failed, and has no effect."""
     if not isinstance(raw, dict) or raw.get("type") != "compaction":
         return False
     return bool(raw.get("content") or raw.get("encrypted_content"))
 
 
 def holds_compaction(raw: Any) -> bool:
-    """The same of a block that may be all the items an API gave in place of what was before, with one among them."""
+    """Return True for a compaction block, or for a list of items from an API with one among them."""
     return any(map(is_compaction, raw)) if isinstance(raw, list) else is_compaction(raw)
 
 
 def compacted(raw: dict[str, Any]) -> Block:
-    """What stands for older messages in such a block: its words, or the block itself where only the API can read it."""
+    """Return a compaction block's text, or the block as Opaque if only the API can read it."""
     content = raw.get("content")
     return Text(content) if isinstance(content, str) and content else Opaque("compaction", raw)
 
 
 def as_text(value: Any) -> str:
-    """Any decoded JSON value as one string a model can read; a note for one that is nested too deeply to be written."""
+    """Return any decoded JSON value as text for a model; a note for values nested too deeply."""
     if isinstance(value, str):
         return value
     try:
@@ -114,17 +114,17 @@ def as_text(value: Any) -> str:
 
 
 def as_object(given: dict[str, Any] | str) -> dict[str, Any]:
-    """A call's arguments where an API takes objects only: what never decoded is kept under a key of its own."""
+    """Return a call's arguments for APIs that accept only objects; undecodable text goes under the key `raw`."""
     return given if isinstance(given, dict) else {"raw": given}
 
 
 def input_of(value: Any) -> dict[str, Any] | str:
-    """A call's arguments, which an API gives as an object; anything else as text."""
+    """Return a call's arguments from an API that sends objects; any other value as text."""
     return value if isinstance(value, dict) else "" if value is None else as_text(value)
 
 
 def arguments_of(value: Any) -> dict[str, Any] | str:
-    """A call's arguments, which an API gives as a text: decoded, or as they stand where they are no JSON object."""
+    """Return a call's arguments from an API that sends JSON text: decoded, or the text itself if it is no object."""
     if not isinstance(value, str):
         return input_of(value)
     try:
@@ -135,7 +135,7 @@ def arguments_of(value: Any) -> dict[str, Any] | str:
 
 
 def parts_of(content: Any, part: Callable[[Any], Block]) -> tuple[Block, ...]:
-    """The blocks of a message's content: a text, a list of which `part` reads each, or whatever a file holds there."""
+    """Return the blocks of a message's content: a text, a list whose items `part` reads, or any other value."""
     if isinstance(content, str):
         return (Text(content),) if content else ()
     if not isinstance(content, list):
@@ -144,7 +144,7 @@ def parts_of(content: Any, part: Callable[[Any], Block]) -> tuple[Block, ...]:
 
 
 def result_parts(content: Any) -> tuple[Text | Media, ...]:
-    """What an Anthropic `tool_result` holds: nothing, a text, or a list of blocks."""
+    """Return the content of an Anthropic `tool_result`: nothing, a text, or a list of blocks."""
     if isinstance(content, list):
         return tuple(in_result(_block(item), item) for item in content)
     if content is None or content == "":
@@ -153,7 +153,7 @@ def result_parts(content: Any) -> tuple[Text | Media, ...]:
 
 
 def in_result(block: Block | None, raw: Any) -> Text | Media:
-    """A block as a result holds it. One of another type is still something the model reads: kept as its JSON, `raw`."""
+    """Return a block as part of a tool result. Blocks other than text and media become the JSON of `raw`."""
     return block if isinstance(block, Text | Media) else Text(as_text(raw))
 
 

@@ -1,4 +1,4 @@
-"""What is more than any session holds, told from the bytes of a JSON value before they are decoded."""
+"""Size limits of a JSON value, checked on its bytes before it is decoded."""
 
 from __future__ import annotations
 
@@ -7,27 +7,26 @@ import re
 from workbench.base.figures import grouped
 
 LONGEST_TEXT = 100_000_000
-"""Bytes of a text. The largest windows hold less than half of it; decoded it takes up to four times as much memory, for
-one character beyond the sixteen bits of most makes all of them that wide."""
+"""Bytes of the longest text. The largest context windows hold less than half of it. Decoded, a text takes up to four
+times the memory, because one wide character widens all of them."""
 
 MOST_VALUES = 8_000_000
-"""Values in one document or line. Decoded, an empty list takes sixty bytes for its three, an object two hundred."""
+"""Values in one document or line. A decoded empty list takes 60 bytes for 3 bytes of JSON, an object 200."""
 
 _TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _FRONT = 1_000
-"""Bytes in which a file of JSON begins to be some, behind blank lines."""
+"""Leading bytes, blank lines included, within which JSON must begin."""
 
 _BETWEEN = (b",", b"[", b"{")
 
 
 def enough() -> int:
-    """Bytes up to which nothing can hold too much."""
+    """Return the size in bytes below which no limit can be exceeded."""
     return min(LONGEST_TEXT, 2 * MOST_VALUES)
 
 
 def beyond(data: bytes, start: int, stop: int) -> str:
-    """What the JSON in `data[start:stop]` holds too much of, in words; "" where it may be decoded. Nothing is looked
-    at of what is too short to hold it."""
+    """Describe how `data[start:stop]` exceeds a limit; "" if it may be decoded. Short input is not scanned."""
     if stop - start <= enough():
         return ""
     if stop - start > LONGEST_TEXT:
@@ -41,13 +40,13 @@ def beyond(data: bytes, start: int, stop: int) -> str:
 
 
 def line_beyond(data: bytes) -> tuple[int, str] | None:
-    """The first line of JSON that holds too much, by its number, and what that is."""
+    """Return the number of the first line of JSON that exceeds a limit, and a description; None if there is none."""
     least = enough()
     if len(data) <= least or data[:_FRONT].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in (b"{", b"["):
         return None
     at = 0
     while len(data) - at > least:
-        # The last newline that is near enough: what lies before it are short lines.
+        # Every line before the last newline within `least` bytes is short enough.
         newline = data.rfind(b"\n", at, at + least)
         if newline < 0:
             newline = data.find(b"\n", at)
@@ -60,5 +59,5 @@ def line_beyond(data: bytes) -> tuple[int, str] | None:
 
 
 def _values(data: bytes, start: int, stop: int) -> int:
-    """At most so many, and within texts as many as seem to begin there."""
+    """Upper bound of the number of values: separators inside texts count as well."""
     return sum([data.count(sign, start, stop) for sign in _BETWEEN])

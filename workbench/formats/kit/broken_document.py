@@ -1,4 +1,4 @@
-"""A damaged JSON document as one that can be read: NUL padding, broken characters, bytes behind its end, a cut end."""
+"""Repair of a damaged JSON document: NUL padding, invalid characters, trailing bytes, a missing end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _BLANK = " \t\r\n"
 
 
 def closed(data: bytes, sheet: Sheet) -> bytes:
-    """The document's bytes as strict JSON, with a fix for each kind of damage; as they are where they are none."""
+    """Return the document as strict JSON, and add a fix to the sheet for each kind of damage. Undamaged bytes are
+    returned unchanged."""
     if _is_strict(data):
         return data
     here = Entry(b"", None, 1)
@@ -31,16 +32,16 @@ def closed(data: bytes, sheet: Sheet) -> bytes:
     if _is_strict(body):
         return body
     text = body.decode("utf-8", "replace")
-    made = whole(text)
-    if made != text:
-        sheet.fixed(Fault.LONE_SURROGATE, None, sum(a != b for a, b in zip(text, made, strict=True)) // 4 or 1)
-    made = _complete(made, sheet)
+    repaired = whole(text)
+    if repaired != text:
+        sheet.fixed(Fault.LONE_SURROGATE, None, sum(a != b for a, b in zip(text, repaired, strict=True)) // 4 or 1)
+    repaired = _complete(repaired, sheet)
     try:
-        value = loads_whole(made)
+        value = loads_whole(repaired)
     except ValueError:
         sheet.unrepaired(Fault.CUT_DOCUMENT, here)
         return data
-    raw = made.encode("utf-8", "replace")
+    raw = repaired.encode("utf-8", "replace")
     if not _is_strict(raw):
         sheet.fixed(Fault.BROKEN_TEXT)
         return render(value)
@@ -58,7 +59,7 @@ def _is_strict(data: bytes) -> bool:
 
 
 def _complete(text: str, sheet: Sheet) -> str:
-    """The first value of the text alone, closed where it breaks off."""
+    """Return the first value of the text, with its brackets closed if it is cut off."""
     try:
         stop = _DECODER.raw_decode(text)[1]
     except (ValueError, RecursionError):
@@ -69,13 +70,13 @@ def _complete(text: str, sheet: Sheet) -> str:
 
 
 def _closed(text: str, sheet: Sheet) -> str:
-    """The text up to the last complete element of the outermost list that is open, and what closes it; up to the last
-    complete list or object where that list has none."""
+    """Cut the text after the last complete element of the outermost open list, and close its brackets. Without such an
+    element, cut after the last complete list or object."""
     stack: list[str] = []
     ends: list[int] = []
     for token in _TOKEN.finditer(text):
         mark = token[0]
-        if mark == '"':  # the text breaks off inside it
+        if mark == '"':  # the file ends inside this text
             break
         if mark in "[{":
             stack.append(mark)

@@ -1,7 +1,7 @@
-"""Damaged JSON lines as records: NUL padding, records that break off, are glued together or split, broken characters.
+"""Repair of damaged JSON lines: NUL padding, cut, joined or split records, invalid characters.
 
-A piece counts as a record only where it looks like the readable records of the same file (`_Likeness`): a complete
-object inside a record that breaks off is not one.
+A piece counts as a record only if it resembles the readable records of the same file (`_Likeness`): an object inside a
+cut record is not a record.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from workbench.formats.kit.jsonl import loads_bounded, whole
 from workbench.formats.kit.sheet import Entry, Sheet
 
 JOINED = 200
-"""Lines that are joined at most to find a record that was split."""
+"""Lines that are joined at most to restore a split record."""
 
 TRIED = 2_000
-"""Places in a broken line at which a complete record is looked for."""
+"""Positions in a broken line at which a complete record is searched."""
 
 _BOM = b"\xef\xbb\xbf"
 _SEPARATORS = {b"\xe2\x80\xa8": b"\\u2028", b"\xe2\x80\xa9": b"\\u2029"}
@@ -62,7 +62,7 @@ class _Likeness:
 
 
 def sheet_of_lines(data: bytes, name: str = "", branch: int | None = None) -> Sheet:
-    """The records of a file of lines, with a fix for every line that was damaged."""
+    """Return the records of a file of lines, with a fix for every damaged line."""
     sheet = Sheet([], name=name, branch=branch)
     if data.startswith(_BOM):
         sheet.fixed(Fault.NOT_A_RECORD, subject=len(_BOM))
@@ -102,7 +102,7 @@ def _add(sheet: Sheet, raw: bytes, value: dict[str, Any], line: int) -> None:
 def _repair_line(
     sheet: Sheet, lines: list[bytes], good: list[dict[str, Any] | None], at: int, likeness: _Likeness
 ) -> int:
-    """Add the records of a damaged line; return how many lines they took."""
+    """Add the records of a damaged line; return the number of lines consumed."""
     line, body = lines[at], lines[at].strip(_BLANK)
     here = Entry(b"", None, at + 1)
     if nul := line.count(b"\0"):
@@ -132,7 +132,7 @@ def _repair_line(
 
 
 def _whole_line(sheet: Sheet, body: bytes, here: Entry) -> bool:
-    """Add the one record of a line whose characters alone are damaged."""
+    """Add the single record of a line in which only characters are damaged. Return False if that is not the damage."""
     try:
         value = loads_bounded(body)
     except ValueError:
@@ -144,10 +144,10 @@ def _whole_line(sheet: Sheet, body: bytes, here: Entry) -> bool:
         text = body.decode()
     except UnicodeDecodeError:
         text = ""
-    made = whole(text)
-    if made != text:
-        raw = made.encode()
-        sheet.fixed(Fault.LONE_SURROGATE, here, sum(a != b for a, b in zip(text, made, strict=True)) // 4 or 1)
+    repaired = whole(text)
+    if repaired != text:
+        raw = repaired.encode()
+        sheet.fixed(Fault.LONE_SURROGATE, here, sum(a != b for a, b in zip(text, repaired, strict=True)) // 4 or 1)
     if _strict(raw) is None:
         raw = render(value)
         sheet.fixed(Fault.BROKEN_TEXT, here)
@@ -207,8 +207,8 @@ def _next_record(body: bytes, text: str, at: int, likeness: _Likeness) -> int:
 def _joined(
     rest: bytes, lines: list[bytes], good: list[dict[str, Any] | None], at: int, likeness: _Likeness
 ) -> tuple[dict[str, Any], int] | None:
-    """The record that the following lines complete, and how many lines it takes; None where none do. A line end in a
-    text is one that its writer did not escape."""
+    """Return the record that the following lines complete, and its number of lines; None if they complete none. A line
+    end inside a text is one that the writer did not escape."""
     parts = [rest]
     for number in range(at + 1, min(len(lines), at + JOINED)):
         if good[number] is not None and likeness.may_be(good[number]):

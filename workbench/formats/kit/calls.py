@@ -1,7 +1,7 @@
-"""Recorded calls of a model, each a whole request with what came back, as the conversations they belong to.
+"""Recorded model calls, each a complete request with its response, grouped into conversations.
 
-A trace or a capture has no conversation, only its requests. A request that begins with the context as it stood
-continues it; one that holds it in part was compacted before; one that has nothing of it is another conversation: a
+A trace or a capture stores requests, not conversations. A request that begins with the current context continues that
+conversation; one that contains part of it follows a compaction; one that shares nothing starts another conversation: a
 title, a sub-agent.
 """
 
@@ -19,17 +19,17 @@ from workbench.session.structure import leading_system
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A request's messages, a system prompt first among them, and the message that came back, with its usage, model and
-    time; None where none did."""
+    """A request's messages, beginning with the system prompt, and the response with its usage, model and time. None for
+    a call without a response."""
 
-    asked: tuple[Message, ...]
+    request: tuple[Message, ...]
     answer: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedConversation:
-    """`messages` are numbered `m1`, `m2`, … as they first appear; `branch` leaves out what was taken back. `calls` are
-    the indexes of its calls, `sent` what each of them held."""
+    """A conversation assembled from calls. Messages are numbered `m1`, `m2`, … in order of first appearance; `branch`
+    omits messages that were taken back. `calls` are the indexes of its calls, `sent` the request of each."""
 
     messages: tuple[Message, ...]
     branch: tuple[int, ...]
@@ -39,12 +39,12 @@ class RecordedConversation:
 
 
 def conversations(calls: Iterable[RecordedCall]) -> list[RecordedConversation]:
-    """The conversations among `calls`, which are in the order in which they were made; each in the order of its
-    first."""
+    """Group `calls`, given in the order in which they were made, into conversations, in the order of their first
+    calls."""
     threads: list[_Thread] = []
     answers: list[frozenset[str]] = []
     for index, call in enumerate(calls):
-        request = _Request(call.asked)
+        request = _Request(call.request)
         steps = [(step, thread) for thread in threads if (step := _step(thread, request, answers))]
         step, thread = max(steps, key=lambda found: found[0].nearness, default=(_Step(None), _Thread()))
         if not steps:
@@ -56,13 +56,14 @@ def conversations(calls: Iterable[RecordedCall]) -> list[RecordedConversation]:
 
 
 def requests(session: Session) -> Iterator[Sent]:
-    """What went out in a session made of one of them: `SessionFacts.own` is its `sent`."""
+    """Yield the requests of a session that was read from recorded calls: `SessionFacts.own` holds
+    `RecordedConversation.sent`."""
     if isinstance(session.facts.own, tuple):
         yield from session.facts.own
 
 
 class _Request:
-    """A request in its two parts, the system prompt and the rest, each message with its key."""
+    """A request split into system prompt and rest. `keys` identifies each message of the rest."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         leading = leading_system(messages)
@@ -72,8 +73,8 @@ class _Request:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """How a request follows a conversation: by a compaction, or going on behind the first `kept` messages of its
-    context. `shared` is how many of them it holds, `summary` the place in it of a summary that came in."""
+    """Relation of a request to a conversation: a compaction, or a continuation after the first `kept` context messages.
+    `shared` counts the context messages in the request; `summary` is the position of a new summary in it."""
 
     compacted: Way | None
     kept: int = 0
@@ -87,16 +88,17 @@ class _Step:
 
 @dataclass(slots=True)
 class _Thread:
-    """A conversation as far as it is read. `prompt` and `context` are the indexes of what the model saw last, its
-    answer at the end; the first `asked` of the context were sent to it. `former` is the prompt of the call before."""
+    """A conversation while its calls are read. `prompt` and `context` index the messages of the newest call, its
+    response last; `requested` counts the context messages that were in the request. `former` is the prompt of the call
+    before."""
 
     messages: list[Message] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     prompt: list[int] = field(default_factory=list)
     former: list[int] = field(default_factory=list)
     context: list[int] = field(default_factory=list)
-    asked: int = 0
-    taken_back: set[int] = field(default_factory=set)
+    requested: int = 0
+    removed: set[int] = field(default_factory=set)
     epochs: list[Epoch] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
@@ -107,18 +109,18 @@ class _Thread:
             self._end(step.compacted, step, request, answer.time if answer else None)
         else:
             self._set_prompt(request.prompt)
-            self.taken_back |= {*self.context[step.kept :]}
+            self.removed |= {*self.context[step.kept :]}
             del self.context[step.kept :]
             for message, key in zip(request.rest[step.kept :], request.keys[step.kept :], strict=True):
                 self.context.append(self._add(message, key))
         self.former = former
-        self.asked = len(self.context)
-        given = tuple(self.messages[at] for at in (*self.prompt, *self.context))
+        self.requested = len(self.context)
+        sent_messages = tuple(self.messages[at] for at in (*self.prompt, *self.context))
         if answer is not None:
             self.context.append(self._add(answer, _key(answer)))
         self.calls.append(index)
         continues = answer is not None and answer.kind != "summary"
-        self.sent.append(Sent(self.messages[self.context[-1]].id if continues else "", given))
+        self.sent.append(Sent(self.messages[self.context[-1]].id if continues else "", sent_messages))
 
     def _add(self, message: Message, key: str) -> int:
         self.messages.append(replace(message, id=f"m{len(self.messages) + 1}"))
@@ -126,22 +128,22 @@ class _Thread:
         return len(self.messages) - 1
 
     def _set_prompt(self, prompt: Sequence[Message]) -> None:
-        """The prompt of the newest request, which may tell another date than the one before."""
+        """Set the prompt of the newest request, which may differ from the one before, for example in its date."""
         keys = [*map(_key, prompt)]
         if keys != [self.keys[at] for at in self.prompt]:
-            self.taken_back |= {*self.prompt}
+            self.removed |= {*self.prompt}
             self.prompt = [self._add(message, key) for message, key in zip(prompt, keys, strict=True)]
 
     def _end(self, way: Way, step: _Step, request: _Request, time: float | None) -> None:
-        """End the epoch, and begin one with the messages of the request: the old ones where they are the same."""
-        if step.summary is not None and self._asked_for(request.rest[step.summary]):
+        """End the epoch, and begin one with the messages of the request. Unchanged messages keep their index."""
+        if step.summary is not None and self._was_requested(request.rest[step.summary]):
             del self.context[-2:]
             self.prompt = self.former or self.prompt
         old: dict[str, list[int]] = {}
         for at in reversed(self.context):
             old.setdefault(self.keys[at], []).append(at)
         if step.summary is not None and self.context and self.messages[self.context[-1]].kind == "summary":
-            del self.context[-1]  # the API compacted on its own account: nothing was asked for in the conversation
+            del self.context[-1]  # a compaction by the API: the conversation has no request for it
         before = (*self.prompt, *self.context)
         self._set_prompt(request.prompt)
         self.context = []
@@ -154,15 +156,16 @@ class _Thread:
         if step.summary is not None:
             place = self.context[step.summary]
             summary = self.messages[place]
-            tokens = summary.usage.context if summary.usage else None  # of the call that wrote it, for another context
+            # The usage counts the context of the call that wrote the summary.
+            tokens = summary.usage.context if summary.usage else None
             self.messages[place] = replace(summary, usage=None)
-        kept = tuple(self.messages[at].id for at in self.context if at in before)
-        ended = Compaction("", tokens, summary.id if summary else None, time, way, kept=kept)
+        kept_ids = tuple(self.messages[at].id for at in self.context if at in before)
+        ended = Compaction("", tokens, summary.id if summary else None, time, way, kept=kept_ids)
         self.epochs.append(Epoch(len(self.epochs) + 1, before, ended))
 
-    def _asked_for(self, summary: Message) -> bool:
-        """Whether the newest call was the one that asked for the summary. Its question and its answer were no part of
-        the conversation that went on."""
+    def _was_requested(self, summary: Message) -> bool:
+        """Return True if the newest call requested the summary. Its question and response are not part of the
+        conversation that continues."""
         newest = [self.messages[at] for at in self.context[-2:]]
         if newest and newest[-1].kind == "summary":
             return False
@@ -170,10 +173,10 @@ class _Thread:
 
     def conversation(self) -> RecordedConversation:
         epochs = (*self.epochs, Epoch(len(self.epochs) + 1, (*self.prompt, *self.context)))
-        gone = self.taken_back.difference(*(epoch.members for epoch in epochs))
+        unsent = self.removed.difference(*(epoch.members for epoch in epochs))
         return RecordedConversation(
             tuple(self.messages),
-            tuple(at for at in range(len(self.messages)) if at not in gone),
+            tuple(at for at in range(len(self.messages)) if at not in unsent),
             epochs,
             tuple(self.calls),
             tuple(self.sent),
@@ -181,7 +184,7 @@ class _Thread:
 
 
 def _step(thread: _Thread, request: _Request, answers: Sequence[frozenset[str]]) -> _Step | None:
-    """How the request follows the conversation; None where it does not."""
+    """Return the relation of the request to the conversation; None if it belongs to another one."""
     context = [thread.messages[at] for at in thread.context]
     keys = [thread.keys[at] for at in thread.context]
     kept = _beginning(thread, request)
@@ -190,7 +193,7 @@ def _step(thread: _Thread, request: _Request, answers: Sequence[frozenset[str]])
     former = len(thread.calls) > 1 and _same_prompt(thread, thread.former, request)
     if not goes_on and not (former and _holds_last(context, request)):
         return None
-    if kept == len(keys) or (kept and kept == thread.asked):
+    if kept == len(keys) or (kept and kept == thread.requested):
         return _Step(None, kept)
     if request.rest and request.rest[0].kind == "summary" and request.keys[0] == keys[-1]:
         return _Step("summary", 0, shared, 0)
@@ -198,18 +201,18 @@ def _step(thread: _Thread, request: _Request, answers: Sequence[frozenset[str]])
     summary = next((place for place in new if _is_summary(request.rest[place], answers)), None)
     if summary is not None:
         return _Step("summary", 0, shared, summary)
-    if {*keys[-2:]} & {*request.keys}:  # what is newest stays
+    if {*keys[-2:]} & {*request.keys}:  # the newest messages are kept
         cleared = any(map(_cleared, context, request.rest))
         return _Step("clearing" if cleared else "removal", 0, shared)
     if shared == kept and any(message.role == "assistant" for message in context[:kept]):
-        return _Step(None, kept)  # what came after was taken back
+        return _Step(None, kept)  # later messages were taken back
     return None
 
 
 def _beginning(thread: _Thread, request: _Request) -> int:
-    """How many messages of the context the request begins with. An answer may have been written down otherwise."""
+    """Count the context messages with which the request begins. A response may be recorded in another form."""
     for place, (at, key, message) in enumerate(zip(thread.context, request.keys, request.rest, strict=False)):
-        answer = place == thread.asked and message.role == "assistant"
+        answer = place == thread.requested and message.role == "assistant"
         if thread.keys[at] != key and not answer:
             return place
     return min(len(thread.context), len(request.keys))
@@ -233,26 +236,27 @@ def _holds_last(context: Sequence[Message], request: _Request) -> bool:
 
 
 def _is_summary(message: Message, answers: Sequence[frozenset[str]]) -> bool:
-    """Whether a message that no context had stands for older ones: it says so, or holds what a model was asked for."""
+    """Return True if a message new to the context replaces older ones: it is marked as a summary, or contains an
+    earlier response."""
     if message.role not in ("user", "system") or message.kind == "meta":
         return False
     return message.kind == "summary" or any(_holds(message, answer) for answer in reversed(answers))
 
 
 def _holds(message: Message, lines: frozenset[str]) -> bool:
-    """Whether most lines of an answer stand in the message; those that are too short tell nothing."""
+    """Return True if the message contains most lines of a response. Short lines are ignored."""
     return bool(lines) and len(lines & _lines(message.text)) >= SHARED_LINES * len(lines)
 
 
 def _cleared(before: Message, now: Message) -> bool:
-    """Whether results stand there with other contents."""
-    asked = [result.call_id for result in before.results]
-    return bool(asked) and asked == [result.call_id for result in now.results] and _key(before) != _key(now)
+    """Return True if the same tool results have other contents now."""
+    call_ids = [result.call_id for result in before.results]
+    return bool(call_ids) and call_ids == [result.call_id for result in now.results] and _key(before) != _key(now)
 
 
 def _key(message: Message) -> str:
-    """What is the same in a message however it is written down: not the reasoning, which later requests leave out, nor
-    what a tool puts in anew each time."""
+    """Return the part of a message that is the same however it is recorded: without reasoning, which later requests
+    omit, and without text that the agent injects each time."""
     return json.dumps([message.role, *filter(None, map(_part, message.blocks))], default=repr)
 
 
@@ -262,19 +266,19 @@ def _part(block: Block) -> object:
             return "" if injected else text.strip()
         case Thinking():
             return ""
-        case ToolUse(id, name, given):
-            return [id, name, json.dumps(given, sort_keys=True, default=repr)]
+        case ToolUse(id, name, arguments):
+            return [id, name, json.dumps(arguments, sort_keys=True, default=repr)]
         case ToolResult(id):
             return [id, block.text.strip()]
     return repr(block)
 
 
 SHARED_LINES = 0.5
-"""Of the lines of two system prompts, the share in common from which they are one; of the lines of an answer, the share
-that a later message holds when it is the summary that was asked for."""
+"""Share of common lines above which two system prompts are the same prompt, and above which a message contains a
+response."""
 
 _LINE = 20
-"""A line of fewer characters tells nothing."""
+"""Shortest line, in characters, that is compared."""
 
 
 def _lines(text: str) -> frozenset[str]:

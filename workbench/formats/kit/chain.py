@@ -1,6 +1,6 @@
-"""Writing a new file of lines: in which order, and as a chain in which each line names the one before.
+"""Base classes of writers of JSON lines: order of records, and chains in which each line names the one before.
 
-What is kept is copied byte for byte, but for its place in the chain.
+Kept records are copied byte for byte, except for their link to the previous record.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from workbench.session import Message, Session
 
 
 class LineWriter(ABC):
-    """The file as it grows; a format's writer is a subclass. `own`: the session is of the format that is written."""
+    """The file while it is written; each format has a subclass. `own`: the session already has the format to write."""
 
     def __init__(self, session: Session, *, own: bool) -> None:
         self.session, self.own = session, own
@@ -29,7 +29,8 @@ class LineWriter(ABC):
         return b"".join(line + b"\n" for line in self.lines)
 
     def write_messages(self, messages: Sequence[Message], tail: int, others: Iterable[int]) -> None:
-        """Write messages, and `others`: records that stand among the messages from `tail` on as they did."""
+        """Write messages. `others` are non-message records, copied to their position among the messages from index
+        `tail` on."""
         waiting = deque(others)
         for index, message in enumerate(messages):
             if not self.is_copied(message):
@@ -45,27 +46,27 @@ class LineWriter(ABC):
             self.copy(record)
 
     def is_copied(self, message: Message) -> bool:
-        """True for a message whose records are copied."""
+        """Return True if the message's records are copied unchanged."""
         return self.own and bool(message.source)
 
     @abstractmethod
     def keep(self, message: Message, record: int) -> None:
-        """Write a record of a kept message."""
+        """Copy one record of a kept message."""
 
     @abstractmethod
     def make(self, message: Message) -> None:
-        """Render a message."""
+        """Write a message as a new record."""
 
     @abstractmethod
     def copy(self, record: int) -> None:
-        """Write a record that is no message."""
+        """Write a record that is not a message."""
 
     def show(self, message: Message) -> None:  # noqa: B027
-        """Write what shows a kept message on the agent's screen, where that is not copied."""
+        """Write the records that display a kept message on the agent's screen, if they are not copied."""
 
 
 class ChainWriter(LineWriter):
-    """Each line has an id, and names that of the line before in `parentId`."""
+    """Writer of lines that each have an id, and name the id of the previous line in `parentId`."""
 
     def __init__(self, session: Session, *, own: bool) -> None:
         super().__init__(session, own=own)
@@ -81,13 +82,13 @@ class ChainWriter(LineWriter):
         return id
 
     def link(self, line: bytes, id: str) -> None:
-        """Add a line that names `parent` already."""
+        """Append a line that already names `parent`."""
         self.lines.append(line)
         self.ids.add(id)
         self.parent = id
 
     def copy(self, record: int, changes: Mapping[str, bytes] | None = None) -> None:
-        """Add a record of the session, under its own id where that is free."""
+        """Append a record of the session under its own id, or under a new one if that id is in use."""
         raw: bytes = self.session.records[record]
         id = loads(raw).get("id")
         changes = dict(changes or {})

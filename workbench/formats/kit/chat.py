@@ -1,4 +1,4 @@
-"""What the two chat bodies have in common: telling them apart, and their tool definitions."""
+"""Detection of the two chat APIs in a JSON body, and their tool definitions."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _OTHERS = frozenset(
         "trajectory_format",
     ]
 )
-"""Top-level keys of other tools' sessions that have `messages` too."""
+"""Top-level keys of other agents' sessions that have `messages` too."""
 
 _ROLES = frozenset(["system", "developer", "user", "assistant", "tool", "function"])
 _OTHERS_OF_MESSAGE = frozenset(["created", "messageId", "parts", "source", "toolInvocations", "ts"])
-"""Keys of other tools' messages that have a role and content too."""
+"""Keys of other agents' messages that have role and content too."""
 
 _OPENAI_KEYS = frozenset(["tool_calls", "tool_call_id", "function_call"])
 _OPENAI_PARTS = frozenset(["image_url", "input_audio", "file", "refusal"])
@@ -52,7 +52,7 @@ _LITELLM_KEYS = frozenset(["response", "cost", "latency_sec"])
 
 
 def dialect(value: Any) -> tuple[Dialect, str]:
-    """Which chat API a document speaks, and what shows it; neither where a message holds what both would misread."""
+    """Return the chat API of a document, and the reason; "" twice if a message has content that neither API reads."""
     bare = isinstance(value, list)
     body: dict[str, Any] = dict_of(value)
     items = value if bare else body.get("messages")
@@ -90,7 +90,7 @@ def dialect(value: Any) -> tuple[Dialect, str]:
 
 
 def tools_of(definitions: Any) -> tuple[Tool, ...]:
-    """The tool definitions of a body, in either dialect."""
+    """Return the tool definitions of a body in either dialect."""
     tools: list[Tool] = []
     for definition in list_of(definitions):
         if isinstance(definition, dict):
@@ -100,9 +100,10 @@ def tools_of(definitions: Any) -> tuple[Tool, ...]:
 
 
 def definitions_for(tools: Sequence[Tool], messages: Sequence[Message]) -> list[tuple[str, str, Any]]:
-    """(name, description, JSON schema) of each tool that a new body must define: the session's, and any other called.
+    """Return (name, description, JSON schema) of each tool that a new body must define: those of the session, and any
+    others that are called.
 
-    An API refuses calls of tools that the body does not define; one whose definition is not known takes any object.
+    APIs reject calls of undefined tools; a tool without a known definition accepts any object.
     """
     found: dict[str, tuple[str, str, Any]] = {}
     for tool in tools:
@@ -133,7 +134,7 @@ def _is_foreign(message: dict[str, Any]) -> bool:
 
 
 def _is_foreign_block(block: dict[str, Any]) -> bool:
-    """Whether neither API has such a block: its type is spelled as in neither, or it lacks what it is read for."""
+    """Return True if neither API has such a block: its type is spelled differently, or a required key is missing."""
     kind = block.get("type")
     if not isinstance(kind, str) or not _SPELLED.fullmatch(kind):
         return True

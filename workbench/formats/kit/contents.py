@@ -1,4 +1,4 @@
-"""Parts of Google's contents and our blocks: what Gemini CLI records, and what went on from it."""
+"""Conversion of Google content parts to blocks, for Gemini CLI and the agents derived from it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from workbench.session import Block, Media, Opaque, Text, ToolResult, ToolUse
 from workbench.session.images import media_of
 
 _REJECTED = re.compile(r"Plan rejected\. User feedback: (.*?)(?:\n\nThe plan is stored at|\Z)", re.DOTALL)
-"""A plan that the person refused, with words."""
+"""Text of a plan that the user rejected with feedback."""
 
 
 @dataclass(slots=True)
 class Calls:
-    """Calls without an id of their own, waiting for a response of their name."""
+    """Ids of calls recorded without an id, by name, waiting for the response of that name."""
 
     waiting: dict[str, list[str]] = field(default_factory=dict)
 
@@ -69,21 +69,21 @@ def name_and_args(call: Mapping[str, Any]) -> tuple[str, dict[str, Any] | str]:
 
 def tool_result(call_id: str, parts: Sequence[Any], *, failed: bool) -> ToolResult:
     content: list[Text | Media] = []
-    said_by_person = ""
+    user_words = ""
     for part in parts:
         response = part.get("functionResponse") if isinstance(part, dict) else None
         if not isinstance(response, dict):
             block = content_block(part)
             content.append(in_result(block, part))
             continue
-        said = response.get("response")
-        key = next((key for key in ("output", "error") if isinstance(said, dict) and said.keys() == {key}), None)
+        output = response.get("response")
+        key = next((key for key in ("output", "error") if isinstance(output, dict) and output.keys() == {key}), None)
         failed = failed or key == "error"
-        text = as_text(said[key]) if key and isinstance(said, dict) else "" if said is None else as_text(said)
+        text = as_text(output[key]) if key and isinstance(output, dict) else "" if output is None else as_text(output)
         content += [Text(text)] if text else []
-        if response.get("name") == "exit_plan_mode" and (refused := _REJECTED.match(text)):
-            said_by_person = refused[1].strip()
+        if response.get("name") == "exit_plan_mode" and (rejected := _REJECTED.match(text)):
+            user_words = rejected[1].strip()
         for inner in list_of(response.get("parts")):
             block = content_block(inner)
             content.append(in_result(block, inner))
-    return ToolResult(call_id, tuple(content), failed, said_by_person)
+    return ToolResult(call_id, tuple(content), failed, user_words)

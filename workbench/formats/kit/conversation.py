@@ -1,4 +1,4 @@
-"""A JSON document while it is read: what every reader of one gathers, and the session, or sessions, made of it."""
+"""Base readers of a JSON document: they collect messages, and make one session or several."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from workbench.session import LoadWarning, Message, Opaque, Records, Session
 
 
 class Document(ABC):
-    """A document's value and the warnings so far; a format's reader is a subclass.
+    """A document's value and the warnings so far; each format has a subclass.
 
-    format: the format's id. needs: what a document without messages lacks, and what to open instead.
+    format: the format's id. needs: sentence about a document without messages, with a remedy.
     """
 
     format: ClassVar[str]
@@ -35,7 +35,7 @@ class Document(ABC):
 
     @classmethod
     def read(cls, path: Path, data: bytes, progress: Progress) -> Session:
-        """Read a file. Raises BadInput when it is no JSON or has no messages."""
+        """Read a file. Raises BadInput for invalid JSON or a document without messages."""
         progress(0, len(data))
         session = cls(path, data).session()
         progress(len(data), len(data))
@@ -43,16 +43,16 @@ class Document(ABC):
 
     @abstractmethod
     def session(self) -> Session:
-        """Read the messages. Raises BadInput when there are none."""
+        """Read the messages. Raises BadInput if there are none."""
 
     def items(self, found: Any) -> list[Any]:
-        """`found`, the list of messages. Raises BadInput when it is none."""
+        """Return `found`, the list of messages. Raises BadInput if it is not a list."""
         if isinstance(found, list):
             return found
         raise self.lacking()
 
     def lacking(self) -> BadInput:
-        """The error that the file has no messages."""
+        """Return the error for a file without messages."""
         return BadInput(f"{self.path}: {self.needs}.")
 
     def warn(self, text: str) -> None:
@@ -62,12 +62,12 @@ class Document(ABC):
         return unique_id(id, self._ids)
 
     def not_an_object(self, index: int, item: Any, what: str = "message", id: str = "") -> Message:
-        """The message, with a warning, of an item of the list that is not an object."""
+        """Return the message of a list item that is not an object, and warn."""
         self.warn(f"{what} {index + 1} is not an object; shown unchanged")
         return Message(id or f"m{index + 1}", "user", (Opaque(type(item).__name__, item),), "meta", source=(index,))
 
     def _session(self, messages: Sequence[Message], title: str | None = None, **fields: Any) -> Session:
-        """The session; `title` is None for one that is titled by its first words."""
+        """Return the session; without a `title` it is titled by its first words."""
         return Session(
             self.format,
             self.path,
@@ -80,13 +80,13 @@ class Document(ABC):
 
 
 class MultiSessionDocument(Document):
-    """A document that may hold several sessions, known by their ids. what: name of one session."""
+    """A document that may hold several sessions with ids. what: noun for one session."""
 
     what: ClassVar[str]
 
     @abstractmethod
     def parts(self) -> Sequence[Part]:
-        """The sessions in the order of the document."""
+        """Return the sessions in document order."""
 
     @abstractmethod
     def part(self, id: str) -> Session:
@@ -94,13 +94,13 @@ class MultiSessionDocument(Document):
 
     @classmethod
     def sessions_in(cls, path: Path, data: bytes) -> tuple[Part, ...]:
-        """The sessions; none where there is but one."""
+        """Return the sessions; empty if there is only one."""
         parts = tuple(cls(path, data).parts())
         return parts if len(parts) > 1 else ()
 
     @classmethod
     def read_part(cls, path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-        """Read one session. Raises BadInput when there is none of this id."""
+        """Read one session. Raises BadInput if no session has this id."""
         progress(0, len(data))
         reader = cls(path, data)
         if all(part.id != part_id for part in reader.parts()):

@@ -1,7 +1,7 @@
-"""A tool's SQLite database, read without ever touching it, with what its write-ahead log holds.
+"""Read-only access to an agent's SQLite database, including its write-ahead log.
 
-A database without such a log is read where it lies, or from its bytes in memory. With one, copies of both are read:
-SQLite would make files beside it, or move the log into it.
+A database without a log is read in place, or from its bytes in memory. With a log, copies of both are read: SQLite
+would otherwise create files next to it, or merge the log into it.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from workbench.formats.kit import bounds
 from workbench.formats.kit.magic import SQLITE
 
 COPIED = 64 << 20
-"""Bytes of a database and its log up to which both are copied to be looked at together; above, only the database."""
+"""Largest size, in bytes, of database plus log that is copied for a look; above it, the log is ignored."""
 
 Tables = Mapping[str, frozenset[str]]
-"""The names of the columns of each table, wherever in a database they are said."""
+"""Column names by table name."""
 
 _STEPS = 50_000
-"""Calls of the progress handler, one per 10,000 instructions of SQLite, after which a query is given up."""
+"""Calls of the progress handler, one per 10,000 SQLite instructions, after which a query is aborted."""
 
 SMALLEST = 1_000_000
-"""Bytes that a small database may be taken for."""
+"""Size in bytes assumed for smaller databases in limits."""
 
 WORDS = 300
-"""Characters of what SQLite says of a database that are shown."""
+"""Characters of an SQLite error that are shown."""
 
 LISTED = 5_000
-"""Sessions listed of one database, the newest."""
+"""Number of sessions listed per database, newest first."""
 
-_ALONE = b"\x01\x01"
-"""Bytes 18 and 19 of a database that needs no log."""
+_ROLLBACK_MODE = b"\x01\x01"
+"""Bytes 18 and 19 of a database that is not in write-ahead mode."""
 
 _TROUBLE = (sqlite3.Error, OSError, ValueError, OverflowError, MemoryError)
 
 
 def is_database(path: Path) -> bool:
-    """Whether the file begins as SQLite's do."""
+    """Return True if the file begins with SQLite's magic bytes."""
     try:
         with open_file(path) as file:
             return file.read(len(SQLITE)) == SQLITE
@@ -55,43 +55,45 @@ def is_database(path: Path) -> bool:
 
 
 def tables_of(database: Path | bytes) -> Tables:
-    """The tables of a database, given by its path or as its bytes; {} for one that is damaged."""
+    """Return the tables of a database, passed as path or bytes; {} if it is damaged."""
     try:
         if isinstance(database, Path):
             with connect(database) as found:
                 return tables_in(found)
         with closing(_in_memory(database)) as found:
-            return tables_in(_only_read(found, len(database)))
+            return tables_in(_read_only(found, len(database)))
     except _TROUBLE:
         return {}
 
 
 def tables_in(database: sqlite3.Connection) -> Tables:
-    """Raises sqlite3.Error."""
+    """Return the tables of an open database. Raises sqlite3.Error."""
     found: dict[str, frozenset[str]] = {}
     for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         found[str(table)] = frozenset()
-        with suppress(sqlite3.Error):  # a virtual table of a module that is not here has columns that nobody can tell
+        with suppress(sqlite3.Error):  # a virtual table whose module is not installed has unknown columns
             columns = database.execute("SELECT name FROM pragma_table_info(?)", (table,))
             found[str(table)] = frozenset(name for (name,) in columns)
     return found
 
 
 def value_beyond(path: Path) -> str:
-    """Where a database holds a value that is longer than any session's, in words; "" for nowhere, and for what is no
-    database. Looked for where the file lies, a value at a time: read, and made ready to be asked, it would be in memory
-    three times."""
+    """Describe a database value that exceeds the longest text of a session; "" if there is none, or the file is no
+    database.
+
+    SQLite checks the file in place, one value at a time; loading it would hold three copies in memory.
+    """
     if path.stat().st_size <= bounds.LONGEST_TEXT or not is_database(path):
         return ""
     with suppress(*_TROUBLE), connect(path) as database:
         for table, columns in tables_in(database).items():
             for column in columns:
-                try:  # each value is looked at: + keeps SQLite from asking an index
+                try:  # the + prevents use of an index, so that every value is read
                     database.execute(f"SELECT count(*) FROM {_quoted(table)} WHERE +{_quoted(column)} = x''")
                 except sqlite3.DataError:
                     most = f"{bounds.LONGEST_TEXT // 1_000_000} MB"
                     return f"a row of its table {table!r} holds more than {most} in {column!r}"
-                except sqlite3.DatabaseError:  # it is damaged there
+                except sqlite3.DatabaseError:  # the table is damaged
                     continue
     return ""
 
@@ -102,48 +104,50 @@ def _quoted(name: str) -> str:
 
 @contextmanager
 def connect(path: Path) -> Iterator[sqlite3.Connection]:
-    """The database of a file, to be asked without reading all of it. Raises sqlite3.Error, OSError or ValueError."""
+    """Open the database of a file without reading all of it. Raises sqlite3.Error, OSError or ValueError."""
     with tempfile.TemporaryDirectory() as folder:
         source, mode = path.absolute(), "?mode=ro&immutable=1"
-        size, logged = path.stat().st_size, _logged(path)
+        size, logged = path.stat().st_size, _log_size(path)
         if logged and size + logged <= COPIED:
             source, mode = Path(folder) / "copy.db", ""
             shutil.copyfile(path, source)
             shutil.copyfile(_log_of(path), _log_of(source))
         with closing(sqlite3.connect(f"file:{quote(str(source))}{mode}", uri=True)) as database:
-            yield _only_read(database, size + logged)
+            yield _read_only(database, size + logged)
 
 
 @contextmanager
 def connect_for_listing(path: Path) -> Iterator[sqlite3.Connection]:
-    """The database of a file whose sessions are listed by queries. Raises BadInput for any trouble with it."""
+    """Open the database of a file to list its sessions by queries. Raises BadInput for any error."""
     try:
         with connect(path) as database:
             yield database
     except (sqlite3.Error, OSError, ValueError, OverflowError) as error:
-        told = clip_at_word(str(error), WORDS)  # it may quote a schema of several lines
-        raise BadInput(f"The database cannot be read ({told}).") from None
+        reason = clip_at_word(str(error), WORDS)  # it may quote a schema of several lines
+        raise BadInput(f"The database cannot be read ({reason}).") from None
 
 
 @contextmanager
 def connect_to_bytes(path: Path, data: bytes, tables: frozenset[str], tool: str) -> Iterator[sqlite3.Connection]:
-    """The database with the bytes `data`, to be read only. Raises BadInput where it lacks one of `tables`, and for any
-    trouble."""
+    """Open the database with the bytes `data`, read-only. Raises BadInput if it lacks one of `tables`, and for any
+    error."""
     try:
         with _of_bytes(path, data) as database:
-            if not tables <= tables_in(_only_read(database, len(data) + _logged(path))).keys():
+            if not tables <= tables_in(_read_only(database, len(data) + _log_size(path))).keys():
                 raise BadInput(f"{path} is a database without {tool}'s tables; open {tool}'s own database.")
             yield database
     except _TROUBLE as error:
-        told = clip_at_word(str(error), WORDS)  # it may quote a schema of several lines
+        reason = clip_at_word(str(error), WORDS)  # it may quote a schema of several lines
         too_much = isinstance(error, sqlite3.DataError)
         remedy = "delete that from a copy and open the copy" if too_much else f"close {tool} and open a copy"
-        raise BadInput(f"{path}: the database cannot be read ({told}); {remedy}.") from None
+        raise BadInput(f"{path}: the database cannot be read ({reason}); {remedy}.") from None
 
 
 def rows(database: sqlite3.Connection, query: str, *values: str) -> list[dict[str, Any]]:
-    """What a query gives, a row by the names of its columns in small letters, as SQLite takes names in any. Raises
-    sqlite3.Error, also where that is more than the file holds: a column may be reckoned anew for each row."""
+    """Return the rows of a query as dictionaries by lower-case column name.
+
+    Raises sqlite3.Error, also if the rows hold more bytes than the database: a view may compute columns.
+    """
     cursor = database.execute(query, values)
     names = [column[0].lower() for column in cursor.description]
     found: list[dict[str, Any]] = []
@@ -157,13 +161,13 @@ def rows(database: sqlite3.Connection, query: str, *values: str) -> list[dict[st
 
 
 def _size_of(database: sqlite3.Connection) -> int:
-    """In bytes, what stands in its log included."""
+    """Return the size in bytes, log included."""
     (pages,), (bytes,) = (database.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
     return int(pages) * int(bytes)
 
 
-def _only_read(database: sqlite3.Connection, size: int) -> sqlite3.Connection:
-    """`size` is that of its files in bytes: no value in them is longer, and none of a session's beyond its bounds."""
+def _read_only(database: sqlite3.Connection, size: int) -> sqlite3.Connection:
+    """Make a connection read-only. `size` is the size of the files in bytes; it limits the length of a value."""
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(max(size, SMALLEST), bounds.LONGEST_TEXT))
     database.text_factory = lambda raw: raw.decode(errors="replace")
     steps = iter(range(_STEPS))
@@ -175,7 +179,7 @@ def _only_read(database: sqlite3.Connection, size: int) -> sqlite3.Connection:
 
 @contextmanager
 def _of_bytes(path: Path, data: bytes) -> Iterator[sqlite3.Connection]:
-    if not _logged(path):
+    if not _log_size(path):
         with closing(_in_memory(data)) as database:
             yield database
         return
@@ -189,8 +193,8 @@ def _of_bytes(path: Path, data: bytes) -> Iterator[sqlite3.Connection]:
 
 def _in_memory(data: bytes) -> sqlite3.Connection:
     database = sqlite3.connect(":memory:")
-    if data[18:20] != _ALONE:  # a database in memory can have no log
-        data = data[:18] + _ALONE + data[20:]
+    if data[18:20] != _ROLLBACK_MODE:  # an in-memory database cannot use write-ahead mode
+        data = data[:18] + _ROLLBACK_MODE + data[20:]
     database.deserialize(data)
     return database
 
@@ -199,7 +203,7 @@ def _log_of(path: Path) -> Path:
     return Path(f"{path}-wal")
 
 
-def _logged(path: Path) -> int:
-    """Bytes in the write-ahead log beside a database."""
+def _log_size(path: Path) -> int:
+    """Return the size in bytes of the write-ahead log next to a database, 0 without a log."""
     log = _log_of(path)
     return log.stat().st_size if log.is_file() else 0

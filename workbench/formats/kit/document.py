@@ -1,6 +1,6 @@
-"""Formats that are one JSON document: reading it with all its oddities, and putting messages back between its bytes.
+"""Formats that are one JSON document: tolerant reading, and byte-exact insertion of messages.
 
-A kept element of the document's array is copied byte for byte, and so is everything around the array.
+A kept element of the array is copied byte for byte, like all bytes around the array.
 """
 
 from __future__ import annotations
@@ -26,12 +26,16 @@ _BOM = b"\xef\xbb\xbf"
 
 
 MOST = 1_000_000
-"""Entries of a list in a document. No session has so many messages, and each costs a thousand times its bytes."""
+"""Largest number of entries in a list. Sessions have fewer messages, and each entry costs a thousand times its
+bytes."""
 
 
 def parse(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
-    """The document's value, and what was odd about its bytes. Raises BadInput naming line and column, and for a list at
-    its top of more than MOST entries; for what no session holds before it is decoded."""
+    """Return the document's value, and warnings about its bytes.
+
+    Raises BadInput with line and column for damaged JSON, for a top-level list of more than MOST entries, and for data
+    too large or too deep for a session.
+    """
     check_size(path, data)
     value, warnings = _parsed(path, data)
     if is_too_deep(value, data):
@@ -43,14 +47,14 @@ def parse(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
 
 
 def check_size(path: Path, data: bytes) -> None:
-    """Raises BadInput for JSON that holds what no session does, before it is decoded."""
+    """Raise BadInput for JSON that exceeds the limits of a session, before it is decoded."""
     if much := beyond(data, 0, len(data)):
         size = f"{len(data) // 1_000_000} MB"
         raise BadInput(f"{path}: its {size} of JSON hold {much}, too much for a session; remove it and try again.")
 
 
 def check_list_lengths(path: Path, value: Any) -> None:
-    """Raises BadInput for a list of more than MOST entries at the top of a document."""
+    """Raise BadInput for a list of more than MOST entries at the top of a document."""
     for one in value.values() if isinstance(value, dict) else (value,):
         if isinstance(one, list) and len(one) > MOST:
             raise BadInput(
@@ -74,9 +78,9 @@ def _parsed(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
         line = data.count(b"\n", 0, error.start) + 1
         warnings.append(LoadWarning("holds bytes that are not UTF-8; shown as � and kept unchanged", line))
         text = data.decode(errors="replace")
-    if (mended := whole(text)) != text:
+    if (repaired := whole(text)) != text:
         warnings.append(LoadWarning("holds lone surrogates; shown as � and kept unchanged"))
-    text = mended
+    text = repaired
     try:
         return loads_whole(text), warnings
     except json.JSONDecodeError as error:
@@ -89,7 +93,7 @@ def _parsed(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
 
 
 def read_sidecar(path: Path) -> dict[str, Any]:
-    """The object in a file that tells more of a session; {} where there is none, or it cannot be read."""
+    """Return the object in a sidecar file of a session; {} if it is missing or unreadable."""
     try:
         return dict_of(loads_bounded(read_file(path)))
     except (OSError, ValueError):
@@ -97,11 +101,11 @@ def read_sidecar(path: Path) -> dict[str, Any]:
 
 
 def splice(data: bytes, key: str | None, pieces: Sequence[int | bytes]) -> bytes:
-    """`data` with the array at the top-level `key` (the document itself for None) made of `pieces`.
+    """Return `data` with the array at the top-level `key` (the document itself for None) replaced by `pieces`.
 
-    A piece is the index of an element to keep byte for byte, or the JSON of a new one. Between two neighbours that stay
-    neighbours, the bytes stay too; elsewhere the separator of the first two elements is used. A key that is missing
-    raises KeyError, a document that is not JSON ValueError.
+    A piece is the index of an element to copy byte for byte, or the JSON of a new one. The bytes between two elements
+    that stay neighbours are copied; elsewhere the separator of the first two elements is used. Raises KeyError for a
+    missing key, ValueError for invalid JSON.
     """
     bom, data = (_BOM, data[len(_BOM) :]) if data.startswith(_BOM) else (b"", data)
     text = data.decode("latin-1")  # one character per byte: spans of characters are spans of bytes
@@ -129,13 +133,13 @@ def splice(data: bytes, key: str | None, pieces: Sequence[int | bytes]) -> bytes
 
 
 def elements(data: bytes, key: str | None) -> list[bytes]:
-    """The bytes of every element of the array at the top-level `key`, of the document itself for None."""
+    """Return the bytes of each element of the array at the top-level `key`, or of the document itself for None."""
     data = data.removeprefix(_BOM)
     return [data[start:stop] for start, stop in array_items(data.decode("latin-1"), key)]
 
 
 def render(value: Any) -> bytes:
-    """Compact JSON of a new value."""
+    """Return the compact JSON of a value."""
     try:
         return orjson.dumps(value)
     except (TypeError, orjson.JSONEncodeError):  # lone surrogates, integers beyond 64 bits
@@ -143,5 +147,5 @@ def render(value: Any) -> bytes:
 
 
 def new_name(path: Path | None) -> str:
-    """A file name for the export of a session whose tool expects none in particular."""
+    """Return a file name for the export of a session whose agent requires none."""
     return f"{path.name.split('.')[0] or 'session'}.compacted.json" if path else "session.compacted.json"

@@ -1,6 +1,7 @@
-"""The two ends of a file of any size, read as if nothing lay between them.
+"""Both ends of a file of any size, read as one short file.
 
-Of lines, the whole ones; of one JSON document, the elements of its longest list that stand whole in either end.
+From lines, the complete ones; from one JSON document, the elements of its longest list that are complete at either
+end.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ REACH = 64 * 1024
 """Bytes read at each end of a file."""
 
 FURTHER = 8 * REACH
-"""Bytes read at its beginning where the first request stands behind a system prompt longer than that."""
+"""Bytes read from the beginning if a longer system prompt precedes the first request."""
 
 _ATTEMPTS = 2_000
 _NEXT = re.compile(r"\}\s*,\s*(?=\{)")
@@ -33,7 +34,7 @@ _DECODER = json.JSONDecoder(strict=False)
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """First and last bytes of a file; `size` and `time` of its last change are the file's."""
+    """First and last bytes of a file. `size` in bytes and `time` of the last change are those of the complete file."""
 
     head: bytes
     tail: bytes
@@ -46,8 +47,8 @@ class Ends:
 
 
 def ends_of(path: Path, reach: int = REACH, back: int = REACH) -> Ends:
-    """The first `reach` and the last `back` bytes. Raises OSError; BadInput for what is not a regular file, which is
-    not opened."""
+    """Read the first `reach` and the last `back` bytes. Raises OSError; BadInput for anything but a regular file, which
+    is not opened."""
     if what := not_a_file(path.stat()):
         raise BadInput(f"This is {what}, not a regular file.")
     with open_file(path) as file:
@@ -58,7 +59,7 @@ def ends_of(path: Path, reach: int = REACH, back: int = REACH) -> Ends:
 
 
 def joined(ends: Ends) -> Iterator[bytes]:
-    """The two ends as one file: of lines, as one document, or as text."""
+    """Yield the two ends as one file: lines, one document, or text."""
     head, tail = ends.head, ends.tail
     if head.startswith(ZSTD):
         head = zstd.glimpse(head, FURTHER)
@@ -72,7 +73,7 @@ def joined(ends: Ends) -> Iterator[bytes]:
 
 
 def are_lines(head: bytes, tail: bytes) -> bool:
-    """True where the first whole line of either end is a JSON object by itself, as no line of a document is."""
+    """Return True if the first complete line of either end is a JSON object by itself; no line of a document is."""
     for line in (head.partition(b"\n")[0], tail.partition(b"\n")[2].partition(b"\n")[0]):
         try:
             if isinstance(json.loads(line), dict):
@@ -83,7 +84,7 @@ def are_lines(head: bytes, tail: bytes) -> bool:
 
 
 def _short_document(head: bytes, tail: bytes) -> bytes | None:
-    """The document that `head` begins, its longest list continued by the elements that stand whole in `tail`."""
+    """Return the document that `head` begins, its longest list continued by the complete elements in `tail`."""
     value = glimpse(head)
     key = None
     items: Any = value
@@ -93,14 +94,14 @@ def _short_document(head: bytes, tail: bytes) -> bytes | None:
         items = lists.get(key) if key is not None else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         return None
-    whole = items[:-1] if len(items) > 1 else items  # the last one may be cut
-    wanted = set.intersection(*(set(item) for item in whole)) if whole else set()
-    elements = [*whole, *_elements(tail.decode(errors="replace"), wanted)]
+    whole = items[:-1] if len(items) > 1 else items  # the last element may be cut
+    required = set.intersection(*(set(item) for item in whole)) if whole else set()
+    elements = [*whole, *_elements(tail.decode(errors="replace"), required)]
     return render(elements if key is None else {**value, key: elements})
 
 
-def _elements(text: str, wanted: set[str]) -> Iterator[dict[str, Any]]:
-    """The objects in `text` that follow another one in a list and have the keys `wanted`."""
+def _elements(text: str, required: set[str]) -> Iterator[dict[str, Any]]:
+    """Yield the objects in `text` that follow another one in a list and have the `required` keys."""
     at = 0
     for _ in range(_ATTEMPTS):
         found = _NEXT.search(text, at)
@@ -111,6 +112,6 @@ def _elements(text: str, wanted: set[str]) -> Iterator[dict[str, Any]]:
             value, stop = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             continue
-        if wanted and wanted <= value.keys():
+        if required and required <= value.keys():
             yield value
             at = stop - 1

@@ -1,4 +1,4 @@
-"""Epochs of a conversation in which a summary stands where it was made, and nothing before it is sent any more."""
+"""Epochs of a conversation in which each summary replaces the messages before it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from workbench.session import Block, Compaction, Epoch, Message, Opaque
 def epochs_at(
     messages: Sequence[Message], summaries: Sequence[int], trigger: str = "", lasting: Sequence[int] = ()
 ) -> Iterator[Epoch]:
-    """An epoch for each stretch between the places of `summaries`; one with which the file begins ends none.
+    """Yield one epoch for each part between the indexes of `summaries`; a summary at the start ends no epoch.
 
-    lasting: the places of what is sent with every request from there on, such as a system prompt among the messages.
+    lasting: indexes of messages sent with every later request, such as a system prompt among the messages.
     """
     start = number = 0
     for end in summaries:
@@ -27,7 +27,7 @@ def epochs_at(
 
 
 def with_empty(epochs: Sequence[Epoch]) -> tuple[Epoch, ...]:
-    """The epochs, with a removal after which every message is still there as an empty compaction."""
+    """Return the epochs, with each removal that removed no message marked as an empty compaction."""
     found = [*epochs]
     for at, (before, after) in enumerate(pairwise(epochs)):
         ended = before.ended_by
@@ -37,28 +37,28 @@ def with_empty(epochs: Sequence[Epoch]) -> tuple[Epoch, ...]:
 
 
 def split_at_compactions(messages: Iterable[Message]) -> tuple[list[Message], list[int]]:
-    """The messages, of which an answer with the Messages API's own compaction in it becomes several: what is before the
-    block, the summary, and what is behind it, with the bill; and the places of the summaries.
+    """Split each response that contains the Messages API's own compaction: into the part before the block, the summary,
+    and the part after it, which has the usage. Return the messages and the indexes of the summaries.
 
-    Ids get a number behind them.
+    Ids of later parts get a number as suffix.
     """
-    made: list[Message] = []
+    parts: list[Message] = []
     summaries: list[int] = []
     for message in messages:
         if message.role != "assistant" or not any(map(_compacts, message.blocks)):
-            made.append(message)
+            parts.append(message)
             continue
         runs = [(is_block, tuple(run)) for is_block, run in groupby(message.blocks, key=_compacts)]
         for number, (is_block, blocks) in enumerate(runs, 1):
             id = message.id if number == 1 else f"{message.id}.{number}"
             if is_block:
                 summary = tuple(compacted(block.raw) for block in blocks if isinstance(block, Opaque))
-                summaries.append(len(made))
-                made.append(replace(message, id=id, blocks=summary, kind="summary", usage=None))
+                summaries.append(len(parts))
+                parts.append(replace(message, id=id, blocks=summary, kind="summary", usage=None))
             else:
                 usage = message.usage if number == len(runs) else None
-                made.append(replace(message, id=id, blocks=blocks, kind="normal", usage=usage))
-    return made, summaries
+                parts.append(replace(message, id=id, blocks=blocks, kind="normal", usage=usage))
+    return parts, summaries
 
 
 def _compacts(block: Block) -> bool:

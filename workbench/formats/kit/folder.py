@@ -1,5 +1,4 @@
-"""Where a session is gone on with, for tools that look for their sessions by folder: all that a writer asks of the
-machine it runs on is asked here."""
+"""Folders and files of this machine that writers need: everything a writer asks the machine is asked here."""
 
 from __future__ import annotations
 
@@ -13,18 +12,20 @@ from workbench.session import Session
 
 
 def folder_of(session: Session) -> str:
-    """The folder that the session was held in, else the one where the person is now."""
+    """Return the session's working folder, or else the current one."""
     return session.cwd or current_folder()
 
 
 def agent_home(variable: str, otherwise: str) -> str:
-    """Where a tool keeps its own files: the folder that its variable names, else the usual one, `~` for the home."""
+    """Return the agent's own folder: the value of its environment variable, or else `otherwise`; `~` is the home
+    folder."""
     named = os.environ.get(variable, "").strip()
     return named.rstrip("/") if named.startswith(("/", "~/")) else otherwise
 
 
 def written_at(session: Session, id: str) -> datetime:
-    """When the session of this id was written, by which some tools name its file: now, unless it is the loaded one."""
+    """Return the time at which the session of this id was written, from which some agents derive the file name: now,
+    unless it is the loaded session."""
     with suppress(OSError):
         if session.path is not None and id == session.id:
             return moment(session.path.stat().st_mtime)
@@ -32,18 +33,18 @@ def written_at(session: Session, id: str) -> datetime:
 
 
 def recorded_file_name(session: Session, id: str) -> str:
-    """The file's name as its tool gave it to the loaded session, with its id at the end; "" for another id or name."""
+    """Return the file name of the loaded session if it ends with the id; "" for another id or name."""
     name = session.path.name if session.path and id and id == session.id else ""
     return name if name.partition(".")[0].endswith(id) else ""
 
 
 def expand_home(path: str) -> str:
-    """A path with the person's home for the `~` that it begins with."""
+    """Return the path with the user's home folder in place of a leading `~`."""
     return os.path.expanduser(path)
 
 
 def read_agent_file(path: str) -> bytes:
-    """What a tool's own file says, of which `~` stands for the home; nothing where it cannot be read."""
+    """Return the bytes of an agent's file, `~` expanded; empty if it cannot be read."""
     try:
         return read_file(expand_home(path))
     except (OSError, ValueError):
@@ -51,6 +52,7 @@ def read_agent_file(path: str) -> bytes:
 
 
 def current_folder() -> str:
+    """Return the current folder, or the home folder if the current one was deleted."""
     try:
         return os.getcwd()
     except OSError:  # it was deleted

@@ -1,16 +1,16 @@
-"""Ids of messages where a file repeats its own."""
+"""Unique ids of messages in files that repeat ids."""
 
 from __future__ import annotations
 
 
-def unique_id(id: str, taken: dict[str, int]) -> str:
-    """`id`, with a mark and a number behind it where it is in `taken`, to which the answer is added.
+def unique_id(id: str, used: dict[str, int]) -> str:
+    """Return `id`, with a mark and a number appended if it is in `used`, to which the result is added.
 
-    `taken` counts how often each id was asked for, so that a file of nothing but one id takes no longer than another.
+    `used` counts the requests for each id, so that a file of equal ids takes linear time.
     """
     free = id
-    while free in taken:
-        taken[id] += 1
-        free = f"{id}'{taken[id]}"
-    taken[free] = 1
+    while free in used:
+        used[id] += 1
+        free = f"{id}'{used[id]}"
+    used[free] = 1
     return free

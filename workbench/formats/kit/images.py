@@ -1,4 +1,4 @@
-"""Images in records: where their blocks are, and a text in their place."""
+"""Images in records: location of their blocks, and replacement by a text."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from workbench.session.images import pixels_of_encoded
 from workbench.session.message import Pixels
 
 SHORTEST = 40
-"""Characters of the shortest text that is looked at as an image."""
+"""Length in characters of the shortest text that is examined as an image."""
 
 _MAGIC = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR")
-"""How PNG, JPEG, GIF and WebP begin in base64."""
+"""First characters of PNG, JPEG, GIF and WebP in base64."""
 
 _DATA_URL = re.compile(r"data:image/[\w.+-]+(?:;[\w=.-]+)*;base64,")
 
 
 class ImageBlock(Struct, frozen=True):
-    """An image in a record. `path` leads to the block that a text replaces. `sizes` are the lengths of its base64 and
-    the data URL with it, of which readers take the one or the other."""
+    """An image in a record. `path` leads to the block that a text replaces. `sizes` are the lengths of the base64 data
+    and of the data URL; readers use either."""
 
     path: Path
     sizes: tuple[int, int]
     pixels: Pixels | None
 
     def is_image(self, media: Media) -> bool:
-        """True for the media that a reader makes of this block."""
+        """Return True for the media that a reader makes of this block."""
         return media.size in self.sizes and media.pixels == self.pixels
 
 
 def image_blocks(value: Any) -> list[ImageBlock]:
-    """The images in a record, in order."""
+    """Return the images in a record, in order."""
     found: list[ImageBlock] = []
     for path, text in _texts(value, ()):
         url = _DATA_URL.match(text)
@@ -61,7 +61,7 @@ def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _block_path(value: Any, path: Path) -> Path | None:
-    """Path of the block that holds the image; None for a text in no block, as in a tool's arguments."""
+    """Return the path of the block that holds the image; None for a text outside a block, as in tool arguments."""
     for stop in (len(path) - 1, len(path) - 2):
         if stop >= 0 and text_block(value_at(value, path[:stop]), "") is not None:
             return path[:stop]
@@ -69,7 +69,7 @@ def _block_path(value: Any, path: Path) -> Path | None:
 
 
 def text_block(block: Any, text: str) -> dict[str, Any] | None:
-    """The text block that takes the place of an image block of any API known here; None for any other value."""
+    """Return the text block that replaces an image block of a known API; None for any other value."""
     if not isinstance(block, dict):
         return None
     kind = block.get("type")

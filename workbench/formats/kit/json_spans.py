@@ -1,7 +1,7 @@
-"""Where the values of a JSON text lie in it, so that what is kept can be copied character for character.
+"""Positions of values in a JSON text, so that unchanged parts can be copied byte for byte.
 
-Spans are half-open. The walk lets the standard decoder skip each value; nothing decoded is kept. Every function raises
-ValueError when the text is not the JSON it expects, a too deeply nested one included.
+Spans are half-open. The standard decoder skips each value; decoded values are discarded. Every function raises
+ValueError for unexpected JSON, including JSON nested too deeply.
 """
 
 from __future__ import annotations
@@ -17,30 +17,31 @@ _BLANK = re.compile(r"[ \t\n\r\ufeff]*")
 
 
 def array_items(text: str, key: str | None = None) -> list[tuple[int, int]]:
-    """Character spans of the elements of the array at the top-level `key`; of the document itself when `key` is None.
+    """Return the character spans of the elements of the array at the top-level `key`, or of the document itself for
+    None.
 
-    Raises KeyError when the document has no such key.
+    Raises KeyError if the document has no such key.
     """
     start = _skip(text, 0) if key is None else object_items(text)[key][0]
     return list(_walk_array(text, start))
 
 
 def object_items(text: str) -> dict[str, tuple[int, int]]:
-    """Character spans of the values of the document, an object, by key. A repeated key keeps its last value's span."""
+    """Return the character spans of the document's values by key. A repeated key has the span of its last value."""
     return {_key(quoted): (start, stop) for quoted, start, stop in _walk_object(text, _skip(text, 0))}
 
 
 def byte_items(raw: bytes) -> dict[str, tuple[int, int]]:
-    """The same of bytes: spans of bytes, by the keys as UTF-8 has them."""
+    """Return the byte spans of the values of an object by key, decoded from UTF-8."""
     text = raw.decode("latin-1")  # one character per byte
     found = _walk_object(text, _skip(text, 0))
     return {_key(quoted.encode("latin-1").decode("utf-8", "replace")): (start, stop) for quoted, start, stop in found}
 
 
 def replace_fields(raw: bytes, changes: Mapping[str, bytes]) -> bytes:
-    """`raw`, one JSON object, with the values of the named top-level keys replaced by the given JSON.
+    """Return `raw`, one JSON object, with the values of the top-level keys in `changes` replaced.
 
-    Missing keys are added at the end; every other byte stays as it is, whatever its encoding.
+    Missing keys are added at the end; every other byte is unchanged, whatever its encoding.
     """
     if not changes:
         return raw
@@ -70,7 +71,7 @@ def replace_fields(raw: bytes, changes: Mapping[str, bytes]) -> bytes:
 
 
 def field_of(raw: bytes, key: str) -> bytes | None:
-    """The bytes of the value of the top-level `key`, in ASCII, of one JSON object; None where it has no such key."""
+    """Return the bytes of the value of a top-level ASCII key of one JSON object; None if the key is missing."""
     raw = raw.removeprefix(_BOM)
     span = object_items(raw.decode("latin-1")).get(key)
     return raw[span[0] : span[1]] if span else None
@@ -89,7 +90,7 @@ def _value_end(text: str, at: int) -> int:
 
 
 def _expect(text: str, at: int, mark: str) -> int:
-    """The index after `mark`, which must stand at `at`."""
+    """Return the index after `mark`, which must be at `at`."""
     if not text.startswith(mark, at):
         raise ValueError(f"expected {mark!r} at character {at}")
     return at + 1
@@ -100,7 +101,7 @@ def _key(quoted: str) -> str:
 
 
 def _walk_object(text: str, at: int) -> Iterator[tuple[str, int, int]]:
-    """The quoted key and the span of the value of each member."""
+    """Yield the quoted key and the value's span of each member."""
     at = _skip(text, _expect(text, at, "{"))
     if text.startswith("}", at):
         return

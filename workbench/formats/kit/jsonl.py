@@ -1,7 +1,7 @@
-"""JSONL as agents really write it: fast where it is clean, forgiving where it is not.
+"""Tolerant and fast reading of JSON lines as agents write them.
 
-Seen in real files: two objects on one line after a concurrent append, a last line that was cut
-off, halves of surrogate pairs, NaN, NUL padding after a crash, a byte order mark, CRLF.
+Seen in real files: two objects on one line after a concurrent append, a truncated last line, halves of surrogate pairs,
+NaN, NUL padding after a crash, a byte order mark, CRLF.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _DECODER = json.JSONDecoder(strict=False)
 _LEFT_OUT = "NUL bytes left by a crash; ignored"
 _OBJECT = re.compile(r"\{\s*\"")
 _NULS = re.compile(rb"\x00(?:[^\n]*\x00)?")
-"""The NUL bytes of a blank line, from the first to the last."""
+"""NUL bytes of a blank line, from the first to the last."""
 _NO_NULS = re.compile(r"[\s\x00]*")
 _TWO_KEYS = re.compile(r'(\{\s*"[^"\\]*"\s*:)\s*(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)\s*,\s*"([^"\\]*)"\s*:', re.DOTALL)
-"""How a record opens: its first key with a plain value, and its second key."""
+"""Beginning of a record: its first key with a plain value, and its second key."""
 
 _OVERLAP = 8
-"""Characters of the next record that a cut one may seem to hold, or back from where it makes no sense: the longest
+"""Characters of the next record that a cut record may seem to include, or back from where decoding fails; the longest
 is an escape (`\\ud83d`)."""
 
 _TRIES = 64
-"""Places in a cut record at which the next one is looked for: each costs a look at the whole line."""
+"""Positions in a cut record at which the next record is searched; each costs a scan of the line."""
 
 MOST_DIGITS = 300
-"""Digits of an integer that is read, its sign among them: a float takes the sum of as many as a file holds."""
+"""Digits, sign included, of the longest integer that is read; sums of any number of them fit a float."""
 
 _HEX = r"[0-9a-fA-F]{2}"
 _MAY_BE_HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -51,11 +51,10 @@ _ESCAPES = re.compile(rf"\\(?:u[dD][89abAB]{_HEX}\\u[dD][c-fC-F]{_HEX}|u[dD]([89
 
 
 class Record(NamedTuple):
-    """One JSON value and where it lies: `data[start:stop]`, beginning on 1-based `line`.
+    """One JSON value and its location: `data[start:stop]`, beginning on 1-based `line`.
 
-    `problem` says what was odd about it, "" when nothing was. A record that cannot be read at all has `readable` False
-    and the value None, and so have NUL bytes that fill lines. Strings in `value` never hold half a surrogate pair: it
-    became U+FFFD.
+    `problem` describes an irregularity, "" if there is none. Unreadable records and NUL bytes that fill lines have
+    `readable` False and the value None. Strings in `value` never hold half a surrogate pair; it becomes U+FFFD.
     """
 
     start: int
@@ -67,7 +66,8 @@ class Record(NamedTuple):
 
 
 class Lines(Struct, frozen=True):
-    """A file of lines while it is read: its records in order, where they are put down, and how many bytes it has."""
+    """A file of lines while it is read: its records in order, the `Records` that store their spans, and its size in
+    bytes."""
 
     found: Iterable[Record]
     records: Records
@@ -75,11 +75,11 @@ class Lines(Struct, frozen=True):
 
 
 class Longer(Exception):
-    """A line holds more than is read at once: only the whole file tells what to do with it."""
+    """Raised for a line longer than is read at once; the entire file must be read instead."""
 
 
 BLOCK = 1 << 20
-"""Bytes of a file that are read at once; a longer line is decoded where it lies, for a copy is as large as it is."""
+"""Bytes read at once. A longer line is decoded in place, to avoid a copy."""
 
 
 def lines_of(data: bytes) -> Lines:
@@ -87,11 +87,10 @@ def lines_of(data: bytes) -> Lines:
 
 
 def lines_in(file: BinaryIO, size: int, tell: Callable[[bytes], object], block: int | None = None) -> Lines:
-    """The same of a file of about `size` bytes, of which a block at a time is in memory (`block` bytes, for None
-    `BLOCK`); `tell` is given each.
+    """Return the lines of a file of about `size` bytes, read in blocks of `block` bytes (`BLOCK` for None); each block
+    is passed to `tell`.
 
-    Its records are put down as those of a file that is being read. Whoever asks for the next one may be raised Longer,
-    and OSError.
+    Records are stored as those of a file being read. Iteration may raise Longer and OSError.
     """
     return Lines(_records_in(file, tell, block or BLOCK), Records.being_read(file), size)
 
@@ -110,8 +109,8 @@ def _records_in(file: BinaryIO, tell: Callable[[bytes], object], size: int) -> I
 
 
 def records_of(data: bytes, end: int | None = None) -> Iterator[Record]:
-    """Every record of a JSONL file in order, of its first `end` bytes where that is given. Never raises; blank lines
-    give nothing."""
+    """Yield every record of a JSONL file in order, up to byte `end` if it is not None. Never raises; blank lines are
+    skipped."""
     return _records(data, _begin(data), len(data) if end is None else end, 0, 0)
 
 
@@ -120,7 +119,7 @@ def _begin(data: bytes) -> int:
 
 
 def _records(data: bytes, at: int, end: int, before: int, line: int) -> Iterator[Record]:
-    """Those of `data[at:end]`, which stands in its file behind so many bytes and lines."""
+    """Yield the records of `data[at:end]`; `before` and `line` are the bytes and lines before `data` in the file."""
     short = enough()
     while at < end:
         if data[at] in _BLANK:  # a file may end in millions of such lines
@@ -163,10 +162,10 @@ def objects_of(
     warnings: list[LoadWarning],
     progress: Callable[[int, int], None],
 ) -> Iterator[tuple[dict[str, Any], int, int]]:
-    """The objects among records, each with the index it has in `records` and its line.
+    """Yield the objects among records, each with its index in `records` and its line.
 
-    Every record is added to `records`; what is odd about one, or that it is no object, is warned of: of the first ones
-    by their lines, of the others together. `size` is that of the whole file in bytes, for the progress.
+    Every record is added to `records`. Irregular records and values that are no objects cause warnings: the first ones
+    by line, the others as a count. `size` is the file's size in bytes, for the progress.
     """
     due, odd = 0, 0
     for record in found:
@@ -189,13 +188,13 @@ def objects_of(
 
 
 def left_out(records: str, unknown: Counter[str]) -> list[LoadWarning]:
-    """A warning of the records, called so, of kinds that nothing is known of."""
+    """Return a warning about records of unknown kinds; `records` is their noun."""
     kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items()))
     return [LoadWarning(f"holds {records} of unknown kinds, left out: {kinds}")] if kinds else []
 
 
 def object_of(raw: bytes) -> dict[str, Any] | None:
-    """The object that a record holds, None for one that is damaged or holds something else; the reader warned of it."""
+    """Return the object of a record; None if it is damaged or no object. The reader has warned about it."""
     try:
         value = loads_bounded(raw)
     except ValueError:
@@ -204,9 +203,9 @@ def object_of(raw: bytes) -> dict[str, Any] | None:
 
 
 def loads(raw: bytes) -> Any:
-    """Decode JSON that orjson refuses: invalid UTF-8, halves of surrogate pairs, NaN, control characters in strings.
+    """Decode JSON that orjson rejects: invalid UTF-8, halves of surrogate pairs, NaN, control characters in strings.
 
-    Raises ValueError when it is not JSON even so.
+    Raises ValueError if it is still not JSON.
     """
     try:
         return orjson.loads(raw)
@@ -215,13 +214,13 @@ def loads(raw: bytes) -> Any:
 
 
 def loads_bounded(raw: bytes) -> Any:
-    """The same of what a file holds that was not read yet. Raises ValueError also where it is nested too deeply."""
+    """Decode like `loads`, for data not yet checked. Raises ValueError for deep nesting as well."""
     return _not_too_deep(loads(raw), raw)
 
 
 def loads_text(text: str) -> Any:
-    """The same for what was decoded. Strings in the value never hold half a surrogate pair: it became U+FFFD. Raises
-    ValueError, as JSONDecodeError with the place where that is known."""
+    """Decode a text like `loads_bounded`. Halves of surrogate pairs become U+FFFD. Raises ValueError, or
+    JSONDecodeError with the position if it is known."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -230,7 +229,7 @@ def loads_text(text: str) -> Any:
 
 
 def loads_whole(text: str) -> Any:
-    """The same of what `whole` gave."""
+    """Decode a text that `whole` returned. Raises like `loads_text`."""
     try:
         value = json.loads(text, strict=False, parse_int=_integer)
     except RecursionError:
@@ -239,7 +238,7 @@ def loads_whole(text: str) -> Any:
 
 
 def _integer(digits: str) -> int | float:
-    """An integer that any calculation takes; one of more than MOST_DIGITS digits becomes a float, as `1e400` does."""
+    """Return an integer; one of more than MOST_DIGITS digits becomes a float, as `1e400` does."""
     return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
 
 
@@ -250,13 +249,13 @@ def _not_too_deep(value: Any, text: bytes | str) -> Any:
 
 
 def whole(text: str) -> str:
-    """JSON with each escape of half a surrogate pair as that of U+FFFD, which is as long. No file, request or terminal
-    takes such a half, and every door would have to look for it. The text itself where there is none."""
+    """Replace each escaped half of a surrogate pair by U+FFFD, which has the same length; files, requests and terminals
+    reject such halves. Returns the same text if there is none."""
     return _ESCAPES.sub(_whole_escape, text) if _MAY_BE_HALF.search(text) else text
 
 
 def _odd_line(chunk: bytes, at: int, line: int, *, last: bool) -> Iterator[Record]:
-    """The records of a line that is not one clean JSON value: none, one, or several."""
+    """Yield the records of a line that is not one clean JSON value: none, one, or several."""
     body = chunk.strip(_EDGES)
     if not body:
         if padding := chunk.count(0):
@@ -283,7 +282,7 @@ def _odd_line(chunk: bytes, at: int, line: int, *, last: bool) -> Iterator[Recor
 
 
 def is_padding(record: Record) -> bool:
-    """True for NUL bytes that fill lines: there is nothing in them that could be read."""
+    """Return True for NUL bytes that fill lines, which have no content."""
     return not record.readable and record.problem.endswith(_LEFT_OUT)
 
 
@@ -306,7 +305,7 @@ def _problem(raw: bytes, number: int) -> str:
 
 
 def _pieces(body: bytes) -> list[tuple[int, int]]:
-    """Byte spans of the JSON values that stand side by side in `body`, and of what is none between and behind them."""
+    """Return byte spans of the adjacent JSON values in `body`, and of other text between and after them."""
     text = body.decode("latin-1")  # one character per byte
     pieces: list[tuple[int, int]] = []
     at, end = 0, len(text)
@@ -328,8 +327,8 @@ def _end_of_cut_record(text: str, at: int, broken: int) -> int:
     """Return the start of the next complete record after the cut one at `at`, which stops being JSON at `broken`; the
     end of the text if there is none.
 
-    A record that was cut within a string or a word makes sense for a few characters more: the quotation mark of the
-    next one ends the string. Cut before a value, it takes the next record for that value, and goes on to the end.
+    A record that was cut within a string or a word decodes for a few characters more: the quotation mark of the next
+    one ends the string. Cut before a value, it takes the next record as that value, and continues to the end.
     """
     for _ in range(_TRIES):
         if broken >= len(text):
@@ -370,5 +369,5 @@ def _same_kind(text: str, at: int, end: int) -> int:
 
 
 def _whole_escape(found: re.Match[str]) -> str:
-    """An escape sequence as it is, but for half a surrogate pair."""
+    """Return an escape sequence, with half a surrogate pair replaced by U+FFFD."""
     return "\\ufffd" if found[1] else found[0]

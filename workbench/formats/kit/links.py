@@ -1,7 +1,7 @@
-"""Records that name the record before them: parents that dangle or repeat, and the branch that an agent loads.
+"""Records that name the record before them: dangling or repeated links, and the branch that an agent loads.
 
-Each record has an id and its parent's under keys that the format names. A parent counts only where it stands before its
-child, as the agents' loaders ask.
+Each record has an id and its parent's under keys that the format names. A parent counts only if it is before its child
+in the file, as the agents' loaders require.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from workbench.formats.kit.sheet import Entry, Sheet, new_entry
 
 
 class Links(Struct, frozen=True):
-    """How the records of a format are linked.
+    """Link fields and rules of a format.
 
-    `linked`: whether a record is part of the chain. `is_message`: whether it is a message. `restarts`: whether it
-    begins a chain though others stand before it, as a boundary does. `is_result`: whether it holds a tool result; one
-    that follows its call next to a chain that continues is no branch. `new_id` makes an id.
+    `linked`: True if a record is part of the chain. `is_message`: True if it is a message. `restarts`: True if it
+    begins a new chain, as a boundary does. `is_result`: True if it holds a tool result; a result that follows its call
+    next to a continuing chain is no branch. `new_id` makes an id.
     """
 
     id: str
@@ -45,18 +45,18 @@ class Links(Struct, frozen=True):
         return [entry for entry in sheet.entries if self.linked(entry)]
 
     def insert_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None:
-        """Put a record between another and that one's parent."""
+        """Insert a record between another and its parent."""
         new.put((self.parent,), entry.object.get(self.parent))
         entry.put((self.parent,), self.id_of(new))
         sheet.entries.insert(sheet.index(entry), new)
 
     def append(self, sheet: Sheet, last: Entry, new: Entry) -> None:
-        """Put a record behind the last one."""
+        """Insert a record after the last one."""
         new.put((self.parent,), self.id_of(last))
         sheet.insert_after(last, new)
 
     def unlink(self, sheet: Sheet, entry: Entry) -> None:
-        """Let what follows a record follow the record before it."""
+        """Link the records that follow a record to its parent."""
         id, parent = self.id_of(entry), entry.object.get(self.parent)
         for other in self.chain(sheet):
             if other is not entry and id and self.parent_of(other) == id:
@@ -67,15 +67,15 @@ class Links(Struct, frozen=True):
         sheet.drop(lambda one: one is entry)
 
     def new_record(self, value: dict[str, object], place: int) -> Entry:
-        """New record of the chain, with an id of its own."""
+        """Return a new record of the chain, with an id of its own."""
         return new_entry({**value, self.id: self.new_id(), self.parent: None}, place)
 
 
 def link(sheet: Sheet, links: Links) -> None:
-    """Remove copies, give repeated ids new ones, link what dangles to the record before it, and make the branch that
-    the user chose the newest. Fills `sheet.branches` where the file was damaged.
+    """Remove copies, replace repeated ids, link dangling records to the record before them, and make the branch that
+    the user chose the newest. Fills `sheet.branches` if the file was damaged.
 
-    Raises BadInput where no branch ends on the line that was chosen.
+    Raises BadInput if no branch ends on the chosen line.
     """
     drop_copies(sheet, links.chain(sheet))
     chain = links.chain(sheet)
@@ -104,7 +104,7 @@ def link(sheet: Sheet, links: Links) -> None:
 
 
 def drop_copies(sheet: Sheet, chain: Sequence[Entry]) -> None:
-    """Remove records that stand in the file twice, byte for byte."""
+    """Remove records that occur in the file twice, byte for byte."""
     seen: dict[bytes, Entry] = {}
     copies: set[Entry] = set()
     for entry in chain:
@@ -117,7 +117,7 @@ def drop_copies(sheet: Sheet, chain: Sequence[Entry]) -> None:
 
 
 def _own_id(sheet: Sheet, links: Links, entry: Entry, by_id: dict[str, Entry], renamed: dict[str, str]) -> bool:
-    """Give a record an id where it has none or an earlier one's; whether that was so."""
+    """Give a record a new id if it has none or an earlier one's. Return True if it did."""
     id = links.id_of(entry)
     if id and id not in by_id:
         renamed.pop(id, None)
@@ -125,7 +125,7 @@ def _own_id(sheet: Sheet, links: Links, entry: Entry, by_id: dict[str, Entry], r
     new_id = links.new_id()
     entry.put((links.id,), new_id)
     if id:
-        renamed[id] = new_id  # what follows means the newer one
+        renamed[id] = new_id  # later records refer to the newer one
         sheet.fixed(Fault.REPEATED_ID, entry, sheet.named(by_id[id]))
     else:
         sheet.fixed(Fault.MISSING_FIELD, entry, links.id)
@@ -134,8 +134,8 @@ def _own_id(sheet: Sheet, links: Links, entry: Entry, by_id: dict[str, Entry], r
 
 @dataclass(slots=True)
 class _Tree:
-    """Tree of linked records: by id the number of messages from the first record to this one, the id of its parent, the
-    records that follow it, and the record."""
+    """Tree of linked records. By id: the number of messages from the first record to this one, the parent's id, the
+    records that follow, and the record."""
 
     messages: dict[str, int] = field(default_factory=dict)
     above: dict[str, str] = field(default_factory=dict)
@@ -150,7 +150,7 @@ class _Tree:
         self.below.setdefault(above, []).append(entry)
 
     def ends(self, links: Links) -> list[Entry]:
-        """The newest message of each branch. A result next to a chain that goes on is no branch."""
+        """Return the newest message of each branch. A result next to a continuing chain is no branch."""
         found: dict[Entry, None] = {}
         for id, entry in self.entries.items():
             if id in self.below:
@@ -158,11 +158,11 @@ class _Tree:
             while not links.is_message(entry) and self.above[links.id_of(entry)] in self.entries:
                 entry = self.entries[self.above[links.id_of(entry)]]
             is_side_result = links.is_result(entry) and len(self.below.get(self.above[links.id_of(entry)], [])) > 1
-            if links.is_message(entry) and not is_side_result and not self._goes_on(links, entry):
+            if links.is_message(entry) and not is_side_result and not self._continues(links, entry):
                 found[entry] = None
         return list(found)
 
-    def _goes_on(self, links: Links, entry: Entry) -> bool:
+    def _continues(self, links: Links, entry: Entry) -> bool:
         """Return True if a message follows the record, directly or further below."""
         below = list(self.below.get(links.id_of(entry), []))
         while below:
@@ -174,7 +174,7 @@ class _Tree:
 
 
 def _choose(sheet: Sheet, links: Links, tree: _Tree, live: Entry, *, longest: bool) -> None:
-    """Find the branches; make the chosen one the newest, or the longest."""
+    """Find the branches; make the chosen one the newest, or else the longest."""
     ends = tree.ends(links)
     chosen = live
     if sheet.branch is not None:
@@ -194,7 +194,7 @@ def _choose(sheet: Sheet, links: Links, tree: _Tree, live: Entry, *, longest: bo
 
 
 def _make_newest(sheet: Sheet, links: Links, tree: _Tree, chosen: Entry) -> None:
-    """Move the chosen branch, from where it parts from the others, to the end of the file."""
+    """Move the chosen branch, from its fork on, to the end of the file."""
     first = chosen
     while (above := tree.above[links.id_of(first)]) in tree.entries and len(tree.below[above]) == 1:
         first = tree.entries[above]

@@ -1,5 +1,7 @@
-"""A message in whatever form a trace holds it: OpenAI's, Anthropic's, LangChain's, Gemini's, or that of OpenTelemetry's
-conventions. Traces of one tool hold several of them, for each library writes what it sent."""
+"""Messages in any form that traces contain: OpenAI's, Anthropic's, LangChain's, Gemini's, or OpenTelemetry's.
+
+Traces of one agent mix these forms, because each library records the requests it sends.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ _ROLES: Mapping[str, Role] = {
 
 
 def decoded(value: Any) -> Any:
-    """The value that a text is as JSON; any other value as it is."""
+    """Return the JSON value in a text; any other value unchanged."""
     if not isinstance(value, str) or value[:1] not in ("[", "{"):
         return value
     try:
@@ -39,7 +41,7 @@ def decoded(value: Any) -> Any:
 
 
 def messages_of(value: Any, role: Role = "user") -> tuple[Message, ...]:
-    """The messages of a request or an answer; a bare text is one of `role`. Nothing where there is none."""
+    """Return the messages of a request or response; a bare text becomes one of `role`. Empty if there are none."""
     value = decoded(value)
     if isinstance(value, Mapping) and not _is_message(value):
         inner = next(
@@ -48,36 +50,38 @@ def messages_of(value: Any, role: Role = "user") -> tuple[Message, ...]:
         system = _system(value.get("system", value.get("instructions")))
         return (*system, *messages_of(inner)) if inner is not None else ()
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
-        value = value[0]  # LangChain asks for several completions at once
+        value = value[0]  # LangChain records a list of prompts
     items = value if isinstance(value, list) else [value] if value not in (None, "") else []
     return tuple(_bound(_joined(items, role)))
 
 
 def answer_of(value: Any) -> Message | None:
-    """The message that came back, of all the items in which an answer is told; None where none did."""
+    """Return the response as one message, whichever items recorded it; None without a response."""
     value = decoded(value)
-    given = dict_of(value)
-    if choices := list_of(given.get("choices")):
+    body = dict_of(value)
+    if choices := list_of(body.get("choices")):
         value = dict_of(choices[0]).get("message")
-    elif isinstance(given.get("output"), list) and _is_item(next(iter(given["output"]), None)):
-        value = given["output"]  # a response of the Responses API
+    elif isinstance(body.get("output"), list) and _is_item(next(iter(body["output"]), None)):
+        value = body["output"]  # a response of the Responses API
     if isinstance(value, list) and value and not _is_item(value[0]):
         value = value[0]
     return next(iter(messages_of(value, "assistant")), None)
 
 
 _ITEMS = ("function_call", "function_call_output", "reasoning", "custom_tool_call", "custom_tool_call_output")
-"""Types of items of the Responses API that stand among its messages."""
+"""Types of Responses API items other than messages."""
 
 
 def _is_item(item: Any) -> bool:
     """Return True for an item that is only a part of a message: one of the Responses API, or a call of the AI SDK."""
-    given = dict_of(decoded(item))
-    return given.get("type") in _ITEMS or "toolCallId" in given or (given.get("type") == "message" and "id" in given)
+    fields = dict_of(decoded(item))
+    return (
+        fields.get("type") in _ITEMS or "toolCallId" in fields or (fields.get("type") == "message" and "id" in fields)
+    )
 
 
 def _joined(items: Iterable[Any], role: Role) -> Iterable[tuple[Message, str]]:
-    """The messages with the roles that are written there; items of one answer, which stand in a row, are one."""
+    """Return the messages with their recorded roles; consecutive items of one response become one message."""
     messages: list[tuple[Message, str]] = []
     grows = False
     for item in items:
@@ -95,8 +99,8 @@ def _joined(items: Iterable[Any], role: Role) -> Iterable[tuple[Message, str]]:
 
 
 def _bound(messages: Iterable[tuple[Message, str]]) -> Iterator[Message]:
-    """The messages with results bound to their calls where only the role says that they are results: `tool`, or the
-    name of the tool (LangGraph's JavaScript library). Of several open calls it is the oldest."""
+    """Bind results to calls where only the role identifies a result: `tool`, or the name of the tool (LangGraph's
+    JavaScript library). The oldest open call is used."""
     waiting: list[ToolUse] = []
     for message, named in messages:
         answered = {result.call_id for result in message.results}
@@ -121,7 +125,7 @@ def _is_message(item: Mapping[str, Any]) -> bool:
 
 
 def message_of(item: Any, role: Role = "user") -> Message | None:
-    """One message; a bare text is of `role`. None for what is none."""
+    """Return one message; a bare text has the role `role`. None for any other value."""
     item = decoded(item)
     if isinstance(item, str):
         return Message("", role, (Text(item),), kind_of(role, (Text(item),))) if item else None
@@ -129,49 +133,50 @@ def message_of(item: Any, role: Role = "user") -> Message | None:
         return None
     if "role" not in item and _is_item(item):
         return _of_item(item)
-    given = item
-    named = text_of(item.get("role")) or text_of(item.get("type"))
+    fields = item
+    role_name = text_of(item.get("role")) or text_of(item.get("type"))
     if "lc" in item or "kwargs" in item:
-        given = dict_of(item.get("kwargs"))
+        fields = dict_of(item.get("kwargs"))
         ids = list_of(item.get("id"))
-        named = text_of(given.get("type")) or (text_of(ids[-1]) if ids else "")
+        role_name = text_of(fields.get("type")) or (text_of(ids[-1]) if ids else "")
     elif isinstance(item.get("data"), Mapping):
-        given = dict_of(item["data"])
-    said = _ROLES.get(named.lower().removesuffix("chunk").removesuffix("message"), role)
-    if said == "tool" and word_of(given.get("tool_call_id")):
-        content = tuple(_result_parts(given.get("content")))
-        return Message("", "tool", (ToolResult(given["tool_call_id"], content, given.get("status") == "error"),))
-    blocks = (*_thoughts(given), *_parts(given.get("parts", given.get("content"))), *_calls(given))
+        fields = dict_of(item["data"])
+    speaker = _ROLES.get(role_name.lower().removesuffix("chunk").removesuffix("message"), role)
+    if speaker == "tool" and word_of(fields.get("tool_call_id")):
+        content = tuple(_result_parts(fields.get("content")))
+        return Message("", "tool", (ToolResult(fields["tool_call_id"], content, fields.get("status") == "error"),))
+    blocks = (*_thoughts(fields), *_parts(fields.get("parts", fields.get("content"))), *_calls(fields))
     if any(isinstance(block, ToolResult) for block in blocks):
-        said = "tool"
+        speaker = "tool"
     once = tuple(_once(blocks))
-    return Message("", said, once, kind_of(said, once))
+    return Message("", speaker, once, kind_of(speaker, once))
 
 
 def _of_item(item: Mapping[str, Any]) -> Message | None:
-    """Message of an item without a role: a tool call, a tool result or reasoning. None for any other item."""
+    """Return the message of an item without a role: a tool call, a tool result or reasoning. None for any other
+    item."""
     id = text_of(item.get("call_id")) or text_of(item.get("toolCallId"))
     if "output" in item and id:
         return Message("", "tool", (ToolResult(id, tuple(_result_parts(_result_value(item["output"])))),))
     if name := text_of(item.get("name")) or text_of(item.get("toolName")):
-        given = item.get("arguments", item.get("input", item.get("args")))
-        return Message("", "assistant", (ToolUse(id, name, arguments_of(given)),))
+        arguments = item.get("arguments", item.get("input", item.get("args")))
+        return Message("", "assistant", (ToolUse(id, name, arguments_of(arguments)),))
     texts = (text_of(dict_of(part).get("text")) for part in list_of(item.get("summary")))
     thought = "\n\n".join(filter(None, texts))
     return Message("", "assistant", (Thinking(thought),)) if thought else None
 
 
 def _result_value(output: Any) -> Any:
-    """Content of a tool result: the value out of the AI SDK's `{type, value}`, any other output unchanged."""
-    given = dict_of(output)
-    if given.keys() != {"type", "value"}:
+    """Return the content of a tool result: the value in the AI SDK's `{type, value}`, any other output unchanged."""
+    fields = dict_of(output)
+    if fields.keys() != {"type", "value"}:
         return output
-    value = given["value"]
+    value = fields["value"]
     return value if isinstance(value, str | list) else render(value).decode()
 
 
 def _once(blocks: Iterable[Block]) -> Iterable[Block]:
-    """The blocks with each call once: LangChain tells it among the content and beside it."""
+    """Yield the blocks without repeated calls: LangChain records a call both in the content and next to it."""
     calls: set[str] = set()
     for block in blocks:
         if not (isinstance(block, ToolUse) and block.id in calls):
@@ -180,13 +185,13 @@ def _once(blocks: Iterable[Block]) -> Iterable[Block]:
             calls.add(block.id)
 
 
-def _thoughts(given: Mapping[str, Any]) -> Iterable[Block]:
-    if thought := word_of(given.get("reasoning_content")) or word_of(given.get("reasoning")):
+def _thoughts(fields: Mapping[str, Any]) -> Iterable[Block]:
+    if thought := word_of(fields.get("reasoning_content")) or word_of(fields.get("reasoning")):
         yield Thinking(thought)
 
 
-def _calls(given: Mapping[str, Any]) -> Iterable[Block]:
-    several = given.get("tool_calls") or dict_of(given.get("additional_kwargs")).get("tool_calls")
+def _calls(fields: Mapping[str, Any]) -> Iterable[Block]:
+    several = fields.get("tool_calls") or dict_of(fields.get("additional_kwargs")).get("tool_calls")
     for call in map(dict_of, list_of(several)):
         call = dict_of(call.get("tool_call")) or call
         function = dict_of(call.get("function")) or call
@@ -204,33 +209,33 @@ def _parts(content: Any) -> Iterable[Block]:
 def _part(part: Any) -> Block:
     if isinstance(part, str):
         return Text(part)
-    given = dict_of(part)
-    given = dict_of(given.get("message_content")) or given
-    kind = text_of(given.get("type"))
-    words = next((given[key] for key in ("content", "text") if isinstance(given.get(key), str)), None)
+    fields = dict_of(part)
+    fields = dict_of(fields.get("message_content")) or fields
+    kind = text_of(fields.get("type"))
+    words = next((fields[key] for key in ("content", "text") if isinstance(fields.get(key), str)), None)
     if words is not None and kind in ("", "text", "input_text", "output_text"):
         return Text(words)
-    if kind in ("reasoning", "thinking") and (words is not None or word_of(given.get("thinking"))):
-        return Thinking(words if words is not None else given["thinking"], text_of(given.get("signature")))
+    if kind in ("reasoning", "thinking") and (words is not None or word_of(fields.get("thinking"))):
+        return Thinking(words if words is not None else fields["thinking"], text_of(fields.get("signature")))
     if kind in ("tool-call", "tool-result"):  # the AI SDK's
-        item = {**given, "output": given.get("output", given.get("result"))} if kind == "tool-result" else given
+        item = {**fields, "output": fields.get("output", fields.get("result"))} if kind == "tool-result" else fields
         if (message := _of_item(item)) is not None:
             return message.blocks[0]
-    if kind == "function" and isinstance(given.get("function"), Mapping):
-        return next(iter(_calls({"tool_calls": [given]})), Opaque(kind, part))
-    if kind == "tool_call" or "functionCall" in given:
-        call = dict_of(given.get("functionCall")) or given
+    if kind == "function" and isinstance(fields.get("function"), Mapping):
+        return next(iter(_calls({"tool_calls": [fields]})), Opaque(kind, part))
+    if kind == "tool_call" or "functionCall" in fields:
+        call = dict_of(fields.get("functionCall")) or fields
         return ToolUse(
             text_of(call.get("id")) or text_of(call.get("name")),
             text_of(call.get("name")),
             arguments_of(call.get("arguments", call.get("args"))),
         )
-    if kind == "tool_call_response" or "functionResponse" in given:
-        came = dict_of(given.get("functionResponse")) or given
-        answer = came.get("response", came.get("result"))
-        return ToolResult(text_of(came.get("id")) or text_of(came.get("name")), tuple(_result_parts(answer)))
+    if kind == "tool_call_response" or "functionResponse" in fields:
+        response = dict_of(fields.get("functionResponse")) or fields
+        answer = response.get("response", response.get("result"))
+        return ToolResult(text_of(response.get("id")) or text_of(response.get("name")), tuple(_result_parts(answer)))
     if kind in ("image_url", "image", "blob", "uri", "file", "input_image"):
-        return media_of(text_of(given.get("mime_type")) or "image", text_of(given.get("content")))
+        return media_of(text_of(fields.get("mime_type")) or "image", text_of(fields.get("content")))
     return from_anthropic([part])[0] if isinstance(part, dict) else Opaque(type(part).__name__, part)
 
 

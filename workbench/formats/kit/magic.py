@@ -1,4 +1,4 @@
-"""The first bytes by which files that are no text are known."""
+"""Magic bytes of the binary file formats that are read."""
 
 from __future__ import annotations
 

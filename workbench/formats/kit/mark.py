@@ -1,4 +1,4 @@
-"""The keys this program adds to records it writes, where a format has no word for what they say."""
+"""Keys that this program adds to records, for facts that a format has no field for."""
 
 from __future__ import annotations
 
@@ -9,30 +9,29 @@ from typing import Any
 from workbench.session import Kind, Message
 
 MARK = "workbench_kind"
-"""Tools pass over keys they do not know; a reader of this program finds the kind again."""
+"""Kind of a message. Agents ignore unknown keys; our readers restore the kind from it."""
 
 SPENT = "workbench_spent"
-"""That the usage recorded up to here speaks of a longer context than the one that the file has now."""
+"""Marks usage recorded so far as stale: it counts a longer context than the one now in the file."""
 
 COPY = "workbench_copy"
-"""That the record stands in the file once more, where it was read."""
+"""Marks a record that is repeated in the file, at the position where it was read."""
 
 
 CARRIED = "workbench_carried"
-"""What an export says of its context as a whole (`formats/carried.py`), once in the file."""
+"""Note of an export about its context as a whole (`formats/carried.py`), once per file."""
 
 
 def marked(record: Mapping[str, Any]) -> Kind | None:
-    """The kind that this program wrote into a record; None where it wrote none."""
+    """Return the kind that this program wrote into a record; None without one."""
     kind = record.get(MARK)
     return kind if kind in ("normal", "summary", "meta") else None
 
 
 def without_spent(messages: Sequence[Message], context: Sequence[int], last: int) -> tuple[Message, ...]:
-    """The messages without the usage of those in the context up to the one numbered `last`, which bears the mark.
+    """Remove the stale usage: of the context's messages up to number `last`, which has the mark.
 
-    What was billed in earlier epochs stays. `context` numbers the messages of the newest one, all of them in the order
-    of the file.
+    Usage of earlier epochs is kept. `context` numbers the messages of the newest context in file order.
     """
-    forget = {number for number in context if number <= last}
-    return tuple(replace(message, usage=None) if n in forget else message for n, message in enumerate(messages))
+    stale = {number for number in context if number <= last}
+    return tuple(replace(message, usage=None) if n in stale else message for n, message in enumerate(messages))

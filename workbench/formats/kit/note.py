@@ -1,7 +1,7 @@
 """Slots for this program's note in a session file, under a key that the file's agent ignores.
 
 Keys lead to a slot from the document or from its first line; a number is the index of an element in a list. A slot is
-read and written without touching any other byte.
+read and written without changing any other byte.
 """
 
 from __future__ import annotations
@@ -23,42 +23,45 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class NoteSlot(Struct, frozen=True):
-    """put(data, note): the file with the note, a JSON object; None where this file has no room for it.
-    found(data): the value that stands there; None where nothing does."""
+    """Place of the note in files of a format.
+
+    put(data, note): return the file with the note, a JSON object; None if this file has no place for it.
+    found(data): return the note's value; None without a note.
+    """
 
     put: Callable[[bytes, bytes], bytes | None]
     found: Callable[[bytes], Any]
 
 
-def in_document(key: str, *ways: Keys, as_text: bool = False) -> NoteSlot:
-    """Under `key` in the object that the first of these ways leads to in the document. `as_text`: as a string, where
-    values can be nothing else."""
+def in_document(key: str, *paths: Keys, as_text: bool = False) -> NoteSlot:
+    """Slot under `key` in the object at the first of `paths` that exists. `as_text`: stored as a string, for formats
+    whose values must be strings."""
 
     def put(data: bytes, note: bytes) -> bytes | None:
         bom = _BOM if data.startswith(_BOM) else b""
         value = render(note.decode()) if as_text else note
-        made = (_put(data.removeprefix(_BOM), way, key, value) for way in ways)
-        whole = next((one for one in made if one is not None), None)
-        return None if whole is None else bom + whole
+        candidates = (_put(data.removeprefix(_BOM), path, key, value) for path in paths)
+        changed = next((one for one in candidates if one is not None), None)
+        return None if changed is None else bom + changed
 
     def found(data: bytes) -> Any:
         if f'"{key}"'.encode() not in data:
             return None
-        return _found(_value(data.removeprefix(_BOM)), ways, key)
+        return _found(_value(data.removeprefix(_BOM)), paths, key)
 
     return NoteSlot(put, found)
 
 
 def in_first_line(key: str, *keys: str) -> NoteSlot:
-    """Under `key` in the object that these keys lead to in the first line."""
+    """Slot under `key` in the object that `keys` lead to in the first line."""
 
     def put(data: bytes, note: bytes) -> bytes | None:
         line, end, rest = data.partition(b"\n")
-        made = _put(line, keys, key, note)
-        return None if made is None else made + end + rest
+        changed = _put(line, keys, key, note)
+        return None if changed is None else changed + end + rest
 
     def found(data: bytes) -> Any:
-        end = data.find(b"\n")  # no partition: what is behind the line may be a hundred megabytes
+        end = data.find(b"\n")  # partition would copy the rest, perhaps a hundred megabytes
         line = data[: end if end >= 0 else None]
         return _found(_value(line), [keys], key) if f'"{key}"'.encode() in line else None
 
@@ -66,7 +69,7 @@ def in_first_line(key: str, *keys: str) -> NoteSlot:
 
 
 def in_quoted_line(key: str) -> NoteSlot:
-    """In a line of its own behind the first, quoted by `> `."""
+    """Slot in an own line after the first, quoted by `> `."""
     line = re.compile(rb"^> " + key.encode() + rb": (\{.*\})\s*$", re.MULTILINE)
 
     def put(data: bytes, note: bytes) -> bytes | None:
@@ -80,11 +83,11 @@ def in_quoted_line(key: str) -> NoteSlot:
     return NoteSlot(put, found)
 
 
-def _put(raw: bytes, way: Sequence[str | int], key: str, value: bytes) -> bytes | None:
+def _put(raw: bytes, path: Sequence[str | int], key: str, value: bytes) -> bytes | None:
     try:
-        if not way:
+        if not path:
             return replace_fields(raw, {key: value}) if raw.lstrip()[:1] == b"{" else None
-        step, *rest = way
+        step, *rest = path
         if isinstance(step, int):
             start, stop = array_items(raw.decode("latin-1"))[step]
             inner = _put(raw[start:stop], rest, key, value)
@@ -98,10 +101,10 @@ def _put(raw: bytes, way: Sequence[str | int], key: str, value: bytes) -> bytes 
         return None
 
 
-def _found(value: Any, ways: Sequence[Keys], key: str) -> Any:
-    for way in ways:
+def _found(value: Any, paths: Sequence[Keys], key: str) -> Any:
+    for path in paths:
         there = value
-        for step in (*way, key):
+        for step in (*path, key):
             if isinstance(there, dict) and isinstance(step, str):
                 there = there.get(step)
             elif isinstance(there, list) and isinstance(step, int) and step < len(there):

@@ -1,4 +1,4 @@
-"""The most warnings of a kind that a session is given: a damaged file may have one for each of its lines."""
+"""Limit on the number of warnings of one kind: a damaged file may cause one per line."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from workbench.base.figures import grouped
 from workbench.session import LoadWarning
 
 TOLD = 1_000
-"""Warnings of a kind that are listed one by one."""
+"""Warnings of one kind that are listed one by one."""
 
 _VARIES = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[\d\u202f\xa0]+")
-"""Parts of a text that differ between warnings of one kind: names in quotation marks, and numbers."""
+"""Parts of a text that differ between warnings of one kind: quoted names and numbers."""
 
 
 def capped(warnings: Iterable[LoadWarning]) -> tuple[LoadWarning, ...]:
-    """The warnings with `TOLD` of each kind at most; behind them, how many more there are of it."""
+    """Return at most `TOLD` warnings of each kind, followed by the number of further ones."""
     listed: list[LoadWarning] = []
     kinds: Counter[str] = Counter()
     newest: dict[str, LoadWarning] = {}

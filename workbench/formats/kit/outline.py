@@ -1,7 +1,7 @@
-"""A JSON document by its outline: all keys of its objects, the beginnings of its long texts and lists.
+"""Outline of a JSON document: all keys of its objects, and the beginnings of long texts and lists.
 
-What is passed over is scanned and not decoded, by a regular expression from bracket to bracket: 100 to 200 MB a second,
-and no memory. It is scanned once: where the long values within it end is kept for when they are looked into.
+Skipped values are scanned by a regular expression from bracket to bracket, not decoded: 100 to 200 MB per second
+without memory. Ends of long values are stored, so that no byte is scanned twice.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.values import dict_of
 
 SPAN = 64 * 1024
-"""Bytes up to which a value is given whole; of a longer text so much, and of a longer list the elements in so much."""
+"""Bytes up to which a value is complete. Longer texts are cut there; longer lists have the elements within it."""
 FEW = 8
-"""Elements of a list that are given in any case, as far as it has them."""
+"""Elements of a list that are always included."""
 MANY = 10_000
-"""Keys that are given of an object longer than `SPAN` within another value: more are names of things and no fields."""
+"""Keys included of a nested object longer than `SPAN`; more keys are data, not fields."""
 LEVELS = 8
-"""Levels of nesting on which what is longer than `SPAN` is looked into; on deeper ones it is cut off."""
+"""Nesting depth down to which values longer than `SPAN` are outlined; deeper ones are cut off."""
 DEEPEST = 200
-"""Levels of nesting beyond which a value is no session's; the same bound as for lines."""
+"""Nesting depth beyond which a value is rejected; the same limit as for lines."""
 
 _BLANK = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n\x00]*")
 _TEXT = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
@@ -38,9 +38,9 @@ _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 
 
 def outline(data: bytes, at: int = 0) -> tuple[Any, int]:
-    """The JSON value that begins at `at`, behind blanks, and where it ends; None where none is to be made out.
+    """Return the JSON value that begins at `at`, after white space, and its end. The value is None if there is no JSON.
 
-    Of a list that is the value itself only the beginning is looked at, and the end is where that ends.
+    A list at the top is read only at its beginning; the end is the end of that part.
     """
     at = _past(_BLANK, data, at)
     match data[at : at + 1]:
@@ -53,9 +53,9 @@ def outline(data: bytes, at: int = 0) -> tuple[Any, int]:
 
 
 def glimpse(head: bytes) -> Any:
-    """The value at the start of a document of which `head` may be only the beginning; None where that is no JSON.
+    """Return the value of a document of which `head` may be only the beginning; None if it is not JSON.
 
-    What is cut off is closed: an open string ends where the head ends, open lists and objects are closed after it.
+    A string that is cut off ends with the head; open lists and objects are closed after it.
     """
     try:
         return orjson.loads(head)
@@ -106,29 +106,29 @@ def _elements(data: bytes, start: int, levels: int, ends: dict[int, int]) -> tup
 
 
 def _end_of(data: bytes, at: int, ends: dict[int, int]) -> int:
-    """Where the value that begins at `at` ends: where the data end if it is cut off, at `at` if none begins.
+    """Return the end of the value that begins at `at`: the end of the data if it is cut off, `at` if there is none.
 
-    ends: by where they begin, the ends of lists and objects longer than `SPAN`; those passed over are added.
+    ends: ends of lists and objects longer than `SPAN`, by start; those scanned are added.
     """
     match data[at : at + 1]:
         case b'"':
-            whole = _STRING.match(data, at)
-            return whole.end() if whole else len(data)
+            string = _STRING.match(data, at)
+            return string.end() if string else len(data)
         case b"{" | b"[":
             if at in ends:
                 return ends[at]
-            begun: list[int] = []
+            open_brackets: list[int] = []
             while bracket := _BRACKET.match(data, at):
                 at = bracket.end()
                 if bracket[1] in b"[{":
-                    begun.append(at - 1)
+                    open_brackets.append(at - 1)
                     continue
-                begin = begun.pop()
-                if at - begin > SPAN:
-                    ends[begin] = at
-                if not begun:
+                start = open_brackets.pop()
+                if at - start > SPAN:
+                    ends[start] = at
+                if not open_brackets:
                     return at
-            ends.update(dict.fromkeys(begun, len(data)))
+            ends.update(dict.fromkeys(open_brackets, len(data)))
             return len(data)
         case _:
             return _past(_WORD, data, at)
@@ -140,13 +140,13 @@ def _past(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
 
 
 def _closed(text: str) -> str:
-    """`text` up to the last point at which closing its brackets gives a whole value, and those brackets."""
+    """Return `text` up to the last point at which closing its brackets makes a complete value, with those brackets."""
     open_brackets: list[str] = []
     best, closers = 0, ""
     before = ""
     for token in _TOKEN.finditer(text):
         mark = token[0]
-        if mark == '"':  # a string that the end of the head cuts
+        if mark == '"':  # a string cut off by the end of the head
             if before != ":" and (not open_brackets or open_brackets[-1] == "}"):
                 break
             return _CUT_ESCAPE.sub("", text) + '"' + "".join(reversed(open_brackets))
@@ -164,9 +164,9 @@ def _closed(text: str) -> str:
             before = mark  # a key
             continue
         elif token.end() == len(text) and mark[0] != '"':
-            break  # a number or a word that the end of the head may cut
+            break  # a number or a word that may be cut off by the end of the head
         best, closers = token.end(), "".join(reversed(open_brackets))
         before = mark
         if not open_brackets and text[best:].strip():
-            return ""  # more than one value: not one document
+            return ""  # several values, not one document
     return text[:best] + closers

@@ -1,7 +1,7 @@
-"""Tool calls without results and results without calls, repaired in the records of a format.
+"""Repair of tool calls without results and of results without calls, in the records of a format.
 
-APIs take a result only behind its call, and a call only with its result before the next response. A result that cannot
-be paired stays as text, so that nothing of what the model saw is lost; a call without one gets a result that says so.
+APIs accept a result only after its call, and a call only with a result before the next response. A result that cannot
+be paired becomes text, so that its content is kept; a call without a result gets one that says so.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ ORPHAN = "[Result of a tool call that is not part of this session]"
 class Pairing(Protocol):
     """Access to the calls and results in a format's records.
 
-    `calls` and `results`: ids in a record, in their order. `response`: the id of the response that a record is part
-    of, "" for none. `as_text` turns the result at a place among the record's results into text. `answered` makes
-    records with a result for each of some calls of another. `put_before` places a record before another, `detach` takes
-    it out of where it is, so that it can be placed.
+    `calls` and `results` return the ids in a record, in order. `response` returns the id of the response that a record
+    belongs to, "" for none. `as_text` turns the n-th result of a record into text. `answered` makes records with a
+    result for each of some calls of a record. `put_before` places a record before another; `detach` takes a record out
+    of its place.
     """
 
     def calls(self, entry: Entry) -> list[str]: ...
@@ -36,8 +36,8 @@ class Pairing(Protocol):
 
 
 def with_results(sheet: Sheet, sent: Sequence[Entry], session: Session, pairing: Pairing) -> list[Entry]:
-    """Return the records that are sent, plus the records whose results were cleared or edited later: the messages of
-    those results come from other records, or from none."""
+    """Return the sent records and those whose results were cleared or edited later: the messages of such results were
+    read from other records, or from none."""
     order = list(sent)
     there = {id for entry in sent for id in pairing.results(entry)}
     edited = {result.call_id for message in session.context() for result in message.results} - there
@@ -50,7 +50,7 @@ def with_results(sheet: Sheet, sent: Sequence[Entry], session: Session, pairing:
 
 
 def pair(sheet: Sheet, context: Sequence[Entry], pairing: Pairing) -> None:
-    """Repair the pairs of the records that are sent, `context`, in the order in which they are."""
+    """Repair the pairs in `context`, the sent records in their order."""
     order = list(context)
     _move_early(sheet, order, pairing)
     _match(sheet, order, pairing)
@@ -58,7 +58,7 @@ def pair(sheet: Sheet, context: Sequence[Entry], pairing: Pairing) -> None:
 
 
 def _move_early(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
-    """Move records with nothing but results behind the calls that come later."""
+    """Move records that contain only results to after their calls."""
     calls = {id: entry for entry in order for id in pairing.calls(entry)}
     place = {entry: number for number, entry in enumerate(order)}
     for entry in list(order):
@@ -78,7 +78,7 @@ def _move_early(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
 
 
 def _match(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
-    """Turn results into text that answer no call before them, or one that was answered."""
+    """Turn results without an open call before them into text."""
     open_calls: set[str] = set()
     answered: set[str] = set()
     for entry in order:
@@ -98,7 +98,7 @@ def _match(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
 
 
 def _answer(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
-    """Move late results to their calls, and add those that are missing."""
+    """Move late results to their calls, and add missing results."""
     for entry in list(order):
         calls = pairing.calls(entry)
         at = order.index(entry)
@@ -108,7 +108,7 @@ def _answer(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
         until = _next_response(order, at, pairing)
         there = {id for one in order[at:until] for id in pairing.results(one)}
         missing = [id for id in calls if id not in there]
-        if not missing:  # as nearly always: what follows reads the rest of the session
+        if not missing:  # usual case; the code below scans the rest of the session
             continue
         for late in [one for one in order[until:] if set(pairing.results(one)) & set(missing)]:
             ids = pairing.results(late)
@@ -133,14 +133,14 @@ def _answer(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
 
 
 def _next_response(order: list[Entry], at: int, pairing: Pairing) -> int:
-    """The place of the first record of another response; the end where none follows."""
+    """Return the index of the first record of another response; the end if there is none."""
     response = pairing.response(order[at])
     rest = (number for number in range(at + 1, len(order)) if pairing.response(order[number]) not in ("", response))
     return next(rest, len(order))
 
 
 def _next_turn(order: list[Entry], at: int, pairing: Pairing) -> Entry | None:
-    """The first record behind a response that is neither part of it nor a result; None where none follows."""
+    """Return the first record after a response that is neither part of it nor a result; None if there is none."""
     response = pairing.response(order[at])
     for entry in order[at + 1 :]:
         if pairing.response(entry) != response and not (pairing.results(entry) and not pairing.response(entry)):

@@ -1,4 +1,4 @@
-"""Faults of records that formats share: counts that are out of range, and reasoning that the API refused."""
+"""Record faults common to several formats: impossible counts, and reasoning that the API rejected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.formats.kit.sheet import Entry, Path, Sheet, value_at
 from workbench.formats.kit.values import dict_of
 
 SPARE_TOKENS = 30_000
-"""Tokens of instructions and tools that a count may claim beyond the context."""
+"""Tokens that a recorded count may exceed the context by, for system prompt and tools."""
 
 REFUSED_REASONING = re.compile(
     r"(?:redacted_)?thinking`? blocks .{0,80}cannot be modified"
@@ -20,17 +20,17 @@ REFUSED_REASONING = re.compile(
     r"|(?:reasoning|encrypted[ _]content).{0,80}(?:could not be|cannot be|invalid|failed to)",
     re.IGNORECASE | re.DOTALL,
 )
-"""Errors of the Messages and Responses APIs that refuse reasoning which they sent before."""
+"""Errors with which the Messages and Responses APIs reject reasoning that they produced earlier."""
 
 REFUSED_ORDER = re.compile(r"expected `?thinking`? or `?redacted_thinking`?, but found", re.IGNORECASE)
-"""The Messages API's error for a turn that must begin with reasoning, of which none is there."""
+"""Error of the Messages API for a turn that must begin with reasoning but has none."""
 
 
 # -- Counts
 
 
 def no_negative_counts(sheet: Sheet, entry: Entry, path: Path) -> None:
-    """Set the counts below zero in the object at `path` to 0, at any depth."""
+    """Set negative counts in the object at `path` to 0, at any depth."""
     for inner, value in list(_numbers(value_at(entry.value, path), path)):
         if value < 0:
             entry.put(inner, 0)
@@ -46,13 +46,13 @@ def _numbers(value: Any, path: Path) -> Iterator[tuple[Path, int | float]]:
 
 
 def sum_of(usage: Any, keys: Sequence[str]) -> int:
-    """The tokens of a usage record."""
+    """Return the sum of the token counts under `keys` in a usage record."""
     counts = [dict_of(usage).get(key) for key in keys]
     return sum(count for count in counts if type(count) is int and count > 0)
 
 
 def chars_of(values: Iterable[Any]) -> int:
-    """Characters of what is sent; no token is less than one."""
+    """Return the number of characters of the values as JSON, an upper bound of their tokens."""
     return sum(len(json.dumps(value, ensure_ascii=False)) for value in values)
 
 
@@ -66,10 +66,10 @@ def refused_reasoning(
     reasoning: Callable[[Entry], tuple[Path, list[int]] | None],
     response: Callable[[Entry], str],
 ) -> None:
-    """Take the reasoning out of the responses before an error of the API that refuses it, where no answer came since.
+    """Remove the reasoning from the responses before an API error that rejects it, if no response followed the error.
 
-    `error` is a record's error of the API, "" for none; `reasoning` where a response holds reasoning blocks; `response`
-    the id of the response that a record is part of, "" for none.
+    `error` returns a record's API error, "" for none; `reasoning` the location of a response's reasoning blocks;
+    `response` the id of the response that a record belongs to, "" for none.
     """
     for place in range(len(entries) - 1, -1, -1):
         text = error(entries[place])

@@ -1,8 +1,8 @@
-"""Messages from one format made fit for another: calls answered at once, ids unique, nothing an API would refuse.
+"""Preparation of messages for export to another format: valid pairs of calls and results, unique ids, accepted roles.
 
-Formats allow what APIs do not: a result that comes two messages late, a call nobody answered, an id used twice, an
-answer that opens. Each change is a `Loss`. What an API refuses of roles is known in `formats/roles.py`; a tool
-that speaks to several is given what the strictest of them takes, the Messages API.
+Formats permit results two messages after their call, unanswered calls, repeated ids, and a response as the first
+message; APIs do not. Each change is a `Loss`. Role rules of the APIs are in `formats/roles.py`; for an agent that uses
+several APIs, the strictest applies: the Messages API.
 """
 
 from __future__ import annotations
@@ -33,59 +33,64 @@ NO_RESULT = "No result was recorded for this call."
 ORPHAN = "[Result of a tool call that is not part of this session]"
 SYSTEM_LABEL = "[System message]"
 _SENT = Media | ToolUse | ToolResult
-"""Blocks besides texts that another tool is given."""
+"""Non-text blocks that can be carried to another format."""
 _NOT_IN_ID = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def settled(messages: Sequence[Message], api: Api | None) -> tuple[list[Message], Losses]:
-    """The messages with every result in one tool message directly after its call and in roles that the API takes, and
-    the losses. None for records that nothing goes on with, and for tools that take any roles.
+    """Return the messages with every result in one tool message directly after its call, in roles that the API accepts;
+    and the losses. `api` is None for records that are not continued, and for agents that accept any roles.
 
-    Messages that are already so come back equal. Boundaries, which are never sent, are left out; open calls of the last
-    message stay open.
+    Valid messages are returned equal. Boundaries, which are never sent, are omitted; open calls of the last message
+    stay open.
     """
     paired, losses = _paired([message for message in messages if message.kind != "boundary"])
     if api is None:
         return paired, losses
-    taken, more = in_roles(paired, api)
-    return taken, [*losses, *more]
+    accepted, role_losses = in_roles(paired, api)
+    return accepted, [*losses, *role_losses]
 
 
 def in_roles(messages: Sequence[Message], api: Api) -> tuple[list[Message], Losses]:
-    """The messages in roles that the API takes: where system messages stand in front of all, those between turns become
-    the user's; neighbouring answers become one where a call could not stand behind an answer; and the user speaks first
-    where an API demands it. What has nothing that another tool is given does not speak."""
+    """Return the messages in roles that the API accepts, and the losses.
+
+    System messages between turns become user messages for APIs that take them only in front. Adjacent responses are
+    joined where the API allows only one. A user message is inserted where the API requires one. Messages without
+    content that can be sent are left as they are.
+    """
     roles = KNOWN[api]
-    made: list[Message] = []
+    turns: list[Message] = []
     before: Message | None = None
     losses: Losses = []
     for message in messages:
         if roles.apart and message.role == "system" and (message.kind == "summary" or before) and has_content(message):
             message = as_user_message(message)
         if not has_content(message) or not roles.is_turn(message):
-            made.append(message)
+            turns.append(message)
             continue
         if roles.why_not(before, message) and not is_from_the_server(message):
-            if before is not None and before is made[-1] and before.kind == message.kind:
-                made.pop()
+            if before is not None and before is turns[-1] and before.kind == message.kind:
+                turns.pop()
                 message = replace(before, blocks=(*before.blocks, *message.blocks), source=())
                 losses.append(Loss(LossKind.ANSWERS_JOINED))
             else:
-                made.append(Message(f"gap-{message.id}", "user", (Text(GAP),), "meta", message.time))
+                turns.append(Message(f"gap-{message.id}", "user", (Text(GAP),), "meta", message.time))
                 losses.append(Loss(LossKind.USER_INSERTED, 1, ("the API allows no assistant message there",), GAP))
-        made.append(message)
+        turns.append(message)
         before = message
-    return made, losses
+    return turns, losses
 
 
 def has_content(message: Message) -> bool:
-    """Whether another tool is given anything of it: no API takes a message without content."""
-    said = (block.text.strip() if isinstance(block, Text) else isinstance(block, _SENT) for block in message.blocks)
-    return is_from_the_server(message) or any(said)
+    """Return True if the message has content for another format: APIs reject empty messages."""
+    is_sendable = (
+        block.text.strip() if isinstance(block, Text) else isinstance(block, _SENT) for block in message.blocks
+    )
+    return is_from_the_server(message) or any(is_sendable)
 
 
 def is_from_the_server(message: Message) -> bool:
-    """Whether this is an API's own summary, made just now, whatever the session's format: it stands first."""
+    """Return True for an API's own summary that was just made, whatever the session's format: it comes first."""
     if message.kind != "summary" or message.source:
         return False
     first = next(iter(message.blocks), None)
@@ -93,7 +98,7 @@ def is_from_the_server(message: Message) -> bool:
 
 
 def as_user_message(message: Message) -> Message:
-    """A system message as the user's."""
+    """Return a system message as a user message."""
     kind: Kind = "summary" if message.kind == "summary" else "meta"
     return replace(message, role="user", kind=kind, blocks=(Text(as_user_text(message)),))
 
@@ -122,7 +127,7 @@ def _paired(messages: list[Message]) -> tuple[list[Message], Losses]:
         results: list[tuple[ToolResult, float | None]] = []
         for place, block in enumerate(message.blocks):
             if not isinstance(block, ToolUse):
-                if results and isinstance(block, Text) and block.text.strip():  # it goes on after them
+                if results and isinstance(block, Text) and block.text.strip():  # the response goes on
                     out += _answer(message, blocks, results)
                     message, blocks, results = replace(message, id=f"{message.id}:{place}", usage=None), [], []
                 blocks.append(block)
@@ -149,9 +154,9 @@ def _paired(messages: list[Message]) -> tuple[list[Message], Losses]:
 
 
 def system_prompt(session: Session, messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
-    """The system prompt for a format that keeps it beside the messages, and the messages that are not part of it.
+    """Return the system prompt for a format that stores it outside the messages, and the remaining messages.
 
-    It is the session's own and the texts of the system messages that stand before all others.
+    The prompt is the session's own, plus the texts of the system messages in front.
     """
     leading = leading_system(messages)
     texts = [session.system, *(message.text for message in messages[:leading])]
@@ -164,7 +169,7 @@ def _is_text(message: Message) -> bool:
 
 
 def _text_alone(message: Message, losses: Losses) -> Message:
-    """A system message as text: attachments as the lines that name them, other blocks left out."""
+    """Return a system message as text: attachments become the lines that name them, other blocks are losses."""
     blocks: list[Block] = []
     for block in message.blocks:
         match block:
@@ -184,24 +189,24 @@ def _without_text(message: Message) -> Message:
 
 
 def adopted(session: Session, messages: Sequence[Message], agent: str, api: Api) -> tuple[list[Message], Losses]:
-    """The messages settled for an agent that sends its own system prompt, and the losses."""
+    """Return the messages settled for an agent that sends its own system prompt, and the losses."""
     _, rest = system_prompt(session, messages)
-    made, losses = settled(rest, api)
+    accepted, losses = settled(rest, api)
     prompts = Loss(LossKind.SYSTEM_MESSAGES, sum(bool(m.text) for m in messages[: leading_system(messages)]), (agent,))
-    beside = [Loss(LossKind.SYSTEM_PROMPT, 1, (agent,))] if session.system else []
-    return made, [*beside, *([prompts] if prompts.count else []), *losses]
+    own_prompt = [Loss(LossKind.SYSTEM_PROMPT, 1, (agent,))] if session.system else []
+    return accepted, [*own_prompt, *([prompts] if prompts.count else []), *losses]
 
 
 def as_user_text(message: Message) -> str:
-    """A system message's text where messages cannot have that role."""
+    """Return a system message's text, labelled for formats whose messages cannot have that role."""
     return f"{SUMMARY_LABEL if message.kind == 'summary' else SYSTEM_LABEL}\n{message.text}"
 
 
 def _answer(
     message: Message, blocks: Sequence[Block], results: Sequence[tuple[ToolResult, float | None]]
 ) -> Iterator[Message]:
-    """The calls, and their results in one message with the time of the newest result: of the call where no result has
-    one, for a writer gives a message without a time the present one."""
+    """Yield the calls, and their results in one message with the time of the newest result; without one, the time of
+    the call, because writers give a message without a time the current one."""
     yield replace(message, blocks=tuple(blocks))
     if results:
         time = max((time for _, time in results if time is not None), default=message.time)
@@ -209,12 +214,12 @@ def _answer(
 
 
 Place = tuple[int, int]
-"""A block: its message's index and its own."""
+"""Position of a block: index of its message, and index in the message."""
 
 
 def _match(messages: Sequence[Message]) -> tuple[dict[Place, tuple[int, ToolResult]], set[Place]]:
-    """The result of each call with its message's index, by the call's place, and the places of results that answer no
-    call before them."""
+    """Return the result of each call with the index of its message, by position of the call; and the positions of
+    results without a call before them."""
     waiting: dict[str, deque[Place]] = {}
     answers: dict[Place, tuple[int, ToolResult]] = {}
     orphans: set[Place] = set()
@@ -232,7 +237,7 @@ def _match(messages: Sequence[Message]) -> tuple[dict[Place, tuple[int, ToolResu
 
 
 def _unmatched(index: int, message: Message, orphans: set[Place]) -> list[Block]:
-    """What stays of a request once its results have moved to their calls."""
+    """Return the blocks of a request that remain after its results moved to their calls."""
     rest: list[Block] = []
     for place, block in enumerate(message.blocks):
         if not isinstance(block, ToolResult):
@@ -243,7 +248,7 @@ def _unmatched(index: int, message: Message, orphans: set[Place]) -> list[Block]
 
 
 def _free_id(id: str, used: set[str]) -> str:
-    """`id` in the characters every API takes, with a number behind it if an earlier call has it already."""
+    """Return `id` in the characters that every API accepts, with a number if an earlier call has that id."""
     base = _NOT_IN_ID.sub("_", id) or "call"
     free, number = base, 1
     while free in used:

@@ -1,4 +1,4 @@
-"""Files that hold several sessions: which of them is read, and that there are more."""
+"""Files that hold several sessions: choice of one session, and the warning that there are more."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ T = TypeVar("T")
 
 
 class Numbered(ABC, Generic[T]):
-    """A file with sessions that have no ids and are chosen by number, from 1; a format's reader is a subclass.
+    """Base reader of a file whose sessions have no ids and are chosen by number from 1.
 
-    what: name of one session. which: name of the one that is read when none is chosen, the first.
+    what: noun for one session. which: words for the session read by default, the first.
     """
 
     what: ClassVar[str] = "conversation"
@@ -35,24 +35,24 @@ class Numbered(ABC, Generic[T]):
 
     @abstractmethod
     def read_entries(self, progress: Progress) -> Sequence[T]:
-        """What the file holds for each session. Raises BadInput when there is none."""
+        """Return the sessions' raw content, one entry each. Raises BadInput if there is none."""
 
     @abstractmethod
     def describe(self, entry: T) -> tuple[str, int]:
-        """Title and number of messages of a session."""
+        """Return title and number of messages of a session."""
 
     @abstractmethod
     def session(self, entry: T) -> Session: ...
 
     @classmethod
     def sessions_in(cls, path: Path, data: bytes) -> tuple[Part, ...]:
-        """The sessions in the order of the file. Raises BadInput when there is none."""
+        """Return the sessions in file order. Raises BadInput if there is none."""
         reader = cls(path, data, no_progress)
         return tuple(Part(str(n), *reader.describe(entry)) for n, entry in enumerate(reader.entries, 1))
 
     @classmethod
     def read(cls, path: Path, data: bytes, progress: Progress) -> Session:
-        """Read the first session. Raises BadInput when there is none."""
+        """Read the first session. Raises BadInput if there is none."""
         progress(0, len(data))
         reader = cls(path, data, progress)
         session = reader.session(reader.entries[0])
@@ -61,7 +61,7 @@ class Numbered(ABC, Generic[T]):
 
     @classmethod
     def read_part(cls, path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-        """Read one session by its number. Raises BadInput when there is no such session."""
+        """Read one session by its number. Raises BadInput if there is no such session."""
         progress(0, len(data))
         reader = cls(path, data, progress)
         session = reader.session(entry_by_number(path, reader.entries, part_id, cls.what))
@@ -70,7 +70,7 @@ class Numbered(ABC, Generic[T]):
 
 
 def entry_by_number(path: Path, found: Sequence[T], number: str, what: str = "conversation") -> T:
-    """The one of a number, from 1: how sessions are chosen that have no id. Raises BadInput where there is no such."""
+    """Return the entry of a number, from 1. Raises BadInput if there is none."""
     place = whole_number(number)
     if place is None or not 1 <= place <= len(found):
         raise BadInput(f"{path} has no {what} {number}; choose one of 1 to {len(found)}.")
@@ -78,14 +78,15 @@ def entry_by_number(path: Path, found: Sequence[T], number: str, what: str = "co
 
 
 def one_of(count: int, what: str, session: Session, which: str = "the first") -> Session:
-    """One session of `count`, with a warning where there are more. `what` they are called, `which` of them it is."""
+    """Add a warning to a session if its file holds more than one. `what` is the noun for one, `which` names this
+    one."""
     if count == 1:
         return session
     return replace(session, warnings=(LoadWarning(f"holds {count} {what}s; this is {which}"), *session.warnings))
 
 
 def newest(path: Path, parts: Sequence[Part], what: str, read: Callable[[str], Session]) -> Session:
-    """The first session of a database, whose parts stand newest first. Raises BadInput where it has none."""
+    """Read the first session of a database, whose parts are sorted newest first. Raises BadInput if it has none."""
     if not parts:
         raise BadInput(f"{path} has no {what} with a message; open another database.")
     return one_of(len(parts), what, read(parts[0].id), "the most recently used one")
@@ -99,10 +100,10 @@ def sessions_of(
     parent: str = "",
     titles: Sequence[str] = ("title",),
 ) -> tuple[Part, ...]:
-    """The sessions of a database that have messages, the newest first and those of sub-agents last.
+    """Return the sessions of a database that have messages, newest first, sub-agents last.
 
-    sessions, messages: its tables; the second names a session in `session_id`. changed, parent, titles: columns of the
-    first. Raises sqlite3.Error.
+    sessions, messages: table names; the second names a session in `session_id`. changed, parent, titles: columns of the
+      first. Raises sqlite3.Error.
     """
     counts = dict(database.execute(f"SELECT session_id, COUNT(*) FROM {messages} GROUP BY session_id").fetchall())
     found = rows(database, f"SELECT * FROM {sessions} ORDER BY {changed} DESC, id DESC")

@@ -1,7 +1,7 @@
-"""A session file under repair: its records as they lie in the file, each untouched until a rule changes it.
+"""A session file under repair: its records as in the file, each unchanged until a rule changes it.
 
-An entry keeps its bytes; a change replaces only the bytes of the value that is wrong. `Sheet.data` puts the entries
-together again: as lines, or between the bytes around the list of messages of a JSON document.
+An entry keeps its bytes; a change replaces only the bytes of the wrong value. `Sheet.data` joins the entries again: as
+lines, or between the bytes around the list of messages of a JSON document.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Path = tuple[str | int, ...]
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """A record: its bytes, its decoded value (None where it is no JSON), and its 1-based place in the damaged file.
+    """A record: its bytes, its decoded value (None for invalid JSON), and its 1-based place in the damaged file.
 
-    `lead` are the bytes between it and the element before it in a document.
+    `lead` holds the bytes between it and the previous element of a document.
     """
 
     raw: bytes
@@ -36,28 +36,28 @@ class Entry:
 
     @property
     def object(self) -> dict[str, Any]:
-        """The value where it is an object, an empty one otherwise."""
+        """The value if it is an object, else {}."""
         return self.value if isinstance(self.value, dict) else {}
 
     def put(self, path: Path, value: Any) -> None:
-        """Set the value at `path`; every other byte stays. A missing last key is added."""
+        """Set the value at `path`; every other byte is unchanged. A missing last key is added."""
         self.raw = _spliced(self.raw, path, render(value)) if path else render(value)
         self.value = loads(self.raw)
         self.changed = True
 
     def remove(self, path: Path, at: Iterable[int]) -> None:
-        """Take elements out of the list at `path`."""
+        """Remove elements from the list at `path`."""
         removed = set(at)
         self.put(path, [item for number, item in enumerate(value_at(self.value, path)) if number not in removed])
 
 
 def new_entry(value: Any, place: int) -> Entry:
-    """A new record, which belongs to the place of an old one."""
+    """Return a new record, with the place of an old one."""
     return Entry(render(value), value, place, changed=True)
 
 
 def value_at(value: Any, path: Path) -> Any:
-    """The value to which `path` leads; None where it leads nowhere."""
+    """Return the value at `path`; None if the path does not exist."""
     for step in path:
         if isinstance(value, dict) and isinstance(step, str):
             value = value.get(step)
@@ -82,12 +82,12 @@ def _spliced(raw: bytes, path: Path, new: bytes) -> bytes:
 
 @dataclass(slots=True)
 class Sheet:
-    """The file as it is repaired.
+    """The file while it is repaired.
 
-    `head` and `tail` are the bytes around the list of a document; `lines` is False for one. `name` and `folder` are
-    those of the file, in which some agents write the session's id. `branch` is the line of the newest record of the
+    `head` and `tail` are the bytes around the list of a document, for which `lines` is False. `name` and `folder` are
+    those of the file; some agents derive the session's id from them. `branch` is the line of the newest record of the
     branch that the user chose, None for the proposed one. `inherited` is the number of lines that the session takes
-    from the file it was forked from: they are read behind the first line and are not in this file.
+    from the file it was forked from: they are read after the first line and are not in this file.
     """
 
     entries: list[Entry]
@@ -104,7 +104,7 @@ class Sheet:
 
     @property
     def data(self) -> bytes:
-        """The file's bytes as they are now."""
+        """Current bytes of the file."""
         if self.lines:
             return b"".join(entry.raw + b"\n" for entry in self.entries)
         parts = [self.head]
@@ -114,11 +114,11 @@ class Sheet:
         return b"".join([*parts, self.tail])
 
     def fixed(self, fault: Fault, entry: Entry | None = None, subject: object = "") -> None:
-        """Note a fix at an entry, or of the whole file."""
+        """Record a fix of an entry, or of the entire file."""
         self.fixes.append(self._at(fault, entry, subject))
 
     def unrepaired(self, fault: Fault, entry: Entry | None = None, subject: object = "") -> None:
-        """Note a fault that stays."""
+        """Record a fault that could not be repaired."""
         self.left.append(self._at(fault, entry, subject))
 
     def _at(self, fault: Fault, entry: Entry | None, subject: object) -> Fix:
@@ -126,11 +126,11 @@ class Sheet:
         return Fix(fault, place if self.lines else None, None if self.lines else place, str(subject))
 
     def named(self, entry: Entry) -> str:
-        """The place of an entry in words: "line 12"."""
+        """Return the place of an entry in words: "line 12"."""
         return f"{'line' if self.lines else 'entry'} {entry.place}"
 
     def index(self, entry: Entry) -> int:
-        """The number of an entry, which is known by identity."""
+        """Return the index of an entry, compared by identity."""
         return next(number for number, one in enumerate(self.entries) if one is entry)
 
     def insert_after(self, entry: Entry, new: Entry) -> None:
@@ -141,8 +141,8 @@ class Sheet:
 
 
 def entry_of(sheet: Sheet, entries: Sequence[Entry], session: Session, record: int) -> Entry | None:
-    """The one of the `entries` that the session was read from which holds a record, None where another file holds it;
-    several records may lie on one line."""
+    """Return the entry that holds a record of the session read from `entries`; None if another file holds it. Several
+    records may share a line."""
     place = session.records.lines[record] - 1 if record < len(session.records) else record
     if 0 < place <= sheet.inherited:
         return None

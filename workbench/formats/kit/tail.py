@@ -1,4 +1,4 @@
-"""What of the loaded file stays as it was: the kept messages that end a context, in the file's order."""
+"""The unchanged end of a context: kept messages in the file's order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workbench.session import Message
 
 
 def tail_of(messages: Sequence[Message]) -> int:
-    """Where the unbroken run of kept messages begins that ends the context; what lies between them is kept as well."""
+    """Return the index of the first message of the unbroken run of kept messages at the context's end."""
     start = len(messages)
     while start and messages[start - 1].source:
         if start < len(messages) and messages[start - 1].source[0] > messages[start].source[0]:
@@ -18,10 +18,10 @@ def tail_of(messages: Sequence[Message]) -> int:
     return start
 
 
-def usage_reset(raw: bytes, nothing: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The change to a record that sets the usage of its message to `nothing`: tools compact by the last one."""
+def usage_reset(raw: bytes, zeros: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the change that sets a record's usage to `nothing`: agents compact by the last recorded usage."""
     body = field_of(raw, "message") or b""
     usage = field_of(body, "usage") if body.startswith(b"{") else None
     if usage is None or not usage.startswith(b"{"):
         return {}
-    return {"message": replace_fields(body, {"usage": replace_fields(usage, nothing)})}
+    return {"message": replace_fields(body, {"usage": replace_fields(usage, zeros)})}

@@ -1,4 +1,4 @@
-"""A title for a session whose tool gave it none."""
+"""Titles of sessions to which the agent gave none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from workbench.session import Message
 
 
 def first_words(messages: Iterable[Message], after: str = "") -> str:
-    """The first words of the first request, at most 80 characters; behind the mark `after` where the text has it."""
+    """Return the first words of the first request, at most 80 characters; the words after the mark `after`, if the text
+    contains it."""
     own = (message.said or message.text for message in messages if message.starts_round)
     text = next((words for words in own if words.strip()), "")
     if after:
@@ -18,6 +19,7 @@ def first_words(messages: Iterable[Message], after: str = "") -> str:
 
 
 def shortened(text: str) -> str:
-    """The first words of a text, at most 80 characters, without its secrets: half of one is not known for one."""
+    """Return the first words of a text, at most 80 characters. Secrets are masked first, because half a secret is not
+    recognised."""
     words = " ".join(without_secrets(text[:2000]).split()[:20])
     return words if len(words) <= 80 else words[:79].rstrip() + "…"

@@ -1,6 +1,6 @@
-"""Traces of calls of a model as sessions: one conversation for each trace or session id, in its order in time.
+"""Traces of model calls as sessions: one conversation for each trace or session id, ordered by time.
 
-Nobody goes on from a trace, so that none is written. What a call was billed stands with its answer.
+Traces are read only, because no agent resumes from one. Each response has the usage of its call.
 """
 
 from __future__ import annotations
@@ -24,15 +24,14 @@ from workbench.session import LoadWarning, Message, Records, Session, SessionFac
 
 @dataclass(frozen=True, slots=True)
 class TracedCall:
-    """A recorded call. `group` is the id of the conversation, session or trace it is part of, `id` its own and `parent`
-    that of the step it was made in; `time` is in seconds since the epoch, `tools` are definitions as an API takes
-    them."""
+    """A recorded call. `group` is the id of its conversation, session or trace, `id` its own, `parent` that of the
+    enclosing step. `time` is in seconds since the epoch; `tools` are definitions in an API's form."""
 
     group: str
     id: str
     parent: str
     time: float
-    asked: tuple[Message, ...]
+    request: tuple[Message, ...]
     answer: Message | None
     usage: Usage | None = None
     model: str | None = None
@@ -40,7 +39,7 @@ class TracedCall:
 
 
 def values(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[Any]:
-    """The one JSON document that a file is, or the object of each of its lines. Raises BadInput for neither."""
+    """Yield the one JSON document of a file, or the object of each line. Raises BadInput for anything else."""
     odd: list[LoadWarning] = []
     lines = [value for value, _, _ in objects_of(records_of(data), len(data), Records(data), odd, no_progress)]
     if len(lines) > 1:
@@ -53,27 +52,27 @@ def values(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[Any
 
 
 Spans = Callable[[Path, bytes, list[LoadWarning]], Iterable[TracedCall]]
-"""Gives the calls of a file, in any order."""
+"""Returns the calls of a file in any order."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _TracedConversation:
     id: str
     conversation: RecordedConversation
     calls: tuple[TracedCall, ...]
 
 
 def codec(format: str, spans: Spans) -> Codec:
-    """How traces of a format are read, by how its calls are found."""
+    """Return the codec of a trace format; `spans` finds its calls."""
 
-    def found_in(path: Path, data: bytes, warnings: list[LoadWarning]) -> list[_Found]:
+    def found_in(path: Path, data: bytes, warnings: list[LoadWarning]) -> list[_TracedConversation]:
         found = [*_conversations(spans(path, data, warnings))]
         if not found:
             raise BadInput(f"{path}: no call in it contains messages; make the trace record prompts and responses.")
         return found
 
     def read(path: Path, data: bytes, progress: Progress) -> Session:
-        """Read the conversation of the most calls. Raises BadInput where no call holds messages."""
+        """Read the conversation with the most calls. Raises BadInput if no call has messages."""
         warnings: list[LoadWarning] = []
         progress(0, len(data))
         found = found_in(path, data, warnings)
@@ -82,8 +81,8 @@ def codec(format: str, spans: Spans) -> Codec:
         return one_of(len(found), "conversation", session, "the one with the most calls")
 
     def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-        told = ((one.id, one.conversation.messages) for one in found_in(path, data, []))
-        return tuple(Part(id, first_words(messages), len(messages)) for id, messages in told)
+        listed = ((one.id, one.conversation.messages) for one in found_in(path, data, []))
+        return tuple(Part(id, first_words(messages), len(messages)) for id, messages in listed)
 
     def read_part(path: Path, data: bytes, id: str, progress: Progress) -> Session:
         """Read one conversation. Raises BadInput when there is none of this id."""
@@ -97,21 +96,21 @@ def codec(format: str, spans: Spans) -> Codec:
     return Codec(read, sessions_in=sessions_in, read_part=read_part, requests=requests)
 
 
-def _conversations(spans: Iterable[TracedCall]) -> Iterator[_Found]:
+def _conversations(spans: Iterable[TracedCall]) -> Iterator[_TracedConversation]:
     groups: dict[str, list[TracedCall]] = {}
-    for traced in sorted((one for one in spans if one.asked), key=lambda one: one.time):
+    for traced in sorted((one for one in spans if one.request), key=lambda one: one.time):
         groups.setdefault(traced.group, []).append(traced)
     for group, calls in groups.items():
         calls = _innermost(calls)
-        made = conversations(RecordedCall(with_user_text(one.asked), _answer(one)) for one in calls)
-        made.sort(key=lambda one: -len(one.calls))
-        for number, conversation in enumerate(made, 1):
+        found = conversations(RecordedCall(with_user_text(one.request), _answer(one)) for one in calls)
+        found.sort(key=lambda one: -len(one.calls))
+        for number, conversation in enumerate(found, 1):
             own = tuple(calls[index] for index in conversation.calls)
-            yield _Found(group if number == 1 else f"{group}-{number}", conversation, own)
+            yield _TracedConversation(group if number == 1 else f"{group}-{number}", conversation, own)
 
 
 def _innermost(calls: list[TracedCall]) -> list[TracedCall]:
-    """Without the steps round a call that tell what was sent once more: libraries are traced one within the other."""
+    """Remove steps that enclose another call: nested libraries record the same request repeatedly."""
     parents = {one.parent for one in calls}
     return [one for one in calls if one.id not in parents or not one.id]
 
@@ -122,7 +121,9 @@ def _answer(traced: TracedCall) -> Message | None:
     return replace(traced.answer, role="assistant", usage=traced.usage, model=traced.model, time=traced.time or None)
 
 
-def _session(format: str, path: Path, data: bytes, found: _Found, warnings: Sequence[LoadWarning]) -> Session:
+def _session(
+    format: str, path: Path, data: bytes, found: _TracedConversation, warnings: Sequence[LoadWarning]
+) -> Session:
     conversation, last = found.conversation, found.calls[-1]
     return Session(
         format=format,

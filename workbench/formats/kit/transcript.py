@@ -1,4 +1,4 @@
-"""A file of lines while it is read: what every reader of one gathers, and the session made of it."""
+"""Base reader of a file of lines: collects messages and epochs, and makes the session."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from workbench.session import ApiError, Compaction, Epoch, LoadWarning, Message,
 
 
 class Transcript(ABC):
-    """The messages and epochs read so far; a format's reader is a subclass.
+    """Messages and epochs read so far; each format has a subclass.
 
-    empty: what a file without messages is, and what to do about it. sent: numbers of the messages that the model would
-    be sent now. copies: those of them that the newest compaction wrote down again.
+    empty: description of a file without messages, with a remedy. sent: numbers of the messages in the next request.
+      copies: those of them that the newest compaction repeated in the file.
     """
 
     empty: ClassVar[str]
@@ -42,7 +42,7 @@ class Transcript(ABC):
 
     @classmethod
     def read(cls, path: Path, data: bytes, progress: Progress) -> Session:
-        """Read a file. Raises BadInput when it has no message."""
+        """Read a file. Raises BadInput if it has no message."""
         return cls.read_lines(path, lines_of(data), progress)
 
     @classmethod
@@ -55,7 +55,7 @@ class Transcript(ABC):
         return self.done()
 
     def done(self) -> Session:
-        """The session, once everything is taken. Raises BadInput when there is no message."""
+        """Return the session after all lines were taken. Raises BadInput if there is no message."""
         self.finish()
         if not self.messages:
             raise BadInput(f"{self.path} is {self.empty}.")
@@ -63,10 +63,10 @@ class Transcript(ABC):
 
     @abstractmethod
     def take(self, value: dict[str, Any], index: int, line: int) -> None:
-        """Read the object on a line; `index` is that of its record."""
+        """Read the object on a line; `index` is the index of its record."""
 
     def finish(self) -> None:  # noqa: B027
-        """Read what only the whole file tells."""
+        """Complete the session with facts that depend on the entire file."""
 
     @abstractmethod
     def session(self) -> Session: ...
@@ -83,15 +83,15 @@ class Transcript(ABC):
         return len(self.messages) - 1
 
     def end_epoch(self, ended_by: Compaction | None = None) -> None:
-        """Append an epoch of what is sent now."""
+        """Append an epoch with the messages that are sent now."""
         members = array("q", self.sent)
         self.epochs.append(Epoch(len(self.epochs) + 1, members, ended_by, self.copies, self.window.tokens))
 
-    def branch_without(self, gone: Collection[int]) -> Sequence[int]:
+    def branch_without(self, removed: Collection[int]) -> Sequence[int]:
         everything = range(len(self.messages))
-        return [number for number in everything if number not in gone] if gone else everything
+        return [number for number in everything if number not in removed] if removed else everything
 
     def _session(self, format: str, messages: tuple[Message, ...], **fields: Any) -> Session:
-        """The session of these messages; `fields` are those of `Session`. All messages are on the branch by default."""
+        """Return the session. `fields` are fields of `Session`. By default, all messages are on the branch."""
         epochs, warnings = tuple(self.epochs), tuple(self.warnings)
         return Session(format, self.path, messages, self.records, epochs=epochs, warnings=warnings, **fields)

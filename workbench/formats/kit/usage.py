@@ -1,4 +1,4 @@
-"""What a call was billed, as APIs tell it."""
+"""Recorded usage of a call in the forms of the APIs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from workbench.session import Message, Usage
 
 
 def replayed_before(messages: Iterable[Message], since: float | None) -> tuple[Message, ...]:
-    """The messages of a fork that began at `since`, with the usage of those before it as replayed; as they are where
-    that is None."""
+    """Return the messages of a fork that began at `since`, with earlier usage marked as replayed; unchanged for
+    None."""
 
     def marked(message: Message) -> Message:
         early = message.usage and since is not None and message.time is not None and message.time < since
@@ -21,42 +21,45 @@ def replayed_before(messages: Iterable[Message], since: float | None) -> tuple[M
     return tuple(map(marked, messages))
 
 
-def usage_of_prompt(sent: int, said: int, read: int = 0, written: int = 0, cost: float | None = None) -> Usage | None:
-    """The bill where an API counts the cache among the prompt's tokens: of `sent`, `read` came from there and `written`
-    went to it. None for a prompt of none, which no call has; no more can have come from the cache than was sent."""
-    if not sent:
+def usage_of_prompt(
+    prompt: int, output: int, read: int = 0, written: int = 0, cost: float | None = None
+) -> Usage | None:
+    """Return the usage for an API that counts cached tokens as part of the prompt; None for an empty prompt. The cache
+    cannot supply more tokens than the prompt has."""
+    if not prompt:
         return None
-    return Usage(max(sent - read - written, 0), said, min(read, sent), written, cost=cost)
+    return Usage(max(prompt - read - written, 0), output, min(read, prompt), written, cost=cost)
 
 
 def openai_usage(usage: Any, cost: Any = None) -> Usage | None:
-    """The bill by the `usage` of OpenAI's APIs: Chat counts a prompt and a completion, Responses input and output."""
-    given = dict_of(usage)
-    details = dict_of(given.get("prompt_tokens_details")) or dict_of(given.get("input_tokens_details"))
-    sent = count_of(given.get("prompt_tokens")) or count_of(given.get("input_tokens"))
-    said = count_of(given.get("completion_tokens")) or count_of(given.get("output_tokens"))
-    return usage_of_prompt(sent, said, count_of(details.get("cached_tokens")), cost=dollars_of(cost))
+    """Return the usage in OpenAI's form: Chat counts prompt and completion, Responses input and output."""
+    counts = dict_of(usage)
+    details = dict_of(counts.get("prompt_tokens_details")) or dict_of(counts.get("input_tokens_details"))
+    prompt = count_of(counts.get("prompt_tokens")) or count_of(counts.get("input_tokens"))
+    output = count_of(counts.get("completion_tokens")) or count_of(counts.get("output_tokens"))
+    return usage_of_prompt(prompt, output, count_of(details.get("cached_tokens")), cost=dollars_of(cost))
 
 
 def anthropic_usage(usage: Any) -> Usage | None:
-    """The bill by the `usage` of the Messages API, which counts the cache apart; None for one of nothing."""
+    """Return the usage in the Messages API's form, which counts cached tokens separately; None without tokens."""
     counts = anthropic_counts(usage)
     return Usage(*counts, cache_life=anthropic_cache_life(usage)) if counts else None
 
 
 def anthropic_cache_life(usage: Any) -> int:
-    """Seconds for which the Messages API keeps without use what this call wrote to its cache; 0 for no write."""
+    """Return the seconds for which the Messages API keeps unused what this call wrote to the cache; 0 without a
+    write."""
     written = dict_of(dict_of(usage).get("cache_creation"))
     lives = ((3_600, "ephemeral_1h_input_tokens"), (300, "ephemeral_5m_input_tokens"))
     return next((life for life, key in lives if count_of(written.get(key))), 0)
 
 
 def anthropic_counts(usage: Any) -> tuple[int, int, int, int] | None:
-    """The same as bare counts, for a bill that is told anew with each part of an answer: tokens of the prompt that are
-    new, that were written, read from the cache and written to it."""
-    told = dict_of(usage).get
-    fresh, said, read, written = [n if type(n) is int and n > 0 else 0 for n in map(told, _COUNTED)]
-    return (fresh, said, read, written) if fresh or read or written else None
+    """Return the usage as bare counts, for records that repeat it with each part of a response: new prompt tokens,
+    output, cache reads, cache writes."""
+    count = dict_of(usage).get
+    fresh, output, read, written = [n if type(n) is int and n > 0 else 0 for n in map(count, _COUNTED)]
+    return (fresh, output, read, written) if fresh or read or written else None
 
 
 _COUNTED = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")

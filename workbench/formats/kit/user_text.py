@@ -1,8 +1,8 @@
-"""The user's own words in a user's message and in a tool's result.
+"""Separation of the user's words from text that agents add, in user messages and tool results.
 
-An agent or editor puts texts of its own into a user's message, in tags: reminders, the open file, the date. A user also
-speaks through tools: answers to questions, why a call was refused. `AgentTexts` says how an agent writes these; the
-texts of all agents are `formats/agent_texts.py`.
+Agents and editors insert tagged texts into a user's message: reminders, the open file, the date. Users also speak
+through tools: answers to questions, reasons for rejecting a call. `AgentTexts` describes an agent's forms;
+`formats/agent_texts.py` merges those of all agents.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from msgspec import Struct
 from workbench.session import Block, Message, Text, ToolResult, ToolUse
 
 ReadAnswers = Callable[[Mapping[str, Any], str], Iterable[str]]
-"""Takes the arguments of a call and the text of its result; returns the user's answers. A question may hold what
-separates answers, so that the arguments are needed."""
+"""Takes the arguments of a call and the text of its result; returns the user's answers. The arguments are needed
+because a question may contain the separator of answers."""
 
 
 class Refusal(Struct, frozen=True):
-    """How an agent reports that the user refused a call: texts that begin with `begins`, of which `words` returns the
-    user's words, None for another text."""
+    """Form in which an agent reports that the user rejected a call: a text that begins with `begins`. `words` returns
+    the user's words, None for another text."""
 
     begins: str
     words: Callable[[str], str | None]
@@ -34,10 +34,10 @@ class Refusal(Struct, frozen=True):
 class AgentTexts:
     """Texts that an agent adds to a user's message, and the form of the user's words in its results.
 
-    tags: names of tags whose contents the agent wrote. They count where a line begins with them: within a sentence the
-      user speaks of them. Names that a user's own prompt might use (`context`, `rules`) are for one format alone.
-    wrappers: expressions for the tags round the user's own words.
-    answers: for each tool that asks the user, how its result is read.
+    tags: tags whose contents the agent wrote. They count only at the beginning of a line; within a sentence the user
+      mentions them. Names that users might write themselves (`context`, `rules`) belong to one format only.
+    wrappers: regular expressions for tags around the user's own words.
+    answers: readers of the results of each tool that asks the user.
     """
 
     tags: tuple[str, ...] = ()
@@ -47,7 +47,8 @@ class AgentTexts:
 
 
 def merged(*texts: AgentTexts) -> AgentTexts:
-    """The texts of several agents. Where several have a tool of one name, the first whose reading finds answers."""
+    """Merge the texts of several agents. For a tool name that several use, the first reader that finds answers
+    counts."""
     answers: dict[str, tuple[ReadAnswers, ...]] = {}
     for one in texts:
         for tool, read in one.answers.items():
@@ -61,10 +62,10 @@ def merged(*texts: AgentTexts) -> AgentTexts:
 
 
 def with_user_text(messages: Iterable[Message], known: AgentTexts, also: Collection[str] = ()) -> tuple[Message, ...]:
-    """The messages with each user's text split into own and injected ones, and with the user's words in results.
+    """Return the messages with each user text split into own and injected parts, and the user's words in tool results.
 
-    also: further tags whose contents the agent writes. A user's message of injected texts alone is `meta`. What a
-    format marked itself stays.
+    also: further tags whose contents the agent writes. A user message of injected texts only becomes `meta`. Texts that
+      a format marked itself are kept.
     """
     made: list[Message] = []
     calls: dict[str, ToolUse] = {}
@@ -84,7 +85,7 @@ def with_user_text(messages: Iterable[Message], known: AgentTexts, also: Collect
 
 
 def _may_answer(call: ToolUse | None, result: ToolResult, known: AgentTexts) -> bool:
-    """True where a result may hold words of the user; few do, and most are excluded by their beginning."""
+    """Return True if a result may contain the user's words; most are excluded by their beginning."""
     if call is not None and call.name in known.answers:
         return True
     first = result.content[0] if result.content else None
@@ -119,13 +120,13 @@ def _own_and_injected(blocks: Iterable[Block], known: AgentTexts, also: Collecti
 
 
 def is_injected(blocks: Sequence[Block]) -> bool:
-    """True for a user's message of injected texts alone."""
+    """Return True for a user message of injected texts only."""
     return bool(blocks) and all(isinstance(block, Text) and block.injected for block in blocks)
 
 
 def split_user_text(text: str, known: AgentTexts, also: Collection[str] = ()) -> tuple[Text, ...]:
-    """A user's text as blocks of own and injected words in turn; joined they are `text`. White space between them is
-    with the injected ones."""
+    """Return a user's text as blocks of own and injected words in turn; joined they equal `text`. White space between
+    them is part of the injected blocks."""
     if "<" not in text or not (spans := [*_spans(text, _opening((*known.tags, *also), known.wrappers))]):
         return (Text(text),)
     made: list[Text] = []
@@ -146,7 +147,8 @@ def split_user_text(text: str, known: AgentTexts, also: Collection[str] = ()) ->
 
 
 def _spans(text: str, opening: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """Injected passages, and the tags round own words, in order. A tag that is never closed is none."""
+    """Yield the spans of injected passages and of the tags around own words, in order. An unclosed tag is plain
+    text."""
     unclosed: set[str] = set()
     at = 0
     for found in opening.finditer(text):
@@ -169,7 +171,7 @@ def _opening(tags: tuple[str, ...], wrappers: tuple[str, ...]) -> re.Pattern[str
 
 
 def user_words_in(call: ToolUse | None, result: ToolResult, known: AgentTexts) -> str:
-    """The user's words in a tool's result, an answer a line; "" where there are none."""
+    """Return the user's words in a tool result, one answer per line; "" if there are none."""
     text = result.text
     for refusal in known.refusals:
         if text.startswith(refusal.begins) and (words := refusal.words(text)) is not None:

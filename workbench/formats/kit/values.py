@@ -1,4 +1,4 @@
-"""Values of decoded JSON, taken only where they are of their kind: a file may hold anything anywhere."""
+"""Checked access to values of decoded JSON, because a file may hold any type anywhere."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from typing import Any
 
 
 def dict_of(value: Any) -> dict[str, Any]:
-    """The value where it is an object, an empty one otherwise."""
+    """Return the value if it is an object, else {}."""
     return value if isinstance(value, dict) else {}
 
 
 def list_of(value: Any) -> list[Any]:
-    """The value where it is a list, an empty one otherwise."""
+    """Return the value if it is a list, else []."""
     return value if isinstance(value, list) else []
 
 
 def word_of(value: Any) -> str | None:
-    """The value where it is a text with something in it."""
+    """Return the value if it is a nonempty text, else None."""
     return value if isinstance(value, str) and value else None
 
 
 def text_of(value: Any) -> str:
-    """The value where it is a text, an empty one otherwise."""
+    """Return the value if it is a text, else ""."""
     return value if isinstance(value, str) else ""
 
 
 def count_of(value: Any) -> int:
-    """The value where it is a positive whole number, 0 otherwise."""
+    """Return the value if it is a positive integer, else 0."""
     return value if type(value) is int and value > 0 else 0
 
 
 def dollars_of(value: Any) -> float | None:
-    """A recorded cost, a number or a text of one; None for zero, too, which tools write where they know no price or pay
-    by subscription."""
+    """Return a recorded cost, a number or its text; None for zero, which agents write for unknown prices and
+    subscriptions."""
     try:
-        paid = float(value) if type(value) in (int, float, str) else 0.0
+        cost = float(value) if type(value) in (int, float, str) else 0.0
     except (ValueError, OverflowError):
         return None
-    return paid if paid > 0 and isfinite(paid) else None
+    return cost if cost > 0 and isfinite(cost) else None

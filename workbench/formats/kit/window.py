@@ -1,4 +1,4 @@
-"""The context window that a file records again and again while its session goes on."""
+"""Context window size that a file records repeatedly during a session."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from workbench.session.session import LoadWarning
 
 @dataclass(slots=True)
 class RecordedWindow:
-    """The window in tokens that was recorded last, which stands until another one is; None before the first."""
+    """Most recently recorded window in tokens; None before the first."""
 
     tokens: int | None = None
-    is_noted: bool = False
+    has_warned: bool = False
 
     def read(self, value: Any, line: int | None, warnings: list[LoadWarning]) -> None:
-        """Take a recorded value. None says nothing; what can be no number of tokens is left out, and noted once."""
+        """Read a recorded value; None changes nothing. An impossible number is ignored, with one warning."""
         if type(value) is int and value > 0:
             self.tokens = value
-        elif value is not None and not self.is_noted:
-            self.is_noted = True
+        elif value is not None and not self.has_warned:
+            self.has_warned = True
             shown = repr(value)[:40]
             text = f"an impossible context window of {shown} tokens is recorded; ignored"
             warnings.append(LoadWarning(text, line))

@@ -1,4 +1,4 @@
-"""Zip archives, unpacked within bounds: members of a method that Python knows, and zstd-compressed ones.
+"""Zip archives, unpacked within limits: members in methods that Python knows, and zstd-compressed ones.
 
 `zipfile` reads zstd (method 93) only since Python 3.14.
 """
@@ -17,29 +17,29 @@ from workbench.formats.kit import zstd
 
 try:
     from lzma import LZMAError
-except ImportError:  # a Python without it has no member of that method either
+except ImportError:  # Python without lzma cannot read that method
     LZMAError = zlib.error  # type: ignore[misc, assignment]
 
 _ZSTD = 93
 _TROUBLE = (zipfile.BadZipFile, zlib.error, LZMAError, EOFError, OSError, RuntimeError, ValueError, MemoryError)
-"""Raised for a damaged archive, each method in its own way; memory runs out where a header asks for too much of it."""
+"""Exceptions for a damaged archive, which differ by method; MemoryError if a header claims too much."""
 _FREE = 1 << 26
-"""Bytes that may be unpacked whatever the ratio."""
+"""Bytes that may be unpacked at any ratio."""
 _WORDS = 200
 _LOCAL_HEADER = 30
-"""Bytes before a member's name, of which the lengths of the name and of what follows it stand at 26 and 28."""
+"""Bytes before a member's name; the lengths of the name and of the extra field are at 26 and 28."""
 
 
-def members(path: Path, data: bytes, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """The members whose names are wanted, unpacked, as the archive lists them.
+def members(path: Path, data: bytes, accepts: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+    """Yield name and unpacked bytes of the members whose names pass `accepts`, in archive order.
 
-    Raises BadInput for a damaged archive, and for one that grows beyond bounds.
+    Raises BadInput for a damaged archive, and for one that unpacks beyond limits.
     """
     size, most = 0, min(zstd.LARGEST, max(_FREE, zstd.HIGHEST_RATIO * len(data)))
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for entry in archive.infolist():
-                if not wanted(entry.filename):
+                if not accepts(entry.filename):
                     continue
                 if entry.compress_type == _ZSTD:
                     raw = _unpacked(path, data, entry)
@@ -51,7 +51,7 @@ def members(path: Path, data: bytes, wanted: Callable[[str], bool]) -> Iterator[
                     raise BadInput(f"{path} unpacks to more than {most >> 20} MiB; unpack the part you need yourself.")
                 yield entry.filename, raw
     except _TROUBLE as error:
-        words = clip(str(error), _WORDS)  # it may quote as much of the file as a header says that a name is long
+        words = clip(str(error), _WORDS)  # the error may quote a name of any length
         raise BadInput(f"{path}: the zip cannot be read ({words}); restore a whole copy and open that.") from None
 
 

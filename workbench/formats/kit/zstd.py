@@ -1,4 +1,4 @@
-"""Zstandard-compressed sessions, unpacked within bounds: a small file must not fill the memory."""
+"""Zstandard-compressed sessions, unpacked within limits: a small file must not fill the memory."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 from workbench.base.errors import BadInput
 
 LARGEST = 400 << 20
-"""Bytes that are unpacked at most: they are in memory twice, as they are put together and again as texts."""
+"""Bytes unpacked at most; they are in memory twice, as chunks and as texts."""
 HIGHEST_RATIO = 200
-"""Times its size that a file may grow, once it has grown to `_FREE`; sessions as text reach 5 to 40."""
+"""Ratio above which unpacking stops, once `_FREE` bytes were unpacked; session texts reach 5 to 40."""
 
 _FREE = 1 << 24
 _CHUNK = 1 << 20
 
 
 def glimpse(head: bytes, size: int) -> bytes:
-    """The first `size` unpacked bytes of what `head` begins; fewer where it is cut off, none where it is broken."""
+    """Return the first `size` unpacked bytes of the file that `head` begins; fewer if cut off, none if damaged."""
     try:
         import zstandard
 
@@ -30,7 +30,7 @@ def glimpse(head: bytes, size: int) -> bytes:
 
 
 def unpack(path: Path, data: bytes) -> bytes:
-    """The whole unpacked file. Raises BadInput when it is damaged or grows beyond bounds."""
+    """Return the complete unpacked file. Raises BadInput if it is damaged or exceeds limits."""
     try:
         import zstandard
     except ImportError:
