@@ -66,7 +66,7 @@ def counting(file: Path) -> dict[str, Any]:
 
 def replanning(file: Path) -> dict[str, float]:
     """A moved split, a changed number and a pin, each up to the size afterwards; milliseconds."""
-    from workbench import bench as steps
+    from workbench.bench import Bench, steps
     from workbench.formats.files import load
     from workbench.tokens import Counter
 
@@ -75,7 +75,7 @@ def replanning(file: Path) -> dict[str, float]:
     _ = bench.plan.after
     found: list[float] = []
 
-    def timed(changed: steps.Bench) -> steps.Bench:
+    def timed(changed: Bench) -> Bench:
         _ = changed.plan.after
         found.append(1000 * (time.perf_counter() - began))
         return changed
@@ -93,7 +93,7 @@ def replanning(file: Path) -> dict[str, float]:
 
 def replanning_by_strategy(file: Path) -> dict[str, float]:
     """A pin set under strategies that look at every message: median milliseconds up to the size afterwards."""
-    from workbench import bench as steps
+    from workbench.bench import steps
     from workbench.formats.files import load
     from workbench.tokens import Counter
 
@@ -114,7 +114,7 @@ def replanning_by_strategy(file: Path) -> dict[str, float]:
 
 def cancelling(file: Path) -> dict[str, float]:
     """Seconds from giving up a run whose summarizer never answers until nothing of it is left."""
-    from workbench import bench as steps
+    from workbench.bench import steps
     from workbench.formats.files import load
     from workbench.summarizers.driver import Event, RequestsMade, run
     from workbench.tokens import Counter
@@ -143,9 +143,9 @@ def cancelling(file: Path) -> dict[str, float]:
 
 def remembering(file: Path) -> dict[str, float]:
     """What stands in the way of a key while the work is written down, and the writing itself, in milliseconds."""
-    from workbench import bench as steps
+    from workbench.bench import steps
+    from workbench.bench.saved_work import save_work, work_of
     from workbench.formats.files import load
-    from workbench.remembered import keep, work_of
     from workbench.tokens import Counter
 
     bench = steps.open_bench(load(file), Counter(None))
@@ -156,7 +156,7 @@ def remembering(file: Path) -> dict[str, float]:
             began = time.perf_counter()
             done = work_of(bench)
             asked.append(1000 * (time.perf_counter() - began))
-            keep(bench.session, done, Path(folder))
+            save_work(bench.session, done, Path(folder))
             written.append(1000 * (time.perf_counter() - began))
     return {"asked_ms": statistics.median(asked), "written_ms": statistics.median(written)}
 

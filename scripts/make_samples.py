@@ -105,7 +105,7 @@ ROW = re.compile(r"(\| `([^`]+)` \|[^|\n]*\|[^|\n]*\|)[^|\n]*(\|[^|\n]*\|)")
 def with_tokens(readme: str, folder: Path) -> str:
     """The README with the tokens of each sample's newest context, as `cwb inspect` gives them."""
     from workbench.base.figures import grouped
-    from workbench.bench import counted, open_bench
+    from workbench.bench import open_bench, with_counts
     from workbench.formats.files import load
     from workbench.tokens import Counter
 
@@ -114,7 +114,7 @@ def with_tokens(readme: str, folder: Path) -> str:
         counter = Counter()
         bench = open_bench(session, counter, epoch=len(session.epochs))
         counter.count_all(bench.messages, lambda done, total: None, lambda: False)
-        return f"{found[1]} {grouped(counted(bench, counter).context.total.tokens)} {found[3]}"
+        return f"{found[1]} {grouped(with_counts(bench, counter).context.total.tokens)} {found[3]}"
 
     return ROW.sub(row, readme)
 

@@ -32,7 +32,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from workbench import remembered
 from workbench.analysis.probes import Probe
 from workbench.analysis.probes.stored import read_probes, write_probes
 from workbench.analysis.sweep.cells import Cell, plan_of
@@ -42,6 +41,7 @@ from workbench.auditing.rows import SessionRow
 from workbench.base import shelf
 from workbench.base.errors import BadInput
 from workbench.base.files import write_atomically, write_folder
+from workbench.bench import saved_work
 from workbench.cli import main as command_line
 from workbench.compaction.preset import load_preset, save_preset
 from workbench.compaction.prompts import load_prompt, write_own
@@ -181,10 +181,10 @@ def _remembered(folder: Path) -> Writer:
     where = folder / "sessions"
 
     def read() -> int | None:
-        work = remembered.recall(one, where)
+        work = saved_work.load_work(one, where)
         return number_in(work.watched[0]) if work else None
 
-    return Writer(lambda n: remembered.keep(one, remembered.Work(watched=(text(n),)), where), read)
+    return Writer(lambda n: saved_work.save_work(one, saved_work.SavedWork(watched=(text(n),)), where), read)
 
 
 def _save_preset(number: int) -> None:

@@ -17,11 +17,12 @@ from tests.paths import SAMPLES
 from tests.tui.bench.desk import Desk
 from workbench.analysis.timeline import compacted_at
 from workbench.analysis.why.diagnosis import diagnose
-from workbench.assessment import Assessment, recorded
 from workbench.base.figures import grouped, short
 from workbench.bench import Bench, open_bench
+from workbench.bench.assessment import Assessment, assess_recorded
 from workbench.compaction.preset import Preset, candidates
 from workbench.formats.files import load
+from workbench.runs.variants import assess_offline, preset_variants
 from workbench.tokens import Counter, Scale, scales
 from workbench.tokens.sizes import Basis, Size, usage_words
 from workbench.tui.bench import counting, planning
@@ -34,7 +35,6 @@ from workbench.tui.middle.tabs import result_parts
 from workbench.tui.screens.export import draft
 from workbench.tui.status_lines import status_text
 from workbench.tui.widgets.facts_list import fate_of
-from workbench.variants import assessed, of_presets
 
 BILLED, UNBILLED = SAMPLES / "claude-code-overflow.jsonl", SAMPLES / "openai-chat-tools.json"
 WINDOW = {BILLED: 100_000, UNBILLED: 3_000}
@@ -42,7 +42,7 @@ WINDOW = {BILLED: 100_000, UNBILLED: 3_000}
 
 
 def variants_of(bench: Bench, presets: Iterable[Preset] = ()) -> list[Assessment]:
-    return [assessed(bench, one) for one in of_presets(bench, presets)]
+    return [assess_offline(bench, one) for one in preset_variants(bench, presets)]
 
 
 def figures(sized: dict[str, Any]) -> tuple[int, int, int]:
@@ -357,7 +357,7 @@ def test_a26_command_screen_and_report_give_a_fact_the_same_verdict(tmp_path: Pa
     assert cwb("report", path, "--epoch", "1", "-o", page).exit_code == 0
     lost = page.read_text("utf-8").replace("\u00a0", " ").partition("What the agent's own compaction lost")[2]
     bench = open_bench(load(path), Counter(), epoch=1)
-    own = recorded(bench)
+    own = assess_recorded(bench)
     assert own
     facts = {fact.text: fact for fact in bench.held(own.outcome).lacking if fact.kind == "instruction"}
     assert {text: fact.state for text, fact in facts.items()} == verdicts

@@ -44,7 +44,7 @@ from workbench.bench import open_bench
 from workbench.formats.files import load
 from workbench.tokens import Counter
 assert open_bench(load(Path(sys.argv[1])), Counter(None)).plan.outcome.status == "compacted"
-later = ("facts.", "summarizers.", "analysis.retention", "assessment", "compaction.checks", "report.")
+later = ("facts.", "summarizers.", "analysis.retention", "bench.assessment", "compaction.checks", "report.")
 ours = (name.removeprefix("workbench.") for name in sys.modules if name.startswith("workbench."))
 print(sorted(name for name in ours if name.startswith(later)))
 """

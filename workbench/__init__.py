@@ -35,9 +35,9 @@ __all__ = [
     "Report",
     "Retention",
     "Rework",
+    "RuleState",
     "Session",
     "SessionRow",
-    "Stand",
     "SuggestedPin",
     "acompact",
     "audit",
@@ -59,7 +59,7 @@ __all__ = [
 ]
 
 
-_RENAMED = {"Column": "Assessment"}
+_RENAMED = {"Column": "Assessment", "Stand": "RuleState"}
 """Names that are deprecated, and what they are called now."""
 
 

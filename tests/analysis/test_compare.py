@@ -8,9 +8,9 @@ from tests.benches import bench_of
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.spent import Spent, spent
-from workbench.assessment import RECORDED, assess, compare, recorded
 from workbench.base.errors import BadInput
 from workbench.bench import choose_preset
+from workbench.bench.assessment import RECORDED, assess, assess_recorded, compare
 from workbench.compaction.edits import Edits
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import candidates
@@ -99,11 +99,11 @@ def test_the_agents_own_compaction_is_a_column_without_a_policy() -> None:
     epochs = (Epoch(1, first, ended_by=Compaction(summary="s")), Epoch(2, second))
     session = Session("anthropic-messages", None, messages, Records(b""), epochs=epochs)
     bench = replace(bench_of(context_of(before)), session=session)
-    column = recorded(bench)
+    column = assess_recorded(bench)
     assert column is not None
     assert (column.name, column.strategy, column.preset) == (RECORDED, "", None)
     assert (column.calls, column.summary_cost) == (None, None)
     assert column.outcome == recorded_outcome(session, 1)
     assert column.tail.messages == 2
     assert column.after.tokens < column.before.tokens
-    assert recorded(replace(bench_of(context_of(messages)), session=session, epoch=2)) is None
+    assert assess_recorded(replace(bench_of(context_of(messages)), session=session, epoch=2)) is None

@@ -14,7 +14,7 @@ from workbench.analysis.growth import Point, growth, to_count
 from workbench.analysis.pictures import COMPACTED, REFUSED, growth_picture, replay_picture
 from workbench.analysis.why.diagnosis import diagnose
 from workbench.analysis.why.refusals import Refusal
-from workbench.bench import counted, open_bench
+from workbench.bench import open_bench, with_counts
 from workbench.compaction.preset import load_preset
 from workbench.conformance.drawn import conversations
 from workbench.formats.files import load
@@ -125,7 +125,7 @@ def test_bench_why_replay_and_report_draw_the_same_points(name: str) -> None:
     on_bench = growth(one, counter)
     course = course_of(one, counter_for(one))
     last = len(one.epochs)
-    bench = counted(open_bench(one, course.counter, epoch=last), course.counter)
+    bench = with_counts(open_bench(one, course.counter, epoch=last), course.counter)
     here = diagnose(bench.context, course_of(one, course.counter, first=last), last, load_preset("claude-code"))
 
     assert on_bench == course.growth == here.points
@@ -148,7 +148,7 @@ def test_no_line_of_other_epochs_crosses_the_one_looked_at(epoch: int, lines: li
     one, counter = load(SAMPLES / UNBILLED), Counter()
     last = len(one.epochs)
     course = course_of(one, counter_for(one), first=last)
-    bench = counted(open_bench(one, course.counter, epoch=last), counter)
+    bench = with_counts(open_bench(one, course.counter, epoch=last), counter)
     found = replace(diagnose(bench.context, course, last, load_preset("claude-code")), points=points, epoch=epoch)
     assert [len(line.points) for line in growth_picture(found).lines] == lines
 

@@ -12,8 +12,8 @@ from tests.commands import cwb, document
 from tests.paths import SAMPLES
 from tests.tui.app import brought, on_bench
 from workbench.analysis.fit import Ceiling, ceiling_of, fit_of, fit_words, rank
-from workbench.assessment import compare
 from workbench.base.figures import grouped
+from workbench.bench.assessment import compare
 from workbench.compaction.checks import UNDER_THE_THRESHOLD, Check
 from workbench.compaction.opening import context_at
 from workbench.compaction.preset import load_preset

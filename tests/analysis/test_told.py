@@ -27,8 +27,8 @@ from workbench.analysis.search import hits, marks, query_of
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import VERBOSITIES, transcript
 from workbench.analysis.why.diagnosis import diagnose
-from workbench.assessment import compare
 from workbench.base.errors import BadInput
+from workbench.bench.assessment import compare
 from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Outcome

@@ -21,7 +21,7 @@ from workbench.analysis.why.diagnosis import Diagnosis, diagnose, limit_of
 from workbench.analysis.why.findings import findings
 from workbench.analysis.why.refusals import TOO_LONG, Refusal, overflowed, refusals
 from workbench.base.figures import grouped
-from workbench.bench import counted, open_bench
+from workbench.bench import open_bench, with_counts
 from workbench.compaction.preset import load_preset
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import conversations
@@ -280,7 +280,7 @@ def diagnosed(path: Path, epoch: int | None = None) -> Diagnosis:
 
 def diagnosed_session(session: Session, number: int) -> Diagnosis:
     counter = counter_of(session)
-    bench = counted(open_bench(session, counter, epoch=number), counter)
+    bench = with_counts(open_bench(session, counter, epoch=number), counter)
     return diagnose(bench.context, course_of(session, counter, first=number), number, load_preset("claude-code"))
 
 

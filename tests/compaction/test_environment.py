@@ -12,12 +12,12 @@ from tests.paths import SAMPLES
 from workbench.base.environment import heeded, variables
 from workbench.base.errors import BadInput
 from workbench.bench import choose_preset, open_bench, set_policy
+from workbench.bench.saved_work import restore_work, work_of
 from workbench.compaction.environment import strategies_set, variable_of
 from workbench.compaction.preset import default_preset, load_preset
 from workbench.compaction.settings import settings_of
 from workbench.compaction.strategies import all_strategies
 from workbench.conformance.building import chat, session_of
-from workbench.remembered import carry_over, work_of
 from workbench.tokens import Counter
 
 
@@ -119,9 +119,9 @@ def test_what_was_changed_by_hand_stands_before_the_environment_and_is_not_taken
         bench = choose_preset(open_bench(session, counter), load_preset("trim"))
         work = work_of(set_policy(bench, bench.policy.with_(target_percent=70)))
         assert work.changed == {"target_percent": 70.0}
-        again = carry_over(work, open_bench(session, counter), counter).bench.policy
+        again = restore_work(work, open_bench(session, counter), counter).bench.policy
         assert (again.target_percent, again.keep_summaries) == (70.0, False)  # type: ignore[attr-defined]
-    later = carry_over(work, open_bench(session, counter), counter).bench.policy
+    later = restore_work(work, open_bench(session, counter), counter).bench.policy
     assert (later.target_percent, later.keep_summaries) == (70.0, True)  # type: ignore[attr-defined]
 
 

@@ -10,9 +10,8 @@ import pytest
 from tests.facts.talk import agent, user
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi, Reply, document, error
 from tests.summarizers.test_server_side import MESSAGES, SESSION
-from workbench import bench as steps
 from workbench.base.errors import BadInput
-from workbench.bench import counted, open_bench, with_kept_scale
+from workbench.bench import open_bench, steps, with_counts, with_saved_scale
 from workbench.conformance.building import METER
 from workbench.formats import anthropic_messages
 from workbench.formats.format import no_progress
@@ -130,19 +129,19 @@ def test_a_bench_learns_from_an_exact_count_and_remembers_it() -> None:
     counter = Counter(None)
     bench = open_bench(SESSION, counter)
     counter.count_all(bench.messages, lambda done, of: None, lambda: False)
-    bench = counted(bench, counter)
+    bench = with_counts(bench, counter)
     meter, before = bench.layout.sizes.meter, bench.context.total.tokens
     scale = scale_after(meter, Exact("m", 300, 200), None)
     assert scale is not None
-    taught = steps.recalibrated(bench, scale)
+    taught = steps.with_scale(bench, scale)
     assert taught.context.total.tokens == pytest.approx(1.5 * before, abs=len(MESSAGES) + 2)
     assert taught.layout.sizes.meter.method.endswith("× 1.50 from an exact count by m")
     assert taught.context.total.basis is Basis.CALIBRATED
-    assert counted(taught, counter).context.total == taught.context.total
+    assert with_counts(taught, counter).context.total == taught.context.total
     named = replace(SESSION, id="s1")
     scales.keep(named, scale)
     assert scales.recall(named) == replace(scale, calls=1)
-    assert with_kept_scale(replace(bench, session=named)).scale == scales.recall(named)
+    assert with_saved_scale(replace(bench, session=named)).scale == scales.recall(named)
     assert scales.recall(SESSION) is None
     assert scales.forget(named) == replace(scale, calls=1)
     assert (scales.recall(named), scales.forget(named)) == (None, None)
@@ -160,8 +159,8 @@ def test_what_was_billed_is_not_scaled() -> None:
     counter = Counter(None)
     bench = open_bench(session, counter)
     counter.count_all(bench.messages, lambda done, of: None, lambda: False)
-    bench = counted(bench, counter)
-    taught = steps.recalibrated(bench, Scale(2.0, 1, "an exact count by m"))
+    bench = with_counts(bench, counter)
+    taught = steps.with_scale(bench, Scale(2.0, 1, "an exact count by m"))
     old, new = bench.layout.sizes, taught.layout.sizes
     assert list(new.tokens[:2]) == list(old.tokens[:2])
     assert new.overhead == old.overhead

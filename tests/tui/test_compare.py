@@ -17,12 +17,13 @@ from workbench.analysis.as_recorded import told_of_agent
 from workbench.analysis.replay import replay
 from workbench.analysis.retention import HeldFact, Retention, new_messages, retention
 from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
-from workbench.assessment import Assessment, compare
-from workbench.bench import counted, open_bench, set_policy
+from workbench.bench import open_bench, set_policy, with_counts
+from workbench.bench.assessment import Assessment, compare
 from workbench.compaction.preset import candidates, default_preset, load_preset, preset_names
 from workbench.compaction.strategies import all_strategies
 from workbench.conformance.building import agent, context_of, result, user
 from workbench.conformance.building import call as called
+from workbench.runs.variants import BENCH_LABEL, Variant, assess_offline, preset_variants
 from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 from workbench.tui.middle.pager import Pager
@@ -47,7 +48,6 @@ from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.session_plot import SessionPlot
-from workbench.variants import OURS, Variant, assessed, of_presets
 
 SIZE = (160, 40)
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
@@ -217,12 +217,12 @@ async def test_the_session_is_simulated_under_the_row_at_hand_and_a_number_is_va
 
 def test_settings_of_ones_own_are_a_row_too() -> None:
     counter = Counter()
-    bench = counted(open_bench(story(), counter), counter)
-    assert [one.label for one in of_presets(bench, candidates())] == [one.name for one in candidates()]
+    bench = with_counts(open_bench(story(), counter), counter)
+    assert [one.label for one in preset_variants(bench, candidates())] == [one.name for one in candidates()]
     edited = set_policy(bench, bench.policy.with_(history_tail_size_chars_to_exclude=5))
-    first, *others = of_presets(edited, candidates())
-    assert first == Variant(OURS, edited.chosen)
-    assert assessed(edited, first).outcome is edited.offline.outcome
+    first, *others = preset_variants(edited, candidates())
+    assert first == Variant(BENCH_LABEL, edited.chosen)
+    assert assess_offline(edited, first).outcome is edited.offline.outcome
     assert [one.preset for one in others] == list(candidates())
 
 
@@ -255,7 +255,7 @@ def test_a_message_has_its_row_in_both_columns_and_an_empty_one_beside_it_where_
         messages += [agent(f"a{number}", "", called(f"c{number}")), result(f"t{number}", (f"c{number}", "x" * 8_000))]
     counter = Counter()
     session = session_of([*messages, agent("end", "Done."), user("u1", "And now?")])
-    bench = counted(open_bench(session, counter, window=20_000), counter)
+    bench = with_counts(open_bench(session, counter, window=20_000), counter)
     presets = [default_preset("clear-tool-results"), default_preset("exchange-summary")]
     pair = [Ranked(one.name, one) for one in compare(bench, presets, extractive)]
     wide = [part.text for part in context_parts(bench, *pair, 123)]
@@ -276,7 +276,7 @@ def test_a_message_has_its_row_in_both_columns_and_an_empty_one_beside_it_where_
 
 def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last() -> None:
     counter = Counter()
-    bench = counted(open_bench(story(6), counter), counter)
+    bench = with_counts(open_bench(story(6), counter), counter)
     presets = candidates(
         (
             "trim",

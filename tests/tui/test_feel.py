@@ -18,7 +18,7 @@ from textual.widgets import Input
 
 from tests.tui.app import app_of, bench_screen, notes, on_bench, press, session_of, settled, story, story_file
 from tests.tui.quiet import quiet
-from workbench import bench as steps
+from workbench.bench import steps
 from workbench.session import Message, Text
 from workbench.tui import screens
 from workbench.tui.app import WorkbenchApp

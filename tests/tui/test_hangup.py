@@ -16,8 +16,8 @@ from tests.commands import program_on
 from tests.summarizers.fake_api import KEY, MODEL, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
 from tests.tui.app import story_file
-from workbench import remembered
 from workbench.base import paths
+from workbench.bench import saved_work
 from workbench.formats.files import load
 from workbench.summarizers import journal
 from workbench.tui.hangup import resume_only_what_was_stopped
@@ -120,7 +120,7 @@ async def test_a_run_under_way_and_unsaved_work_are_kept(
     (call,) = kept.calls
     assert (kept.end, call.failure, call.detail, call.text) == ("cancelled", "error", "cancelled", HALF)
     assert KEY not in kept.model_dump_json()
-    work = remembered.recall(load(file), paths.state() / "sessions")
+    work = saved_work.load_work(load(file), paths.state() / "sessions")
     assert work is not None
     assert len(work.pins) == 1
     assert file.read_bytes() == before

@@ -12,7 +12,7 @@ from textual.widgets import DataTable, Static
 
 from tests.tui.app import bench_screen, brought, done, on_bench, press, session_of, settled, story
 from workbench.analysis.retention import retention
-from workbench.bench import Bench, counted, open_bench
+from workbench.bench import Bench, open_bench, with_counts
 from workbench.session import Compaction, Epoch, Message, Session, Text
 from workbench.tokens import Counter
 from workbench.tui.kept.facts import FactsPane
@@ -134,7 +134,7 @@ async def test_the_recorded_compaction_is_judged_too_and_the_other_tabs_follow()
 
 def test_a_bench_without_losses_and_one_that_is_stopped() -> None:
     counter = Counter()
-    bench: Bench = counted(open_bench(session_of(story().messages), counter, preset="augment-memories"), counter)
+    bench: Bench = with_counts(open_bench(session_of(story().messages), counter, preset="augment-memories"), counter)
     found = assessed(bench, is_recorded=False)
     assert found.retention.facts == ()
     assert not is_recorded(bench)
@@ -178,7 +178,7 @@ async def test_bars_of_generations_are_as_long_as_the_screen_is_wide() -> None:
 
 def test_a_row_of_generations_has_a_bar_for_each_and_the_finding_is_in_words() -> None:
     counter = Counter()
-    bench: Bench = counted(open_bench(story(8), counter, preset="augment-example"), counter)
+    bench: Bench = with_counts(open_bench(story(8), counter, preset="augment-example"), counter)
     found = made(bench, 4, lambda number: None, lambda: False)
     assert found is not None
     weighted = [round(100 * (share or 0)) for share in found.weighted]

@@ -17,7 +17,7 @@ from tests.tui.quiet import quiet
 from workbench.analysis.probes import read_probes
 from workbench.bench import Bench
 from workbench.formats.files import load
-from workbench.probing import Questions, questions
+from workbench.runs.questions import Questions, questions
 from workbench.session import Message, Session, Text
 from workbench.summarizers import journal
 from workbench.tui.kept.questions import QuestionsPane, asked

@@ -17,7 +17,7 @@ from tests.summarizers.fake_api import MODEL, answer, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
 from tests.tui.app import app_of, bench_screen, brought, press, settled, story, story_file, until
 from tests.tui.test_live_screens import waiting
-from workbench import remembered
+from workbench.bench import saved_work
 from workbench.compaction.strategy import Answer, SummaryRequest
 from workbench.formats.files import load
 from workbench.summarizers import journal
@@ -184,7 +184,7 @@ def test_work_that_is_being_written_down(changes: int, tmp_path: Path) -> None:
                 pilot.app.exit()
 
     asyncio.run(left())
-    work = remembered.recall(load(file), tmp_path / "state" / "sessions")
+    work = saved_work.load_work(load(file), tmp_path / "state" / "sessions")
     assert work is not None
     assert len(work.pins) == changes
 

@@ -29,6 +29,7 @@ from workbench.base import paths
 from workbench.bench import choose_preset
 from workbench.compaction.preset import load_preset
 from workbench.compaction.prompts import file_of, write_own
+from workbench.runs.variants import Variant
 from workbench.summarizers import journal
 from workbench.summarizers.named import Name
 from workbench.tokens import scales
@@ -43,7 +44,6 @@ from workbench.tui.widgets.prompt_editor import PromptEditor
 from workbench.tui.widgets.table import Table
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
-from workbench.variants import Variant
 
 SIZE = (150, 44)
 

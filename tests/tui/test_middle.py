@@ -15,12 +15,11 @@ from rich.cells import cell_len
 from tests.paths import SAMPLES
 from tests.tui.app import done, notes, on_bench, press, session_of, settled, story
 from tests.tui.test_editing import editor
-from workbench import bench as steps
-from workbench.bench import Bench, open_bench
+from workbench.bench import Bench, open_bench, steps
 from workbench.compaction.preset import default_preset, load_preset
 from workbench.compaction.shape import Shape
 from workbench.formats.files import load
-from workbench.quotes import quotes
+from workbench.runs.cost_estimate import request_costs
 from workbench.session import Media, Message, Span, Text, Thinking, ToolResult, ToolUse
 from workbench.summarizers.named import Name
 from workbench.tokens import Counter
@@ -277,7 +276,7 @@ def test_a_request_has_one_size_on_its_tab_and_where_it_is_quoted(words: int) ->
     messages[0] = replace(messages[0], blocks=(Text("the keel lies " * words),))
     opened = steps.choose_preset(open_bench(session_of(messages), Counter()), load_preset("claude-code"))
     heads = [part.text for part in TABS["request"](View(opened, Groups(opened.layout), 0)) if part.style == "title"]
-    (quote,) = quotes(opened, Name("anthropic", "claude-sonnet-4-5"))
+    (quote,) = request_costs(opened, Name("anthropic", "claude-sonnet-4-5"))
     assert (quote.chars > 400_000) == (words == 90_000)
     assert [head for head in heads if head.endswith(f"~{figure(quote.tokens)} tokens")] == heads[-1:]
 

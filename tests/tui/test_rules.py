@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from tests.tui.app import brought, on_bench, press, session_of, settled, story
 from workbench.base.secrets import MASK
-from workbench.bench import Bench, Stand, choose_preset, open_bench
+from workbench.bench import Bench, RuleState, choose_preset, open_bench
 from workbench.compaction.preset import load_preset
 from workbench.session import Compaction, Epoch, Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter
@@ -117,7 +117,7 @@ async def test_a_state_is_known_for_every_rule_and_the_epochs_of_the_one_at_hand
 
 def test_a_state_without_a_run_is_the_present_one() -> None:
     empty: Bench = open_bench(session_of([]), Counter())
-    assert states(empty, [RULE]) == [Stand(RULE, "gone", "gone")]
+    assert states(empty, [RULE]) == [RuleState(RULE, "gone", "gone")]
 
 
 async def test_while_rules_are_looked_for_the_list_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +138,9 @@ async def test_while_rules_are_looked_for_the_list_says_so(monkeypatch: pytest.M
 @pytest.mark.parametrize("width", [40, 78, 98, 138, 198])
 def test_a_line_fills_its_width_and_names_the_kind_where_there_is_room(width: int) -> None:
     rule = Rule("Don't rename anything, the URLs are printed on the paper catalogue.", "a prohibition", 182, 12_345)
-    shown = Shown([rule], frozenset([rule.sentence]), frozenset(), {rule.sentence: Stand(rule.sentence, "verbatim")})
+    shown = Shown(
+        [rule], frozenset([rule.sentence]), frozenset(), {rule.sentence: RuleState(rule.sentence, "verbatim")}
+    )
     line = "".join(text for text, _ in rule_cells(rule, shown, width))
     assert cell_len(line) <= max(width, 47)
     assert ("a prohibition" in line) is (width >= 78)

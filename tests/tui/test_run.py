@@ -26,9 +26,9 @@ from tests.tui.app import (
     until,
 )
 from workbench.base import paths
-from workbench.bench import summarized_by
+from workbench.bench import with_summarizer
 from workbench.compaction.strategy import Summary, SummaryFailed
-from workbench.drafts import unanswered
+from workbench.runs.drafts import requests_without_draft
 from workbench.summarizers import journal
 from workbench.summarizers.patience import Limits
 from workbench.tui.bench.visiting import run_with
@@ -50,7 +50,7 @@ async def ready(pilot: Pilot[None], name: str, limits: Limits | None = None) -> 
     """The run screen before anything is sent, as it opens for a session with this summarizer."""
     await settled(pilot)
     bench = bench_screen(pilot)
-    bench.store.everywhere(partial(summarized_by, name=name))
+    bench.store.everywhere(partial(with_summarizer, name=name))
     run_with(bench, limits)
     await settled(pilot)
     screen = await brought(pilot, RunScreen)
@@ -157,7 +157,7 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             await press(pilot, "p")
             assert screen.bench.pins == {pinned}
             assert screen.reading is not None
-            assert not unanswered(screen.reading.run)
+            assert not requests_without_draft(screen.reading.run)
 
             editor.go_to(0)
             editor.focus()

@@ -9,9 +9,8 @@ import pytest
 from textual.widgets import Input, Static
 
 from tests.tui.app import bench_screen, brought, done, in_one_line, notes, on_bench, press, session_of, story
-from workbench import bench as steps
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, open_bench
+from workbench.bench import Bench, open_bench, steps
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import Preset, load_preset
 from workbench.compaction.strategies.user_messages import UserMessagesPolicy

@@ -14,14 +14,13 @@ from textual.widgets import DataTable, Static
 
 from tests.tui.app import brought, failing_story, notes, on_bench, press, story
 from tests.tui.bench.desk import Desk
-from workbench import bench as steps
 from workbench.analysis.course import course_of
 from workbench.analysis.pictures import LOST
 from workbench.analysis.replay import replay
-from workbench.assessment import assess
-from workbench.bench import Bench, Stand, open_bench
+from workbench.bench import Bench, RuleState, open_bench, steps
+from workbench.bench.assessment import assess
+from workbench.bench.fixes import RuleFix, RuleFixes
 from workbench.compaction.preset import load_preset
-from workbench.mending import Mend, Ways
 from workbench.tokens import Counter
 from workbench.tui.bench import planning, watching
 from workbench.tui.bench.screen import BenchScreen
@@ -44,7 +43,7 @@ from workbench.tui.widgets.watched_lines import (
 )
 
 RULE = "Never log the token."
-STANDS = (Stand(RULE, "verbatim", "paraphrased", "gone"),)
+STANDS = (RuleState(RULE, "verbatim", "paraphrased", "gone"),)
 
 
 def words(watching: Watching, line: int, most: int, width: int) -> str:
@@ -88,7 +87,7 @@ GONE = ("Dont x", "Don't rename anything, the URLs are printed on the paper cata
 def test_b1_what_keeps_a_lost_rule_is_told_with_whole_figures_at_every_width(width: int) -> None:
     """`+24.6k` was cut to `+24.6`: the line was counted one cell too short, and then cut without a word."""
     bench = open_bench(story(), Counter())
-    ways = Ways(bench, GONE[1], None, Mend("“Target: share” 61 %", 24_600, "", bench))
+    ways = RuleFixes(bench, GONE[1], None, RuleFix("“Target: share” 61 %", 24_600, "", bench))
     cells = ways_cells(Watching(GONE, ways=ways), width)
     shown = line_of([Segment(text) for text, _ in cells], width, Style()).text
     assert len(shown) == width
@@ -105,9 +104,9 @@ def test_b1_what_keeps_a_lost_rule_is_told_with_whole_figures_at_every_width(wid
 @pytest.mark.parametrize("width", [*range(80, 181)])
 def test_b1_the_keys_that_keep_a_rule_are_on_its_line_where_that_leaves_the_rule_readable(width: int) -> None:
     bench = open_bench(story(), Counter())
-    pin, number = Mend("pins message 25", 32, "", bench), Mend("“Target: share” 61 %", 24_600, "", bench)
-    stands = (Stand(GONE[0], "verbatim", "verbatim", "verbatim"), Stand(GONE[1], "verbatim", "gone", "gone"))
-    watching = Watching(GONE, stands, ways=Ways(bench, GONE[1], pin, number))
+    pin, number = RuleFix("pins message 25", 32, "", bench), RuleFix("“Target: share” 61 %", 24_600, "", bench)
+    stands = (RuleState(GONE[0], "verbatim", "verbatim", "verbatim"), RuleState(GONE[1], "verbatim", "gone", "gone"))
+    watching = Watching(GONE, stands, ways=RuleFixes(bench, GONE[1], pin, number))
     said, height = "i pin +32  b “Target: share” 61 % +24.6k", watching.lines(MOST, width)
     kept, lost, *below = (words(watching, line, MOST, width) for line in range(height))
     assert all(cell_len(line) <= width for line in (kept, lost, *below))
@@ -232,10 +231,10 @@ async def test_compare_and_generations_tell_of_each_watched_sentence() -> None:
 def test_the_system_prompt_is_sent_whatever_is_compacted() -> None:
     counter = Counter(None)
     opened = open_bench(replace(story(6), system=f"Be brief. {(rule := 'Ask before you deploy.')}"), counter)
-    bench = steps.watching(steps.choose_preset(opened, load_preset("trim")), (rule, "Ask nobody, ever."))
+    bench = steps.with_watched_rules(steps.choose_preset(opened, load_preset("trim")), (rule, "Ask nobody, ever."))
     outcome = bench.offline.outcome
     assert outcome.status == "compacted"
-    told = steps.stands(bench, outcome, again=True)
+    told = steps.rule_states(bench, outcome, again=True)
     assert [(one.now, one.after, one.again) for one in told] == [("verbatim",) * 3, ("gone",) * 3]
     assert made(bench, 2, lambda number: None, lambda: False).steps[1].watched == ("verbatim", "gone")
 
@@ -244,15 +243,15 @@ def test_the_system_prompt_is_sent_whatever_is_compacted() -> None:
 def test_a_rule_in_the_memories_stands_until_they_are_rewritten(left: str, after: str) -> None:
     rule = "Keep the lid on."
     opened = open_bench(replace(story(6), memories=f"- {rule}\n- Be short."), Counter(None))
-    trimmed = steps.watching(steps.choose_preset(opened, load_preset("trim")), (rule,))
+    trimmed = steps.with_watched_rules(steps.choose_preset(opened, load_preset("trim")), (rule,))
     assert trimmed.offline.outcome.status == "compacted"
-    (one,) = steps.stands(trimmed, trimmed.offline.outcome, again=True)
+    (one,) = steps.rule_states(trimmed, trimmed.offline.outcome, again=True)
     assert (one.now, one.after, one.again) == ("verbatim", "verbatim", "verbatim")
     assert made(trimmed, 2, lambda number: None, lambda: False).steps[1].watched == ("verbatim",)
     (trail,) = replay(course_of(opened.session, Counter(None)), load_preset("trim"), None, watched=(rule,)).watched
     assert trail.last == "verbatim"
     rewritten = replace(trimmed.offline.outcome, memories=left)
-    assert [one.after for one in steps.stands(trimmed, rewritten)] == [after]
+    assert [one.after for one in steps.rule_states(trimmed, rewritten)] == [after]
 
 
 @pytest.mark.parametrize(("room", "told"), [(0, True), (-1, False)])
@@ -264,7 +263,7 @@ def test_of_a_long_context_only_a_run_has_a_receipt(room: int, told: bool, monke
     desk.store.counted(1, desk.bench.layout, desk.view.groups, 1, 1)
     desk.rest()
     assert (desk.view.assessed is not None) is told
-    desk.store.step(steps.committed(desk.bench, desk.bench.offline))
+    desk.store.step(steps.with_result(desk.bench, desk.bench.offline))
     desk.rest()
     assert desk.view.assessed
     assert desk.view.assessed.bench is desk.bench

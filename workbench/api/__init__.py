@@ -21,11 +21,11 @@ from workbench.api.compacting import acompact, compact, context, should_compact,
 from workbench.api.repairing import repair
 from workbench.api.results import Compacted, Due, Report
 from workbench.api.sessions import compare, load, probe, replay, retention, rework, save, suggest_pins, watch, why
-from workbench.assessment import Assessment
 from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.auditing.whole import Audit
 from workbench.base.errors import BadInput
-from workbench.bench import Stand
+from workbench.bench import RuleState
+from workbench.bench.assessment import Assessment
 from workbench.compaction.context import Context
 from workbench.formats.fixes import Branch, Fault, Fix
 from workbench.repairs.engine import Repair
@@ -50,9 +50,9 @@ __all__ = [
     "Report",
     "Retention",
     "Rework",
+    "RuleState",
     "Session",
     "SessionRow",
-    "Stand",
     "SuggestedPin",
     "acompact",
     "audit",

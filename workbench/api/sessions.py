@@ -34,10 +34,10 @@ from workbench.api.asking import Summarize, answered_by
 from workbench.api.compacting import Pins, context
 from workbench.api.given import Messages, given
 from workbench.api.results import Compacted, in_force
-from workbench.assessment import Assessment
-from workbench.assessment import compare as assessments
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, Stand
+from workbench.bench import Bench, RuleState
+from workbench.bench.assessment import Assessment
+from workbench.bench.assessment import compare as assessments
 from workbench.compaction.context import Context
 from workbench.compaction.exporting import exported
 from workbench.compaction.of_tool import of_its_time, tools_preset
@@ -137,7 +137,7 @@ def probe(
     return graded(exam, drive(exam.asking({}), answered_by(ask)).recording, "asked")
 
 
-def watch(compacted: Compacted[Any], *sentences: str) -> tuple[Stand, ...]:
+def watch(compacted: Compacted[Any], *sentences: str) -> tuple[RuleState, ...]:
     """How each sentence stands in the old context (`now`) and in the new one (`after`), in the messages or in what is
     sent beside them: `verbatim`, `paraphrased`, `contradicted`, `gone`, or `unknown` where the new context cannot be
     read. No model is asked. Raises BadInput for what has no word, or is longer than a sentence."""
@@ -145,7 +145,7 @@ def watch(compacted: Compacted[Any], *sentences: str) -> tuple[Stand, ...]:
     found = []
     for one in (sentence_to_watch(sentence, context.messages) for sentence in sentences):
         now = judge_context(one, context.shape, context.beside())
-        found.append(Stand(one, now, judge_outcome(one, context.shape, outcome, context.beside(outcome))))
+        found.append(RuleState(one, now, judge_outcome(one, context.shape, outcome, context.beside(outcome))))
     return tuple(found)
 
 

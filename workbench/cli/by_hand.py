@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from workbench.analysis.suggested_pins import accepted, suggest
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, split_at, toggle_dropped, toggle_pin, toggle_shortened, watching
+from workbench.bench import Bench, split_at, toggle_dropped, toggle_pin, toggle_shortened, with_watched_rules
 from workbench.cli.selection import Selection
 from workbench.session import Message
 
@@ -29,7 +29,7 @@ def by_hand(bench: Bench, chosen: Selection) -> Bench:
     for id in accepted(suggest(bench.context)) if chosen.auto_pin else ():
         if id not in bench.pins:
             bench = toggle_pin(bench, id)
-    return watching(bench, chosen.watched) if chosen.watched else bench
+    return with_watched_rules(bench, chosen.watched) if chosen.watched else bench
 
 
 def _ids(bench: Bench, named: Sequence[str]) -> list[str]:

@@ -11,10 +11,11 @@ from typing import Any
 
 import click
 
-from workbench.assessment import Assessment
 from workbench.base.environment import PREFIX
 from workbench.base.figures import change, grouped
-from workbench.bench import Stand, stands
+from workbench.bench import RuleState, rule_states
+from workbench.bench.assessment import Assessment
+from workbench.bench.fixes import RuleFix, find_fixes
 from workbench.cli.compacting import CHECK_FAILED, DONE, Compacted, compacted
 from workbench.cli.exact import ExactSizes, counted_exactly
 from workbench.cli.full import of_outcome
@@ -32,7 +33,6 @@ from workbench.compaction.outcome import verdict
 from workbench.compaction.preset import Preset
 from workbench.formats.export import Export, Saved, refuse_place, save, send
 from workbench.formats.steps import steps
-from workbench.mending import Mend, ways_of
 from workbench.summarizers.named import asking, parsed
 from workbench.summarizers.purse import Purse
 from workbench.summarizers.server_side import with_blocks
@@ -184,15 +184,15 @@ class Result:
         return by_hand + [str(trigger) for trigger in found.triggers if trigger.fires]
 
     @cached_property
-    def watched(self) -> tuple[Stand, ...]:
-        return self.judged.watched if self.judged else stands(self.done.found.bench, None)
+    def watched(self) -> tuple[RuleState, ...]:
+        return self.judged.watched if self.judged else rule_states(self.done.found.bench, None)
 
     @cached_property
-    def fixes(self) -> tuple[Mend, ...]:
+    def fixes(self) -> tuple[RuleFix, ...]:
         """What would keep the first watched rule that is lost, tried offline."""
         bench = self.done.found.bench
         by_hand = replace(bench, opened=bench.opened.with_(manual=True))
-        ways = ways_of(by_hand, self.watched) if self.watched else None
+        ways = find_fixes(by_hand, self.watched) if self.watched else None
         return tuple(one for one in (ways.pin, ways.number) if one) if ways else ()
 
     @property

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from workbench.assessment import Assessment
 from workbench.bench import Bench
+from workbench.bench.assessment import Assessment
 from workbench.cli.running import keep, run_named
 from workbench.compaction.checks import Check, export_check
 from workbench.compaction.exporting import exported
 from workbench.compaction.strategy import SummaryFailed
 from workbench.formats import registry
 from workbench.formats.export import Export
-from workbench.live_run import FinishedRun
+from workbench.runs.live_run import FinishedRun
 from workbench.summarizers.named import Name
 from workbench.summarizers.purse import Purse
 from workbench.summarizers.server_side import messages_for

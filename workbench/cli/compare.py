@@ -10,11 +10,11 @@ import click
 from workbench.analysis.fit import ceiling_of
 from workbench.analysis.sweep.rows import CRITERIA
 from workbench.analysis.two_outcomes import added, stretches
-from workbench.assessment import Assessment, recorded
 from workbench.base.figures import grouped
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Column, Row, Table, columns
 from workbench.bench import Bench, choose_preset
+from workbench.bench.assessment import Assessment, assess_recorded
 from workbench.cli.compare_many import compare_many
 from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench
@@ -28,11 +28,11 @@ from workbench.cli.several import sessions_in
 from workbench.cli.spending import max_cost
 from workbench.compaction.context import Context
 from workbench.compaction.preset import Preset
+from workbench.runs.variants import figures_table, retention_table, rules_table
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.named import Name, parsed
 from workbench.summarizers.purse import Purse
-from workbench.variants import figures, kept, watched
 
 OFFLINE = {"extractive": extractive, "estimate": estimate}
 """Summarizers that need neither a model nor a person."""
@@ -209,7 +209,7 @@ def _compare(
         return
     policies = chosen.policies()
     bench = on_bench(chosen)
-    their = recorded(bench)
+    their = assess_recorded(bench)
     if diff and len(policies) != 2 and not (their and len(policies) == 1):
         raise click.UsageError("--diff is for two outcomes: name two presets or strategies, or one where the session "
                                "records a compaction of the same context.")  # fmt: skip
@@ -225,18 +225,18 @@ def _compare(
         write_json({**compared, "variants": ours, **diff_of})
         return
     if as_csv:
-        made = (figures(bench, variants), kept(bench, variants), watched(bench, variants))
+        made = (figures_table(bench, variants), retention_table(bench, variants), rules_table(bench, variants))
         write_csv({one.key: one for one in made}, as_csv)
         return
     if epoch := epoch_words(bench.session, bench.epoch):
         click.echo(f"epoch: {epoch}")
     click.echo(f"before: {size_words(bench.context.total)}")
     click.echo(f"to fit: below {grouped(ceiling.tokens)} tokens, {ceiling.source}\n" if ceiling else "")
-    write_tables([figures(bench, variants)])
+    write_tables([figures_table(bench, variants)])
     for one in variants:
         for note in filter(None, (one.fit_words if one.fit != "fits" else "", one.language_note)):
             click.echo(f"{one.name} {note}")
-    write_tables([kept(bench, variants), *([watched(bench, variants)] if bench.watched else [])])
+    write_tables([retention_table(bench, variants), *([rules_table(bench, variants)] if bench.watched else [])])
     if billed := [f"{one.name} {one.billed}" for one in variants if one.billed]:
         click.echo(f"\n{name}: {', '.join(billed)}")
     if pair:

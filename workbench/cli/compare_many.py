@@ -12,9 +12,9 @@ import click
 from msgspec import Struct
 
 from workbench.analysis.fit import Fit
-from workbench.assessment import Assessment, compare, recorded
 from workbench.base.errors import BadInput
 from workbench.base.tables import Row, Table, columns
+from workbench.bench.assessment import Assessment, assess_recorded, compare
 from workbench.cli.loading import on_bench
 from workbench.cli.output import write_csv, write_json, write_tables
 from workbench.cli.selection import Selection
@@ -92,7 +92,7 @@ def compare_many(
 
 def _compared(chosen: Selection, file: Path, policies: Sequence[Preset], answerer: Answerer) -> ComparedSession:
     bench = on_bench(chosen)
-    their = recorded(bench)
+    their = assess_recorded(bench)
     # A preset goes by its own name in every session, and not by that of an agent's version.
     named = [(one.name, one) for one in filter(None, (their,))]
     named += zip((preset.name for preset in policies), compare(bench, policies, answerer), strict=True)

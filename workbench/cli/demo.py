@@ -8,7 +8,7 @@ import click
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.bench import USUAL
+from workbench.bench import DEFAULT_PRESET
 from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.selection import Selection, selection
@@ -81,7 +81,7 @@ def _of_file(chosen: Selection, **how: Any) -> None:
         raise BadInput(f"{len(policies)} policies are named; a demo shows at most two.")
     bench, course = on_bench_and_course(chosen.whole)
     if not policies:
-        own = tools_preset(bench.session) or USUAL
+        own = tools_preset(bench.session) or DEFAULT_PRESET
         policies = [load_preset(name) for name in dict.fromkeys((own, DEFAULT))]
     found = story(course, policies, bench.opened.limit, note=offline(chosen.file.name), watched=bench.watched)
 

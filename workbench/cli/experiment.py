@@ -20,19 +20,19 @@ from workbench.cli.output import interrupted, only, plain, warn, write_csv, writ
 from workbench.cli.several import Refused, refusal
 from workbench.cli.spending import OVER_THE_LIMIT
 from workbench.cli.stopping import stopped_as_by_ctrl_c
-from workbench.experiment import (
+from workbench.runs.experiment import (
     MEASURES,
-    Asking,
-    Compared,
-    Figures,
+    ExperimentOptions,
     Measure,
     Open,
-    Queued,
-    Verdict,
+    QueuedSession,
+    SessionResult,
+    VariantFigures,
+    VariantVerdict,
     compare_in_batches,
     compare_live,
-    copies,
-    queued,
+    duplicates,
+    queue_session,
     verdicts,
 )
 from workbench.summarizers import batches
@@ -48,22 +48,22 @@ def experiment(files: Sequence[Path], open: Open, purse: Purse, *, keeps: bool, 
     Sessions that could cost more than the purse allows are left for the same command with a higher limit; a file that
     fails does not stop the others.
     """
-    waiting: list[Queued] = []
+    waiting: list[QueuedSession] = []
     failed: list[Refused] = []
     for path in files:
         try:
-            waiting.append(queued(path, open, again=keeps, batch=batch))
+            waiting.append(queue_session(path, open, again=keeps, batch=batch))
         except BadInput as reason:
             failed.append(refusal(path, reason))
-    same = copies(waiting)
-    for file, of in same.items():
+    copies = duplicates(waiting)
+    for file, of in copies.items():
         warn(printable(f"{file} duplicates {of}; counted once."))
-    several = [one for one in waiting if one.file not in same]
+    several = [one for one in waiting if one.file not in copies]
     if calls := sum(one.calls for one in several):
         half = ", as a batch" if batch else ""
         about, most = added(one.about for one in several), added(one.most for one in several)
         warn(f"{counted(calls, 'call')} to make, about {money(about)}, at most {money(most)}{half}.")
-    asking = Asking(purse, keeps, warn, _each_state_once())
+    asking = ExperimentOptions(purse, keeps, warn, _each_state_once())
     sessions, refused, left = _run(several, open, asking, batch=batch)
     if left:
         warn(f"{counted(len(left), 'session')} not run: {left[0].reason} The same command continues with the rest.")
@@ -73,8 +73,8 @@ def experiment(files: Sequence[Path], open: Open, purse: Purse, *, keeps: bool, 
         made = sessions_table(labels, sessions), verdicts_table(labels, found)
         write_csv({one.key: one for one in made}, as_csv)
     elif as_json:
-        duplicates = [{"file": file, "same_as": of} for file, of in same.items()]
-        rest = {"failed": [*failed, *refused], "not_run": [one.file for one in left], "duplicates": duplicates}
+        same = [{"file": file, "same_as": of} for file, of in copies.items()]
+        rest = {"failed": [*failed, *refused], "not_run": [one.file for one in left], "duplicates": same}
         documents = [_document(labels, one) for one in sessions]
         write_json({"labels": labels, "sessions": documents, "verdicts": found, **rest})
     else:
@@ -86,21 +86,21 @@ def experiment(files: Sequence[Path], open: Open, purse: Purse, *, keeps: bool, 
 
 
 def _run(
-    several: Sequence[Queued], open: Open, asking: Asking, *, batch: bool
-) -> tuple[list[Compared], list[Refused], list[Queued]]:
+    several: Sequence[QueuedSession], open: Open, asking: ExperimentOptions, *, batch: bool
+) -> tuple[list[SessionResult], list[Refused], list[QueuedSession]]:
     """The sessions that were compared, the files that failed, and those for which too little money is left."""
-    done: list[Compared] = []
+    done: list[SessionResult] = []
     failed: list[Refused] = []
-    left: list[Queued] = []
+    left: list[QueuedSession] = []
 
-    async def one(file: Path, comparing: Coroutine[Any, Any, Compared]) -> None:
+    async def one(file: Path, comparing: Coroutine[Any, Any, SessionResult]) -> None:
         try:
             done.append(await comparing)
         except BadInput as reason:
             failed.append(refusal(file, reason))
 
     async def in_batches() -> None:
-        sent: list[Queued] = []
+        sent: list[QueuedSession] = []
         for each in several:
             reason = _too_dear(asking.purse, added(one.most for one in (*sent, each)), each)
             (left if reason else sent).append(replace(each, reason=reason))
@@ -127,7 +127,7 @@ def _run(
     return sorted(done, key=lambda one: order.index(one.file)), failed, left
 
 
-def _too_dear(purse: Purse, most: float | None, each: Queued) -> str:
+def _too_dear(purse: Purse, most: float | None, each: QueuedSession) -> str:
     try:
         purse.check(most, each.models)
     except TooDear as reason:
@@ -162,7 +162,7 @@ _MEASURE_KEYS: Mapping[Measure, str] = {
 }
 
 
-def sessions_table(labels: Sequence[str], sessions: Sequence[Compared]) -> Table:
+def sessions_table(labels: Sequence[str], sessions: Sequence[SessionResult]) -> Table:
     """A row for each variant of each session; `variant` is its letter."""
     shares = " ".join(f"{_MEASURE_KEYS[measure]}:share:{measure.split()[0]}" for measure in MEASURES)
     spec = (
@@ -178,7 +178,7 @@ def sessions_table(labels: Sequence[str], sessions: Sequence[Compared]) -> Table
     return Table("sessions", "", columns(spec), tuple(rows))
 
 
-def verdicts_table(labels: Sequence[str], found: Sequence[Verdict]) -> Table:
+def verdicts_table(labels: Sequence[str], found: Sequence[VariantVerdict]) -> Table:
     """A row for each measure of each variant but the first, whose share is `first_share`."""
     spec = (
         "label variant sessions:count variant_share:share:share first_share:share:A's_share "
@@ -192,7 +192,7 @@ def verdicts_table(labels: Sequence[str], found: Sequence[Verdict]) -> Table:
     return Table("verdicts", "", columns(spec), tuple(rows))
 
 
-def _report(labels: Sequence[str], sessions: Sequence[Compared], found: Sequence[Verdict]) -> None:
+def _report(labels: Sequence[str], sessions: Sequence[SessionResult], found: Sequence[VariantVerdict]) -> None:
     for place, label in enumerate(labels):
         click.echo(f"{sign_of(place)}: {printable(label)}")
     if sessions:
@@ -213,11 +213,11 @@ def _report(labels: Sequence[str], sessions: Sequence[Compared], found: Sequence
         click.echo(f"Not in the sums: {counted(len(out), 'session')} that at least one variant did not compact.")
 
 
-def _better(one: Verdict) -> str | None:
+def _better(one: VariantVerdict) -> str | None:
     return None if one.better is None else sign_of(one.better)
 
 
-def _document(labels: Sequence[str], one: Compared) -> dict[str, Any]:
+def _document(labels: Sequence[str], one: SessionResult) -> dict[str, Any]:
     variants = [
         {"variant": sign_of(place), "label": labels[place], **plain(each)} for place, each in enumerate(one.variants)
     ]
@@ -225,7 +225,7 @@ def _document(labels: Sequence[str], one: Compared) -> dict[str, Any]:
 
 
 @plain.register
-def _(one: Figures) -> dict[str, Any]:
+def _(one: VariantFigures) -> dict[str, Any]:
     claims = {"supported": one.claims[0], "claims": one.claims[1]} if one.claims else None
     return {
         **only(one, "status", "failures", "tokens_after=after", "summary_tokens=summary"),
@@ -237,6 +237,6 @@ def _(one: Figures) -> dict[str, Any]:
 
 
 @plain.register
-def _(one: Verdict) -> dict[str, Any]:
+def _(one: VariantVerdict) -> dict[str, Any]:
     figures = only(one, "sessions", "first_share=first", "variant_share=share", "mean_difference=mean", "low", "high")
     return {"measure": _MEASURE_KEYS[one.measure], "variant": sign_of(one.variant), **figures, "better": _better(one)}

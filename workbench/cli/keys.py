@@ -56,7 +56,7 @@ KEYS = {
     "analysis.why.findings.Limit": "tokens context_tokens=context source=by description=why",
     "analysis.why.refusals.Refusal": "text message time",
     "analysis.why.waste.Waste": "rereads unused base64 logs truncated=cut",
-    "bench.Stand": "sentence state_before=now state_after=after",
+    "bench.state.RuleState": "sentence state_before=now state_after=after",
     "cli.compare_many.ComparedSession": "file epoch tokens_before=before variants",
     "cli.compare_many.VariantFigures": "preset fit tokens_after=after saved_share=saved kept_share=kept "
         "correct_share=correct summary_usd=dollars",
@@ -71,7 +71,7 @@ KEYS = {
     "formats.diagnosis.Change": "format=target title unchanged_records=kept changed_records=changed "
         "added_records=added removed_records=left_out changed_keys=keys bytes notes faults=problems",
     "formats.diagnosis.Finding": "level topic=what text",
-    "mending.Mend": "option description=words tokens",
+    "bench.fixes.RuleFix": "option description=words tokens",
     "play.frames.Frame": "title sentences=says lanes seconds transition=fall",
     "play.frames.Lane": "name call parts peaks=trail compactions trigger_tokens=fires rule price=cost",
     "play.frames.Fall": "done_share=share parts_after=after",

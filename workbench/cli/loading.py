@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.base import paths
-from workbench.bench import Bench, choose_preset, counted, open_bench, with_kept_scale
+from workbench.bench import Bench, choose_preset, open_bench, with_counts, with_saved_scale
 from workbench.cli.by_hand import by_hand
 from workbench.cli.opening import Watched, keep, loaded
 from workbench.cli.selection import Selection
@@ -25,10 +25,10 @@ def on_bench(chosen: Selection, policy: Callable[[str], Preset] | None = None) -
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
         session = loaded(chosen, counter, watched)
-        bench = with_kept_scale(open_bench(session, counter, epoch=chosen.epoch, window=chosen.window))
+        bench = with_saved_scale(open_bench(session, counter, epoch=chosen.epoch, window=chosen.window))
         counter.count_all(bench.messages, watched.messages_counted, lambda: False)
         keep(session, counter)
-    bench = counted(bench, counter)
+    bench = with_counts(bench, counter)
     return by_hand(choose_preset(bench, policy(tools_preset(session))) if policy else bench, chosen)
 
 
@@ -39,6 +39,8 @@ def on_bench_and_course(chosen: Selection, policy: Callable[[str], Preset] | Non
         session = loaded(chosen, counter, watched)
         counter.count_all(uncounted(session), watched.messages_counted, lambda: False)
         keep(session, counter)
-    bench = counted(with_kept_scale(open_bench(session, counter, epoch=chosen.epoch, window=chosen.window)), counter)
+    bench = with_counts(
+        with_saved_scale(open_bench(session, counter, epoch=chosen.epoch, window=chosen.window)), counter
+    )
     course = course_of(session, counter, first=bench.epoch, scale=bench.scale)
     return by_hand(choose_preset(bench, policy(tools_preset(session))) if policy else bench, chosen), course

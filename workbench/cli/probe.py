@@ -24,15 +24,15 @@ from workbench.cli.several import Refused, let_go, refusal, sessions_in
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategy import Answer
-from workbench.probing import (
+from workbench.runs.questions import (
     RECORDED,
-    Quote,
-    elsewhere,
+    QuestionCosts,
+    count_from_other_epochs,
     exam_of,
-    made_of,
-    nothing_to_ask,
+    generated_questions,
+    no_questions_error,
     questions,
-    theirs,
+    recorded_compaction,
 )
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.named import Name, parsed
@@ -124,7 +124,7 @@ def _asked(exams: Exams, files: Sequence[Path], model: str, *, batch: bool) -> l
     return answered
 
 
-def _quote(exams: Exams, path: Path, model: str, *, batch: bool) -> tuple[Path, Quote]:
+def _quote(exams: Exams, path: Path, model: str, *, batch: bool) -> tuple[Path, QuestionCosts]:
     return path, foreseen(_sitting(exams, path), model, journal=exams.journal, batch=batch)
 
 
@@ -140,16 +140,16 @@ def _sitting(exams: Exams, path: Path) -> Sitting:
     bench = on_bench(replace(exams.chosen, files=(path,)))
     wanted = questions(bench, exams.file, exams.most)
     if not wanted.probes:
-        raise nothing_to_ask(bench)
+        raise no_questions_error(bench)
     presets, known = exams.policies or [bench.chosen], exams.summaries.pop(path, [])
-    outcomes = [(RECORDED, theirs(bench))] if exams.recorded else []
+    outcomes = [(RECORDED, recorded_compaction(bench))] if exams.recorded else []
     if known:
         outcomes += [_made_again(bench, *one) for one in zip(presets, known, strict=True)]
     else:
         made = [_made(bench, preset, exams.name, exams.purse, journal=exams.journal) for preset in presets]
         exams.summaries[path] = [run.recording for _, run in made]
         outcomes += [(called, run.outcome) for called, run in made]
-        if wanted.file and (strangers := elsewhere(bench, wanted.probes)):
+        if wanted.file and (strangers := count_from_other_epochs(bench, wanted.probes)):
             asked = counted(strangers, "question")
             warn(f"{asked} in {wanted.file.name} from messages that are not in this epoch.")
     return Sitting(bench, wanted.origin, exam_of(bench, wanted.probes, outcomes, exams.seed))
@@ -161,9 +161,9 @@ def _written(exams: Exams, path: Path) -> Path:
     there = exams.file or (None if path in exams.chosen.piped else beside(bench.session))
     if there is None:
         raise BadInput("A session from a pipe has no folder; name a file for the questions with --probes.")
-    made = made_of(bench, exams.most)
+    made = generated_questions(bench, exams.most)
     if not made:
-        raise nothing_to_ask(bench)
+        raise no_questions_error(bench)
     write_probes(there, made)
     reads = "`cwb retention --ask` reads them from there"
     click.echo(f"{there}: {counted(len(made), 'question')}; edit them, {reads}")

@@ -21,16 +21,16 @@ from workbench.cli.running import keep, run_named
 from workbench.cli.several import Refused, refusal
 from workbench.cli.spending import within
 from workbench.compaction.strategy import Answer
-from workbench.probing import (
-    Asked,
-    Quote,
-    Watched,
-    answered_before,
+from workbench.runs.questions import (
+    QuestionCosts,
+    QuestionRun,
+    RuleByVariant,
     ask_in_batch,
-    asked,
-    quoted,
-    quoted_together,
-    watched_in,
+    grade_run,
+    question_costs,
+    rules_by_variant,
+    saved_answers,
+    total_costs,
 )
 from workbench.session import Usage
 from workbench.summarizers import batches, runs
@@ -51,7 +51,7 @@ class Sat:
     epoch: int
     origin: str
     numbers: Mapping[str, int]
-    watched: tuple[Watched, ...]
+    watched: tuple[RuleByVariant, ...]
 
 
 @dataclass(frozen=True)
@@ -71,28 +71,28 @@ class Sitting:
         """Reads every message."""
         index_of = self.bench.context.shape.index_of
         numbers = {probe.source: index_of[probe.source] + 1 for probe in self.exam.probes if probe.source in index_of}
-        return Sat(self.file, self.bench.epoch, self.origin, numbers, watched_in(self.bench, self.exam))
+        return Sat(self.file, self.bench.epoch, self.origin, numbers, rules_by_variant(self.bench, self.exam))
 
 
 Open = Callable[[Path], Sitting]
 """Opens a session anew, to the same questions. Raises BadInput."""
 
 
-def foreseen(sitting: Sitting, model: str, *, journal: bool, batch: bool) -> Quote:
+def foreseen(sitting: Sitting, model: str, *, journal: bool, batch: bool) -> QuestionCosts:
     """What asking after a session will take, beside what the journal keeps."""
-    known = answered_before(sitting.bench, model) if journal else {}
-    return quoted(sitting.bench, sitting.exam, model, known, batch=batch)
+    known = saved_answers(sitting.bench, model) if journal else {}
+    return question_costs(sitting.bench, sitting.exam, model, known, batch=batch)
 
 
 def answers(
-    quotes: Mapping[Path, Quote], open: Open, model: str, purse: Purse, *, journal: bool, batch: bool
+    quotes: Mapping[Path, QuestionCosts], open: Open, model: str, purse: Purse, *, journal: bool, batch: bool
 ) -> tuple[list[tuple[Sat, Probing]], list[Refused]]:
     """The model's answers, those that the journal keeps and the others asked now; and the sessions that gave none. What
     all of it costs is told once, before and after. A session is held while it is asked after: one at a time, or all of
     them while their batches are under way."""
     if not quotes:
         return [], []
-    quote = quoted_together([*quotes.values()], model)
+    quote = total_costs([*quotes.values()], model)
     before = f", {counted(quote.answered, 'call')} answered before" if quote.answered else ""
     calls = counted(quote.calls, "call")
     at_most = f", at most {money(quote.at_most.dollars)}" if quote.at_most.dollars is not None else ""
@@ -137,7 +137,7 @@ class Came:
     cut: bool
 
 
-def _came(sitting: Sitting, done: Asked) -> Came:
+def _came(sitting: Sitting, done: QuestionRun) -> Came:
     record = done.record
     bill = Bill(len(record.calls), record.usage, record.dollars) if record else None
     return Came(sitting.sat(), done.probing, bill, done.failed, done.cut)
@@ -159,7 +159,7 @@ class Asking:
 
 def _asking(path: Path, open: Open, model: str, journal: bool) -> Asking:
     sitting = open(path)
-    return Asking(sitting, model, answered_before(sitting.bench, model) if journal else {}, journal)
+    return Asking(sitting, model, saved_answers(sitting.bench, model) if journal else {}, journal)
 
 
 def _live(opened: Callable[[], Asking], purse: Purse) -> Came | BadInput:
@@ -186,7 +186,7 @@ def _asked_live(asking: Asking, purse: Purse) -> Came:
         keeping=as_probe,
         announce=lambda _: None,  # all that is asked is told together, before the first session
     )
-    done = asked(exam, asking.known, call.live, call.run)
+    done = grade_run(exam, asking.known, call.live, call.run)
     if done.record:
         asking.keep(done.record)
     return _came(asking.sitting, done)

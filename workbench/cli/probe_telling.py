@@ -16,7 +16,7 @@ from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
 from workbench.cli.output import only, write_fields, write_tables
 from workbench.cli.probe_asking import Sat
-from workbench.probing import Watched
+from workbench.runs.questions import RuleByVariant
 
 WORDS = 110
 
@@ -27,7 +27,7 @@ def document(sat: Sat, found: Probing) -> dict[str, Any]:
     return {**head, **probing_document(found), "watched": watched}
 
 
-def _watched_document(found: Probing, one: Watched) -> dict[str, Any]:
+def _watched_document(found: Probing, one: RuleByVariant) -> dict[str, Any]:
     """How a sentence stands, by arm, as each probe has its answers."""
     return {"sentence": one.sentence, "states": dict(zip((arm.name for arm in found.arms), one.verdicts, strict=True))}
 

@@ -12,6 +12,7 @@ import click
 from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
+from workbench.bench.rescue import newest_session_in, repaired_copy, with_model, without_model
 from workbench.cli.compacting import DONE, Compacted, compacted
 from workbench.cli.loading import on_bench
 from workbench.cli.output import only, plain, write_json
@@ -27,7 +28,6 @@ from workbench.formats.steps import steps
 from workbench.repairs.engine import Repair
 from workbench.repairs.saving import save as save_repair
 from workbench.repairs.saving import steps_of
-from workbench.rescue import newest_in, repaired, with_model, without_model
 from workbench.summarizers.named import parsed
 from workbench.summarizers.purse import Purse
 
@@ -81,12 +81,12 @@ def command(chosen: Selection, summarizer_name: str | None, purse: Purse, out: P
       5    it could cost more than --max-cost, and nothing was sent
     """
     if not chosen.files:
-        found = newest_in(Path.cwd())
+        found = newest_session_in(Path.cwd())
         chosen = replace(chosen, files=(found.path,), part=found.part)
     if out is not None:
         refuse_place(out, chosen.file)
     name = parsed(summarizer_name or NO_MODEL)
-    damaged, repair = chosen.file, repaired(chosen.file, chosen.part)
+    damaged, repair = chosen.file, repaired_copy(chosen.file, chosen.part)
     if repair is not None:
         chosen = replace(chosen, files=(_lying(repair),), part="" if repair.written else chosen.part)
     bench = _under_its_policy(on_bench(replace(chosen, epoch="last")), chosen, asks=summarizer_name is not None)
@@ -142,10 +142,10 @@ class Result:
     repaired: tuple[str, ...]
 
 
-def _result(file: Path, done: Compacted, saved: Saved | None, repaired: tuple[str, ...]) -> Result:
+def _result(file: Path, done: Compacted, saved: Saved | None, repaired_copy: tuple[str, ...]) -> Result:
     written = done.made.written if done.made and saved else None
     out, after = (str(saved.where), steps(written, saved.where)) if written and saved else (None, ())
-    return Result(file, done, written, out, after, repaired)
+    return Result(file, done, written, out, after, repaired_copy)
 
 
 @plain.register

@@ -21,7 +21,7 @@ from workbench.analysis.watched import judge_recorded
 from workbench.base.figures import grouped, percent
 from workbench.base.printable import printable
 from workbench.base.text import counted
-from workbench.bench import Bench, stands
+from workbench.bench import Bench, rule_states
 from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
@@ -179,7 +179,7 @@ def _retention(
         return
     outcome = compact(bench.context)
     held, needed = bench.held(outcome), bench.later_use(outcome)
-    stood = stands(bench, outcome)
+    stood = rule_states(bench, outcome)
     said = _judged(bench, outcome, held, parsed(judge_name), purse) if judge_name else None
     if as_json:
         sizes = {

@@ -18,7 +18,7 @@ from workbench.cli.output import interrupted, on_a_terminal, over_line, plain, w
 from workbench.cli.spending import priced
 from workbench.cli.stopping import stopped_as_by_ctrl_c
 from workbench.compaction.strategy import Compacting, Summary, SummaryFailed
-from workbench.live_run import AsKept, FinishedRun, LiveRun, connect, drive_live, unchanged
+from workbench.runs.live_run import EditRecord, FinishedRun, LiveRun, connect, drive_live, unchanged
 from workbench.session import Usage
 from workbench.summarizers import driver, journal, runs
 from workbench.summarizers.live_events import Adapted, LiveEvent, Misbilled, Sent, Shrunk, Wrote, sentence
@@ -44,7 +44,7 @@ def run_named(
     purse: Purse,
     *,
     journal: bool,
-    keeping: AsKept = unchanged,
+    keeping: EditRecord = unchanged,
     announce: Callable[[str], object] = warn,
 ) -> FinishedRun:
     """Run `compacting` to its end. A live run is kept with every answer, and one that Ctrl-C cancels, too, as `keeping`

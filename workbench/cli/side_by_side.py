@@ -23,11 +23,11 @@ from workbench.cli.several import let_go, sessions_in
 from workbench.cli.spending import OverTheLimit
 from workbench.cli.watched import stand_words
 from workbench.compaction.outcome import verdict
-from workbench.live_run import FinishedRun, LiveRun
+from workbench.runs.live_run import FinishedRun, LiveRun
+from workbench.runs.variants import check_count, prompt_variants, run_all
 from workbench.summarizers.named import Name, asking, parsed
 from workbench.summarizers.purse import Purse, TooDear
 from workbench.tokens.cost import usage_words
-from workbench.variants import ask_all, check_several, of_prompts
 
 
 def side_by_side(
@@ -54,9 +54,9 @@ def side_by_side(
     if as_csv:
         raise click.UsageError("--csv writes the tables of several sessions; name more FILEs, or a folder.")
     found = [by_id(prompt) for prompt in prompts]
-    check_several(found, named)
+    check_count(found, named)
     bench = on_bench(chosen, chosen.policy if chosen.strategies or chosen.presets else None)
-    live = [one.live(bench) for one in of_prompts(bench, found, named)]
+    live = [one.live(bench) for one in prompt_variants(bench, found, named)]
     _tell_where(named)
     for each in live:
         for doubt in each.bench.doubts if each.name.model else ():
@@ -86,14 +86,14 @@ def _many(
     if chosen.part:
         raise click.UsageError("--part needs one session; name one FILE.")
     found = [by_id(prompt) for prompt in prompts]
-    check_several(found, named)
+    check_count(found, named)
     _tell_where(named)
     policy = chosen.policy if chosen.strategies or chosen.presets else None
 
     def opened(path: Path) -> tuple[LiveRun, ...]:
         let_go()
         bench = on_bench(replace(chosen, files=(path,)), policy)
-        return tuple(one.live(bench) for one in of_prompts(bench, found, named))
+        return tuple(one.live(bench) for one in prompt_variants(bench, found, named))
 
     experiment(chosen.files, opened, purse, keeps=keeps, batch=batch, as_json=as_json, as_csv=as_csv)
 
@@ -114,7 +114,7 @@ def _leave(done: Sequence[FinishedRun]) -> None:
 def _run(live: Sequence[LiveRun], purse: Purse, *, journal: bool) -> tuple[FinishedRun, ...]:
     clock = time.perf_counter()
     try:
-        return completed(ask_all(live, purse, keeps=journal))
+        return completed(run_all(live, purse, keeps=journal))
     except TooDear as refused:
         raise OverTheLimit(str(refused)) from None
     except KeyboardInterrupt:

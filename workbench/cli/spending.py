@@ -16,7 +16,7 @@ from workbench.base.printable import printable
 from workbench.cli.output import interrupted, over_line
 from workbench.cli.stopping import stopped_as_by_ctrl_c
 from workbench.compaction.strategy import Compacting
-from workbench.quotes import quotes_for
+from workbench.runs.cost_estimate import request_costs_of
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.named import Name
@@ -106,7 +106,7 @@ def priced(purse: Purse, name: Name, compacting: Callable[[], Compacting], meter
     than is left."""
     if not name.model:
         return ""
-    foreseen = quotes_for(drive(compacting(), estimate), meter, name)
+    foreseen = request_costs_of(drive(compacting(), estimate), meter, name)
     most = added(one.at_most.dollars for one in foreseen)
     within(purse, most, name.model)
     about = added(one.cost.dollars for one in foreseen)

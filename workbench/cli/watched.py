@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from workbench.analysis.watched import Passed, Trail
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Column, Row, Table, columns
-from workbench.bench import Stand
+from workbench.bench import RuleState
 from workbench.cli.output import write_tables
 
 WORDS = 100
 
 
-def stand_words(stand: Stand) -> str:
+def stand_words(stand: RuleState) -> str:
     """`verbatim → gone: Never log the refresh token.`"""
     went = f" → {stand.after}" if stand.after else ""
     return f"{stand.now}{went}: {_shown(stand.sentence, WORDS)}"

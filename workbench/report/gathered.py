@@ -9,11 +9,11 @@ from workbench.analysis.course import Course
 from workbench.analysis.probes import Probing, looked_up
 from workbench.analysis.replay import Replay, replays
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
-from workbench.assessment import Assessment, compare, recorded
 from workbench.bench import Bench
+from workbench.bench.assessment import Assessment, assess_recorded, compare
 from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.preset import Preset
-from workbench.probing import exam_of, questions
+from workbench.runs.questions import exam_of, questions
 from workbench.summarizers.extractive import extractive
 
 
@@ -38,7 +38,7 @@ def gather(bench: Bench, course: Course, beside: Sequence[Preset]) -> Report:
     own = bench.chosen
     others = [of_its_time(preset, bench.session) for preset in beside]
     chosen = (own, *(preset for preset in others if (preset.strategy, preset.policy) != (own.strategy, own.policy)))
-    variants, their = tuple(compare(bench, chosen, extractive)), recorded(bench)
+    variants, their = tuple(compare(bench, chosen, extractive)), assess_recorded(bench)
     found = diagnose(bench.context, course, bench.epoch, own)
     probing = _probing(bench, [*filter(None, (their,)), *variants])
     played = tuple(replays(course, chosen, bench.opened.limit, watched=bench.watched))

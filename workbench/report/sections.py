@@ -20,7 +20,7 @@ from workbench.base.text import counted
 from workbench.compaction.preset import preset_toml
 from workbench.report.gathered import Report
 from workbench.report.top import Bars, compared
-from workbench.variants import figures, kept, watched
+from workbench.runs.variants import figures_table, retention_table, rules_table
 
 ROWS = 15
 """A longer table is cut to so many rows and says so."""
@@ -70,9 +70,9 @@ def result_tables(report: Report) -> dict[str, Table]:
     out."""
     bench, first = report.bench, report.variants[0]
     variants = [*report.variants, *filter(None, (report.recorded,))]
-    made = {"variants": figures(bench, variants), "kept": kept(bench, variants)}
+    made = {"variants": figures_table(bench, variants), "kept": retention_table(bench, variants)}
     if bench.watched:
-        made["watched"] = watched(bench, variants)
+        made["watched"] = rules_table(bench, variants)
         made["watched_over_session"] = replay_table.watched_table(report.played, bench.watched)
     made |= {"replays": replay_table.replays_table(report.played), "lost": lacking(first.retention)}
     if report.recorded is not None:
@@ -143,8 +143,8 @@ def _comparison(report: Report) -> tuple[Section, ...]:
         "facts used again count more. Needed later: share kept of the facts that the session used again."
     )
     return (
-        Section("Compared", (words,), compared(report), table=transposed(figures(report.bench, variants))),
-        Section("Facts kept", (shares,), table=transposed(kept(report.bench, variants))),
+        Section("Compared", (words,), compared(report), table=transposed(figures_table(report.bench, variants))),
+        Section("Facts kept", (shares,), table=transposed(retention_table(report.bench, variants))),
     )
 
 
@@ -164,7 +164,7 @@ def _watched(report: Report) -> tuple[Section, ...]:
         "Verbatim: word for word. Paraphrased: correct in other words. Contradicted: with another sign, value or "
         "order. Gone: missing.",
     )
-    table = transposed(watched(report.bench, [*report.variants, *filter(None, (report.recorded,))]))
+    table = transposed(rules_table(report.bench, [*report.variants, *filter(None, (report.recorded,))]))
     return (Section("Watched rules", words, table=table),)
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.analysis.why.findings import HEADLINES
-from workbench.assessment import Assessment
 from workbench.base.figures import grouped, percent
 from workbench.base.printable import printable
+from workbench.bench.assessment import Assessment
 from workbench.compaction.layers import Layer, layers, layers_after
 from workbench.report.gathered import Report
 

@@ -10,15 +10,15 @@ from typing import Any
 
 from textual.app import App
 
-from workbench.assessment import FIGURES, compute
 from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench
-from workbench.live_run import FinishedRun
+from workbench.bench.assessment import FIGURES, compute
+from workbench.runs.live_run import FinishedRun
+from workbench.runs.variants import Variant, run_all
 from workbench.summarizers import journal
 from workbench.summarizers.live_events import LiveEvent, Retrying, Shrunk, Wrote
 from workbench.summarizers.runs import Run as Record
 from workbench.tui.spending import purse_of
-from workbench.variants import Variant, ask_all
 
 
 class Asking:
@@ -51,7 +51,7 @@ class Asking:
                 self.written[label] = ""
 
         try:
-            done = await ask_all(live, purse_of(app), heard, keeps=True)
+            done = await run_all(live, purse_of(app), heard, keeps=True)
         except asyncio.CancelledError:
             seconds = time.perf_counter() - clock
             _keep(app, [partial(one.unfinished, seconds) for one in live if one.name.is_kept])

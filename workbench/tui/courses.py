@@ -10,7 +10,7 @@ from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.watched import Trail, judge_recorded
 from workbench.base.figures import percent
-from workbench.bench import Bench, counted
+from workbench.bench import Bench, with_counts
 from workbench.compaction.preset import Preset
 from workbench.tokens import Counter
 
@@ -32,7 +32,7 @@ def course_on(bench: Bench, counter: Counter, told: Told, *, first: int) -> tupl
     told("counting tokens")
     counter.count_all(uncounted(bench.session), progress, lambda: False)
     told("laying out the session")
-    return counted(bench, counter), course_of(bench.session, counter, first=first, scale=bench.scale)
+    return with_counts(bench, counter), course_of(bench.session, counter, first=first, scale=bench.scale)
 
 
 def recorded_course(bench: Bench, counter: Counter, told: Told) -> tuple[Course, tuple[Trail, ...], str]:

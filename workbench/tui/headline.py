@@ -15,7 +15,7 @@ from workbench.compaction.outcome import verdict
 from workbench.tui.plain import broken, change, fit, plain
 
 if TYPE_CHECKING:
-    from workbench.assessment import Assessment
+    from workbench.bench.assessment import Assessment
 
 Cells = list[tuple[str, str]]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from workbench import bench as steps
-from workbench.bench import Bench
+from workbench.bench import Bench, steps
 from workbench.compaction.layout import Layout
 
 LIMIT = 500
@@ -50,7 +49,7 @@ class History:
         """The same steps with the token figures of `layout` wherever they stand in `epoch`."""
 
         def fresh(bench: Bench) -> Bench:
-            return steps.relaid(bench, layout) if bench.epoch == epoch else bench
+            return steps.with_layout(bench, layout) if bench.epoch == epoch else bench
 
         return self.everywhere(fresh)
 

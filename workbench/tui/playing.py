@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from workbench import bench as steps
+from workbench.bench import steps
 from workbench.play.frames import Story
 from workbench.summarizers.named import Name
 from workbench.summarizers.recording import load_recording
@@ -35,6 +35,6 @@ class PlayApp(WorkbenchApp):
         super()._first_sight()
         screen = self.screen
         if self.rehearses and isinstance(screen, BenchScreen):
-            screen.store.everywhere(partial(steps.summarized_by, name=str(Name("recording", self.rehearses))))
+            screen.store.everywhere(partial(steps.with_summarizer, name=str(Name("recording", self.rehearses))))
             words = f"R, then enter, plays a live run. {load_recording(self.rehearses).about}"
             self.notify(words, title="Nothing is sent", markup=False, timeout=15)

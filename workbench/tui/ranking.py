@@ -16,17 +16,17 @@ from workbench.analysis.replay import Replay
 from workbench.analysis.replay_table import replays_table
 from workbench.analysis.retention import Retention, new_messages
 from workbench.analysis.retention_tables import by_variant
-from workbench.assessment import Assessment
 from workbench.base.figures import short
-from workbench.bench import Stand
+from workbench.bench import RuleState
+from workbench.bench.assessment import Assessment
 from workbench.compaction.outcome import Outcome
-from workbench.live_run import FinishedRun
+from workbench.runs.live_run import FinishedRun
+from workbench.runs.variants import Variant, figures_table, paid_back_words
 from workbench.summarizers.server_forms import ServerSummary
 from workbench.tui.plain import bar, figure, fit, one_line, percent, plain
 from workbench.tui.widgets.facts_list import fate_of
 from workbench.tui.widgets.session_plot import saw
 from workbench.tui.widgets.watched_lines import SIGNS
-from workbench.variants import Variant, figures, paid_back_words
 
 BAR, SPARK = 6, 24
 """Cells of a bar, and of the context over the session."""
@@ -60,7 +60,7 @@ class Ranked:
         return self.found.retention if self.are_known else None
 
     @property
-    def stood(self) -> tuple[Stand, ...]:
+    def stood(self) -> tuple[RuleState, ...]:
         return self.found.watched if self.are_known else ()
 
     @property
@@ -286,7 +286,7 @@ def _figure(one: Ranked, ranked: Sequence[Ranked], title: str) -> Text:
 
 def _pairs(one: Ranked) -> Iterator[tuple[str, str]]:
     """The headings and cells of a variant's tables, the name and what is empty left out."""
-    made = [figures(one.found.bench, (one.found,))]
+    made = [figures_table(one.found.bench, (one.found,))]
     made += [by_variant([(one.name, one.held, one.needed)], goes_on=one.needed is not None)] if one.held else []
     made += [replays_table([one.played]).without("sign", "strategy")] if one.played else []
     if one.found.billed:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, open_bench, with_limit
+from workbench.bench.saved_work import restore_work, work_of
 from workbench.compaction.layout import Layout
 from workbench.compaction.opening import context_at
-from workbench.remembered import carry_over, work_of
 from workbench.session import Session
 from workbench.tokens import Counter
 from workbench.tokens.window import still
@@ -89,7 +89,7 @@ def continues(old: Layout, new: Layout) -> bool:
 def _fresh(bench: Bench, session: Session, counter: Counter) -> Grown:
     opened = open_bench(session, counter)
     opened = with_limit(opened, still(bench.opened.limit, opened.opened.limit))
-    carried = carry_over(work_of(bench), opened, counter)
+    carried = restore_work(work_of(bench), opened, counter)
     present = carried.bench
     present.context.outcome_size(present.plan.outcome)
     known = {message.id for message in bench.layout.messages}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from workbench.analysis.suggested_pins import ANSWER, SuggestedPin, pin_tokens, suggest
 from workbench.analysis.watched import Passed, judge_recorded, place, sentence_to_watch
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, Stand, stands
+from workbench.bench import Bench, RuleState, rule_states
 from workbench.compaction.shape import Shape
 from workbench.session import Message
 from workbench.tui.plain import figure, one_line
@@ -136,7 +136,7 @@ def hands_over(said: str) -> bool:
 # --- states -----------------------------------------------------------------------------------------------------------
 
 
-def states(bench: Bench, sentences: Sequence[str], *, after: bool = True, again: bool = False) -> list[Stand]:
+def states(bench: Bench, sentences: Sequence[str], *, after: bool = True, again: bool = False) -> list[RuleState]:
     """Return the state of each sentence now and, if asked for, after the bench's run (offline where there is none) and
     after a second compaction. Reads every message: not for an event loop."""
     outcome: Outcome | None = None
@@ -144,7 +144,7 @@ def states(bench: Bench, sentences: Sequence[str], *, after: bool = True, again:
         outcome = (bench.result or bench.offline).outcome if after else None
     except BadInput:  # nothing can be compacted here, which the bench says
         again = False
-    return [*stands(replace(bench, watched=tuple(sentences)), outcome, again=again)]
+    return [*rule_states(replace(bench, watched=tuple(sentences)), outcome, again=again)]
 
 
 def epochs_of(bench: Bench, sentence: str) -> tuple[Passed, ...]:

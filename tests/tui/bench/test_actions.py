@@ -12,7 +12,7 @@ import pytest
 from tests.paths import SAMPLES
 from tests.tui.app import session_of, story
 from tests.tui.bench.desk import Desk
-from workbench import bench as steps
+from workbench.bench import steps
 from workbench.compaction.preset import load_preset, read_preset
 from workbench.formats.files import load
 from workbench.tokens import Scale

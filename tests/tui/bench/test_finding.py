@@ -8,9 +8,8 @@ import pytest
 
 from tests.tui.app import story
 from tests.tui.bench.desk import Desk
-from workbench import bench as steps
 from workbench.base.errors import BadInput
-from workbench.bench import open_bench
+from workbench.bench import open_bench, steps
 from workbench.compaction.outcome import Fate
 from workbench.tokens import Counter
 from workbench.tui.bench import finding

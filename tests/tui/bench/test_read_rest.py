@@ -16,9 +16,9 @@ from tests.formats.claude_code_build import jsonl
 from tests.formats.test_claude_code_newest import compacted, conversation, part
 from tests.tui.bench.desk import Desk
 from workbench.analysis.why.refusals import overflowed
+from workbench.bench.saved_work import work_of
 from workbench.formats import files
 from workbench.formats.files import load, load_newest
-from workbench.remembered import work_of
 from workbench.session import Session
 from workbench.tui.bench.actions import ACTIONS
 from workbench.tui.bench.counting import count

@@ -16,10 +16,9 @@ from tests.analysis.billed import session as billed
 from tests.paths import SAMPLES
 from tests.tui.app import session_of, story, story_file
 from tests.tui.bench.desk import Desk
-from workbench import bench as steps
 from workbench.analysis.bills import bills_of
 from workbench.base.errors import BadInput
-from workbench.bench import Bench
+from workbench.bench import Bench, steps
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import load_preset
 from workbench.formats.files import load
@@ -299,7 +298,7 @@ def test_counts_reach_every_step_and_make_no_step() -> None:
     desk.rest()
     known = Counter()
     known.count_all(desk.bench.messages, lambda done, of: None, lambda: False)
-    exact = steps.counted(desk.bench, known).layout.tokens
+    exact = steps.with_counts(desk.bench, known).layout.tokens
     assert [list(one.layout.tokens) for one in (desk.bench, *desk.view.history.past)] == [list(exact)] * 2
     assert (desk.view.counting, desk.view.said, is_sized(desk)) == (None, "pinned message 1", True)
 

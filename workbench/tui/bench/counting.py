@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.analysis.timeline import done_again, lost_in, sizes_at_end, timeline
-from workbench.bench import Bench, counted
+from workbench.bench import Bench, with_counts
 from workbench.compaction.layout import Layout
 from workbench.formats import parsed
 from workbench.session import Span
@@ -230,7 +230,7 @@ def count_in_slices(
 def _layout(bench: Bench, counter: Counter) -> Layout:
     """The bench's layout with what is counted. What is planned where the screen is drawn is measured here once, so that
     sums are made and the tokenizer is loaded."""
-    fresh = counted(bench, counter)
+    fresh = with_counts(bench, counter)
     if drawable(fresh):
         fresh.context.outcome_size(fresh.plan.outcome)
     return fresh.layout

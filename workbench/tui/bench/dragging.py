@@ -5,8 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import partial
 
-from workbench import bench as steps
-from workbench.bench import Bench
+from workbench.bench import Bench, steps
 from workbench.compaction.policy import Policy
 from workbench.compaction.settings import settings_of
 from workbench.compaction.strategy import Trigger

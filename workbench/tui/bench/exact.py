@@ -6,9 +6,8 @@ import asyncio
 from dataclasses import replace
 from functools import partial
 
-from workbench import bench as steps
 from workbench.base.errors import BadInput
-from workbench.bench import Bench
+from workbench.bench import Bench, steps
 from workbench.summarizers.exact_counts import Exact, count, not_taught, scale_after
 from workbench.summarizers.named import asking, parsed
 from workbench.summarizers.server_side import with_blocks
@@ -49,7 +48,7 @@ async def _counted(host: Host, model: str) -> str:
     bench = host.store.bench
     if not model:
         forgotten = await asyncio.to_thread(scales.forget, bench.session)
-        host.store.everywhere(lambda bench: steps.uncalibrated(bench, host.counter))
+        host.store.everywhere(lambda bench: steps.without_scale(bench, host.counter))
         show_epochs(host)
         return f"forgotten: × {forgotten.value:.2f} from {forgotten.source}" if forgotten else "forgotten"
     meter = bench.layout.sizes.meter
@@ -67,12 +66,12 @@ async def _counted(host: Host, model: str) -> str:
 
 def calibrate(host: Host, scale: Scale) -> None:
     """No step of its own: what the API counted stays true whatever is undone."""
-    layout, epoch = steps.recalibrated(host.store.bench, scale).layout, host.store.bench.epoch
+    layout, epoch = steps.with_scale(host.store.bench, scale).layout, host.store.bench.epoch
 
     def fresh(bench: Bench) -> Bench:
         if bench.epoch == epoch:
-            return replace(steps.relaid(bench, layout), scale=scale)
-        return steps.recalibrated(bench, scale)
+            return replace(steps.with_layout(bench, layout), scale=scale)
+        return steps.with_scale(bench, scale)
 
     host.store.everywhere(fresh)
     show_epochs(host)

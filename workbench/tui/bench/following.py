@@ -14,9 +14,9 @@ from textual.message import Message as Told
 from workbench.base.errors import BadInput
 from workbench.base.text import plural
 from workbench.bench import Bench
+from workbench.bench.saved_work import SavedWork, work_of
 from workbench.finding.following import mark_of, read_finished
 from workbench.formats.files import load
-from workbench.remembered import Work, work_of
 from workbench.session import Message, Session
 from workbench.tokens import Counter
 from workbench.tui.bench.counting import count, show_epochs
@@ -44,7 +44,7 @@ class ReadAgain(Told):
 
     path: Path
     window: int | None
-    work: Work
+    work: SavedWork
     part: str
 
 

@@ -8,9 +8,8 @@ from dataclasses import replace
 from functools import partial
 from itertools import count as count_from
 
-from workbench import bench as steps
 from workbench.base.errors import BadInput
-from workbench.bench import Bench
+from workbench.bench import Bench, steps
 from workbench.compaction.layers import layers_after
 from workbench.compaction.strategy import Answer, SummaryRequest
 from workbench.formats.format import Progress
@@ -286,7 +285,7 @@ async def run_offline(host: Host) -> None:
         is_waiting = False
         tell("")
     unread = asks_otherwise(store.bench.policy, store.view.preset.policy)
-    store.step(steps.committed(store.bench, done), said=UNREAD if unread else "")
+    store.step(steps.with_result(store.bench, done), said=UNREAD if unread else "")
     show_outcome(host)
 
 

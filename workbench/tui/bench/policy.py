@@ -7,9 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from workbench import bench as steps
 from workbench.base.errors import BadInput
-from workbench.bench import Bench
+from workbench.bench import Bench, steps
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, default_preset, preset_toml, save_preset
 from workbench.compaction.settings import Setting

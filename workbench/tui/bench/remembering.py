@@ -8,7 +8,7 @@ from functools import partial
 
 from workbench.base.errors import BadInput
 from workbench.base.to_its_end import to_its_end
-from workbench.remembered import keep, work_of
+from workbench.bench.saved_work import save_work, work_of
 from workbench.session import Session
 from workbench.tui.bench.host import Host
 
@@ -44,7 +44,7 @@ def _written(host: Host, session: Session) -> str:
         if host.memory is None or bench.session is not session:
             return ""
         try:
-            keep(session, work_of(bench), host.memory / "sessions")
+            save_work(session, work_of(bench), host.memory / "sessions")
         except BadInput as refused:
             return str(refused)
     return ""

@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 
-from workbench import bench as steps
-from workbench.bench import Bench
+from workbench.bench import Bench, steps
 from workbench.compaction.edits import named, reach
 from workbench.compaction.keeping import with_pairs
 from workbench.session import Span

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from workbench.analysis.timeline import Stretch, timeline
 from workbench.analysis.transcript import Verbosity
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, Stand
+from workbench.bench import Bench, RuleState
+from workbench.bench.saved_work import SavedWork, work_of
 from workbench.compaction.layout import Layout
 from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.finding.following import Mark
-from workbench.remembered import Work, work_of
 from workbench.session import Session
 from workbench.tokens import SessionMeter
 from workbench.tui.filters import Filter
@@ -26,9 +26,9 @@ from workbench.tui.status_lines import opening_words
 if TYPE_CHECKING:
     from workbench.analysis.bills import Bills
     from workbench.analysis.search import Query
-    from workbench.assessment import Assessment
+    from workbench.bench.assessment import Assessment
+    from workbench.bench.fixes import RuleFixes
     from workbench.compaction.checks import Check
-    from workbench.mending import Ways
 
 AT_ONCE = 1_000
 """Messages up to which a plan surely fits a frame, under any strategy, and is made where the key is answered."""
@@ -123,12 +123,12 @@ class View:
     finding: Finding = Finding()
     following: Following = Following()
     wanted: tuple[Change, ...] = ()
-    kept: Work | None = None
+    kept: SavedWork | None = None
     owed: int = 0
-    stands: tuple[Stand, ...] = ()
+    stands: tuple[RuleState, ...] = ()
     stood: Bench | None = None
     assessed: Assessment | None = None
-    ways: Ways | None = None
+    ways: RuleFixes | None = None
 
     @property
     def bench(self) -> Bench:

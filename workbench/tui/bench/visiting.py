@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
-from workbench import bench as steps
 from workbench.base.errors import BadInput
-from workbench.bench import Bench
+from workbench.bench import Bench, steps
 from workbench.compaction.outcome import verdict
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import DEFAULT
@@ -28,10 +27,10 @@ if TYPE_CHECKING:
     from workbench.analysis.why.mends import Edit
     from workbench.play.frames import Story
     from workbench.repairs.engine import Repair
+    from workbench.runs.variants import Variant
     from workbench.summarizers.patience import Limits
     from workbench.tui.screens import kept, why
     from workbench.tui.screens import run as running
-    from workbench.variants import Variant
 
 
 def export(host: Host) -> None:
@@ -60,10 +59,10 @@ async def _rescued(host: Host) -> None:
     bench = store.bench
 
     def compacted() -> Bench:
-        from workbench.rescue import without_model
+        from workbench.bench.rescue import without_model
 
         under = without_model(bench)
-        return steps.committed(under, under.offline)
+        return steps.with_result(under, under.offline)
 
     store.put(replace(store.view, running="rescuing"))
     try:
@@ -129,7 +128,7 @@ async def compare(host: Host, *, on_plot: bool = False) -> None:
             return
         want(host, partial(steps.choose_preset, preset=wanted.preset), said=wanted.label)
         if wanted.summarizer.kind != "extractive":
-            host.store.everywhere(partial(steps.summarized_by, name=str(wanted.summarizer)))
+            host.store.everywhere(partial(steps.with_summarizer, name=str(wanted.summarizer)))
 
     screen: Screen[Any] = CompareScreen(host.store.bench, host.counter, on_plot=on_plot)
     host.ask(screen, chosen)
@@ -152,12 +151,12 @@ def run_with(host: Host, limits: Limits | None = None, *, history: bool = False)
 def _ran(host: Host, ended: running.Ended) -> None:
     store = host.store
     if ended.summarizer != store.bench.summarizer:
-        store.everywhere(partial(steps.summarized_by, name=ended.summarizer))
+        store.everywhere(partial(steps.with_summarizer, name=ended.summarizer))
     if (run := ended.run) is None:
         return
     if ended.pins != store.bench.pins:
         take(host, partial(steps.with_pins, pins=ended.pins), said="pinned")
-    take(host, partial(steps.committed, run=run), said="committed; u takes it back")
+    take(host, partial(steps.with_result, run=run), said="committed; u takes it back")
     show_outcome(host)
 
 
@@ -201,7 +200,7 @@ def _left(host: Host, ended: kept.Ended) -> None:
     if ended.history is not None:
         # Counting went on meanwhile: the steps taken there get the figures that are known here.
         host.cancel("run")
-        watched = partial(steps.watching, sentences=store.bench.watched)
+        watched = partial(steps.with_watched_rules, sentences=store.bench.watched)
         store.travel(ended.history.relaid(store.bench.epoch, store.bench.layout).everywhere(watched))
     if ended.message is not None:
         go_to(host, ended.message)

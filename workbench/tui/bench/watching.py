@@ -8,25 +8,24 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench import bench as steps
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, stands
+from workbench.bench import Bench, RuleState, rule_states, steps
 from workbench.tui.bench import planning
 from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.store import View
 
 if TYPE_CHECKING:
-    from workbench.assessment import Assessment
-    from workbench.mending import Mend
+    from workbench.bench.assessment import Assessment
+    from workbench.bench.fixes import RuleFix
 
 
 def turn(host: Host, sentence: str) -> tuple[str, ...]:
     """Watch a sentence, or let it go; no step of its own, so that undoing others leaves it. Gives what is watched then.
     Raises BadInput for what cannot be watched."""
     before = host.store.bench.watched
-    (one,) = steps.watching(host.store.bench, (sentence,)).watched
+    (one,) = steps.with_watched_rules(host.store.bench, (sentence,)).watched
     after = tuple(other for other in before if other != one) if one in before else (*before, one)
-    host.store.everywhere(partial(steps.watching, sentences=after))
+    host.store.everywhere(partial(steps.with_watched_rules, sentences=after))
     return after
 
 
@@ -40,7 +39,7 @@ async def find_stands(host: Host) -> None:
     """Judge what is shown: now, after it is compacted, then after a second compaction. A preview is run offline, with
     extractive summaries."""
     bench = host.store.view.shown
-    for judged in (partial(stands, bench, None), partial(_after, bench), partial(_after, bench, again=True)):
+    for judged in (partial(rule_states, bench, None), partial(_after, bench), partial(_after, bench, again=True)):
         found = await asyncio.to_thread(judged)
         if bench is not host.store.view.shown:
             return
@@ -48,11 +47,11 @@ async def find_stands(host: Host) -> None:
     host.spawn("ways", find_ways, host, bench, found)
 
 
-async def find_ways(host: Host, bench: Bench, told: Sequence[steps.Stand]) -> None:
+async def find_ways(host: Host, bench: Bench, told: Sequence[RuleState]) -> None:
     """What would keep the first of them that is lost."""
-    from workbench.mending import ways_of
+    from workbench.bench.fixes import find_fixes
 
-    found = await asyncio.to_thread(ways_of, bench, told, lambda: bench is host.store.view.shown)
+    found = await asyncio.to_thread(find_fixes, bench, told, lambda: bench is host.store.view.shown)
     if bench is host.store.view.shown:
         host.store.put(replace(host.store.view, ways=found))
 
@@ -81,7 +80,7 @@ def keep_by_number(host: Host) -> None:
         _take(host, ways.number)
 
 
-def _take(host: Host, mend: Mend | None) -> None:
+def _take(host: Host, mend: RuleFix | None) -> None:
     if mend:
         take(host, lambda _: mend.bench, said=f"{mend.words}, which keeps it; u takes it back")
 
@@ -103,14 +102,14 @@ async def make_receipt(host: Host) -> None:
 
 
 def _assessed(bench: Bench) -> Assessment:
-    from workbench.assessment import assess, compute
+    from workbench.bench.assessment import assess, compute
 
     return compute(assess(bench, bench.result or bench.offline), "receipt")
 
 
-def _after(bench: Bench, *, again: bool = False) -> tuple[steps.Stand, ...]:
+def _after(bench: Bench, *, again: bool = False) -> tuple[RuleState, ...]:
     try:
         outcome = bench.result.outcome if bench.result else bench.offline.outcome
-        return stands(bench, outcome, again=again)
+        return rule_states(bench, outcome, again=again)
     except BadInput:  # nothing can be compacted here, which the status says
-        return stands(bench, None)
+        return rule_states(bench, None)

@@ -12,8 +12,8 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
-from workbench.assessment import Assessment
 from workbench.bench import Bench
+from workbench.bench.assessment import Assessment
 from workbench.facts.fact import FactKind
 from workbench.tui.kept.pane import Kept, KeptPane
 from workbench.tui.kept.words import assessed, fact_words, kind_lines, summary_line, whose

@@ -9,8 +9,7 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.worker import Worker
 
-from workbench import bench as steps
-from workbench.bench import Bench
+from workbench.bench import Bench, steps
 from workbench.tokens import Counter
 from workbench.tui.failures import failure_of
 from workbench.tui.history import History

@@ -25,18 +25,18 @@ from workbench.base.figures import interval
 from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench
 from workbench.compaction.outcome import Outcome
-from workbench.probing import (
+from workbench.runs.questions import (
     RECORDED,
     Questions,
-    Watched,
-    answered_before,
+    RuleByVariant,
     ask,
     exam_of,
-    nothing_to_ask,
+    no_questions_error,
+    question_costs,
     questions,
-    quoted,
-    theirs,
-    watched_in,
+    recorded_compaction,
+    rules_by_variant,
+    saved_answers,
 )
 from workbench.session import fingerprint
 from workbench.summarizers import journal
@@ -65,10 +65,10 @@ class Answered:
 
     questions: Questions
     probing: Probing
-    watched: tuple[Watched, ...]
+    watched: tuple[RuleByVariant, ...]
     ours: int
 
-    def rows(self, failed: bool) -> tuple[Watched | int, ...]:
+    def rows(self, failed: bool) -> tuple[RuleByVariant | int, ...]:
         """Watched sentences, then questions by number: all, or those that our arm fails."""
         right = [given.right for given in self.probing.given[self.ours]]
         lost = [one for one in self.watched if STYLES[one.verdicts[self.ours]] == "bad"]
@@ -103,7 +103,7 @@ writes the questions to a file next to the session, where you can change them; E
         self.found: Answered | None = None
         self.model = ""
         self.failed = False
-        self.shown: tuple[Watched | int, ...] = ()
+        self.shown: tuple[RuleByVariant | int, ...] = ()
         self.running = False
 
     def compose(self) -> ComposeResult:
@@ -142,11 +142,11 @@ writes the questions to a file next to the session, where you can change them; E
             if asked is None:
                 asked = self.asked = await asyncio.to_thread(questions, bench)
             if not asked.probes:
-                raise nothing_to_ask(bench)
+                raise no_questions_error(bench)
             self._busy(f"compacting the context for {several(len(asked.probes), 'question')} …")
             exam, ours = await asyncio.to_thread(_exam, bench, asked)
             self._busy(f"answering {several(len(asked.probes), 'question')} …")
-            watched = await asyncio.to_thread(watched_in, bench, exam)
+            watched = await asyncio.to_thread(rules_by_variant, bench, exam)
             probing = await (self._live(bench, exam, model) if model else asyncio.to_thread(looked_up, exam))
         except BadInput as refused:
             self.kept.said = str(refused)
@@ -159,8 +159,8 @@ writes the questions to a file next to the session, where you can change them; E
         self.draw()
 
     async def _live(self, bench: Bench, exam: Exam, model: str) -> Probing:
-        known = await asyncio.to_thread(answered_before, bench, model)
-        quote = await asyncio.to_thread(quoted, bench, exam, model, known)
+        known = await asyncio.to_thread(saved_answers, bench, model)
+        quote = await asyncio.to_thread(question_costs, bench, exam, model, known)
         purse = purse_of(self.app)
         if quote.calls:
             await purse.allow(quote.most, asking(model).model)
@@ -231,7 +231,7 @@ writes the questions to a file next to the session, where you can change them; E
         if self.found is None or not 0 <= self.at < len(self.shown):
             return ""
         row = self.shown[self.at]
-        return row.sentence if isinstance(row, Watched) else self.found.probing.probes[row].says
+        return row.sentence if isinstance(row, RuleByVariant) else self.found.probing.probes[row].says
 
     def action_failed(self) -> None:
         self.failed = not self.failed
@@ -277,20 +277,20 @@ def _exam(bench: Bench, asked: Questions) -> tuple[Exam, int]:
     """The bench's outcome, or a run with extractive summaries, beside the agent's own; and which arm is ours."""
     outcomes: list[tuple[str, Outcome]] = [(bench.chosen.name, (bench.result or bench.offline).outcome)]
     with suppress(BadInput):  # the file records none here, or one that nobody can read
-        outcomes.insert(0, (RECORDED, theirs(bench)))
+        outcomes.insert(0, (RECORDED, recorded_compaction(bench)))
     return exam_of(bench, asked.probes, outcomes), len(outcomes)
 
 
-def source_of(found: Probing, row: Watched | int, bench: Bench) -> int | None:
+def source_of(found: Probing, row: RuleByVariant | int, bench: Bench) -> int | None:
     """The place in the context of the message that tells a watched sentence, or that a question has its answer from."""
-    if isinstance(row, Watched):
+    if isinstance(row, RuleByVariant):
         return place(row.sentence, bench.context.shape)
     return bench.context.shape.index_of.get(found.probes[row].source)
 
 
-def row_line(found: Probing, row: Watched | int) -> Text:
+def row_line(found: Probing, row: RuleByVariant | int) -> Text:
     """A watched sentence or a question in the list, with a glyph for each arm."""
-    if isinstance(row, Watched):
+    if isinstance(row, RuleByVariant):
         signs = [(f"{SIGNS[verdict]} ", COLOURS[STYLES[verdict]]) for verdict in row.verdicts]
         return Text.assemble(*signs, (f" {'watched':<12}   ", "dim"), one_line(row.sentence, 160))
     return line(found, row)
@@ -348,12 +348,12 @@ def how(found: Answered, said: str) -> str:
     return " · ".join(filter(None, (said, answered, f"{several(many, 'question')}{beside} {origin}")))
 
 
-def details(found: Probing, row: Watched | int, bench: Bench) -> Sequence[Part]:
+def details(found: Probing, row: RuleByVariant | int, bench: Bench) -> Sequence[Part]:
     """What stands beside a row of the list."""
-    return _stands(found, row, bench) if isinstance(row, Watched) else _answers(found, row, bench)
+    return _stands(found, row, bench) if isinstance(row, RuleByVariant) else _answers(found, row, bench)
 
 
-def _stands(found: Probing, row: Watched, bench: Bench) -> Sequence[Part]:
+def _stands(found: Probing, row: RuleByVariant, bench: Bench) -> Sequence[Part]:
     """The watched sentence with its source, and how it stands in each arm."""
     at = place(row.sentence, bench.context.shape)
     where = "no message of this context" if at is None else _message(at, bench)

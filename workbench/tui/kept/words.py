@@ -6,16 +6,16 @@ from rich.text import Text
 
 from workbench.analysis.retention import HeldFact, Retention
 from workbench.analysis.retention_tables import by_kind
-from workbench.assessment import Assessment, assess, compute, recorded
 from workbench.base.tables import text
 from workbench.bench import Bench
+from workbench.bench.assessment import Assessment, assess, assess_recorded, compute
 from workbench.tui.plain import figure, one_line, percent, several
 
 
 def assessed(bench: Bench, is_recorded: bool) -> Assessment:
     """Assess the bench's run, or one with extractive summaries where there is none; or the recorded
     compaction. Seconds for a long session. Raises KeyError where none is recorded."""
-    found = recorded(bench) if is_recorded else assess(bench, bench.result or bench.offline)
+    found = assess_recorded(bench) if is_recorded else assess(bench, bench.result or bench.offline)
     if found is None:
         raise KeyError(bench.epoch)
     return compute(found, "retention", "later_use")

@@ -20,10 +20,11 @@ from textual.worker import Worker, get_current_worker
 from workbench.analysis.course import Course
 from workbench.analysis.pictures import sign_of
 from workbench.analysis.replay_table import cost_basis
-from workbench.assessment import FIGURES, RECORDED, compute, recorded
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
+from workbench.bench.assessment import FIGURES, RECORDED, assess_recorded, compute
 from workbench.compaction.preset import Preset, candidates, load_preset, preset_names
+from workbench.runs.variants import BENCH_LABEL, Variant, assess_offline, preset_variants
 from workbench.tokens import Counter
 from workbench.tui.asking import Asking
 from workbench.tui.courses import Abandoned, at_call, recorded_course, simulated
@@ -54,7 +55,6 @@ from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.session_plot import LINES, Lines, SessionPlot
 from workbench.tui.widgets.table import Table
-from workbench.variants import OURS, Variant, assessed, of_presets
 
 EVERY_S = 0.25
 """How often new figures are drawn: the table is drawn again as a whole."""
@@ -183,7 +183,7 @@ what was there."""
         """Make the rows that are missing, one by one in a thread; then find their facts, then simulate the session."""
         bench, worker, shown = self.bench, get_current_worker(), 0.0
         presets = await asyncio.to_thread(all_presets if self.every else candidates)
-        wanted = {one.label: one for one in (*of_presets(bench, presets), *self.added)}
+        wanted = {one.label: one for one in (*preset_variants(bench, presets), *self.added)}
         rows = {name: one for name, one in self.rows.items() if name in wanted or one.variant is None or one.ran}
         self.rows, self.count = rows, len(wanted.keys() | rows.keys())
 
@@ -193,11 +193,11 @@ what was there."""
                 self._rank()
                 shown = time.monotonic()
 
-        if RECORDED not in rows and (theirs := await asyncio.to_thread(recorded, bench)):
+        if RECORDED not in rows and (theirs := await asyncio.to_thread(assess_recorded, bench)):
             rows[RECORDED] = Ranked(RECORDED, await asyncio.to_thread(compute, theirs, *FIGURES))
             self.count += 1
         for name in [name for name in wanted if name not in rows]:
-            found = await asyncio.to_thread(assessed, bench, wanted[name])
+            found = await asyncio.to_thread(assess_offline, bench, wanted[name])
             rows[name] = Ranked(name, found, variant=wanted[name])
             show()
         show(0)
@@ -472,7 +472,7 @@ what was there."""
         one = self.row
         variant = one.variant if isinstance(one, Ranked) else one
         if variant is not None:
-            self.dismiss(None if variant.label == OURS else variant)
+            self.dismiss(None if variant.label == BENCH_LABEL else variant)
         elif one is not None:
             self.notify(f"The {RECORDED} compaction is the agent's own: it has no policy to open.", markup=False)
 

@@ -25,9 +25,9 @@ from workbench.tui.plain import percent
 
 if TYPE_CHECKING:
     from workbench.bench import Bench
+    from workbench.bench.saved_work import SavedWork
     from workbench.finding.following import Mark
     from workbench.formats.format import Part, Progress
-    from workbench.remembered import Work
     from workbench.session import Session
     from workbench.tokens import Counter
     from workbench.tui.rows import Groups
@@ -50,7 +50,7 @@ class Opening:
     usual_window: int | None = None
     memory: Path | None = None
     fresh: bool = False
-    carry: Work | None = None
+    carry: SavedWork | None = None
     part: str = ""
     follow: bool = False
     watched: tuple[str, ...] = ()
@@ -246,7 +246,7 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
     mark = mark_of(source) if isinstance(source, Path) else None
     session = _first_read(opening, lambda done, total: progress(round(READ * SCALE * done / max(total, 1)), SCALE))
     prepare()  # when the file's bytes are let go
-    from workbench.bench import open_bench, watching, with_kept_scale, with_limit
+    from workbench.bench import open_bench, with_limit, with_saved_scale, with_watched_rules
     from workbench.tokens import CountCache, Counter, weights
     from workbench.tokens.window import Window
     from workbench.tui.rows import Groups
@@ -257,7 +257,7 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
     bench = open_bench(session, counter, epoch=opening.epoch, window=opening.window, **chosen)
     if bench.window is None and opening.usual_window:
         bench = with_limit(bench, Window(opening.usual_window, "settings"))
-    bench, note = _with_earlier_work(opening, watching(with_kept_scale(bench), opening.watched), counter)
+    bench, note = _with_earlier_work(opening, with_watched_rules(with_saved_scale(bench), opening.watched), counter)
     progress(round(PLANNED * SCALE), SCALE)
     bench.context.outcome_size(bench.plan.outcome)
     return LoadingScreen.Ready(opening, bench, counter, Groups(bench.layout), mark, note)
@@ -266,32 +266,32 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
 def _first_read(opening: Opening, progress: Progress) -> Session:
     """The session; of a large file the end alone, where nothing is asked for and nothing was done to it that needs all
     of it."""
+    from workbench.bench.saved_work import has_saved_work
     from workbench.formats.files import load, load_newest
-    from workbench.remembered import is_kept
 
     source = opening.source
     if not isinstance(source, Path):
         return source
     asked = (opening.epoch, opening.preset, opening.part, opening.carry, opening.follow)
     session = load(source, progress, opening.part) if any(asked) else load_newest(source, progress)
-    worked_on = opening.memory and not opening.fresh and is_kept(session, opening.memory / "sessions")
+    worked_on = opening.memory and not opening.fresh and has_saved_work(session, opening.memory / "sessions")
     return load(source, progress) if session.begins_at and worked_on else session
 
 
 def _with_earlier_work(opening: Opening, bench: Bench, counter: Counter) -> tuple[Bench, str]:
     """The bench with what was done to its session before, and what to say about it. What the caller named stays."""
     from workbench.base.errors import BadInput
-    from workbench.remembered import carry_over, recall
+    from workbench.bench.saved_work import load_work, restore_work
 
     work = opening.carry
     if work is None and opening.memory and not opening.fresh:
         try:
-            work = recall(bench.session, opening.memory / "sessions")
+            work = load_work(bench.session, opening.memory / "sessions")
         except BadInput as lost:
             return bench, str(lost)
     if work is None:
         return bench, ""
     if opening.epoch is not None:
         work = work.model_copy(update={"epoch": None})
-    carried = carry_over(work, bench, counter, keep_policy=opening.preset is not None)
+    carried = restore_work(work, bench, counter, keep_policy=opening.preset is not None)
     return carried.bench, carried.note

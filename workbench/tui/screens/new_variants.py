@@ -14,6 +14,7 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset
+from workbench.runs.variants import OFFLINE, Variant, setting_variants
 from workbench.session import fingerprint
 from workbench.summarizers.named import Name, parsed
 from workbench.tui.plain import several
@@ -22,14 +23,13 @@ from workbench.tui.screens.choose_summarizer import DRAFT, ChooseSummarizerScree
 from workbench.tui.screens.prompt_text import Edited
 from workbench.tui.screens.prompts import PromptsScreen, every_prompt
 from workbench.tui.screens.run_words import BY_HAND
-from workbench.variants import OFFLINE, Variant, of_numbers
 
 Add = Callable[[Sequence[Variant]], object]
 
 
 def of_a_number(app: App[Any], bench: Bench, add: Add) -> None:
     def read(typed: str) -> Answer[tuple[Variant, ...]]:
-        found = of_numbers(bench.chosen, typed.split())
+        found = setting_variants(bench.chosen, typed.split())
         return Answer(found, several(len(found), "variant"))
 
     def taken(answer: Answer[tuple[Variant, ...]] | None) -> None:

@@ -17,10 +17,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 from textual.worker import Worker
 
-from workbench import bench as steps
 from workbench.analysis.watched import Passed, sentence_to_watch
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, Stand
+from workbench.bench import Bench, RuleState, steps
 from workbench.tui.failures import failure_of
 from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.plain import figure, one_line, several, titled
@@ -92,7 +91,7 @@ the bench: u undoes the last one, here or there."""
         """The bench whose pins and policy the states are of."""
         self.own: list[str] = []
         self.rules: tuple[Rule, ...] = ()
-        self.states: dict[str, Stand | None] = {}
+        self.states: dict[str, RuleState | None] = {}
         self.epochs: dict[str, tuple[Passed, ...]] = {}
         self.said = ""
 

@@ -20,9 +20,9 @@ from workbench.base.errors import BadInput
 from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench
 from workbench.compaction.strategy import Answer, SummaryRequest
-from workbench.drafts import Draft, by_hand, drafts_of, drafts_or
-from workbench.live_run import LiveRun, connect, drive_live
-from workbench.quotes import Quote, quotes
+from workbench.runs.cost_estimate import RequestCost, request_costs
+from workbench.runs.drafts import Draft, draft_summarizer, drafts_of, user_writes
+from workbench.runs.live_run import LiveRun, connect, drive_live
 from workbench.session import Usage, fingerprint
 from workbench.summarizers.driver import Event, Run, drive
 from workbench.summarizers.estimate import estimate
@@ -88,7 +88,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.limits, self.begins_with_history = limits, history
         self.writer = chosen(bench)
         self.phase: Phase = "ready"
-        self.quotes: tuple[Quote, ...] | None = None
+        self.quotes: tuple[RequestCost, ...] | None = None
         self.lines: list[Line] = []
         self.progress = Watch()
         self.live = LiveRun(bench, self.writer)
@@ -208,10 +208,10 @@ class RunScreen(Drafting, Screen[Ended | None]):
         bench, name, view = self.bench, self.writer, self.query_one(TextView)
         self.quotes = None
 
-        def made() -> tuple[tuple[Quote, ...], list[Line], tuple[Part, ...]]:
+        def made() -> tuple[tuple[RequestCost, ...], list[Line], tuple[Part, ...]]:
             events: list[Event] = []
             drive(bench.compacting(), estimate, events.append)
-            found = quotes(bench, name)
+            found = request_costs(bench, name)
             return found, planned(events), quote_parts(found, name, bench)
 
         try:
@@ -285,7 +285,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
     async def summarizer(self) -> Summarizer:
         """The one that was chosen, watched. Raises BadInput where it cannot be asked: no key, no such run."""
         asks = self.writer != BY_HAND
-        ask = await connect(self.live, self.purse, self.progress.heard, limits=self.limits) if asks else by_hand
+        ask = await connect(self.live, self.purse, self.progress.heard, limits=self.limits) if asks else user_writes
 
         async def watched(request: SummaryRequest) -> Answer:
             self.progress.asked(request, await asyncio.to_thread(lambda: request.key))
@@ -301,7 +301,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
             if name.model and not drafts:
                 most = added(quote.at_most.dollars for quote in self.quotes or ())
                 await self.purse.allow(most, name.model)
-            ask = drafts_or(drafts, await self.summarizer())
+            ask = draft_summarizer(drafts, await self.summarizer())
             done = await drive_live(live, live.bench.compacting(), ask, watch.told, keeps=True)
         except BadInput as refused:
             self._back_to(before, str(refused))

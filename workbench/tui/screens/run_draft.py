@@ -14,12 +14,12 @@ from textual import on, work
 from textual.widgets import TextArea
 
 from workbench.analysis.grounding import Ground
-from workbench.assessment import Assessment, compute
 from workbench.base.errors import BadInput
 from workbench.base.to_its_end import to_its_end
+from workbench.bench.assessment import Assessment, compute
 from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
-from workbench.drafts import Draft, read_again, unanswered
-from workbench.live_run import LiveRun
+from workbench.runs.drafts import Draft, requests_without_draft, rerun_with_drafts
+from workbench.runs.live_run import LiveRun
 from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, Run, ask
 from workbench.summarizers.named import Name
@@ -119,7 +119,7 @@ class Drafting(Facts):
         self._grounds.clear()
         self.draw()
         if drafts:
-            failed = (n for n, draft in enumerate(drafts) if not isinstance(draft.taken, Summary))
+            failed = (n for n, draft in enumerate(drafts) if not isinstance(draft.final_answer, Summary))
             self.choose(next(failed, len(drafts) - 1))
         else:
             self.query_one(TextView).show((Part("No summary was asked for.", "title"),), "none")
@@ -375,7 +375,7 @@ class Drafting(Facts):
                 self.draft_tokens = tokens
                 self.put_grounding(found)
         reading = await asyncio.to_thread(
-            lambda: compute(read_again(bench, drafts), "after", "checks", "lost", "watched")
+            lambda: compute(rerun_with_drafts(bench, drafts), "after", "checks", "lost", "watched")
         )
         if bench is self.bench and drafts is self.drafts:
             self.reading = reading
@@ -393,8 +393,8 @@ class Drafting(Facts):
 
     def action_retry(self) -> None:
         """Ask again what failed; what was edited or accepted stays."""
-        kept = tuple(draft for draft in self.drafts if isinstance(draft.taken, Summary))
-        if len(kept) == len(self.drafts) and not (self.reading and unanswered(self.reading.run)):
+        kept = tuple(draft for draft in self.drafts if isinstance(draft.final_answer, Summary))
+        if len(kept) == len(self.drafts) and not (self.reading and requests_without_draft(self.reading.run)):
             self.say("No call failed. ctrl+g rewrites a section.")
             return
         self.start(kept)
@@ -403,13 +403,13 @@ class Drafting(Facts):
     async def action_go(self) -> None:
         """Commit what the drafts make of the session; where a changed draft asks for more calls, those first."""
         bench, drafts = self.bench, self.drafts
-        reading = await asyncio.to_thread(read_again, bench, drafts)
+        reading = await asyncio.to_thread(rerun_with_drafts, bench, drafts)
         if drafts is not self.drafts or bench is not self.bench or self.phase != "draft":
             return
-        if unanswered(reading.run):
+        if requests_without_draft(reading.run):
             self.start(drafts)
             return
-        if any(isinstance(draft.taken, Summary) and (draft.edited or draft.accepted) for draft in drafts):
+        if any(isinstance(draft.final_answer, Summary) and (draft.edited or draft.accepted) for draft in drafts):
             _, trouble = await to_its_end(lambda: keep_edited(bench, reading))
             if trouble:
                 self.app.notify(trouble, severity="warning", markup=False)

@@ -9,13 +9,12 @@ from textual import on
 from textual.screen import Screen
 from textual.widgets import Static
 
-from workbench import bench as steps
 from workbench.analysis.grounding import Grounding, Unfounded
 from workbench.analysis.retention import HeldFact
-from workbench.assessment import Assessment
 from workbench.base.errors import BadInput
-from workbench.bench import Bench
-from workbench.drafts import Draft
+from workbench.bench import Bench, steps
+from workbench.bench.assessment import Assessment
+from workbench.runs.drafts import Draft
 from workbench.summarizers.sections import Section, place_for, with_line
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_words import FactLine, fact_lines, line_for

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from workbench.assessment import Assessment
 from workbench.bench import Bench
+from workbench.bench.assessment import Assessment
 from workbench.compaction.strategy import Answer, Summary, SummaryRequest
-from workbench.drafts import Draft
-from workbench.live_run import FinishedRun, LiveRun
+from workbench.runs.drafts import Draft
+from workbench.runs.live_run import FinishedRun, LiveRun
 from workbench.summarizers import journal
 from workbench.summarizers.driver import Run
 from workbench.summarizers.runs import Run as Record
@@ -45,7 +45,7 @@ def keep_edited(bench: Bench, reading: Assessment) -> Kept:
 
 def keep_uncommitted(bench: Bench, drafts: Sequence[Draft]) -> Kept:
     """What a person had made of the drafts when the program ended, as a run that can be asked again."""
-    answers = [draft.taken for draft in drafts]
+    answers = [draft.final_answer for draft in drafts]
     live = _by_hand(bench, [draft.request for draft in drafts], answers)
     whole = all(isinstance(answer, Summary) for answer in answers)
     return _keep(live.unfinished(0.0).model_copy(update={"end": "finished" if whole else "failed"}))

@@ -10,15 +10,15 @@ from rich.text import Text
 
 from workbench.analysis.grounding import Grounding, Unfounded
 from workbench.analysis.retention import HeldFact
-from workbench.assessment import Assessment
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.text import counted, plural
 from workbench.bench import Bench
+from workbench.bench.assessment import Assessment
 from workbench.compaction.outcome import verdict
 from workbench.compaction.strategy import SummaryFailed
-from workbench.drafts import Draft, unanswered
-from workbench.quotes import Quote
+from workbench.runs.cost_estimate import RequestCost
+from workbench.runs.drafts import Draft, requests_without_draft
 from workbench.session import Usage
 from workbench.summarizers.as_sent import as_sent
 from workbench.summarizers.named import Name
@@ -74,7 +74,7 @@ def _address(name: Name) -> str:
         return str(broken)
 
 
-def quote_parts(quotes: Sequence[Quote], name: Name, bench: Bench) -> tuple[Part, ...]:
+def quote_parts(quotes: Sequence[RequestCost], name: Name, bench: Bench) -> tuple[Part, ...]:
     """What will be sent, what it would cost, and the exact requests."""
     if not quotes:
         nothing = "No request: this compaction needs no summary."
@@ -98,7 +98,7 @@ def quote_parts(quotes: Sequence[Quote], name: Name, bench: Bench) -> tuple[Part
     return tuple(parts)
 
 
-def sending(quotes: Sequence[Quote], name: Name) -> str:
+def sending(quotes: Sequence[RequestCost], name: Name) -> str:
     many = counted(len(quotes), "request")
     tokens = figure(sum(quote.tokens for quote in quotes))
     if name.model:
@@ -107,7 +107,7 @@ def sending(quotes: Sequence[Quote], name: Name) -> str:
     return f"{many} of ~{tokens} tokens, answered by {who(name)}{leaves}"
 
 
-def price_lines(quotes: Sequence[Quote], name: Name) -> list[str]:
+def price_lines(quotes: Sequence[RequestCost], name: Name) -> list[str]:
     if not name.model:
         return []
     tokens, expected, most = (
@@ -123,7 +123,7 @@ def price_lines(quotes: Sequence[Quote], name: Name) -> list[str]:
     return [f"{price}: ~{figure(tokens)} tokens in, {answer}", *notes, *(cached if continues else []), where]
 
 
-def _limits(quote: Quote) -> str:
+def _limits(quote: RequestCost) -> str:
     request = quote.request
     most = f"at most {figure(request.max_chars)} characters, " if request.max_chars else ""
     within = f", within {request.timeout_s:g} s" if request.timeout_s else ""
@@ -161,7 +161,7 @@ def reading_words(bench: Bench, reading: Assessment | None, draft: Draft | None,
     by = f" ({change(before.tokens, after.tokens)})" if before.tokens else ""
     said.append(f"{before} → {after} tokens{by}")
     said.append(checks_title(reading.checks).text)
-    if to_send := unanswered(reading.run):
+    if to_send := requests_without_draft(reading.run):
         said.append(f"{len(to_send)} more to send (ctrl+s)")
     elif reading.outcome.status != "compacted":
         said.append(verdict(reading.outcome.status, reading.outcome.reason))

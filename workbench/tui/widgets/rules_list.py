@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from workbench.bench import Stand
+from workbench.bench import RuleState
 from workbench.tui.keys import shared
 from workbench.tui.plain import figure, fit, line_of, one_line
 from workbench.tui.rules import Rule
@@ -36,7 +36,7 @@ class Shown:
     rules: Sequence[Rule] = ()
     watched: frozenset[str] = frozenset()
     pinned: frozenset[int] = frozenset()
-    states: Mapping[str, Stand | None] | None = None
+    states: Mapping[str, RuleState | None] | None = None
     """A sentence's state; None while it is worked out."""
 
 

@@ -15,12 +15,12 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.base.text import clip
-from workbench.bench import Stand
+from workbench.bench import RuleState
 from workbench.tui.plain import fit, line_of, one_line
 
 if TYPE_CHECKING:
     from workbench.analysis.watched import Verdict
-    from workbench.mending import Ways
+    from workbench.bench.fixes import RuleFixes
 
 Cells = list[tuple[str, str]]
 
@@ -49,10 +49,10 @@ class Watching(Struct, frozen=True):
     when they are told to stand so. `ways` are what keeps one that is lost."""
 
     watched: tuple[str, ...] = ()
-    stands: Sequence[Stand] = ()
+    stands: Sequence[RuleState] = ()
     fresh: bool = True
     moments: tuple[str, ...] = MOMENTS
-    ways: Ways | None = None
+    ways: RuleFixes | None = None
 
     def lines(self, most: int, width: int) -> int:
         """One for each sentence, `most` at most, and one for what keeps a lost one where its own line has no room."""
@@ -163,7 +163,7 @@ def ways_cells(watching: Watching, width: int) -> Cells:
     return [(f"   ○ lost{which}: ", "bad"), *offered]
 
 
-def _stand_cells(stand: Stand | None, watching: Watching, roomy: bool) -> Cells:
+def _stand_cells(stand: RuleState | None, watching: Watching, roomy: bool) -> Cells:
     """The present state first; one that is not known yet has its room."""
     verdicts = (stand.now, stand.after, stand.again) if stand else (None, None, None)
     cells: Cells = []

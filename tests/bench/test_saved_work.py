@@ -10,11 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.tui.app import story
-from workbench import bench as steps
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, open_bench
+from workbench.bench import Bench, open_bench, steps
+from workbench.bench.saved_work import SavedWork, load_work, restore_work, save_work, work_of
 from workbench.compaction.preset import load_preset
-from workbench.remembered import Work, carry_over, keep, recall, work_of
 from workbench.session import Epoch, Session, fingerprint
 from workbench.tokens import CountCache, Counter
 
@@ -40,10 +39,10 @@ def worked_on(counter: Counter) -> Bench:
 
 def test_work_comes_back_as_it_was(counter: Counter, tmp_path: Path) -> None:
     bench = worked_on(counter)
-    keep(bench.session, work_of(bench), tmp_path)
-    work = recall(named(), tmp_path)
+    save_work(bench.session, work_of(bench), tmp_path)
+    work = load_work(named(), tmp_path)
     assert work is not None
-    carried = carry_over(work, open_bench(named(), counter), counter)
+    carried = restore_work(work, open_bench(named(), counter), counter)
     again = carried.bench
     assert (again.pins, again.split_at, again.policy) == (bench.pins, "m16", bench.policy)
     assert (again.dropped, again.shortened) == (bench.dropped, bench.shortened)
@@ -53,32 +52,32 @@ def test_work_comes_back_as_it_was(counter: Counter, tmp_path: Path) -> None:
 
 
 def test_a_sentence_that_no_file_takes_is_kept_as_far_as_it_goes(tmp_path: Path) -> None:
-    keep(named(), Work(watched=("half a pair: \ud83d.",)), tmp_path)
-    assert recall(named(), tmp_path) == Work(watched=("half a pair: \ufffd.",))
+    save_work(named(), SavedWork(watched=("half a pair: \ud83d.",)), tmp_path)
+    assert load_work(named(), tmp_path) == SavedWork(watched=("half a pair: \ufffd.",))
 
 
 def test_nothing_done_is_nothing_to_carry(counter: Counter) -> None:
     bench = open_bench(named(), counter)
-    carried = carry_over(work_of(bench), bench, counter)
+    carried = restore_work(work_of(bench), bench, counter)
     assert (carried.bench, carried.note) == (bench, "")
 
 
 def test_fields_come_back_by_the_names_that_they_had(counter: Counter) -> None:
-    work = Work(preset="trim", changed={"earlier_summary": "drop", "target_percent": 40.0})
-    carried = carry_over(work, open_bench(named(), counter), counter)
+    work = SavedWork(preset="trim", changed={"earlier_summary": "drop", "target_percent": 40.0})
+    carried = restore_work(work, open_bench(named(), counter), counter)
     assert carried.bench.policy == load_preset("trim").policy.with_(keep_summaries=False, target_percent=40.0)
     assert (carried.kept, carried.lost) == (("the preset trim", "2 policy fields"), ())
 
 
 def test_what_no_longer_exists_is_let_go_and_counted(counter: Counter) -> None:
-    work = Work(
+    work = SavedWork(
         epoch=7,
         preset="augment-example",
         changed={FIELD: 9_999, "no_such_field": 1},
         pins=("m3", "gone-1", "gone-2"),
         split_at="gone-3",
     )
-    carried = carry_over(work, open_bench(named(), counter), counter)
+    carried = restore_work(work, open_bench(named(), counter), counter)
     assert carried.bench.pins == {"m3"}
     assert carried.bench.split_at is None
     assert carried.kept == ("1 policy field", "1 pin")
@@ -87,16 +86,16 @@ def test_what_no_longer_exists_is_let_go_and_counted(counter: Counter) -> None:
 
 def test_a_preset_that_is_gone_leaves_the_one_of_the_bench(counter: Counter) -> None:
     bench = open_bench(named(), counter)
-    carried = carry_over(Work(preset="no-such-preset", changed={FIELD: 5}), bench, counter)
+    carried = restore_work(SavedWork(preset="no-such-preset", changed={FIELD: 5}), bench, counter)
     assert carried.bench.policy == bench.policy
     assert carried.lost == ("the preset no-such-preset",)
 
 
 def test_another_strategy_comes_back_with_its_fields(counter: Counter) -> None:
     bench = steps.choose_preset(open_bench(named(), counter), load_preset("progressive"))
-    carried = carry_over(work_of(bench), open_bench(named(), counter), counter)
+    carried = restore_work(work_of(bench), open_bench(named(), counter), counter)
     assert (carried.bench.strategy.id, carried.bench.policy) == (bench.strategy.id, bench.policy)
-    kept = carry_over(work_of(bench), open_bench(named(), counter), counter, keep_policy=True)
+    kept = restore_work(work_of(bench), open_bench(named(), counter), counter, keep_policy=True)
     assert kept.bench.strategy.id == "exchange-summary"
 
 
@@ -105,9 +104,9 @@ def test_the_last_epoch_stays_the_last_when_another_is_added(counter: Counter) -
     two = replace(session, epochs=(Epoch(1, range(16)), Epoch(2, range(32))))
     first = steps.at_epoch(open_bench(two, counter), 1, counter)
     assert work_of(first).epoch == 1
-    assert carry_over(work_of(first), open_bench(two, counter), counter).bench.epoch == 1
+    assert restore_work(work_of(first), open_bench(two, counter), counter).bench.epoch == 1
     last = work_of(open_bench(session, counter))
-    assert carry_over(last, open_bench(two, counter), counter).bench.epoch == 2
+    assert restore_work(last, open_bench(two, counter), counter).bench.epoch == 2
 
 
 def test_an_epoch_comes_back_with_its_pins_edits_and_split(counter: Counter) -> None:
@@ -134,50 +133,50 @@ def test_a_session_is_known_again_when_it_has_grown_and_when_it_was_moved() -> N
 
 def test_a_session_without_a_name_is_not_remembered(counter: Counter, tmp_path: Path) -> None:
     bench = open_bench(story(), counter)
-    keep(bench.session, work_of(bench), tmp_path / "never-made")
+    save_work(bench.session, work_of(bench), tmp_path / "never-made")
     assert not (tmp_path / "never-made").exists()
-    assert recall(bench.session, tmp_path) is None
+    assert load_work(bench.session, tmp_path) is None
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '{"pins": 7}', "\x00"])
 def test_a_damaged_file_is_named_and_nothing_is_carried(text: str, tmp_path: Path) -> None:
     (tmp_path / f"{fingerprint(named())}.json").write_text(text)
     with pytest.raises(BadInput, match="is damaged"):
-        recall(named(), tmp_path)
+        load_work(named(), tmp_path)
 
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(counter: Counter, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     bench = worked_on(counter)
     with pytest.raises(BadInput, match="cannot be made"):
-        keep(bench.session, work_of(bench), tmp_path / "file" / "sessions")
+        save_work(bench.session, work_of(bench), tmp_path / "file" / "sessions")
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pins=st.sets(st.integers(0, 40)), split=st.none() | st.integers(0, 40), chars=st.integers(0, 10**6))
 def test_any_work_is_split_into_kept_and_lost(counter: Counter, pins: set[int], split: int | None, chars: int) -> None:
     ids = tuple(f"m{number}" for number in sorted(pins))
-    work = Work(
+    work = SavedWork(
         preset="augment-example", changed={FIELD: chars}, pins=ids, split_at=None if split is None else f"m{split}"
     )
-    carried = carry_over(work, open_bench(named(), counter), counter)
+    carried = restore_work(work, open_bench(named(), counter), counter)
     assert carried.bench.pins == {id for id in ids if int(id[1:]) < 32}
     assert carried.bench.split_at == (f"m{split}" if split is not None and split < 32 else None)
-    once_more = carry_over(work_of(carried.bench), open_bench(named(), counter), counter)
+    once_more = restore_work(work_of(carried.bench), open_bench(named(), counter), counter)
     assert not once_more.lost
     assert (once_more.bench.pins, once_more.bench.policy) == (carried.bench.pins, carried.bench.policy)
 
 
 def test_watched_sentences_come_back_behind_those_named_now(counter: Counter) -> None:
-    left = steps.watching(open_bench(named(), counter), ("Keep it short.", "Ask  first."))
+    left = steps.with_watched_rules(open_bench(named(), counter), ("Keep it short.", "Ask  first."))
     work = work_of(left)
     assert work.watched == ("Keep it short.", "Ask first.")
-    here = steps.watching(open_bench(named(), counter), ("Ask first.", "No tabs."))
-    carried = carry_over(work, here, counter)
+    here = steps.with_watched_rules(open_bench(named(), counter), ("Ask first.", "No tabs."))
+    carried = restore_work(work, here, counter)
     assert carried.bench.watched == ("Ask first.", "No tabs.", "Keep it short.")
     assert carried.kept == ("2 watched sentences",)
 
 
 def test_a_watched_sentence_that_cannot_be_watched_is_let_go(counter: Counter) -> None:
-    carried = carry_over(Work(preset="trim", watched=("…", "No tabs.")), open_bench(named(), counter), counter)
+    carried = restore_work(SavedWork(preset="trim", watched=("…", "No tabs.")), open_bench(named(), counter), counter)
     assert (carried.bench.watched, carried.lost) == (("No tabs.",), ("1 watched sentence",))

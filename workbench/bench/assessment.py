@@ -22,7 +22,7 @@ from workbench.analysis.receipt import brief_receipt, receipt
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import HeldFact, Retention, unread
 from workbench.analysis.spent import Spent, spent
-from workbench.bench import Bench, Stand, choose_preset, stands
+from workbench.bench import Bench, RuleState, choose_preset, rule_states
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
 from workbench.compaction.edits import given
@@ -219,9 +219,9 @@ class Assessment:
         return self.bench.later_use(self.outcome)
 
     @cached_property
-    def watched(self) -> tuple[Stand, ...]:
+    def watched(self) -> tuple[RuleState, ...]:
         """The state of each watched rule, before and after."""
-        return stands(self.bench, self.outcome)
+        return rule_states(self.bench, self.outcome)
 
     @cached_property
     def grounding(self) -> Grounding | None:
@@ -264,7 +264,7 @@ def assess(bench: Bench, run: Run) -> Assessment:
     return Assessment(bench, run, bench.chosen)
 
 
-def recorded(bench: Bench) -> Assessment | None:
+def assess_recorded(bench: Bench) -> Assessment | None:
     """Assess the compaction that the agent recorded at the end of the bench's epoch; None without one."""
     try:
         outcome = recorded_outcome(bench.session, bench.epoch)

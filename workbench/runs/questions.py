@@ -25,11 +25,11 @@ from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import unread
 from workbench.analysis.watched import Verdict
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, stands
+from workbench.bench import Bench, rule_states
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import Answer, SummaryFailed
-from workbench.live_run import LiveRun, connect, drive_live
-from workbench.quotes import quotes_for
+from workbench.runs.cost_estimate import request_costs_of
+from workbench.runs.live_run import LiveRun, connect, drive_live
 from workbench.session import fingerprint
 from workbench.summarizers import batches, driver
 from workbench.summarizers.estimate import estimate
@@ -63,16 +63,16 @@ def questions(bench: Bench, file: Path | None = None, most: int | None = None) -
     path = file or (lies if lies and lies.exists() else None)
     if path:
         return Questions(sourced(read_probes(path)[:most], bench.context.messages), path)
-    return Questions(made_of(bench, most), None)
+    return Questions(generated_questions(bench, most), None)
 
 
-def made_of(bench: Bench, most: int | None = None) -> tuple[Probe, ...]:
+def generated_questions(bench: Bench, most: int | None = None) -> tuple[Probe, ...]:
     """The questions that what the epoch says gives, which may be none."""
     folder = folder_of(bench.session)
     return probes_of(bench.context.shape, folder, bench.needed, MOST if most is None else most)
 
 
-def nothing_to_ask(bench: Bench) -> BadInput:
+def no_questions_error(bench: Bench) -> BadInput:
     lies = beside(bench.session)
     where = lies.name if lies else "a file"
     return BadInput(
@@ -81,13 +81,13 @@ def nothing_to_ask(bench: Bench) -> BadInput:
     )
 
 
-def elsewhere(bench: Bench, probes: Sequence[Probe]) -> int:
+def count_from_other_epochs(bench: Bench, probes: Sequence[Probe]) -> int:
     """How many ask of messages that the epoch on the bench does not have."""
     known = bench.context.shape.index_of
     return sum(bool(probe.source) and probe.source not in known for probe in probes)
 
 
-def theirs(bench: Bench) -> Outcome:
+def recorded_compaction(bench: Bench) -> Outcome:
     """The compaction that the session records of this epoch. Raises BadInput where none did, or none can read it."""
     try:
         outcome = recorded_outcome(bench.session, bench.epoch)
@@ -105,7 +105,7 @@ def exam_of(bench: Bench, probes: tuple[Probe, ...], outcomes: Sequence[tuple[st
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class QuestionCosts:
     """What asking will take: so many calls, beside those `answered` before, and about so many tokens at about this
     cost, and at most; and what a judge can cost at most beside them, whose calls are not counted."""
 
@@ -122,21 +122,23 @@ class Quote:
         return added((self.at_most.dollars, self.judged.dollars))
 
 
-def quoted(bench: Bench, exam: Exam, model: str, known: Mapping[str, Answer], *, batch: bool = False) -> Quote:
+def question_costs(
+    bench: Bench, exam: Exam, model: str, known: Mapping[str, Answer], *, batch: bool = False
+) -> QuestionCosts:
     """As any run is quoted, by what would be sent. Renders the requests: not for an event loop. Raises BadInput for a
     broken table of models."""
     meter, whom = bench.layout.sizes.meter, asking(model)
-    foreseen = quotes_for(driver.drive(exam.asking(known), estimate), meter, whom)
-    judging = quotes_for(driver.drive(exam.judged_at_most(), estimate), meter, whom) if foreseen else ()
+    foreseen = request_costs_of(driver.drive(exam.asking(known), estimate), meter, whom)
+    judging = request_costs_of(driver.drive(exam.judged_at_most(), estimate), meter, whom) if foreseen else ()
     answered = len({sheet.request.key for sheet in exam.sheets} & known.keys())
     costs = ([one.cost for one in foreseen], [one.at_most for one in foreseen], [one.at_most for one in judging])
     cost, at_most, judged = (in_batch(one) if batch else one for one in (together(several, model) for several in costs))
-    return Quote(len(foreseen), answered, sum(one.tokens for one in foreseen), cost, at_most, judged)
+    return QuestionCosts(len(foreseen), answered, sum(one.tokens for one in foreseen), cost, at_most, judged)
 
 
-def quoted_together(quotes: Sequence[Quote], model: str) -> Quote:
+def total_costs(quotes: Sequence[QuestionCosts], model: str) -> QuestionCosts:
     """What it will take to ask after several sessions."""
-    return Quote(
+    return QuestionCosts(
         sum(one.calls for one in quotes),
         sum(one.answered for one in quotes),
         sum(one.tokens for one in quotes),
@@ -150,33 +152,33 @@ def in_batch(cost: Cost) -> Cost:
     return at_share(cost, batches.PRICE, "half the price, as a batch")
 
 
-def answered_before(bench: Bench, model: str) -> dict[str, Answer]:
+def saved_answers(bench: Bench, model: str) -> dict[str, Answer]:
     """What the journal keeps of earlier questions to the model. Raises BadInput for a journal that cannot be read."""
     return answers_before(fingerprint(bench.session), asking(model).model)
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class RuleByVariant:
     """A watched sentence, and by arm how it stands in what the questions are answered from."""
 
     sentence: str
     verdicts: tuple[Verdict, ...]
 
 
-def watched_in(bench: Bench, exam: Exam) -> tuple[Watched, ...]:
+def rules_by_variant(bench: Bench, exam: Exam) -> tuple[RuleByVariant, ...]:
     """Each watched sentence in every arm; in nothing it is gone. Reads every message: not for an event loop."""
     by_arm = [
-        [stand.after or stand.now for stand in stands(bench, source.outcome)] if source.messages else None
+        [stand.after or stand.now for stand in rule_states(bench, source.outcome)] if source.messages else None
         for source in exam.sources
     ]
     return tuple(
-        Watched(sentence, tuple(those[at] if those else "gone" for those in by_arm))
+        RuleByVariant(sentence, tuple(those[at] if those else "gone" for those in by_arm))
         for at, sentence in enumerate(bench.watched)
     )
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionRun:
     """What a model answered, as it is graded, and the record of the run for the journal; None where all of it was
     answered before. `failed` says of each call that gave no answer why; `cut`: the model's window was too small for
     an arm, and its oldest messages were left out."""
@@ -189,13 +191,13 @@ class Asked:
 
 async def ask(
     bench: Bench, exam: Exam, model: str, known: Mapping[str, Answer], purse: Purse, on_event: OnLiveEvent = nobody
-) -> Asked:
+) -> QuestionRun:
     """Ask `model` whatever `known` has no answer to; each answer is in the journal when it has come. Raises BadInput
     without a key."""
     live = LiveRun(bench, asking(model))
     summarizer = await connect(live, purse, on_event)
     run = await drive_live(live, heard_as_kept(exam.asking(known)), summarizer, keeps=True, as_kept=as_probe)
-    return await asyncio.to_thread(asked, exam, known, live, run)
+    return await asyncio.to_thread(grade_run, exam, known, live, run)
 
 
 async def ask_in_batch(
@@ -206,7 +208,7 @@ async def ask_in_batch(
     on_batch: batches.OnBatch,
     uploads: asyncio.Semaphore,
     keep: Callable[[Run], object],
-) -> Asked:
+) -> QuestionRun:
     """The same through the Message Batches API, at half the price: within a day, mostly within the hour. A batch that
     an earlier run sent is taken up, until the record of its answers has been given to `keep`, in a thread. Raises
     BadInput, which says whether a batch goes on."""
@@ -214,7 +216,7 @@ async def ask_in_batch(
     compacting = heard_as_kept(exam.asking(known))
     async with batches.ran(compacting, model, bench.session, on_batch, uploads, tell=live.recorder.heard) as run:
         live.recorder.took(run.requests, run.answers)
-        done = asked(exam, known, live, run)
+        done = grade_run(exam, known, live, run)
         if done.record is None:
             return done
         bills = [call.usage.billed for call in done.record.calls if call.usage]
@@ -224,9 +226,9 @@ async def ask_in_batch(
         return replace(done, record=record)
 
 
-def asked(exam: Exam, known: Mapping[str, Answer], live: LiveRun, run: driver.Run) -> Asked:
+def grade_run(exam: Exam, known: Mapping[str, Answer], live: LiveRun, run: driver.Run) -> QuestionRun:
     """Grade what a run answered. Renders the requests: not for an event loop."""
     record = as_probe(live.finished(run, ())) if run.requests else None
     cut = any(isinstance(event, Shrunk) for event in live.recorder.events)
     failed = tuple(answer.detail or answer.kind for answer in run.answers if isinstance(answer, SummaryFailed))
-    return Asked(graded(exam, {**known, **kept(run.recording)}, live.name.model), record, failed, cut)
+    return QuestionRun(graded(exam, {**known, **kept(run.recording)}, live.name.model), record, failed, cut)

@@ -13,15 +13,15 @@ from tests.summarizers.live_calls import client_talks_to
 from tests.tui.app import story
 from workbench.analysis.prompt_use import Found, by_id
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, choose_preset, counted, open_bench
+from workbench.bench import Bench, choose_preset, open_bench, with_counts
 from workbench.compaction.preset import default_preset
-from workbench.live_run import LiveRun
+from workbench.runs.live_run import LiveRun
+from workbench.runs.variants import check_count, prompt_variants, run_all, setting_variants
 from workbench.summarizers import journal
 from workbench.summarizers.live_events import LiveEvent, Wrote
 from workbench.summarizers.named import Name
 from workbench.summarizers.purse import Purse, TooDear
 from workbench.tokens import Counter
-from workbench.variants import ask_all, check_several, of_numbers, of_prompts
 
 EXTRACTIVE, GARBAGE = Name("extractive"), Name("rehearse", "garbage")
 
@@ -31,11 +31,11 @@ def bench() -> Bench:
     counter = Counter(None)
     made = open_bench(story(rounds=30), counter)
     counter.count_all(made.messages, lambda done, of: None, lambda: False)
-    return counted(made, counter)
+    return with_counts(made, counter)
 
 
 def live(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) -> list[LiveRun]:
-    return [one.live(bench) for one in of_prompts(bench, prompts, names)]
+    return [one.live(bench) for one in prompt_variants(bench, prompts, names)]
 
 
 def test_a_pair_differs_in_one_thing(bench: Bench) -> None:
@@ -54,11 +54,11 @@ def test_a_pair_differs_in_one_thing(bench: Bench) -> None:
     ]
     for prompts, names in (([], []), ([english], []), ([], [GARBAGE]), ([english], [GARBAGE])):
         with pytest.raises(BadInput, match="two prompts, or two summarizers"):
-            check_several(prompts, names)
+            check_count(prompts, names)
 
 
 def test_a_number_has_a_variant_for_each_value(bench: Bench) -> None:
-    several = of_numbers(bench.chosen, ["history_tail_size_chars_to_exclude=10000,20000"])
+    several = setting_variants(bench.chosen, ["history_tail_size_chars_to_exclude=10000,20000"])
     assert [one.label for one in several] == [
         "history_tail_size_chars_to_exclude = 10 000", "history_tail_size_chars_to_exclude = 20 000",
     ]  # fmt: skip
@@ -66,12 +66,12 @@ def test_a_number_has_a_variant_for_each_value(bench: Bench) -> None:
     assert [one["history_tail_size_chars_to_exclude"] for one in policies] == [10_000, 20_000]
     assert len({one.preset.name for one in several}) == 1
     with pytest.raises(BadInput, match="cwb compare --vary"):
-        of_numbers(bench.chosen, ["window=100k,200k"])
+        setting_variants(bench.chosen, ["window=100k,200k"])
 
 
 def test_no_two_numbers_have_the_same_label(bench: Bench) -> None:
     """Six digits made 1e+06 of both."""
-    several = of_numbers(bench.chosen, ["history_tail_size_chars_to_exclude=1000000,1000001"])
+    several = setting_variants(bench.chosen, ["history_tail_size_chars_to_exclude=1000000,1000001"])
     assert [one.label.rpartition("= ")[2] for one in several] == ["1 000 000", "1 000 001"]
 
 
@@ -96,7 +96,7 @@ async def test_both_are_whole_runs_that_leave_the_bench_as_it_is(bench: Bench) -
     before = repr(bench.messages)
     heard: list[int] = []
     pair = live(bench, [], [GARBAGE, Name("rehearse", "refused")])
-    both = await ask_all(pair, Purse(), lambda number, event: heard.append(number), keeps=True)
+    both = await run_all(pair, Purse(), lambda number, event: heard.append(number), keeps=True)
     assert [one.run.outcome.status for one in both] == ["compacted", "unchanged"]
     assert [one.failures != () for one in both] == [False, True]
     assert both[0].found.after.tokens < both[0].found.before.tokens == both[1].found.after.tokens
@@ -117,7 +117,7 @@ async def test_a_pair_that_is_stopped_tells_what_had_come(bench: Bench, monkeypa
     async with fake_api(stalling("Half a"), stalling("Half a")) as api:
         client_talks_to(api, monkeypatch)
         pair = live(bench, [], [Name("anthropic", MODEL), Name("anthropic", MODEL)])
-        task = asyncio.ensure_future(ask_all(pair, Purse(), heard, keeps=True))
+        task = asyncio.ensure_future(run_all(pair, Purse(), heard, keeps=True))
         await writing.wait()
         task.cancel()
         await asyncio.wait([task])
@@ -136,7 +136,7 @@ async def test_an_answer_is_kept_before_both_are_there(
     async with fake_api(answer("The parser was mended.")) as api:
         client_talks_to(api, monkeypatch)
         pair = live(bench, [], [Name("anthropic", MODEL), GARBAGE])
-        await ask_all(pair, Purse(), keeps=keeps)
+        await run_all(pair, Purse(), keeps=keeps)
     kept = [journal.load(one.id) for one in journal.kept()]
     assert [(one.id, one.end) for one in kept] == ([(pair[0].recorder.id, "cancelled")] if keeps else [])
     assert [call.text for one in kept for call in one.calls] == (["The parser was mended."] if keeps else [])
@@ -147,7 +147,7 @@ async def test_without_a_key_neither_is_asked(bench: Bench, monkeypatch: pytest.
         client_talks_to(api, monkeypatch)
         monkeypatch.delenv("ANTHROPIC_API_KEY")
         with pytest.raises(BadInput, match="ANTHROPIC_API_KEY"):
-            await ask_all(live(bench, [], [GARBAGE, Name("anthropic", MODEL)]), Purse(), keeps=True)
+            await run_all(live(bench, [], [GARBAGE, Name("anthropic", MODEL)]), Purse(), keeps=True)
     assert api.received == []
 
 
@@ -179,7 +179,7 @@ async def test_f3_a_pair_with_an_unpriced_model_keeps_the_limit_for_the_priced_o
         client_talks_to(api, monkeypatch)
         pair = live(bench, [], [Name("anthropic", "my-llama"), Name("anthropic", MODEL)])
         try:
-            await ask_all(pair, Purse(limit, ask=ask), keeps=False)
+            await run_all(pair, Purse(limit, ask=ask), keeps=False)
         except TooDear:
             assert sent == 0
         assert len(api.received) == sent

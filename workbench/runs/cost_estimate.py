@@ -15,7 +15,7 @@ from workbench.tokens.sizes import Meter
 
 
 @dataclass(frozen=True)
-class Quote:
+class RequestCost:
     """What a request would cost: tokens sent, tokens expected back and at most, and dollars for both."""
 
     request: SummaryRequest
@@ -27,12 +27,12 @@ class Quote:
     at_most: Cost
 
 
-def quotes(bench: Bench, name: Name) -> tuple[Quote, ...]:
+def request_costs(bench: Bench, name: Name) -> tuple[RequestCost, ...]:
     """A quote for each request of the plan. Renders and counts them: not for the event loop."""
-    return quotes_for(bench.plan.run, bench.layout.sizes.meter, name)
+    return request_costs_of(bench.plan.run, bench.layout.sizes.meter, name)
 
 
-def quotes_for(run: Run, meter: Meter, name: Name) -> tuple[Quote, ...]:
+def request_costs_of(run: Run, meter: Meter, name: Name) -> tuple[RequestCost, ...]:
     """A quote for each request of a run that was driven with estimated answers, as though no cache held anything of it
     yet."""
     model, whom = name.model, name.connection if name.model else None
@@ -44,5 +44,5 @@ def quotes_for(run: Run, meter: Meter, name: Name) -> tuple[Quote, ...]:
         most = request.max_output_tokens or longest
         expected = min(meter.text_tokens(words), most)
         cost, at_most = (actual(billed_as(request, whom, tokens, n), model) for n in (expected, most))
-        found.append(Quote(request, len(request.text), tokens, expected, most, cost, at_most))
+        found.append(RequestCost(request, len(request.text), tokens, expected, most, cost, at_most))
     return tuple(found)

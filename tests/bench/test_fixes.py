@@ -7,9 +7,18 @@ from dataclasses import replace
 import pytest
 
 from tests.tui.app import session_of, story
-from workbench import mending
 from workbench.analysis.watched import HOLDS
-from workbench.bench import Bench, Stand, counted, open_bench, set_policy, stands, toggle_pin, watching
+from workbench.bench import (
+    Bench,
+    RuleState,
+    fixes,
+    open_bench,
+    rule_states,
+    set_policy,
+    toggle_pin,
+    with_counts,
+    with_watched_rules,
+)
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Status
 from workbench.compaction.policy import Policy
@@ -24,17 +33,17 @@ def bench(preset: str = "trim", rounds: int = 8) -> Bench:
     counter = Counter()
     texts = [*["Look at it."] * 3, f"Now this. {RULE}", *["Go on."] * 6]
     opened = open_bench(session_of(story(rounds, texts=texts).messages), counter, preset=preset, window=3_000)
-    return watching(counted(opened, counter), (RULE,))
+    return with_watched_rules(with_counts(opened, counter), (RULE,))
 
 
-def after(one: Bench) -> Stand:
-    return stands(one, one.offline.outcome)[0]
+def after(one: Bench) -> RuleState:
+    return rule_states(one, one.offline.outcome)[0]
 
 
 def test_a_pin_and_a_number_keep_it_each_near_to_what_stands() -> None:
     lost = bench()
     assert (after(lost).now, after(lost).after) == ("verbatim", "gone")
-    ways = mending.ways_of(lost, [after(lost)])
+    ways = fixes.find_fixes(lost, [after(lost)])
     assert ways is not None
     assert ways.pin is not None
     assert ways.number is not None
@@ -52,7 +61,7 @@ def test_a_pin_and_a_number_keep_it_each_near_to_what_stands() -> None:
 def test_the_number_is_nearer_to_what_it_was_than_the_first_that_kept_it() -> None:
     """A tenth nearer no longer keeps it."""
     lost = bench()
-    number = mending.by_number(lost, RULE)
+    number = fixes.setting_fix(lost, RULE)
     assert number is not None
     name, _, value = number.option.removeprefix("--set ").partition("=")
     was = float(getattr(lost.policy, name))
@@ -63,19 +72,19 @@ def test_the_number_is_nearer_to_what_it_was_than_the_first_that_kept_it() -> No
 def test_what_is_pinned_already_or_stands_nowhere_has_no_pin_and_what_nobody_waits_for_no_number() -> None:
     lost = bench()
     pinned = toggle_pin(lost, lost.messages[24].id)
-    assert mending.by_pin(pinned, RULE) is None
-    assert mending.by_pin(lost, "The quokka naps at noon.") is None
-    assert mending.by_number(lost, RULE, lambda: False) is None
+    assert fixes.pin_fix(pinned, RULE) is None
+    assert fixes.pin_fix(lost, "The quokka naps at noon.") is None
+    assert fixes.setting_fix(lost, RULE, lambda: False) is None
 
 
 def test_of_so_many_tries_none_is_made_more(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = []
-    monkeypatch.setattr(mending, "_keeps", lambda other, sentence: tried.append(other))
-    assert mending.by_number(bench("message-window"), RULE) is None
-    assert len(tried) <= mending.TRIES
+    monkeypatch.setattr(fixes, "_keeps_rule", lambda other, sentence: tried.append(other))
+    assert fixes.setting_fix(bench("message-window"), RULE) is None
+    assert len(tried) <= fixes.MAX_TRIES
     tried.clear()
-    monkeypatch.setattr(mending, "TRIES", 2)
-    assert mending.by_number(bench("message-window"), RULE) is None
+    monkeypatch.setattr(fixes, "MAX_TRIES", 2)
+    assert fixes.setting_fix(bench("message-window"), RULE) is None
     assert len(tried) == 2
 
 
@@ -92,14 +101,14 @@ def test_of_so_many_tries_none_is_made_more(monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_lost_is_what_stood_and_stands_no_longer(now: str, then: str | None, lost: bool) -> None:
-    told = [Stand("Kept.", "verbatim", "verbatim"), Stand(RULE, now, then)]  # type: ignore[arg-type]
-    assert mending.lost_of(told) == (RULE if lost else "")
+    told = [RuleState("Kept.", "verbatim", "verbatim"), RuleState(RULE, now, then)]  # type: ignore[arg-type]
+    assert fixes.first_lost_rule(told) == (RULE if lost else "")
 
 
 def test_a_long_context_is_offered_the_pin_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     lost = bench()
-    monkeypatch.setattr(mending, "MOST_TRIED", lost.layout.shape.chars[-1] - 1)
-    ways = mending.ways_of(lost, [after(lost)])
+    monkeypatch.setattr(fixes, "MAX_CHARS", lost.layout.shape.chars[-1] - 1)
+    ways = fixes.find_fixes(lost, [after(lost)])
     assert ways is not None
     assert (ways.pin is not None, ways.number) == (True, None)
 
@@ -116,6 +125,6 @@ def test_c_nothing_is_offered_with_which_the_compaction_only_falls_back(status: 
 
     other = replace(lost, strategy=replace(trim, when_due=when_due))
     assert after(other).after == "gone"
-    ways = mending.ways_of(other, [after(other)])
+    ways = fixes.find_fixes(other, [after(other)])
     assert ways is not None
     assert (ways.pin is not None, ways.number is not None) == (offered, offered)

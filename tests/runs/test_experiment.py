@@ -30,37 +30,37 @@ from workbench.cli.selection import Selection
 from workbench.compaction.strategies import exchange_summary
 from workbench.compaction.strategy import Answer, Summary, SummaryRequest
 from workbench.conformance.building import agent, context_of, user
-from workbench.experiment import (
-    Asking,
-    Compared,
-    Figures,
+from workbench.runs.experiment import (
+    ExperimentOptions,
     Open,
-    Verdict,
+    SessionResult,
+    VariantFigures,
+    VariantVerdict,
     compare_in_batches,
     compare_live,
-    queued,
+    queue_session,
     verdicts,
 )
-from workbench.live_run import LiveRun
+from workbench.runs.live_run import LiveRun
+from workbench.runs.variants import prompt_variants
 from workbench.summarizers import journal
 from workbench.summarizers.batches import UnderWay
 from workbench.summarizers.driver import drive
 from workbench.summarizers.named import parsed
 from workbench.summarizers.purse import Purse
 from workbench.summarizers.recorded import but_known, recorded
-from workbench.variants import of_prompts
 
 pytestmark = pytest.mark.usefixtures("lets_stand_what_stands")
 
-NONE = Figures("compacted", (), 100, 10, {}, None, (), (), 0.0, "")
+NONE = VariantFigures("compacted", (), 100, 10, {}, None, (), (), 0.0, "")
 
 
 def facts(*told: float) -> dict[tuple[str, str, int], float]:
     return {("path", f"f{number}", number): one for number, one in enumerate(told)}
 
 
-def session(*variants: Figures) -> Compared:
-    return Compared(Path("s.jsonl"), 1, 1_000, variants)
+def session(*variants: VariantFigures) -> SessionResult:
+    return SessionResult(Path("s.jsonl"), 1, 1_000, variants)
 
 
 def test_the_verdict_is_over_pairs() -> None:
@@ -89,7 +89,7 @@ def test_the_verdict_is_over_pairs() -> None:
     [(0.001, 0.2, 2), (0.0, 0.2, None), (-0.1, 0.1, None), (-0.2, 0.0, None), (-0.2, -0.001, 0)],
 )
 def test_a_variant_is_better_where_the_interval_says_so(low: float, high: float, better: int | None) -> None:
-    assert Verdict("facts correct", 2, 3, 0.5, 0.6, 0.1, low, high).better == better
+    assert VariantVerdict("facts correct", 2, 3, 0.5, 0.6, 0.1, low, high).better == better
 
 
 def test_each_variant_is_judged_against_the_first() -> None:
@@ -144,7 +144,7 @@ def opening(*names: str) -> tuple[Open, list[str]]:
         bench = on_bench(Selection(files=(file,), presets=("gemini-cli",)), Selection(presets=("gemini-cli",)).policy)
         held.append(weakref.ref(bench))
         order.append(file.name)
-        return tuple(one.live(bench) for one in of_prompts(bench, [], [parsed(name) for name in names]))
+        return tuple(one.live(bench) for one in prompt_variants(bench, [], [parsed(name) for name in names]))
 
     return opened, order
 
@@ -152,8 +152,8 @@ def opening(*names: str) -> tuple[Open, list[str]]:
 async def test_of_many_sessions_one_is_held(sessions: Path) -> None:
     files = [sessions / "a.jsonl", sessions / "b.jsonl"]
     opened, order = opening("extractive", "rehearse:garbage", "rehearse:empty")
-    seen = [await asyncio.to_thread(queued, file, opened, again=True, batch=False) for file in files]
-    done = [await compare_live(file, opened, Asking(Purse(), False, print)) for file in files]
+    seen = [await asyncio.to_thread(queue_session, file, opened, again=True, batch=False) for file in files]
+    done = [await compare_live(file, opened, ExperimentOptions(Purse(), False, print)) for file in files]
     assert order == ["a.jsonl", "b.jsonl"] * 2
     assert ([one.file for one in seen], [one.file for one in done]) == (files, files)
     assert [len(one.variants) for one in done] == [3, 3]
@@ -198,7 +198,7 @@ async def test_none_is_held_while_its_batch_is_under_way(
                 await every_batch(api, "I did /src/part1.py.")(to)
 
         api.replies = [at_the_second_look] * 50
-        asking, turn = Asking(Purse(), keeps, print, told.append, 0.001), asyncio.Semaphore(1)
+        asking, turn = ExperimentOptions(Purse(), keeps, print, told.append, 0.001), asyncio.Semaphore(1)
         done = await asyncio.gather(*(compare_in_batches(file, opened, asking, turn) for file in files))
         assert [one.method for one in api.received].count("POST") == 4
     assert [one.counts(1) for one in done] == [True, True]

@@ -19,12 +19,12 @@ from workbench.formats.registry import by_id
 from workbench.repairs.engine import Repair, repair
 
 
-def newest_in(folder: Path) -> Found:
+def newest_session_in(folder: Path) -> Found:
     """The session of `folder` that was changed last, of all tools that keep theirs where they usually do.
 
     Raises BadInput where there is none, where its tool's sessions cannot be written, and while it is being written.
     """
-    found = next((one for one in discover() if isinstance(one, Found) and _is_of(one, folder)), None)
+    found = next((one for one in discover() if isinstance(one, Found) and _belongs_to(one, folder)), None)
     if found is None:
         raise BadInput(
             f"No session of {folder} is in an agent's usual folder; name its file (`cwb audit --quick` lists all)."
@@ -42,12 +42,12 @@ def newest_in(folder: Path) -> Found:
     return found
 
 
-def _is_of(found: Found, folder: Path) -> bool:
+def _belongs_to(found: Found, folder: Path) -> bool:
     """Whether a session was held in the folder, or lies in it."""
     return same_file(found.folder, folder) if found.folder else found.path.is_relative_to(folder)
 
 
-def repaired(path: Path, part: str = "") -> Repair | None:
+def repaired_copy(path: Path, part: str = "") -> Repair | None:
     """The repair of a damaged session; None where nothing is wrong, or nothing that can be repaired."""
     with suppress(BadInput):
         made = repair(path, part=part)

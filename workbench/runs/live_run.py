@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from workbench.assessment import Assessment, assess
 from workbench.bench import Bench
+from workbench.bench.assessment import Assessment, assess
 from workbench.compaction.checks import Check
 from workbench.compaction.strategy import Compacting, Summary, SummaryFailed
 from workbench.session import Usage, fingerprint
@@ -30,7 +30,7 @@ from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.summarizer import Summarizer
 from workbench.tokens.cost import Cost, actual_of_all
 
-AsKept = Callable[[runs.Run], runs.Run]
+EditRecord = Callable[[runs.Run], runs.Run]
 """Changes a record before it is kept: that of questions is of another kind."""
 
 
@@ -85,7 +85,7 @@ class LiveRun:
             }
         )
 
-    def keep_answer(self, number: int, as_kept: AsKept = unchanged) -> None:
+    def keep_answer(self, number: int, as_kept: EditRecord = unchanged) -> None:
         """Write the answer to request `number` into the run history, so that a kill loses nothing that is paid for. The
         record of the run's end replaces them."""
         model = self.name.model
@@ -137,7 +137,7 @@ async def drive_live(
     on_event: driver.OnEvent = lambda event: None,
     *,
     keeps: bool,
-    as_kept: AsKept = unchanged,
+    as_kept: EditRecord = unchanged,
 ) -> driver.Run:
     """Drive `compacting` to its end. With `keeps` each answer of a model is in the run history before the next is asked
     for. What the generator raises propagates."""

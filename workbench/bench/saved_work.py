@@ -13,12 +13,11 @@ from typing import Any
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
 from workbench.base.text import counted
 from workbench.base.values import json_of
-from workbench.bench import Bench
+from workbench.bench import Bench, steps
 from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
@@ -26,7 +25,7 @@ from workbench.session import EpochChoice, Session, fingerprint
 from workbench.tokens import Counter
 
 
-class Work(BaseModel):
+class SavedWork(BaseModel):
     """The work on one session. `epoch` is None for where it opens by itself, "last" for the last one, whichever that is
     by now.
 
@@ -47,7 +46,7 @@ class Work(BaseModel):
     watched: tuple[str, ...] = ()
 
 
-class Carried(Struct, frozen=True):
+class RestoredWork(Struct, frozen=True):
     """A bench with earlier work on it, what came along, and how much of it could not."""
 
     bench: Bench
@@ -62,13 +61,13 @@ class Carried(Struct, frozen=True):
         return "; ".join(part for part in (kept, lost) if part)
 
 
-def work_of(bench: Bench) -> Work:
+def work_of(bench: Bench) -> SavedWork:
     """What is worth remembering of a bench."""
-    preset = _preset(bench.preset, bench.session)
+    preset = _load_preset_or_none(bench.preset, bench.session)
     values = bench.policy.model_dump(mode="json")
     given = preset.policy.model_dump(mode="json") if preset and preset.strategy == bench.strategy.id else {}
     is_last = bench.epoch == len(bench.session.epochs)
-    return Work(
+    return SavedWork(
         # Of a session whose end alone is read yet no other epoch is on the bench than the one that it is opened at.
         epoch="last" if is_last else None if bench.session.begins_at else bench.epoch,
         preset=bench.preset,
@@ -82,7 +81,7 @@ def work_of(bench: Bench) -> Work:
     )
 
 
-def carry_over(work: Work, bench: Bench, counter: Counter, *, keep_policy: bool = False) -> Carried:
+def restore_work(work: SavedWork, bench: Bench, counter: Counter, *, keep_policy: bool = False) -> RestoredWork:
     """Earlier work put on a freshly opened bench. With `keep_policy` the bench's own strategy and numbers stay."""
     kept: list[str] = []
     lost: list[str] = []
@@ -95,12 +94,12 @@ def carry_over(work: Work, bench: Bench, counter: Counter, *, keep_policy: bool 
             lost.append(f"epoch {epoch}")
     if not keep_policy:
         bench = _with_policy(work, bench, kept, lost)
-    bench = steps.summarized_by(bench, work.summarizer)
+    bench = steps.with_summarizer(bench, work.summarizer)
     refused = 0
     for sentence in work.watched:
         try:
             # What was named for this visit comes first, and may be there already.
-            bench = steps.watching(bench, (*bench.watched, sentence))
+            bench = steps.with_watched_rules(bench, (*bench.watched, sentence))
         except BadInput:
             refused += 1
     if taken := len(work.watched) - refused:
@@ -124,11 +123,11 @@ def carry_over(work: Work, bench: Bench, counter: Counter, *, keep_policy: bool 
             kept.append("the split")
         else:
             lost.append("the split")
-    return Carried(bench, tuple(kept), tuple(lost))
+    return RestoredWork(bench, tuple(kept), tuple(lost))
 
 
-def _with_policy(work: Work, bench: Bench, kept: list[str], lost: list[str]) -> Bench:
-    preset = _preset(work.preset, bench.session)
+def _with_policy(work: SavedWork, bench: Bench, kept: list[str], lost: list[str]) -> Bench:
+    preset = _load_preset_or_none(work.preset, bench.session)
     if preset is None:
         if work.preset:
             lost.append(f"the preset {work.preset}")
@@ -136,7 +135,7 @@ def _with_policy(work: Work, bench: Bench, kept: list[str], lost: list[str]) -> 
     if preset.id != bench.preset:
         bench = steps.choose_preset(bench, preset)
         kept.append(f"the preset {preset.id}")
-    policy, refused = _changed(preset.policy, work.changed)
+    policy, refused = _policy_with_changes(preset.policy, work.changed)
     if taken := len(work.changed) - refused:
         bench = steps.set_policy(bench, policy)
         kept.append(counted(taken, "policy field"))
@@ -145,7 +144,7 @@ def _with_policy(work: Work, bench: Bench, kept: list[str], lost: list[str]) -> 
     return bench
 
 
-def _changed(policy: Policy, changes: dict[str, Any]) -> tuple[Policy, int]:
+def _policy_with_changes(policy: Policy, changes: dict[str, Any]) -> tuple[Policy, int]:
     """The policy with every change that it still takes, and how many it does not."""
     try:
         return policy.with_(**changes), 0
@@ -160,7 +159,7 @@ def _changed(policy: Policy, changes: dict[str, Any]) -> tuple[Policy, int]:
     return policy, refused
 
 
-def _preset(name: str, session: Session) -> Preset | None:
+def _load_preset_or_none(name: str, session: Session) -> Preset | None:
     try:
         return of_its_time(load_preset(name), session) if name else None
     except BadInput:
@@ -171,7 +170,7 @@ def _in_order(bench: Bench, ids: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(ids, key=lambda id: bench.layout.shape.index_of.get(id, -1)))
 
 
-def recall(session: Session, folder: Path) -> Work | None:
+def load_work(session: Session, folder: Path) -> SavedWork | None:
     """The work on `session` that was kept in `folder`, None where there is none.
 
     Raises BadInput for a file that cannot be read as one.
@@ -181,18 +180,18 @@ def recall(session: Session, folder: Path) -> Work | None:
     if not key or not path.is_file():
         return None
     try:
-        return Work.model_validate_json(path.read_bytes())
+        return SavedWork.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         raise BadInput(f"{path} is damaged, so the saved work of this session is lost; delete the file.") from None
 
 
-def is_kept(session: Session, folder: Path) -> bool:
+def has_saved_work(session: Session, folder: Path) -> bool:
     """Whether there is work on `session` in `folder`."""
     key = fingerprint(session)
     return bool(key) and (folder / f"{key}.json").is_file()
 
 
-def keep(session: Session, work: Work, folder: Path) -> None:
+def save_work(session: Session, work: SavedWork, folder: Path) -> None:
     """Write `work` down, whole or not at all. A session without a fingerprint is not kept.
 
     Raises BadInput where it cannot be written.

@@ -24,14 +24,14 @@ from workbench.analysis.retention_tables import by_variant
 from workbench.analysis.sweep.axes import WINDOW, setting_words
 from workbench.analysis.sweep.cells import plan_of
 from workbench.analysis.watched import sentence_columns
-from workbench.assessment import FIGURES, Assessment, compare, compute
 from workbench.base.errors import BadInput
 from workbench.base.tables import Row, Table, Value, columns
-from workbench.bench import Bench, choose_preset, stands
+from workbench.bench import Bench, choose_preset, rule_states
+from workbench.bench.assessment import FIGURES, Assessment, compare, compute
 from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.preset import Preset, default_preset
-from workbench.live_run import FinishedRun, LiveRun, connect, drive_live
-from workbench.quotes import quotes
+from workbench.runs.cost_estimate import request_costs
+from workbench.runs.live_run import FinishedRun, LiveRun, connect, drive_live
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.live_events import LiveEvent, nobody
 from workbench.summarizers.named import Name, need_key
@@ -40,10 +40,10 @@ from workbench.tokens.cost import added
 
 OFFLINE = Name("extractive")
 
-OURS = "on the bench"
+BENCH_LABEL = "on the bench"
 """Label of the bench's own settings and run."""
 
-OnHeard = Callable[[int, LiveEvent], None]
+OnVariantEvent = Callable[[int, LiveEvent], None]
 """Hears each event of a summarizer, with the place of its variant from 0."""
 
 
@@ -63,16 +63,16 @@ class Variant:
 # --- which variants there are -----------------------------------------------------------------------------------------
 
 
-def of_presets(bench: Bench, presets: Iterable[Preset]) -> tuple[Variant, ...]:
+def preset_variants(bench: Bench, presets: Iterable[Preset]) -> tuple[Variant, ...]:
     """The settings of the bench first, where no preset has the same or a run has ended; then each preset, the one of
     the session's agent as of the version that wrote the session."""
     presets, own = [of_its_time(one, bench.session) for one in presets], bench.chosen
     known = any((one.strategy, one.policy) == (own.strategy, own.policy) for one in presets)
-    first = () if known and not bench.result else (Variant(OURS, own),)
+    first = () if known and not bench.result else (Variant(BENCH_LABEL, own),)
     return (*first, *(Variant(one.name, one) for one in presets))
 
 
-def of_numbers(preset: Preset, vary: Sequence[str]) -> tuple[Variant, ...]:
+def setting_variants(preset: Preset, vary: Sequence[str]) -> tuple[Variant, ...]:
     """Raises BadInput for a field that the policy does not have, and for the window, which is no number of it."""
     plan = plan_of(preset, vary, None, retained=False)
     if any(axis.field == WINDOW for axis in plan.axes):
@@ -80,13 +80,13 @@ def of_numbers(preset: Preset, vary: Sequence[str]) -> tuple[Variant, ...]:
     return tuple(Variant(setting_words(plan.axes, setting), plan.preset_with(setting)) for setting in plan.settings)
 
 
-def check_several(prompts: Sequence[Found], names: Sequence[Name]) -> None:
+def check_count(prompts: Sequence[Found], names: Sequence[Name]) -> None:
     """Raises BadInput where there is only one variant."""
     if len(prompts) < 2 and len(names) < 2:
         raise BadInput("Give at least two prompts, or two summarizers.")
 
 
-def of_prompts(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) -> tuple[Variant, ...]:
+def prompt_variants(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) -> tuple[Variant, ...]:
     """Each prompt (the bench's own where none is given) by each summarizer (offline where none is given).
 
     Prompts of another strategy than the bench's take that strategy's first preset. Raises BadInput for prompts that
@@ -111,9 +111,9 @@ def with_prompt(preset: Preset, one: Found) -> Preset:
     return replace(preset, policy=policy_with(preset.policy, one), earlier=())
 
 
-def assessed(bench: Bench, one: Variant) -> Assessment:
+def assess_offline(bench: Bench, one: Variant) -> Assessment:
     """Run a variant offline, with the figures that need no facts; of the bench's own settings the run that is there."""
-    if one.label == OURS:
+    if one.label == BENCH_LABEL:
         found = Assessment(bench, bench.result or bench.offline, one.preset)
     else:
         (found,) = compare(bench, [one.preset], extractive)
@@ -123,15 +123,17 @@ def assessed(bench: Bench, one: Variant) -> Assessment:
 # --- asking summarizers -----------------------------------------------------------------------------------------------
 
 
-def at_most(live: Sequence[LiveRun]) -> list[tuple[float | None, str]]:
+def highest_costs(live: Sequence[LiveRun]) -> list[tuple[float | None, str]]:
     """Highest cost of each run that asks a model, None where the price is not known, and the model. Renders and counts
     the requests: not for an event loop."""
     asked = [one for one in live if one.name.model]
-    return [(added(each.at_most.dollars for each in quotes(one.bench, one.name)), one.name.model) for one in asked]
+    return [
+        (added(each.at_most.dollars for each in request_costs(one.bench, one.name)), one.name.model) for one in asked
+    ]
 
 
-async def ask_all(
-    live: Sequence[LiveRun], purse: Purse, on_heard: OnHeard | None = None, *, keeps: bool
+async def run_all(
+    live: Sequence[LiveRun], purse: Purse, on_heard: OnVariantEvent | None = None, *, keeps: bool
 ) -> tuple[FinishedRun, ...]:
     """Run all variants at once. Cancelling leaves the session as it is; the events so far stay in each recorder, and
     with `keeps` each answer is in the run history before the next is asked for.
@@ -142,12 +144,12 @@ async def ask_all(
     for one in live:
         await need_key(one.name)
     if purse.limit is not None:
-        asked = await asyncio.to_thread(at_most, live)
+        asked = await asyncio.to_thread(highest_costs, live)
         for model in dict.fromkeys(model for most, model in asked if most is None):
             await purse.allow(None, model)
         known = [(most, model) for most, model in asked if most is not None]
         await purse.allow(fsum(most for most, _ in known), " and ".join(dict.fromkeys(model for _, model in known)))
-    running = [_ask(number, one, purse, on_heard, keeps=keeps) for number, one in enumerate(live)]
+    running = [_run_variant(number, one, purse, on_heard, keeps=keeps) for number, one in enumerate(live)]
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in running]
@@ -156,7 +158,9 @@ async def ask_all(
     return tuple(task.result() for task in tasks)
 
 
-async def _ask(number: int, live: LiveRun, purse: Purse, on_heard: OnHeard | None, *, keeps: bool) -> FinishedRun:
+async def _run_variant(
+    number: int, live: LiveRun, purse: Purse, on_heard: OnVariantEvent | None, *, keeps: bool
+) -> FinishedRun:
     summarizer = await connect(live, purse, partial(on_heard, number) if on_heard else nobody)
     done = FinishedRun(live, await drive_live(live, live.bench.compacting(), summarizer, keeps=keeps))
     await asyncio.to_thread(compute, done.found, "after", "checks", "grounding", "lost", "watched")
@@ -166,7 +170,7 @@ async def _ask(number: int, live: LiveRun, purse: Purse, on_heard: OnHeard | Non
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def figures(bench: Bench, several: Sequence[Assessment]) -> Table:
+def figures_table(bench: Bench, several: Sequence[Assessment]) -> Table:
     """Everything known of each variant without looking for facts. A cell is empty where the agent's own compaction does
     not record it."""
     rates = several[0].rates.kind if several else "money"
@@ -175,10 +179,10 @@ def figures(bench: Bench, several: Sequence[Assessment]) -> Table:
         f"summary_cost:{rates} unchanged_tokens:tokens:stays_cached rebilled_tokens:tokens:billed_again paid_back "
         "kept:count:kept_messages pinned:count summarized:count dropped:count checks status"
     )
-    return Table("variants", "", columns(spec), tuple(map(_figures, several)))
+    return Table("variants", "", columns(spec), tuple(map(_figures_row, several)))
 
 
-def _figures(one: Assessment) -> Row:
+def _figures_row(one: Assessment) -> Row:
     fates = {fate.value: count for fate, count in one.outcome.fate_counts.items()}
     theirs = one.preset is None
     values: tuple[Value, ...] = (
@@ -212,15 +216,15 @@ def paid_back_words(one: Assessment) -> str | None:
     return back_after(one.pays_off_after) + ("" if one.spent else " (cache)")
 
 
-def kept(bench: Bench, several: Iterable[Assessment]) -> Table:
+def retention_table(bench: Bench, several: Iterable[Assessment]) -> Table:
     """What each variant keeps of all facts of the context."""
     rows = ((one.name, one.retention, one.later_use) for one in several)
     return by_variant(rows, goes_on=bool(bench.needed))
 
 
-def watched(bench: Bench, several: Iterable[Assessment]) -> Table:
+def rules_table(bench: Bench, several: Iterable[Assessment]) -> Table:
     """The state of the watched sentences before, and in each variant."""
-    before = Row(("(before)", *(one.now for one in stands(bench, None))))
+    before = Row(("(before)", *(one.now for one in rule_states(bench, None))))
     rows = (Row((one.name, *(stand.after for stand in one.watched))) for one in several)
     spec = (*columns("preset"), *sentence_columns(bench.watched))
     return Table("watched", "Watched sentences", spec, (before, *rows))

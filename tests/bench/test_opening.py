@@ -6,12 +6,12 @@ import pytest
 
 from tests.paths import SAMPLES
 from tests.tui.app import session_of, story
-from workbench.bench import USUAL, at_epoch, choose_preset, open_bench
+from workbench.bench import DEFAULT_PRESET, at_epoch, choose_preset, open_bench
+from workbench.bench.saved_work import SavedWork, restore_work, work_of
 from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.formats.files import load
 from workbench.formats.registry import formats
-from workbench.remembered import Work, carry_over, work_of
 from workbench.tokens import Counter
 
 CODEX = load(SAMPLES / "codex-two-compactions.jsonl")
@@ -29,7 +29,11 @@ def test_a_session_opens_where_it_was_compacted_last_as_its_tool_compacts() -> N
     named = open_bench(CODEX, Counter(), epoch=3, preset="trim")
     assert (named.epoch, named.preset) == (3, "trim")
     nobodys = session_of(story(3).messages)
-    assert (tools_preset(nobodys), open_bench(nobodys, Counter()).preset, USUAL) == ("", USUAL, "augment-example")
+    assert (tools_preset(nobodys), open_bench(nobodys, Counter()).preset, DEFAULT_PRESET) == (
+        "",
+        DEFAULT_PRESET,
+        "augment-example",
+    )
 
 
 @pytest.mark.parametrize(("epoch", "remembered"), [(1, 1), (2, 2), (3, "last")])
@@ -38,5 +42,7 @@ def test_what_a_person_chose_last_time_wins(epoch: int, remembered: object) -> N
     left = choose_preset(at_epoch(open_bench(CODEX, counter), epoch, counter), load_preset("trim"))
     work = work_of(left)
     assert (work.epoch, work.preset) == (remembered, "trim")
-    back = carry_over(Work.model_validate_json(work.model_dump_json()), open_bench(CODEX, counter), counter).bench
+    back = restore_work(
+        SavedWork.model_validate_json(work.model_dump_json()), open_bench(CODEX, counter), counter
+    ).bench
     assert (back.epoch, back.preset) == (epoch, "trim")

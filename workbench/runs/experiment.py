@@ -27,13 +27,13 @@ from workbench.analysis.head_index import texts_of
 from workbench.analysis.probes import looked_up
 from workbench.analysis.probes.graded import drawn_mean
 from workbench.analysis.retention import HeldFact
-from workbench.assessment import Assessment, assess
 from workbench.base.errors import BadInput
-from workbench.bench import Bench, Stand
+from workbench.bench import Bench, RuleState
+from workbench.bench.assessment import Assessment, assess
 from workbench.compaction.strategy import Answer, Compacting, Summary, SummaryFailed
-from workbench.live_run import FinishedRun, LiveRun, connect, drive_live
-from workbench.probing import exam_of, in_batch, questions
-from workbench.quotes import quotes_for
+from workbench.runs.cost_estimate import request_costs_of
+from workbench.runs.live_run import FinishedRun, LiveRun, connect, drive_live
+from workbench.runs.questions import exam_of, in_batch, questions
 from workbench.session import fingerprint
 from workbench.summarizers import batches, driver, journal
 from workbench.summarizers.connections import DEFAULT
@@ -53,7 +53,7 @@ HALF = 0.5
 
 
 @dataclass(frozen=True)
-class Figures:
+class VariantFigures:
     """The figures of one assessment, which stay when its session is closed.
 
     `after` and `summary` are tokens. `facts` of the head by kind, words and place: 1 where kept and correct, 0 where
@@ -93,44 +93,44 @@ class Figures:
         return self.answered if measure == "questions answered" else self.watched
 
 
-def figures_of(one: Assessment, dollars: float | None, run: str) -> Figures:
+def variant_figures(one: Assessment, dollars: float | None, run: str) -> VariantFigures:
     """Read every message: not for an event loop."""
     bench, answers, ground = one.bench, one.run.answers, one.grounding
     readable = can_be_read(answers)
     probes = questions(bench).probes if readable else ()
     summaries = "\n\n".join(each.text for each in answers if isinstance(each, Summary))
-    return Figures(
+    return VariantFigures(
         one.outcome.status,
         tuple(str(each) for each in answers if isinstance(each, SummaryFailed)),
         one.after.tokens,
         bench.layout.sizes.meter.text_tokens(summaries),
-        {(fact.kind, fact.text, fact.index): _credit(fact) for fact in one.retention.facts} if readable else {},
+        {(fact.kind, fact.text, fact.index): _fact_credit(fact) for fact in one.retention.facts} if readable else {},
         (ground.claims - len(ground.unfounded), ground.claims) if ground else None,
         tuple(looked_up(exam_of(bench, probes, [("", one.outcome)])).hits(1)) if probes else (),
-        tuple(map(_stands, one.watched)),
+        tuple(map(_rule_survives, one.watched)),
         dollars,
         run,
     )
 
 
-def _credit(fact: HeldFact) -> float:
+def _fact_credit(fact: HeldFact) -> float:
     return {"full": 1.0, "part": HALF}.get(fact.state, 0.0)
 
 
-def _stands(one: Stand) -> bool | None:
+def _rule_survives(one: RuleState) -> bool | None:
     """None for a rule that did not stand before: nothing can keep it."""
     there = ("verbatim", "paraphrased")
     return one.after in there if one.now in there and one.after not in (None, "unknown") else None
 
 
 @dataclass(frozen=True)
-class Compared:
+class SessionResult:
     """A session, the size of its context in tokens, and the figures of every variant, in their order."""
 
     file: Path
     epoch: int
     before: int
-    variants: tuple[Figures, ...]
+    variants: tuple[VariantFigures, ...]
 
     def counts(self, variant: int) -> bool:
         """True if this variant and the first were both compacted; only then are there pairs. `variant` counts from
@@ -152,7 +152,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class VariantVerdict:
     """One variant against the first, over all pairs of the sessions that both compacted: the mean of `first` and of
     this one (`share`), and by how much it is above the first (`mean`, from `low` to `high` in 95 % of the draws).
     `variant` counts from 0."""
@@ -172,7 +172,7 @@ class Verdict:
         return self.variant if self.low > 0 else 0 if self.high < 0 else None
 
 
-def verdicts(sessions: Sequence[Compared]) -> tuple[Verdict, ...]:
+def verdicts(sessions: Sequence[SessionResult]) -> tuple[VariantVerdict, ...]:
     """For each variant but the first, one for each measure that some session has."""
     found = []
     count = len(sessions[0].variants) if sessions else 0
@@ -181,7 +181,7 @@ def verdicts(sessions: Sequence[Compared]) -> tuple[Verdict, ...]:
         if drawn := drawn_mean([[other - first for first, other in pairs] for pairs in several]):
             every = [pair for pairs in several for pair in pairs]
             first, share = (fsum(values) / len(every) for values in zip(*every, strict=True))
-            found.append(Verdict(measure, variant, len(several), first, share, *drawn))
+            found.append(VariantVerdict(measure, variant, len(several), first, share, *drawn))
     return tuple(found)
 
 
@@ -192,7 +192,7 @@ Open = Callable[[Path], tuple[LiveRun, ...]]
 
 
 @dataclass(frozen=True)
-class Queued:
+class QueuedSession:
     """A session that waits: `calls` are still to be made, which cost at `most` and `about` so much, None where a price
     is not known. `models` in words. `content` is equal for sessions that say the same. `reason` it was not run."""
 
@@ -206,7 +206,7 @@ class Queued:
     reason: str = ""
 
 
-def queued(file: Path, open: Open, *, again: bool, batch: bool) -> Queued:
+def queue_session(file: Path, open: Open, *, again: bool, batch: bool) -> QueuedSession:
     """`again`: answers in the run history are not asked for again. Renders and counts the requests: not for an event
     loop. Raises BadInput."""
     live = open(file)
@@ -215,7 +215,7 @@ def queued(file: Path, open: Open, *, again: bool, batch: bool) -> Queued:
     for one in live:
         if one.name.model:
             run = drive(but_known(one.bench.compacting(), known_answers(one) if again else {}), estimate)
-            found = quotes_for(run, one.bench.layout.sizes.meter, one.name)
+            found = request_costs_of(run, one.bench.layout.sizes.meter, one.name)
             share = batches.PRICE if batch else 1.0
             most, about = added(each.at_most.dollars for each in found), added(each.cost.dollars for each in found)
             calls += len(found)
@@ -223,7 +223,7 @@ def queued(file: Path, open: Open, *, again: bool, batch: bool) -> Queued:
     models = " and ".join(dict.fromkeys(one.name.model for one in live if one.name.model))
     most, about = (added(amounts) for amounts in zip(*costs, strict=True))
     labels = tuple(one.label for one in live)
-    return Queued(file, labels, models, _content_digest(live[0].bench), calls, most, about)
+    return QueuedSession(file, labels, models, _content_digest(live[0].bench), calls, most, about)
 
 
 def _content_digest(bench: Bench) -> str:
@@ -236,7 +236,7 @@ def _content_digest(bench: Bench) -> str:
     return digest.hexdigest()
 
 
-def copies(several: Sequence[Queued]) -> dict[Path, Path]:
+def duplicates(several: Sequence[QueuedSession]) -> dict[Path, Path]:
     """Files whose context says exactly what that of an earlier one says, and which one."""
     first: dict[str, Path] = {}
     return {one.file: there for one in several if (there := first.setdefault(one.content, one.file)) != one.file}
@@ -260,7 +260,7 @@ def known_answers(live: LiveRun) -> dict[str, Answer]:
 
 
 @dataclass(frozen=True)
-class Asking:
+class ExperimentOptions:
     """How variants are asked: the spend limit, whether runs are kept and kept answers used again, and who hears why one
     could not be kept, and of batches."""
 
@@ -271,41 +271,43 @@ class Asking:
     every_s: float = batches.EVERY_S
 
 
-async def compare_live(file: Path, open: Open, asking: Asking) -> Compared:
+async def compare_live(file: Path, open: Open, asking: ExperimentOptions) -> SessionResult:
     """Run all variants at once. Raises BadInput."""
     live = await asyncio.to_thread(open, file)
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_ask_live(one, asking)) for one in live]
+            tasks = [group.create_task(_run_live(one, asking)) for one in live]
     except BaseExceptionGroup as several:
         raise several.exceptions[0] from None
-    return _compared(file, live[0].bench, [task.result() for task in tasks])
+    return _session_result(file, live[0].bench, [task.result() for task in tasks])
 
 
-async def compare_in_batches(file: Path, open: Open, asking: Asking, turn: asyncio.Semaphore) -> Compared:
+async def compare_in_batches(
+    file: Path, open: Open, asking: ExperimentOptions, turn: asyncio.Semaphore
+) -> SessionResult:
     """The same through Message Batches. While one is under way the session is closed; it is open, with all that belongs
     to it, only while it has its `turn`. Raises BadInput without a key, and where a batch is not accepted."""
-    done: dict[int, Figures] = {}
+    done: dict[int, VariantFigures] = {}
     while True:
         async with turn:
-            bench, waits = await _as_far_as_it_goes(file, open, asking, done)
+            bench, waits = await _run_until_batches_wait(file, open, asking, done)
             if bench is not None:
-                return _compared(file, bench, [done[place] for place in sorted(done)])
+                return _session_result(file, bench, [done[place] for place in sorted(done)])
         for id, resumed in waits.items():
             await batches.until_ended(id, asking.on_batch, asking.every_s, resumed=resumed)
 
 
-async def _as_far_as_it_goes(
-    file: Path, open: Open, asking: Asking, done: dict[int, Figures]
+async def _run_until_batches_wait(
+    file: Path, open: Open, asking: ExperimentOptions, done: dict[int, VariantFigures]
 ) -> tuple[Bench | None, dict[str, bool]]:
     """Put the figures of each variant into `done`. Return the bench where all are there, else the batches to wait for,
     and whether an earlier run sent them; not the exceptions, which hold all that was at hand where they were raised."""
     live = await asyncio.to_thread(open, file)
     left = [place for place in range(len(live)) if place not in done]
-    ends = await asyncio.gather(*(_ask_in_batches(live[place], asking) for place in left), return_exceptions=True)
+    ends = await asyncio.gather(*(_run_in_batches(live[place], asking) for place in left), return_exceptions=True)
     waits: dict[str, bool] = {}
     for place, end in zip(left, ends, strict=True):
-        if isinstance(end, Figures):
+        if isinstance(end, VariantFigures):
             done[place] = end
         elif isinstance(end, batches.StillUnderWay):
             waits[end.id] = end.resumed
@@ -315,51 +317,53 @@ async def _as_far_as_it_goes(
     return None if waits else live[0].bench, waits
 
 
-def _compared(file: Path, bench: Bench, variants: Sequence[Figures]) -> Compared:
-    return Compared(file, bench.epoch, bench.context.total.tokens, tuple(variants))
+def _session_result(file: Path, bench: Bench, variants: Sequence[VariantFigures]) -> SessionResult:
+    return SessionResult(file, bench.epoch, bench.context.total.tokens, tuple(variants))
 
 
-async def _ask_live(live: LiveRun, asking: Asking) -> Figures:
+async def _run_live(live: LiveRun, asking: ExperimentOptions) -> VariantFigures:
     """Ask what is not known yet, keep that, and assess it all. Raises BadInput without a key."""
     summarizer = await connect(live, asking.purse)
     known = await asyncio.to_thread(known_answers, live) if asking.keeps else {}
-    run = await drive_live(live, _but_known(live, known), summarizer, keeps=asking.keeps)
+    run = await drive_live(live, _compacting_with_known(live, known), summarizer, keeps=asking.keeps)
     dollars = live.recorder.cost(live.name.model).dollars if live.name.model else 0.0
-    return await asyncio.to_thread(_figures, live, known, run, dollars, asking)
+    return await asyncio.to_thread(_assess_run, live, known, run, dollars, asking)
 
 
-async def _ask_in_batches(live: LiveRun, asking: Asking) -> Figures:
+async def _run_in_batches(live: LiveRun, asking: ExperimentOptions) -> VariantFigures:
     """The same, as far as batches have ended. Raises StillUnderWay."""
     name = live.name
     if not name.model:
-        return await _ask_live(live, asking)
+        return await _run_live(live, asking)
     if name.kind != DEFAULT:
         raise BadInput(f"{name} uses a connection without batches; leave --batch out.")
     await need_key(name)
     known = await asyncio.to_thread(known_answers, live) if asking.keeps else {}
-    going = batches.ran_so_far(_but_known(live, known), name.model, live.bench.session, tell=live.recorder.heard)
+    going = batches.ran_so_far(
+        _compacting_with_known(live, known), name.model, live.bench.session, tell=live.recorder.heard
+    )
     async with going as run:
         live.recorder.took(run.requests, run.answers)
         bills = [answer.usage for answer in run.answers if isinstance(answer, Summary) and answer.usage]
         dollars = None if live.recorder.misbilled else in_batch(actual_of_all(bills, name.model)).dollars
-        return await asyncio.to_thread(_figures, live, known, run, dollars, asking)
+        return await asyncio.to_thread(_assess_run, live, known, run, dollars, asking)
 
 
-def _but_known(live: LiveRun, known: Mapping[str, Answer]) -> Compacting:
+def _compacting_with_known(live: LiveRun, known: Mapping[str, Answer]) -> Compacting:
     """New answers are used as they are kept, secrets masked: a resumed run gives what an unbroken one does."""
     return heard_as_kept(but_known(live.bench.compacting(), known))
 
 
-def _figures(
-    live: LiveRun, known: Mapping[str, Answer], run: driver.Run, dollars: float | None, asking: Asking
-) -> Figures:
+def _assess_run(
+    live: LiveRun, known: Mapping[str, Answer], run: driver.Run, dollars: float | None, asking: ExperimentOptions
+) -> VariantFigures:
     """Keep the new answers first: assessing may fail, and they are paid for."""
-    id = _keep(live, run, dollars, asking.warn) if asking.keeps and live.name.is_kept and run.requests else ""
+    id = _save_record(live, run, dollars, asking.warn) if asking.keeps and live.name.is_kept and run.requests else ""
     complete = drive(live.bench.compacting(), recorded({**known, **kept(run.recording)}))
-    return figures_of(assess(live.bench, complete), dollars, id)
+    return variant_figures(assess(live.bench, complete), dollars, id)
 
 
-def _keep(live: LiveRun, run: driver.Run, dollars: float | None, warn: Callable[[str], None]) -> str:
+def _save_record(live: LiveRun, run: driver.Run, dollars: float | None, warn: Callable[[str], None]) -> str:
     record = FinishedRun(live, run).record.model_copy(update={"dollars": dollars})
     if trouble := journal.keep(record):
         warn(trouble)

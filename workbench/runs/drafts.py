@@ -11,8 +11,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.assessment import Assessment, assess
 from workbench.bench import Bench
+from workbench.bench.assessment import Assessment, assess
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.summarizer import Summarizer
@@ -34,7 +34,7 @@ class Draft:
         return self.text.strip() != self.first.strip()
 
     @property
-    def taken(self) -> Answer:
+    def final_answer(self) -> Answer:
         """What the strategy receives: the answer itself while nobody touched it."""
         if not (self.edited or (self.accepted and isinstance(self.answer, SummaryFailed))):
             return self.answer
@@ -50,11 +50,11 @@ def drafts_of(run: Run, heard: Sequence[str]) -> tuple[Draft, ...]:
     return tuple(
         Draft(request, answer, text, text)
         for request, answer, came in zip(run.requests, run.answers, heard, strict=True)
-        for text in [as_lines(answer.text if isinstance(answer, Summary) else came)]
+        for text in [with_unix_newlines(answer.text if isinstance(answer, Summary) else came)]
     )
 
 
-def as_lines(text: str) -> str:
+def with_unix_newlines(text: str) -> str:
     """The text with one kind of line end, as every editor keeps it."""
     return "\n".join(text.splitlines())
 
@@ -62,17 +62,17 @@ def as_lines(text: str) -> str:
 NOT_SENT = "the edited drafts change this request; send it"
 
 
-def read_again(bench: Bench, drafts: Sequence[Draft]) -> Assessment:
+def rerun_with_drafts(bench: Bench, drafts: Sequence[Draft]) -> Assessment:
     """Tell the run again with the drafts. Walks the head: not for the event loop."""
 
     def answer(request: SummaryRequest) -> Answer:
         draft = draft_for(request, drafts)
-        return SummaryFailed("error", NOT_SENT) if draft is None else draft.taken
+        return SummaryFailed("error", NOT_SENT) if draft is None else draft.final_answer
 
     return assess(bench, drive(bench.compacting(), answer))
 
 
-def unanswered(run: Run) -> tuple[SummaryRequest, ...]:
+def requests_without_draft(run: Run) -> tuple[SummaryRequest, ...]:
     """The requests of a run told again that no draft answers: they would have to be sent."""
     return tuple(
         request
@@ -87,28 +87,28 @@ def draft_for(request: SummaryRequest, drafts: Sequence[Draft]) -> Draft | None:
     The latter is what a pin does: it takes a message out of what is summarized. A draft about it may stand.
     """
     same = next((draft for draft in drafts if draft.request.key == request.key), None)
-    return same or next((draft for draft in drafts if _is_part_of(request, draft.request)), None)
+    return same or next((draft for draft in drafts if _asks_about_part_of(request, draft.request)), None)
 
 
-def _is_part_of(request: SummaryRequest, other: SummaryRequest) -> bool:
+def _asks_about_part_of(request: SummaryRequest, other: SummaryRequest) -> bool:
     if (request.purpose, request.prompt, request.previous) != (other.purpose, other.prompt, other.previous):
         return False
     known = {message.id: message for message in other.messages}
     return all(known.get(message.id) is message for message in request.messages)
 
 
-def drafts_or(drafts: Sequence[Draft], summarizer: Summarizer) -> Summarizer:
+def draft_summarizer(drafts: Sequence[Draft], summarizer: Summarizer) -> Summarizer:
     """Answers with the drafts, and asks `summarizer` where none answers."""
     if not drafts:
         return summarizer
 
     async def summarize(request: SummaryRequest) -> Answer:
         draft = await asyncio.to_thread(draft_for, request, drafts)
-        return draft.taken if draft else await summarizer(request)
+        return draft.final_answer if draft else await summarizer(request)
 
     return summarize
 
 
-async def by_hand(request: SummaryRequest) -> Answer:
+async def user_writes(request: SummaryRequest) -> Answer:
     """The person's own words: none yet, but for the titles that are asked for."""
     return SummaryFailed("empty", "written here, by you")

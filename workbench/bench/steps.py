@@ -1,0 +1,205 @@
+"""Steps from one bench to the next: open a session, choose a preset, pin, edit, split, watch rules.
+
+Every step returns a new `Bench`; undo is the list of the old ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from workbench.analysis.why.refusals import epoch_named
+from workbench.base.errors import BadInput
+from workbench.bench.state import Bench, EpochMarks
+from workbench.compaction.edits import SHORT_CHARS, shortened_message
+from workbench.compaction.keeping import with_pairs
+from workbench.compaction.layout import Layout
+from workbench.compaction.of_tool import of_its_time, tools_preset
+from workbench.compaction.opening import context_at, recounted
+from workbench.compaction.policy import Policy
+from workbench.compaction.preset import Preset, load_preset
+from workbench.compaction.strategies import strategy
+from workbench.session import EpochChoice, Session
+from workbench.summarizers.driver import Run
+from workbench.tokens import Counter, Scale, rescaled, scales
+from workbench.tokens.window import Window, still, window_of
+
+DEFAULT_PRESET = "augment-example"
+"""The preset for a session whose tool has none of its own."""
+
+
+def open_bench(
+    session: Session,
+    counter: Counter,
+    *,
+    epoch: EpochChoice = None,
+    preset: str | None = None,
+    window: int | None = None,
+) -> Bench:
+    """Put an epoch of a session on the bench, as `epoch_named` finds it, under the preset of its own agent.
+
+    Raises BadInput for an epoch or a preset that does not exist."""
+    chosen = of_its_time(load_preset(preset or tools_preset(session) or DEFAULT_PRESET), session)
+    number = epoch_named(session, epoch)
+    opened = context_at(session, number, counter, window=window)
+    return Bench(session, number, opened, strategy(chosen.strategy), chosen.policy, chosen.id, chosen.version)
+
+
+def with_counts(bench: Bench, counter: Counter) -> Bench:
+    """The same bench with figures from what `counter` has counted by now; a result stays."""
+    return replace(bench, opened=recounted(bench.opened, bench.session, bench.epoch, counter, bench.scale))
+
+
+def with_scale(bench: Bench, scale: Scale) -> Bench:
+    """The same bench with figures by a scale that an exact count taught; a result stays."""
+    return replace(with_layout(bench, Layout(bench.layout.shape, rescaled(bench.layout.sizes, scale))), scale=scale)
+
+
+def without_scale(bench: Bench, counter: Counter) -> Bench:
+    """The same bench without what exact counts taught: by the session's own bills; a result stays."""
+    return with_counts(replace(bench, scale=None), counter)
+
+
+def with_saved_scale(bench: Bench) -> Bench:
+    """The same bench with figures by what an exact count has taught of its session before, if one was made."""
+    scale = scales.recall(bench.session)
+    return with_scale(bench, scale) if scale else bench
+
+
+def with_layout(bench: Bench, layout: Layout) -> Bench:
+    """The same bench with the figures of another layout of its messages; a result stays."""
+    return replace(bench, opened=bench.opened.with_(layout=layout))
+
+
+def at_epoch(bench: Bench, epoch: int, counter: Counter) -> Bench:
+    """Another epoch of the same session, with its pins, edits and split as they were left; at first with the pins and
+    edits of the present one whose messages it holds."""
+    found = context_at(bench.session, epoch, counter, scale=bench.scale)
+    opened = found.with_(limit=still(bench.opened.limit, found.limit))
+    left = {**bench.left, bench.epoch: EpochMarks(bench.pins, bench.dropped, bench.shortened, bench.split_at)}
+    pins, dropped, shortened = (
+        ids.intersection(opened.shape.index_of) for ids in (bench.pins, bench.dropped, bench.shortened)
+    )
+    marks = left.get(epoch, EpochMarks(pins, dropped, shortened, None))
+    split = marks.split_at if bench.strategy.movable else None
+    there = replace(bench, epoch=epoch, opened=opened, left=left, result=None, **marks._asdict())
+    return replace(there, split_at=split)
+
+
+def toggle_pin(bench: Bench, id: str) -> Bench:
+    """Pin a message, or let it go. Its tool call or result goes with it in the plan, not in the set of pins."""
+    _index(bench, id)
+    return replace(bench, pins=bench.pins ^ {id}, result=None)
+
+
+def with_pins(bench: Bench, pins: frozenset[str]) -> Bench:
+    """Return the bench with exactly these messages pinned, by id."""
+    return replace(bench, pins=pins, result=None)
+
+
+def toggle_dropped(bench: Bench, ids: Collection[str]) -> Bench:
+    """Drop messages from the plan, or let them stay when all of them are dropped already; their pairs follow.
+
+    Pins win: what is pinned stays all the same. Raises BadInput for the session's own system message.
+    """
+    layout, indexes = bench.layout, _editable(bench, ids)
+    whole = {layout.messages[i].id for i in with_pairs(layout.shape, indexes)}
+    gone = {
+        layout.messages[i].id for i in with_pairs(layout.shape, [layout.shape.index_of[id] for id in bench.dropped])
+    }
+    dropped = bench.dropped - whole if whole <= gone else bench.dropped | frozenset(ids)
+    return replace(bench, dropped=dropped, shortened=bench.shortened - whole, result=None)
+
+
+def toggle_shortened(bench: Bench, ids: Collection[str]) -> Bench:
+    """Shorten messages in the plan, or let them be when all of them are short already; a dropped one comes back.
+
+    Of several, those that have nothing to shorten are left out. Raises BadInput when none has, and for the session's
+    own system message.
+    """
+    layout, indexes = bench.layout, _editable(bench, ids)
+    long = {m.id for i in indexes if shortened_message(m := layout.messages[i]) is not m}
+    if not long:
+        what = "this message" if len(indexes) == 1 else f"these {len(indexes)} messages"
+        raise BadInput(f"Nothing to shorten: no text in {what} is longer than {SHORT_CHARS} characters.")
+    whole = {layout.messages[i].id for i in with_pairs(layout.shape, indexes)}
+    shortened = bench.shortened - long if long <= bench.shortened else bench.shortened | long
+    return replace(bench, shortened=shortened, dropped=bench.dropped - whole, result=None)
+
+
+def _editable(bench: Bench, ids: Collection[str]) -> list[int]:
+    """The indexes of messages that may be edited; of several, the session's own system messages are left out."""
+    indexes = [_index(bench, id) for id in ids]
+    found = [i for i in indexes if not bench.layout.messages[i].is_own_system]
+    if not found:
+        raise BadInput("This is the session's system message: every compaction keeps it.")
+    return found
+
+
+def split_at(bench: Bench, id: str | None) -> Bench:
+    """Set the first message of the tail by hand, or return to the strategy's own split with None."""
+    if id is not None:
+        _index(bench, id)
+        if not bench.strategy.movable:
+            raise BadInput(f"{bench.strategy.title} has no adjustable split.")
+    return replace(bench, split_at=id, result=None)
+
+
+def move_split(bench: Bench, by: int) -> Bench:
+    """Move the split by `by` of the strategy's units (negative: towards the beginning), clamped to the context."""
+    starts = bench.context.unit_starts(bench.strategy.unit)
+    here = bench.plan.outcome.split
+    position = sum(1 for start in starts if start < here) + by
+    position = max(1, min(position, len(starts) - 1))
+    return split_at(bench, bench.layout.messages[starts[position]].id) if len(starts) > 1 else bench
+
+
+def set_policy(bench: Bench, policy: Policy) -> Bench:
+    return replace(bench, policy=policy, result=None)
+
+
+def choose_preset(bench: Bench, preset: Preset) -> Bench:
+    """Another strategy with its numbers, those of the session's own tool as of the version that wrote the session; a
+    split set by hand stays where the strategy has one."""
+    preset = of_its_time(preset, bench.session)
+    chosen = strategy(preset.strategy)
+    keep_split = bench.split_at if chosen.movable else None
+    there = replace(bench, strategy=chosen, policy=preset.policy, preset=preset.id, version=preset.version)
+    return replace(there, split_at=keep_split, result=None)
+
+
+def with_window(bench: Bench, given: int | None) -> Bench:
+    """The bench with the window that the person says; None for what session or table say. Raises BadInput for a broken
+    table."""
+    return with_limit(bench, window_of(bench.session, bench.epoch, given))
+
+
+def with_limit(bench: Bench, limit: Window | None) -> Bench:
+    return replace(bench, opened=bench.opened.with_(limit=limit), result=None)
+
+
+def with_summarizer(bench: Bench, name: str) -> Bench:
+    """Who is to write the summaries of this session, by the name of `workbench.summarizers.named`; nothing changes."""
+    return replace(bench, summarizer=name)
+
+
+def with_watched_rules(bench: Bench, sentences: Iterable[str]) -> Bench:
+    """The bench with these sentences watched, each once; a result stays. Raises BadInput for one that cannot be."""
+    if not sentences:
+        return replace(bench, watched=())
+    from workbench.analysis.watched import sentence_to_watch
+
+    meant = (sentence_to_watch(one, bench.session.messages) for one in sentences)
+    return replace(bench, watched=tuple(dict.fromkeys(meant)))
+
+
+def with_result(bench: Bench, run: Run) -> Bench:
+    """The bench after a run: its outcome stands until something is changed or undone."""
+    return replace(bench, result=run)
+
+
+def _index(bench: Bench, id: str) -> int:
+    try:
+        return bench.layout.shape.index_of[id]
+    except KeyError:
+        raise BadInput(f"There is no message {id!r} in epoch {bench.epoch}; `cwb inspect` lists the ids.") from None
