@@ -1,8 +1,8 @@
 """Copilot CLI events: `~/.copilot/session-state/<id>/events.jsonl`.
 
-The model is sent user messages as they were transformed, notifications, responses, and the results of their calls. A
-compaction runs in the background: its summary stands for what was there when it began, and what came meanwhile stays.
-Events of sub-agents are in the file view only. The system prompt stands beside the messages, its newest text.
+The model is sent transformed user messages, notifications, responses and the results of their calls. A compaction runs
+in the background: its summary replaces the messages that existed when it began; later ones are kept. Events of
+sub-agents are only in the file view. The system prompt is the newest one in the file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Repairing a Copilot CLI session: header, links, counts, pairs."""
+"""Repair Copilot CLI sessions: header, links, counts, pairs."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def _header(sheet: Sheet) -> None:
     sheet.fixed(Fault.MISSING_HEADER, first, "session.start")
 
 
-def _link(sheet: Sheet, *, noted: bool = True) -> None:
-    """Each event names the one before it; events of a model's call are a chain of their own."""
+def _link(sheet: Sheet, *, report: bool = True) -> None:
+    """Link each event to the one before it; events of model calls form a chain of their own."""
     before: Entry | None = None
     seen: dict[str, Entry] = {}
     for entry in sheet.entries:
@@ -76,7 +76,7 @@ def _link(sheet: Sheet, *, noted: bool = True) -> None:
         parent = text_of(before.object.get("id")) if before else None
         if entry.object.get("parentId") != parent:
             entry.put(("parentId",), parent)
-            if noted:
+            if report:
                 sheet.fixed(Fault.DANGLING_PARENT, entry, sheet.named(before) if before else "nothing")
         if not isinstance(entry.object.get("timestamp"), str):
             entry.put(("timestamp",), text_of(before.object.get("timestamp")) if before else iso())
@@ -85,9 +85,9 @@ def _link(sheet: Sheet, *, noted: bool = True) -> None:
 
 
 def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
-    """Repair what is sent: pairs."""
+    """Repair the pairs of calls and results among the events that are sent."""
     pair(sheet, [entry for entry in sent if not _data(entry).get("isUserRequested")], PAIRING)
-    _link(sheet, noted=False)
+    _link(sheet, report=False)
 
 
 class _Pairing:

@@ -1,5 +1,6 @@
-"""What the schema of Copilot CLI's events and the APIs behind it ask of a session:
-https://github.com/github/copilot-cli.
+"""Loader rules of Copilot CLI: its event schema, and the pairs that its APIs require.
+
+Source: https://github.com/github/copilot-cli.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from typing import Any
 
 from workbench.formats.faults import Faults, Hopeless, Item, inner, lines, validator
 
-_DEMANDED: dict[str, dict[str, type]] = {
+_REQUIRED_FIELDS: dict[str, dict[str, type]] = {
     "session.start": {"sessionId": str, "producer": str, "version": int, "copilotVersion": str, "startTime": str},
     "user.message": {"content": str},
     "assistant.message": {"content": str, "messageId": str},
@@ -20,14 +21,14 @@ _DEMANDED: dict[str, dict[str, type]] = {
     "subagent.started": {"toolCallId": str, "agentName": str, "agentDisplayName": str, "agentDescription": str},
     "subagent.completed": {"toolCallId": str, "agentName": str, "agentDisplayName": str},
 }
-"""What Copilot CLI 1.0.102 refuses a file without: "Session file is corrupted (line 14: missing field …)"."""
+"""Fields without which Copilot CLI 1.0.102 refuses a file: "Session file is corrupted (line 14: missing field …)"."""
 
 Event = tuple[int, Item]
 
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Nothing when the events keep to the schema and can be sent."""
+    """Yield faults by which Copilot CLI would refuse the file or its API the messages."""
     events: list[Event] = []
     for number, value in lines(data):
         if value and isinstance(value.get("data"), dict) and isinstance(value.get("type"), str):
@@ -38,7 +39,7 @@ def validate(data: bytes) -> Faults:
         raise Hopeless("Line 1 is not a session.start event.")
     yield from _chain(events)
     for number, event in events:
-        for key, kind in _DEMANDED.get(event["type"], {}).items():
+        for key, kind in _REQUIRED_FIELDS.get(event["type"], {}).items():
             if not isinstance(event["data"].get(key), kind):
                 yield f"Line {number} has no {key}, which a {event['type']} event requires."
     main = [event for event in events if not event[1].get("agentId") and not event[1]["data"].get("parentToolCallId")]
@@ -52,8 +53,8 @@ def validate(data: bytes) -> Faults:
 
 
 def _chain(events: list[Event]) -> Faults:
-    """Each event's parent is the one before it; ids are unique; times are there. What tells of a model's call while it
-    runs is a chain of its own, of which not all is kept."""
+    """Check that each event names the one before it as its parent, and has a unique id and a time. Events of model
+    calls form a chain of their own, which is incomplete in files."""
     before: Any = None
     seen: set[str] = set()
     for number, event in events:
@@ -75,42 +76,45 @@ def _is_compaction(event: Item) -> bool:
 
 
 def _context(events: list[Event]) -> list[Event]:
-    """The events whose messages are sent: after a compaction its summary, and what came since it began."""
+    """Return the events whose messages are sent: after a compaction its summary, and events since it began."""
     context: list[Event] = []
-    began = 0
+    kept_from = 0
     for number, event in events:
         kind = event["type"]
         if kind in ("user.message", "assistant.message", "tool.execution_complete"):
             context.append((number, event))
         elif kind == "session.compaction_start":
-            began = len(context)
+            kept_from = len(context)
         elif _is_compaction(event):
-            context = [(number, event), *context[began:]]
-            began = 0
+            context = [(number, event), *context[kept_from:]]
+            kept_from = 0
         elif kind == "session.context_cleared":
             context = []
     return context
 
 
 def _pairs(context: list[Event]) -> Faults:
-    """Each call answered before the next response, but for the last ones; each result to a call before it."""
-    asked: set[str] = set()
-    waiting: dict[str, int] = {}
+    """Check that each call but the last response's has a result before the next response, and each result a call before
+    it."""
+    call_ids: set[str] = set()
+    open_calls: dict[str, int] = {}
     for number, event in context:
         data = event["data"]
         if event["type"] == "assistant.message":
             requests = inner(data, "toolRequests", list)
-            if waiting and (data.get("content") or requests):
-                yield from (f"A call of line {line} has no result before line {number}." for line in waiting.values())
-                waiting = {}
+            if open_calls and (data.get("content") or requests):
+                yield from (
+                    f"A call of line {line} has no result before line {number}." for line in open_calls.values()
+                )
+                open_calls = {}
             for request in requests:
                 id = inner(request, "toolCallId", str)
                 if not id or not inner(request, "name", str):
                     yield f"Line {number} has a call without an id or a name."
                 else:
-                    asked.add(id)
-                    waiting[id] = number
+                    call_ids.add(id)
+                    open_calls[id] = number
         elif event["type"] == "tool.execution_complete" and not data.get("isUserRequested"):
-            if str(data.get("toolCallId")) not in asked:
+            if str(data.get("toolCallId")) not in call_ids:
                 yield f"Line {number} has a result without its call before it."
-            waiting.pop(str(data.get("toolCallId")), None)
+            open_calls.pop(str(data.get("toolCallId")), None)

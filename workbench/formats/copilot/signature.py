@@ -1,4 +1,4 @@
-"""By what a file is known: Copilot CLI events."""
+"""Recognise Copilot CLI events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that Copilot CLI and VS Code's chat add to a user's message, and the form of the user's answers in results."""
+"""Recognise texts that Copilot CLI and VS Code's chat add to a user's message, and users' answers in results."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from workbench.formats.kit.user_text import AgentTexts
 
 _SELECTED = re.compile(r"User (?:selected|responded|answered): (.*)", re.DOTALL)
 _ABSENT = "The user is not available to respond"
-"""How the CLI answers in nobody's stead."""
+"""Answer that the CLI writes when no user is present."""
 
 
 def _answer(arguments: Mapping[str, Any], text: str) -> Iterator[str]:
-    """`User selected: …`."""
+    """Yield the user's answer in a result such as `User selected: …`."""
     words = _SELECTED.match(text)
     if words and not words[1].lstrip().startswith(_ABSENT):
         yield words[1]

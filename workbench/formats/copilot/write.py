@@ -1,8 +1,8 @@
-"""Writing a Copilot CLI events file: a new session, one chain of events.
+"""Write Copilot CLI events as a new session: one chain of events.
 
-A recorded summary that opens the context is written as it was recorded, behind what the person typed before it: Copilot
-CLI frames it with that. Any other summary becomes a message that is sent as it stands, and as no words of the person's.
-With the last stretch of kept messages come the events between them, but for sub-agents'.
+A recorded summary that opens the context is copied with the user messages before it, which Copilot CLI quotes in its
+frame. Any other summary becomes a system message that is sent unchanged. The last run of kept messages is copied with
+the events between them, except sub-agents'.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from workbench.formats.loss import Loss, LossKind, loss_of
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult
 
 _VERSION = "1.0.74"
-"""The version of Copilot CLI for which these events are written; said where the session names none."""
+"""Version of Copilot CLI that a new session names."""
 
-_ENDED = (
+_OLD_CONTEXT = (
     "session.start", "session.resume", "session.compaction_start", "session.compaction_complete", "session.truncation",
     "session.snapshot_rewind", "session.context_cleared", "session.shutdown", "session.usage_record",
 )  # fmt: skip
-"""Events about a context that is no more, its bills among them."""
+"""Events about the loaded context, which the new session does not have: usage, compactions, rewinds."""
 
 
 class _Writer(ChainWriter):
@@ -49,7 +49,7 @@ class _Writer(ChainWriter):
             self.copy(record)
 
     def start(self, id: str) -> None:
-        """The session.start event, and the newest system prompt, which the file repeats whenever it changes."""
+        """Write the session.start event and the newest system prompt, which the file repeats whenever it changes."""
         session = self.session
         prompt: int | None = None
         for record in range(len(session.records) if self.own else 0):
@@ -74,7 +74,7 @@ class _Writer(ChainWriter):
             self.copy(prompt)
 
     def compaction(self, summary: Message) -> None:
-        """The recorded compaction of a kept summary, and before it the user's messages that its frame quotes."""
+        """Copy the compaction of a recorded summary, after the user's messages that its frame quotes."""
         finished, *quoted = summary.source
         for record in quoted:
             self.copy(record)
@@ -82,7 +82,7 @@ class _Writer(ChainWriter):
         self.copy(finished)
 
     def others(self, tail: Sequence[Message]) -> list[int]:
-        """The events between the messages of the tail, and after them up to the next message that was dropped."""
+        """Return the events between the messages of the tail, and after it up to the next dropped message."""
         if not tail:
             return []
         session = self.session
@@ -97,7 +97,7 @@ class _Writer(ChainWriter):
                 self.losses += [] if record in sent else [Loss(LossKind.DAMAGED_RECORDS)]
             elif value.get("agentId") or data.get("parentToolCallId"):
                 self.losses.append(Loss(LossKind.SUBAGENT_EVENTS))
-            elif record not in used and value.get("type") not in (*_ENDED, "system.message", "user.message"):
+            elif record not in used and value.get("type") not in (*_OLD_CONTEXT, "system.message", "user.message"):
                 found.append(record)
         return found
 
@@ -107,7 +107,7 @@ class _Writer(ChainWriter):
         self.link(render(event), id)
 
     def show(self, message: Message) -> None:
-        """The events by which Copilot CLI shows calls, where they are not copied."""
+        """Write the events by which Copilot CLI displays calls."""
         for call in message.calls if message.role == "assistant" else ():
             about = {"toolCallId": call.id, "toolName": call.name, "arguments": as_object(call.input)}
             self._event("tool.execution_start", about, message.time)
@@ -115,7 +115,7 @@ class _Writer(ChainWriter):
     def make(self, message: Message) -> None:
         for result in message.results:
             self._event("tool.execution_complete", self._result(result), message.time)
-        texts = [text for block in message.blocks if (text := self._said(message, block))]
+        texts = [text for block in message.blocks if (text := self._text_of(message, block))]
         if message.role == "assistant":
             requests = [
                 {"toolCallId": call.id, "name": call.name, "arguments": as_object(call.input), "type": "function"}
@@ -131,14 +131,14 @@ class _Writer(ChainWriter):
                 self._event("assistant.message", data, message.time)
             self.show(message)
         elif texts:
-            data = {"content": _on_lines(texts), "attachments": []}
+            data = {"content": _join_lines(texts), "attachments": []}
             data |= {"source": "system"} if message.kind != "normal" else {}
             data |= {MARK: message.kind} if message.kind == "summary" else {}
             self._event("user.message", data, message.time)
         elif not message.results:
             self.losses.append(Loss(LossKind.EMPTY_MESSAGES))
 
-    def _said(self, message: Message, block: object) -> str:
+    def _text_of(self, message: Message, block: object) -> str:
         match block:
             case Text(text) if message.role == "system" and message.kind != "summary":
                 return as_user_text(replace(message, blocks=(block,))) if text else ""
@@ -156,15 +156,15 @@ class _Writer(ChainWriter):
 
     def _result(self, result: ToolResult) -> dict[str, Any]:
         texts = texts_of(result, self.losses)
-        said: dict[str, Any] = {"content": "\n".join(texts)}
+        output: dict[str, Any] = {"content": "\n".join(texts)}
         if len(texts) > 1:
-            said["contents"] = [{"type": "text", "text": text} for text in texts]
-        data: dict[str, Any] = {"toolCallId": result.call_id, "success": not result.is_error, "result": said}
-        return {**data, "error": {"message": said["content"]}} if result.is_error else data
+            output["contents"] = [{"type": "text", "text": text} for text in texts]
+        data: dict[str, Any] = {"toolCallId": result.call_id, "success": not result.is_error, "result": output}
+        return {**data, "error": {"message": output["content"]}} if result.is_error else data
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The messages as a new events file; the loaded one if nothing changed. Never raises."""
+    """Write the messages as a new events file; return the loaded one if nothing changed. Never raises."""
     own = session.format == "copilot"
     if own and list(messages) == list(session.context()):
         return addressed(session, session.records.data, session.id, [Loss(LossKind.UNCHANGED)])
@@ -178,19 +178,19 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         writer.compaction(first)
         messages = messages[1:]
     messages = [message for run in _runs(messages) for message in run]
-    # A summary is written anew, and so ends what stays as it was.
-    behind = max((n for n, message in enumerate(messages, 1) if message.kind == "summary"), default=0)
-    tail = behind + tail_of(messages[behind:]) if own else len(messages)
+    # A summary is written again, so events before it are not copied.
+    after_summary = max((n for n, message in enumerate(messages, 1) if message.kind == "summary"), default=0)
+    tail = after_summary + tail_of(messages[after_summary:]) if own else len(messages)
     writer.write_messages(messages, tail, writer.others(messages[tail:]) if own else [])
     return addressed(session, writer.data, id, writer.losses)
 
 
 def _runs(messages: Sequence[Message]) -> Iterator[list[Message]]:
-    """Kept results of one response in the order in which they came: the loader orders them by their calls."""
+    """Yield runs of one role; kept results are in recorded order, as the loader orders them by their calls."""
     for role, run in groupby(messages, key=lambda message: message.role):
         found = list(run)
-        kept = role == "tool" and all(message.source for message in found)
-        yield sorted(found, key=lambda message: message.source) if kept else found
+        kept_results = role == "tool" and all(message.source for message in found)
+        yield sorted(found, key=lambda message: message.source) if kept_results else found
 
 
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
@@ -198,6 +198,6 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
     return Written(data, "events.jsonl", id, home, folder_of(session), (("copilot", "--resume", id),), losses=losses)
 
 
-def _on_lines(texts: Sequence[str]) -> str:
-    """Texts one below the other; one that ends its line needs no other."""
+def _join_lines(texts: Sequence[str]) -> str:
+    """Join texts with line breaks where a text does not end with one."""
     return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts[:-1]) + texts[-1]

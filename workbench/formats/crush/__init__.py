@@ -1,8 +1,8 @@
 """Crush (`.crush/crush.db` in a project): an SQLite database with sessions, and messages whose parts are JSON.
 
-What is sent is what `internal/agent/agent.go` of https://github.com/charmbracelet/crush makes of them: from the newest
-summary on, which stands there as the user's; results without a call are left out, a call without a result is answered
-as interrupted. Read only.
+The context follows `internal/agent/agent.go` of https://github.com/charmbracelet/crush: messages from the newest
+summary on, which is sent as a user message, without results that have no call; a call without a result is answered as
+interrupted. Read only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading: Crush."""
+"""Read Crush databases."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _TABLES = frozenset(["sessions", "messages"])
 _INTERRUPTED = (
     "tool call was interrupted and did not produce a result, you may retry this call if the result is still needed"
 )
-_ATTACHED = (
+_FILES_INTRO = (
     "\n<system_info>The files below have been attached by the user, consider them in your response</system_info>\n"
 )
 _FAILED = ("error", "canceled")
-"""How a summary ended that was never taken."""
+"""Finish reasons of a summary that was never used."""
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
@@ -67,47 +67,47 @@ def read_part(path: Path, data: bytes, id: str, progress: Progress) -> Session:
     """Read one session. Raises BadInput when there is no such session, or no message in it."""
     progress(0, len(data))
     with connect_to_bytes(path, data, _TABLES, "Crush") as database:
-        found = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
-        held = rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid", id)
-    if not found or not held:
+        session_rows = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
+        rows_of_messages = rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid", id)
+    if not session_rows or not rows_of_messages:
         raise BadInput(f"{path} has no session {id!r} with a message; choose a listed one.")
     progress(len(data), len(data))
-    about, warnings = found[0], list[LoadWarning]()
-    parts = [_parts(row, warnings) for row in held]
+    session_row, warnings = session_rows[0], list[LoadWarning]()
+    parts = [_parts(row, warnings) for row in rows_of_messages]
     ids: dict[str, int] = {}
     messages = [
         _message(row, parts[number], unique_id(text_of(row.get("id")) or f"m{number + 1}", ids), number)
-        for number, row in enumerate(held)
+        for number, row in enumerate(rows_of_messages)
     ]
     errors = tuple(_errors(messages, parts))
-    cuts = _cuts(about, held, parts)
-    for number in cuts:
+    summaries = _summary_rows(session_row, rows_of_messages, parts)
+    for number in summaries:
         messages[number] = replace(messages[number], role="user", kind="summary")
-    epochs = _epochs(messages, cuts)
+    epochs = _epochs(messages, summaries)
     project = path.absolute().parent
-    tokens = count_of(about.get("prompt_tokens")) + count_of(about.get("completion_tokens"))
-    said = with_user_text(messages)
+    tokens = count_of(session_row.get("prompt_tokens")) + count_of(session_row.get("completion_tokens"))
+    shown = with_user_text(messages)
     return Session(
         ID,
         path,
-        said,
-        _records(held, parts),
+        shown,
+        _records(rows_of_messages, parts),
         epochs=epochs,
         id=id,
-        title=text_of(about.get("title")) or first_words(said),
+        title=text_of(session_row.get("title")) or first_words(shown),
         model=next((message.model for message in reversed(messages) if message.model), None),
         cwd=str(project.parent) if project.name == ".crush" else None,
         warnings=tuple(warnings),
         facts=SessionFacts(
             api_errors=errors,
             tokens_now=tokens or None,
-            cost=dollars_of(about.get("cost")),
+            cost=dollars_of(session_row.get("cost")),
         ),
     )
 
 
 def _errors(messages: Sequence[Message], parts: Sequence[list[dict[str, Any]]]) -> Iterator[ApiError]:
-    """The API errors with which answers finished."""
+    """Yield the API errors in finished answers."""
     for message, own in zip(messages, parts, strict=True):
         for part in own:
             if part["type"] == "finish" and part.get("reason") == "error":
@@ -115,7 +115,7 @@ def _errors(messages: Sequence[Message], parts: Sequence[list[dict[str, Any]]]) 
 
 
 def _parts(row: Mapping[str, Any], warnings: list[LoadWarning]) -> list[dict[str, Any]]:
-    """What a message's parts hold, each with its type."""
+    """Return the data of a message's parts, each with its type."""
     value = json_value(row.get("parts"))
     if not isinstance(value, list):
         warnings.append(LoadWarning(f"the parts of message {row.get('id')} are not a JSON list; shown as empty"))
@@ -123,11 +123,11 @@ def _parts(row: Mapping[str, Any], warnings: list[LoadWarning]) -> list[dict[str
     return [{**dict_of(part.get("data")), "type": text_of(part.get("type"))} for part in wrapped]
 
 
-def _records(held: Sequence[Mapping[str, Any]], parts: Sequence[list[dict[str, Any]]]) -> Records:
-    """Each message as a line of JSON: its row, with its parts."""
+def _records(rows_of_messages: Sequence[Mapping[str, Any]], parts: Sequence[list[dict[str, Any]]]) -> Records:
+    """Return each message's row with its parts as a line of JSON."""
     lines = [
         render({**{key: value for key, value in row.items() if not isinstance(value, bytes)}, "parts": own}) + b"\n"
-        for row, own in zip(held, parts, strict=True)
+        for row, own in zip(rows_of_messages, parts, strict=True)
     ]
     records, at = Records(b"".join(lines)), 0
     for number, line in enumerate(lines):
@@ -143,13 +143,13 @@ def _message(row: Mapping[str, Any], parts: list[dict[str, Any]], id: str, numbe
         return Message(id, "tool", results, time=time, source=source)
     if role == "assistant":
         model = text_of(row.get("model")) or None
-        return Message(id, "assistant", tuple(_answered(parts)), time=time, model=model, source=source)
-    blocks = tuple(_asked(parts))
+        return Message(id, "assistant", tuple(_assistant_blocks(parts)), time=time, model=model, source=source)
+    blocks = tuple(_user_blocks(parts))
     return Message(id, "user", blocks, "meta" if is_injected(blocks) else "normal", time, source=source)
 
 
-def _asked(parts: list[dict[str, Any]]) -> Iterator[Block]:
-    """What the user is said to say: the text, attached files, what was run with `!`, and images."""
+def _user_blocks(parts: list[dict[str, Any]]) -> Iterator[Block]:
+    """Yield the blocks of a user message: text, attached files, commands run with `!`, and images."""
     for part in parts:
         if part["type"] == "text" and (text := text_of(part.get("text")).strip()):
             yield Text(text, injected=part.get("hidden") is True)
@@ -157,33 +157,33 @@ def _asked(parts: list[dict[str, Any]]) -> Iterator[Block]:
     files = [part for part in parts if part["type"] == "binary"]
     texts = [part for part in files if text_of(part.get("MIMEType")).startswith("text/")]
     if texts:
-        yield Text(_ATTACHED + "".join(map(_file, texts)), injected=True)
+        yield Text(_FILES_INTRO + "".join(map(_file, texts)), injected=True)
     for part in parts:
         if part["type"] == "shell_command":
-            yield Text(_executed(part), injected=True)
+            yield Text(_shell_text(part), injected=True)
     for part in files:
         if part not in texts:
             yield media_of(text_of(part.get("MIMEType")) or "file", text_of(part.get("Data")))
 
 
 def _file(part: Mapping[str, Any]) -> str:
-    path, data = text_of(part.get("Path")), _decoded(text_of(part.get("Data")))
+    path, data = text_of(part.get("Path")), _decode_base64(text_of(part.get("Data")))
     return f"<file path='{path}'>\n\n{data}\n</file>\n" if path else f"<file>\n\n{data}\n</file>\n"
 
 
-def _decoded(data: str) -> str:
+def _decode_base64(data: str) -> str:
     try:
         return b64decode(data).decode(errors="replace")
     except ValueError:
         return data
 
 
-def _executed(part: Mapping[str, Any]) -> str:
+def _shell_text(part: Mapping[str, Any]) -> str:
     command, output, code = (as_text(part.get(key, "")) for key in ("command", "output", "exit_code"))
     return f"$ {command}\n{output}\n(exit code {code})"
 
 
-def _answered(parts: list[dict[str, Any]]) -> Iterator[Block]:
+def _assistant_blocks(parts: list[dict[str, Any]]) -> Iterator[Block]:
     for part in parts:
         kind = part["type"]
         if kind == "text" and (text := text_of(part.get("text")).strip()):
@@ -191,8 +191,8 @@ def _answered(parts: list[dict[str, Any]]) -> Iterator[Block]:
         elif kind == "reasoning" and (thought := text_of(part.get("thinking"))):
             yield Thinking(thought, text_of(part.get("signature")) or text_of(part.get("thought_signature")))
         elif kind == "tool_call":
-            given = arguments_of(part.get("input"))
-            yield ToolUse(text_of(part.get("id")), text_of(part.get("name")), given)
+            input = arguments_of(part.get("input"))
+            yield ToolUse(text_of(part.get("id")), text_of(part.get("name")), input)
         elif kind not in ("finish", "text", "reasoning"):
             yield Opaque(kind, part)
 
@@ -205,15 +205,19 @@ def _result(part: Mapping[str, Any]) -> ToolResult:
     return ToolResult(id, (Text(text),) if text else (), failed)
 
 
-def _cuts(
-    about: Mapping[str, Any], held: Sequence[Mapping[str, Any]], parts: Sequence[list[dict[str, Any]]]
+def _summary_rows(
+    session_row: Mapping[str, Any], rows_of_messages: Sequence[Mapping[str, Any]], parts: Sequence[list[dict[str, Any]]]
 ) -> list[int]:
-    """Where the summaries stand that took the place of what was before them."""
-    newest = next((n for n, row in enumerate(held) if row.get("id") == about.get("summary_message_id")), None)
-    if newest is None:
+    """Return the row numbers of summaries that replaced the messages before them."""
+    current = next(
+        (n for n, row in enumerate(rows_of_messages) if row.get("id") == session_row.get("summary_message_id")), None
+    )
+    if current is None:
         return []
-    flagged = [n for n, row in enumerate(held[:newest]) if row.get("is_summary_message") and not _failed(parts[n])]
-    return [*flagged, newest]
+    flagged = [
+        n for n, row in enumerate(rows_of_messages[:current]) if row.get("is_summary_message") and not _failed(parts[n])
+    ]
+    return [*flagged, current]
 
 
 def _failed(parts: list[dict[str, Any]]) -> bool:
@@ -221,30 +225,30 @@ def _failed(parts: list[dict[str, Any]]) -> bool:
 
 
 def _epochs(messages: list[Message], cuts: Sequence[int]) -> tuple[Epoch, ...]:
-    """The stretches between the summaries; adds what answers an interrupted call to `messages`."""
+    """Return the epochs between the summaries; appends messages that answer interrupted calls to `messages`."""
     epochs: list[Epoch] = []
     starts, written = [0, *cuts], len(messages)
     for start, stop in zip(starts, [*cuts, written], strict=True):
-        by = Compaction(summary=messages[stop].id, time=messages[stop].time) if stop < written else None
+        ended_by = Compaction(summary=messages[stop].id, time=messages[stop].time) if stop < written else None
         members = _sent(messages, range(start, stop))
-        if members or epochs or by is None:
-            epochs.append(Epoch(len(epochs) + 1, members, by))
+        if members or epochs or ended_by is None:
+            epochs.append(Epoch(len(epochs) + 1, members, ended_by))
     return tuple(epochs)
 
 
 def _sent(messages: list[Message], span: range) -> list[int]:
-    """What of a stretch is sent: answers that came to something, results of calls that are in it."""
-    asked = {call.id for number in span for call in messages[number].calls}
+    """Return the members of an epoch: messages with content, without results whose calls are not in it."""
+    call_ids = {call.id for number in span for call in messages[number].calls}
     answered = {result.call_id for number in span for result in messages[number].results}
     members: list[int] = []
     for number in span:
         message = messages[number]
         if message.role == "tool" and message.blocks:
-            kept = tuple(result for result in message.results if result.call_id in asked)
-            if kept and len(kept) < len(message.blocks):
-                messages.append(replace(message, id=f"{message.id}~matched", blocks=kept, source=()))
+            matched = tuple(result for result in message.results if result.call_id in call_ids)
+            if matched and len(matched) < len(message.blocks):
+                messages.append(replace(message, id=f"{message.id}~matched", blocks=matched, source=()))
                 members.append(len(messages) - 1)
-            elif kept:
+            elif matched:
                 members.append(number)
         elif message.blocks:
             members.append(number)

@@ -1,4 +1,4 @@
-"""The sessions in Crush's database at a glance."""
+"""List the sessions of a Crush database by queries, without reading their messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LIST = (
 
 
 def list_sessions(path: Path) -> list[Found]:
-    """The sessions with messages but those of sub-agents, the newest first. Raises BadInput."""
+    """List sessions with messages, newest first, without those of sub-agents. Raises BadInput."""
     with connect_for_listing(path) as database:
         found = rows(database, _LIST)
         return [_found(path, row) for row in found if row["_bytes"] and not row.get("parent_session_id")]

@@ -1,4 +1,4 @@
-"""By what a file is known: Crush."""
+"""Recognise Crush databases."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ def recognise(look: Look) -> str:
 
 
 def is_database(tables: Tables) -> bool:
-    """Whether a database with these columns in its tables is Crush's."""
+    """True for Crush's tables; `tables` are column names by table."""
     none = frozenset[str]()
     return "parent_session_id" in tables.get("sessions", none) and "parts" in tables.get("messages", none)

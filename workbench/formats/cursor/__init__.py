@@ -1,7 +1,7 @@
 """Cursor: the editor's `state.vscdb`, where each message is a bubble, and the transcripts of its agents as JSONL.
 
-Neither is described by its maker. Of a conversation that was summarized the database says which bubble was the last in
-the summary; a transcript holds no results and no summaries. Read only.
+Both are undocumented. The database records the last bubble that a summary covers; a transcript holds no results and no
+summaries. Read only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading: Cursor."""
+"""Read Cursor databases and agent transcripts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from workbench.session import (
 )
 
 _USER = 1
-"""The type of a bubble that is the person's; the agent's are 2."""
+"""Type of a user's bubble; the agent's are 2."""
 
 
 _TABLES = frozenset(["cursorDiskKV"])
@@ -66,9 +66,9 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
         return read(path, data, progress)
     progress(0, len(data))
     about, bubbles = composer(path, data, part_id)
-    reading = _Reading()
+    reading = _ReadState()
     for bubble in bubbles:
-        _bubble(reading, bubble)
+        _add_bubble(reading, bubble)
     if not reading.messages:
         raise BadInput(f"{path}: the conversation {part_id!r} has no messages left; choose another.")
     epochs = _epochs(reading, about)
@@ -88,9 +88,9 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
 
 
 @dataclass(slots=True)
-class _Reading:
-    """What has been read so far. `place` says at which message each bubble begins; `summaries` are those that bubbles
-    bear, with the number of the message before which each was made."""
+class _ReadState:
+    """Messages read so far. `place`: index of the first message of each bubble. `summaries`: recorded summaries with
+    the index of the message before which each was written."""
 
     messages: list[Message] = field(default_factory=list)
     ids: dict[str, int] = field(default_factory=dict)
@@ -101,8 +101,8 @@ class _Reading:
         self.messages.append(Message(unique_id(id, self.ids), role, tuple(blocks), time=time))
 
 
-def _bubble(reading: _Reading, bubble: dict[str, Any]) -> None:
-    """A response lies in several bubbles: thoughts, a text, each of its calls with its result."""
+def _add_bubble(reading: _ReadState, bubble: dict[str, Any]) -> None:
+    """Add a bubble. A response has several bubbles: thoughts, a text, each call with its result."""
     id, time = text_of(bubble.get("bubbleId")), seconds_of(bubble.get("createdAt"))
     reading.place[id] = len(reading.messages)
     if summary := _summary(bubble.get("conversationSummary") or bubble.get("cachedConversationSummary")):
@@ -112,17 +112,17 @@ def _bubble(reading: _Reading, bubble: dict[str, Any]) -> None:
         if text:
             reading.add(id, "user", [Text(text)], time)
         return
-    thought = dict_of(bubble.get("thinking"))
+    thinking = dict_of(bubble.get("thinking"))
     blocks: list[Block] = []
-    if thought.get("text"):
-        blocks.append(Thinking(text_of(thought.get("text")), text_of(thought.get("signature"))))
+    if thinking.get("text"):
+        blocks.append(Thinking(text_of(thinking.get("text")), text_of(thinking.get("signature"))))
     if text:
         blocks.append(Text(text))
     call = dict_of(bubble.get("toolFormerData"))
-    called = text_of(call.get("toolCallId")) or id
+    call_id = text_of(call.get("toolCallId")) or id
     if call.get("name"):
         blocks.append(
-            ToolUse(called, text_of(call.get("name")), arguments_of(call.get("rawArgs") or call.get("params")))
+            ToolUse(call_id, text_of(call.get("name")), arguments_of(call.get("rawArgs") or call.get("params")))
         )
     last = reading.messages[-1] if reading.messages else None
     if blocks and last is not None and last.role == "assistant":
@@ -131,46 +131,46 @@ def _bubble(reading: _Reading, bubble: dict[str, Any]) -> None:
     elif blocks:
         reading.add(id, "assistant", blocks, time)
     if call.get("name") and (call.get("result") or call.get("error")):
-        given = call.get("result") or call.get("error")
+        output = call.get("result") or call.get("error")
         failed = not call.get("result") or call.get("status") == "error"
-        reading.add(f"{id}:result", "tool", [ToolResult(called, (Text(as_text(given)),), failed)], time)
+        reading.add(f"{id}:result", "tool", [ToolResult(call_id, (Text(as_text(output)),), failed)], time)
 
 
-def _summary(given: Any) -> dict[str, Any]:
-    """A summary with what it says of its place: an object, or the text of one; older ones are the summary alone."""
-    if isinstance(given, str):
-        given = json_value(given) or {"summary": given}
-    inner = dict_of(given).get("summary")
-    return dict_of(inner) if isinstance(inner, dict) else dict_of(given) if text_of(inner) else {}
+def _summary(recorded: Any) -> dict[str, Any]:
+    """Return a summary with its position: an object or its JSON; {} without one. Older summaries are a bare text."""
+    if isinstance(recorded, str):
+        recorded = json_value(recorded) or {"summary": recorded}
+    inner = dict_of(recorded).get("summary")
+    return dict_of(inner) if isinstance(inner, dict) else dict_of(recorded) if text_of(inner) else {}
 
 
-def _epochs(reading: _Reading, about: dict[str, Any]) -> list[Epoch]:
-    """What was sent between the summaries: each stands before what is behind the last bubble that it holds."""
+def _epochs(reading: _ReadState, about: dict[str, Any]) -> list[Epoch]:
+    """Return the epochs between the summaries. A summary precedes the messages after the last bubble that it covers."""
     latest = dict_of(about.get("latestConversationSummary"))
-    found = list(reading.summaries)
-    if not found and (summary := _summary(latest)):
+    summaries = list(reading.summaries)
+    if not summaries and (summary := _summary(latest)):
         after = reading.place.get(text_of(latest.get("lastBubbleId")), len(reading.messages) - 1)
-        found = [(after + 1, summary)]
+        summaries = [(after + 1, summary)]
     total = len(reading.messages)
     epochs: list[Epoch] = []
     head: list[int] = []
     start = 0
-    for made, summary in found:
+    for written_before, summary in summaries:
         id = unique_id(f"summary-{len(epochs) + 1}", reading.ids)
         reading.messages.append(Message(id, "user", (Text(text_of(summary.get("summary"))),), "summary"))
         first = reading.place.get(text_of(summary.get("clientShouldStartSendingFromInclusiveBubbleId")))
         if first is None:
-            last = reading.place.get(text_of(summary.get("truncationLastBubbleIdInclusive")), made - 1)
-            first = _behind(reading, last, total)
-        members = array("q", [*head, *range(start, made)])
-        kept = tuple(reading.messages[number].id for number in range(first, made))
+            last = reading.place.get(text_of(summary.get("truncationLastBubbleIdInclusive")), written_before - 1)
+            first = _after_results(reading, last, total)
+        members = array("q", [*head, *range(start, written_before)])
+        kept = tuple(reading.messages[number].id for number in range(first, written_before))
         epochs.append(Epoch(len(epochs) + 1, members, Compaction(summary=id, kept=kept)))
         head, start = [len(reading.messages) - 1], first
     return [*epochs, Epoch(len(epochs) + 1, array("q", [*head, *range(start, total)]))]
 
 
-def _behind(reading: _Reading, last: int, total: int) -> int:
-    """Where what follows message `last` begins, its results left behind with it."""
+def _after_results(reading: _ReadState, last: int, total: int) -> int:
+    """Return the index of the first message after `last` and its results."""
     first = last + 1
     while first < total and reading.messages[first].role == "tool":
         first += 1
@@ -183,7 +183,7 @@ def _transcript(path: Path, data: bytes, progress: Progress) -> Session:
     messages: list[Message] = []
     for value, index, _ in objects_of(records_of(data), len(data), records, warnings, progress):
         role: Role = "assistant" if value.get("role") == "assistant" else "user"
-        blocks = tuple(_named(from_anthropic(dict_of(value.get("message")).get("content")), index))
+        blocks = tuple(_with_call_ids(from_anthropic(dict_of(value.get("message")).get("content")), index))
         if blocks:
             messages.append(Message(f"record-{index + 1}", role, blocks, source=(index,)))
     if not messages:
@@ -191,48 +191,48 @@ def _transcript(path: Path, data: bytes, progress: Progress) -> Session:
     return Session(ID, path, with_user_text(messages), records, id=path.stem, warnings=tuple(warnings))
 
 
-def _named(blocks: Sequence[Block], index: int) -> Iterator[Block]:
-    """A transcript's calls have no ids."""
+def _with_call_ids(blocks: Sequence[Block], index: int) -> Iterator[Block]:
+    """Yield blocks with ids for the calls: a transcript has none."""
     for place, block in enumerate(blocks):
         raw = block.raw if isinstance(block, Opaque) and block.type == "tool_use" else None
-        given = dict_of(raw)
-        if given.get("name"):
-            yield ToolUse(f"call-{index + 1}-{place + 1}", text_of(given.get("name")), dict_of(given.get("input")))
+        call = dict_of(raw)
+        if call.get("name"):
+            yield ToolUse(f"call-{index + 1}-{place + 1}", text_of(call.get("name")), dict_of(call.get("input")))
         else:
             yield block
 
 
 def composers_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The conversations with messages, the newest first. Raises BadInput for a database that is none of Cursor's."""
+    """List conversations with messages, newest first. Raises BadInput for a database that is not Cursor's."""
     with connect_to_bytes(path, data, _TABLES, "Cursor") as database:
         query = "SELECT key, value FROM cursorDiskKV WHERE key LIKE ?"
         composers = rows(database, query, f"{_COMPOSER}%")
     found = [(row["key"][len(_COMPOSER) :], dict_of(json_value(row["value"]))) for row in composers]
     parts = [
-        (count_of(about.get("lastUpdatedAt")), Part(id, text_of(about.get("name")), len(_order(about))))
+        (count_of(about.get("lastUpdatedAt")), Part(id, text_of(about.get("name")), len(_bubble_heads(about))))
         for id, about in found
     ]
     return tuple(part for _, part in sorted(parts, key=lambda one: (-one[0], one[1].id)) if part.messages)
 
 
 def composer(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A conversation and its bubbles in order, each with its `bubbleId`; one that the database no longer holds is left
-    out. Raises BadInput where there is no such conversation."""
+    """Return a conversation and its bubbles in order, each with its `bubbleId`; missing bubbles are left out. Raises
+    BadInput for an unknown conversation."""
     with connect_to_bytes(path, data, _TABLES, "Cursor") as database:
         about = _value(database, f"{_COMPOSER}{id}")
         if not about:
             raise BadInput(f"{path} has no conversation {id!r}; choose a listed one.")
         bubbles = []
-        for head in _order(about):
+        for head in _bubble_heads(about):
             name = text_of(head.get("bubbleId"))
-            kept = head if "text" in head else _value(database, f"{_BUBBLE}{id}:{name}")
-            if kept:
-                bubbles.append({**kept, "bubbleId": name})
+            bubble = head if "text" in head else _value(database, f"{_BUBBLE}{id}:{name}")
+            if bubble:
+                bubbles.append({**bubble, "bubbleId": name})
     return about, bubbles
 
 
-def _order(about: dict[str, Any]) -> list[dict[str, Any]]:
-    """The heads of the bubbles; conversations of before 2025 hold the bubbles themselves."""
+def _bubble_heads(about: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the heads of the bubbles; conversations before 2025 hold the bubbles themselves."""
     heads = list_of(about.get("fullConversationHeadersOnly")) or list_of(about.get("conversation"))
     return [head for head in heads if isinstance(head, dict)]
 

@@ -1,4 +1,4 @@
-"""By what a file is known: Cursor."""
+"""Recognise Cursor databases and agent transcripts."""
 
 from __future__ import annotations
 

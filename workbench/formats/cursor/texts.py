@@ -1,4 +1,4 @@
-"""Texts that Cursor adds to a user's message."""
+"""Recognise texts that Cursor adds to a user's message."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Droid (Factory): `~/.factory/sessions/<folder>/<id>.jsonl`, with `<id>.settings.json` beside it.
+"""Droid (Factory): `~/.factory/sessions/<folder>/<id>.jsonl` and its sidecar file `<id>.settings.json`.
 
-Messages in Anthropic's blocks, hook records that only the person sees, and compactions: a summary takes the place of
-everything up to its anchor. `/compress` begins a new session with the summary alone. Read only.
+Lines are messages in Anthropic's blocks, hook records that only the user sees, and compactions: a summary replaces
+everything up to its anchor. `/compress` starts a new session with the summary alone. Read only.
 """
 
 from __future__ import annotations

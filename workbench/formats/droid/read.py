@@ -1,4 +1,4 @@
-"""Reading: Droid, line by line."""
+"""Read Droid sessions line by line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SUMMARY = (
     "IMPORTANT: This summary was created by a previous instance of Droid. Files referenced in the summary may not be "
     "available until you explicitly view them again."
 )
-"""How a summary is sent."""
+"""Text of a summary message."""
 
 _SILENT = ("session_start", "todo_state", "session_settings", "agent_turn_outcome")
 
@@ -51,7 +51,7 @@ class Reader(Transcript):
             self.unknown[kind or "?"] += 1
 
     def _message(self, value: dict[str, Any], index: int) -> None:
-        """A record of a hook has no content, and what only the person sees is never sent."""
+        """Add a message. A hook's record has no content; a message that only the user sees is never sent."""
         body = dict_of(value.get("message"))
         visibility = body.get("visibility") or value.get("visibility")
         blocks = from_anthropic(body.get("content"))
@@ -73,7 +73,7 @@ class Reader(Transcript):
             self.sent.append(number)
 
     def _compaction(self, value: dict[str, Any], index: int, line: int) -> None:
-        """What stands behind the anchor stays behind the summary; without an anchor nothing does."""
+        """End the epoch. Messages after the anchor follow the summary; without an anchor none are kept."""
         text = text_of(value.get("summaryText")) or text_of(dict_of(value.get("summary")).get("body"))
         if not text:
             self.warn("holds a compaction without a summary; left out", line)
@@ -82,15 +82,15 @@ class Reader(Transcript):
         time = seconds_of(value.get("timestamp"))
         anchor = text_of(dict_of(value.get("anchorMessage")).get("id"))
         places = [place for place, number in enumerate(self.sent) if self.messages[number].id == anchor]
-        stay = self.sent[places[-1] + 1 :] if places else []
+        kept_messages = self.sent[places[-1] + 1 :] if places else []
         if anchor and not places:
             self.warn("its anchor is not an earlier message; nothing is kept", line)
         if self.sent:
-            kept = tuple(self.messages[number].id for number in stay)
-            self.end_epoch(Compaction("", None, id, time, kept=kept))
-        about = text_of(value.get("systemInfoText"))
-        blocks = (Text(_SUMMARY.format(text)), *([Text(about, injected=True)] if about else []))
-        self.sent = [self.add(Message(id, "user", blocks, "summary", time, source=(index,))), *stay]
+            kept_ids = tuple(self.messages[number].id for number in kept_messages)
+            self.end_epoch(Compaction("", None, id, time, kept=kept_ids))
+        system_info = text_of(value.get("systemInfoText"))
+        blocks = (Text(_SUMMARY.format(text)), *([Text(system_info, injected=True)] if system_info else []))
+        self.sent = [self.add(Message(id, "user", blocks, "summary", time, source=(index,))), *kept_messages]
 
     def session(self) -> Session:
         self.warnings += left_out("lines", self.unknown)

@@ -1,4 +1,4 @@
-"""By what a file is known: Droid."""
+"""Recognise Droid sessions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LINES = ("message", "compaction_state", "todo_state", "session_settings", "agen
 
 
 def recognise(look: Look) -> str:
-    """The first line is `session_start`; of a file without it, its own kinds of line with Droid's keys."""
+    """Recognise a file by its `session_start` line, or without it by a compaction among Droid's kinds of line."""
     for number, record in enumerate(look.records):
         value = record.value
         if not isinstance(value, dict):
