@@ -247,7 +247,7 @@ def test_odd_records_are_told() -> None:
         ),
         (
             [record("r", "user", response("t", output="x"))],
-            ["Message 1 has a responsewithout its call before it."],
+            ["Message 1 has a response without its call before it."],
         ),
         (
             [MESSAGES[1], record("g", "gemini", "x", tokens=counts(90_000))],

@@ -1,4 +1,4 @@
-"""What Gemini CLI's loader and its API ask of a session: https://github.com/google-gemini/gemini-cli."""
+"""Loader rules of Gemini CLI and its API, checked on the JSON alone: https://github.com/google-gemini/gemini-cli."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _TYPES = ("user", "gemini", "info", "error", "warning")
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Nothing when Gemini CLI would resume the session whole."""
-    about, held = _document(data)
-    if not about:
+    """Yield faults by which Gemini CLI would not resume the complete session."""
+    metadata, messages_by_id = _read_document(data)
+    if not metadata:
         for number, value in lines(data.removeprefix(b"\xef\xbb\xbf")):
             if value is None:
                 yield f"Line {number} is not a JSON object, so Gemini CLI would skip it."
             else:
-                _take(value, held, about)
-    messages = list(held.values())
-    yield from (f"It has no {key} as text." for key in ("sessionId", "projectHash") if not inner(about, key, str))
+                _apply(value, messages_by_id, metadata)
+    messages = list(messages_by_id.values())
+    yield from (f"It has no {key} as text." for key in ("sessionId", "projectHash") if not inner(metadata, key, str))
     if not any(_is_sent(message) for message in messages):
         raise Hopeless("It holds no message that Gemini CLI would send.")
     for number, message in enumerate(messages, 1):
@@ -29,12 +29,12 @@ def validate(data: bytes) -> Faults:
             yield f"Message {number} has a type that Gemini CLI does not know."
         if not inner(message, "id", str):
             yield f"Message {number} has no id."
-    yield from _pairs(messages)
-    yield from _stale(messages)
+    yield from _check_pairs(messages)
+    yield from _check_last_count(messages)
 
 
-def _document(data: bytes) -> tuple[Item, dict[str, Item]]:
-    """What the one document of the older form says, and its messages by their places; nothing for lines."""
+def _read_document(data: bytes) -> tuple[Item, dict[str, Item]]:
+    """Return (session, messages by position) of the older form, one document; both empty for lines."""
     try:
         whole = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
     except (ValueError, RecursionError):
@@ -44,20 +44,20 @@ def _document(data: bytes) -> tuple[Item, dict[str, Item]]:
     return whole, {str(place): message for place, message in enumerate(objects(whole["messages"]))}
 
 
-def _take(value: Item, held: dict[str, Item], about: Item) -> None:
-    """Take in one more line as the loader would: `held` are the messages by their ids, `about` is the session."""
+def _apply(value: Item, messages_by_id: dict[str, Item], metadata: Item) -> None:
+    """Apply a line as the loader does: `messages_by_id` and `metadata` are changed."""
     rewound, id = value.get("$rewindTo"), value.get("id")
     if isinstance(rewound, str):
-        ids = list(held)
-        for gone in ids[ids.index(rewound) if rewound in held else 0 :]:
-            del held[gone]
+        ids = list(messages_by_id)
+        for removed in ids[ids.index(rewound) if rewound in messages_by_id else 0 :]:
+            del messages_by_id[removed]
     elif isinstance(id, str):
-        held[id] = value
+        messages_by_id[id] = value
     elif isinstance(changes := value.get("$set", value), dict):
-        about |= changes
+        metadata |= changes
         if isinstance(changes.get("messages"), list):
-            held.clear()
-            held |= {str(message.get("id")): message for message in objects(changes["messages"])}
+            messages_by_id.clear()
+            messages_by_id |= {str(message.get("id")): message for message in objects(changes["messages"])}
 
 
 def _parts(message: Item) -> list[Any]:
@@ -78,39 +78,40 @@ def _is_sent(message: Item) -> bool:
     return message.get("type") == "user" and not skipped and bool(text or _parts(message))
 
 
-def _inner(message: Item, key: str) -> list[Item]:
+def _calls_in(message: Item, key: str) -> list[Item]:
     return [part[key] for part in objects(_parts(message)) if inner(part, key, dict).get("id")]
 
 
-def _pairs(messages: list[Item]) -> Faults:
-    """Each call answered before the model speaks again, but for the last ones; each response to a call before it."""
-    asked: set[str] = set()
-    waiting: dict[str, int] = {}
+def _check_pairs(messages: list[Item]) -> Faults:
+    """Check that each call but the last ones is answered before the next response, and each result has a call before
+    it."""
+    call_ids: set[str] = set()
+    open_calls: dict[str, int] = {}
     for number, message in enumerate(messages, 1):
         if not _is_sent(message):
             continue
         if message.get("type") == "user":
-            for response in _inner(message, "functionResponse"):
-                if str(response["id"]) not in asked:
-                    yield f"Message {number} has a responsewithout its call before it."
-                waiting.pop(str(response["id"]), None)
+            for response in _calls_in(message, "functionResponse"):
+                if str(response["id"]) not in call_ids:
+                    yield f"Message {number} has a response without its call before it."
+                open_calls.pop(str(response["id"]), None)
             continue
-        yield from (f"A call of message {at} has no response before message {number}." for at in waiting.values())
-        waiting = {str(call["id"]): number for call in _inner(message, "functionCall")}
-        asked |= waiting.keys()
+        yield from (f"A call of message {at} has no response before message {number}." for at in open_calls.values())
+        open_calls = {str(call["id"]): number for call in _calls_in(message, "functionCall")}
+        call_ids |= open_calls.keys()
         for call in inner(message, "toolCalls", list):
             id, name = inner(call, "id", str), inner(call, "name", str)
             if not id or not name:
                 yield f"Message {number} has a call without an id or a name."
                 continue
-            asked.add(id)
-            waiting[id] = number
+            call_ids.add(id)
+            open_calls[id] = number
             if call.get("result"):
-                waiting.pop(id)
-                yield from _answers(number, call)
+                open_calls.pop(id)
+                yield from _check_result(number, call)
 
 
-def _answers(number: int, call: Item) -> Faults:
+def _check_result(number: int, call: Item) -> Faults:
     result = call["result"]
     responses = [part["functionResponse"] for part in objects(result) if inner(part, "functionResponse", dict)]
     if isinstance(result, list) and not responses:
@@ -119,8 +120,8 @@ def _answers(number: int, call: Item) -> Faults:
         yield f"Message {number} has a result of {call['name']} that answers another call."
 
 
-def _stale(messages: list[Item]) -> Faults:
-    """The last count of tokens: Gemini CLI compresses by it."""
+def _check_last_count(messages: list[Item]) -> Faults:
+    """Check the last count of tokens, by which Gemini CLI compresses."""
     for number, message in reversed(list(enumerate(messages, 1))):
         if message.get("type") == "gemini" and isinstance(message.get("tokens"), dict):
             yield from too_much(f"Message {number}", message["tokens"].get("total"), messages)
