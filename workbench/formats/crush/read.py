@@ -68,19 +68,19 @@ def read_part(path: Path, data: bytes, id: str, progress: Progress) -> Session:
     progress(0, len(data))
     with connect_to_bytes(path, data, _TABLES, "Crush") as database:
         session_rows = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
-        rows_of_messages = rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid", id)
-    if not session_rows or not rows_of_messages:
+        message_rows = rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid", id)
+    if not session_rows or not message_rows:
         raise BadInput(f"{path} has no session {id!r} with a message; choose a listed one.")
     progress(len(data), len(data))
     session_row, warnings = session_rows[0], list[LoadWarning]()
-    parts = [_parts(row, warnings) for row in rows_of_messages]
+    parts = [_parts(row, warnings) for row in message_rows]
     ids: dict[str, int] = {}
     messages = [
         _message(row, parts[number], unique_id(text_of(row.get("id")) or f"m{number + 1}", ids), number)
-        for number, row in enumerate(rows_of_messages)
+        for number, row in enumerate(message_rows)
     ]
     errors = tuple(_errors(messages, parts))
-    summaries = _summary_rows(session_row, rows_of_messages, parts)
+    summaries = _summary_rows(session_row, message_rows, parts)
     for number in summaries:
         messages[number] = replace(messages[number], role="user", kind="summary")
     epochs = _epochs(messages, summaries)
@@ -91,7 +91,7 @@ def read_part(path: Path, data: bytes, id: str, progress: Progress) -> Session:
         ID,
         path,
         shown,
-        _records(rows_of_messages, parts),
+        _records(message_rows, parts),
         epochs=epochs,
         id=id,
         title=text_of(session_row.get("title")) or first_words(shown),
@@ -123,11 +123,11 @@ def _parts(row: Mapping[str, Any], warnings: list[LoadWarning]) -> list[dict[str
     return [{**dict_of(part.get("data")), "type": text_of(part.get("type"))} for part in wrapped]
 
 
-def _records(rows_of_messages: Sequence[Mapping[str, Any]], parts: Sequence[list[dict[str, Any]]]) -> Records:
+def _records(message_rows: Sequence[Mapping[str, Any]], parts: Sequence[list[dict[str, Any]]]) -> Records:
     """Return each message's row with its parts as a line of JSON."""
     lines = [
         render({**{key: value for key, value in row.items() if not isinstance(value, bytes)}, "parts": own}) + b"\n"
-        for row, own in zip(rows_of_messages, parts, strict=True)
+        for row, own in zip(message_rows, parts, strict=True)
     ]
     records, at = Records(b"".join(lines)), 0
     for number, line in enumerate(lines):
@@ -206,16 +206,16 @@ def _result(part: Mapping[str, Any]) -> ToolResult:
 
 
 def _summary_rows(
-    session_row: Mapping[str, Any], rows_of_messages: Sequence[Mapping[str, Any]], parts: Sequence[list[dict[str, Any]]]
+    session_row: Mapping[str, Any], message_rows: Sequence[Mapping[str, Any]], parts: Sequence[list[dict[str, Any]]]
 ) -> list[int]:
     """Return the row numbers of summaries that replaced the messages before them."""
     current = next(
-        (n for n, row in enumerate(rows_of_messages) if row.get("id") == session_row.get("summary_message_id")), None
+        (n for n, row in enumerate(message_rows) if row.get("id") == session_row.get("summary_message_id")), None
     )
     if current is None:
         return []
     flagged = [
-        n for n, row in enumerate(rows_of_messages[:current]) if row.get("is_summary_message") and not _failed(parts[n])
+        n for n, row in enumerate(message_rows[:current]) if row.get("is_summary_message") and not _failed(parts[n])
     ]
     return [*flagged, current]
 

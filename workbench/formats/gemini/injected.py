@@ -1,8 +1,8 @@
-"""What Gemini CLI itself writes into a user's record, beside what the person typed.
+"""Separate text that Gemini CLI adds to a user's record from text that the user typed.
 
-Files that were named with `@` follow the request in parts of their own, between two lines; the open files of an editor,
-a warning of a loop and the end of a background command come as records of their own; hints that the person gave while
-the model worked stand inside an instruction. Tags (`<hook_context>`) are in `texts.py`.
+Files named with `@` follow the request in separate parts, between two marker lines. An editor's open files, a warning
+of a loop and the end of a background command are separate records. Hints that the user typed while the model worked are
+inside an instruction. Tags (`<hook_context>`) are in `texts.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from workbench.session import Block, Text
 
 _FILES = "--- Content from referenced files ---"
 _FILES_END = "--- End of content ---"
-_WHOLE = (
+_INJECTED = (
     "<session_context>",
     "Here is the user's editor context as a JSON object",
     "Here is a summary of changes in the user's editor context",
@@ -24,34 +24,34 @@ _WHOLE = (
 _HINTS = re.compile(r"(User (?:hints|steering update):\n<user_input>\n)(.*)(\n</user_input>.*)", re.DOTALL)
 
 
-def own_and_injected(blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """The blocks of a user's record, with each text parted into the person's and the tool's."""
-    given = list(blocks)
-    ends = [place for place, block in enumerate(given) if isinstance(block, Text) and _FILES_END in block.text]
-    made: list[Block] = []
+def split_injected(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """Split each text of a user's record into the user's and the agent's parts; the latter are marked as injected."""
+    recorded = list(blocks)
+    ends = [place for place, block in enumerate(recorded) if isinstance(block, Text) and _FILES_END in block.text]
+    result: list[Block] = []
     inside = False
-    for place, block in enumerate(given):
+    for place, block in enumerate(recorded):
         if not isinstance(block, Text):
-            made.append(block)
+            result.append(block)
             continue
         own, injected, rest = "" if inside else block.text, block.text if inside else "", ""
-        if not inside and (start := _start(own)) >= 0:
+        if not inside and (start := _files_start(own)) >= 0:
             own, injected, inside = own[:start], own[start:], True
         if inside and place == (ends[-1] if ends else -1):
             stop = injected.rindex(_FILES_END) + len(_FILES_END)
             injected, rest, inside = injected[:stop], injected[stop:], False
-        made += [*_parted(own), *([Text(injected, injected=True)] if injected else []), *_parted(rest)]
-    return tuple(made)
+        result += [*_split_hints(own), *([Text(injected, injected=True)] if injected else []), *_split_hints(rest)]
+    return tuple(result)
 
 
-def _start(text: str) -> int:
-    """Where the contents of files begin, with the line break before them; -1 where there are none."""
+def _files_start(text: str) -> int:
+    """Return the index of the line break before the contents of files; -1 without any."""
     return 0 if text.startswith(_FILES) else text.find("\n" + _FILES)
 
 
-def _parted(text: str) -> Iterator[Text]:
+def _split_hints(text: str) -> Iterator[Text]:
     if hints := _HINTS.fullmatch(text):
         before, own, after = hints.groups()
         yield from (Text(before, injected=True), Text(own), Text(after, injected=True))
     elif text:
-        yield Text(text, injected=text.startswith(_WHOLE))
+        yield Text(text, injected=text.startswith(_INJECTED))

@@ -1,8 +1,7 @@
-"""Gemini's parts and message records, and our blocks, there and back.
+"""Convert between Gemini's parts and message records and our blocks.
 
-A record of type `gemini` is a response with its thoughts and the results of its calls inside: up to three messages
-that share one record. The thoughts are never sent, live or resumed (`stripThoughts` of Gemini CLI's
-`historyHardening.ts`).
+A record of type `gemini` holds a response, its thoughts and the results of its calls: up to three messages. Thoughts
+are never sent, live or resumed (`stripThoughts` of Gemini CLI's `historyHardening.ts`).
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any
 
 from workbench.base.stamps import iso, seconds_of
 from workbench.formats.agent_texts import kind_of
-from workbench.formats.gemini.injected import own_and_injected
+from workbench.formats.gemini.injected import split_injected
 from workbench.formats.kit.blocks import as_object, as_text, named, texts_of
 from workbench.formats.kit.contents import Calls, model_block, name_and_args, parts_of, tool_result, user_block
 from workbench.formats.kit.mark import MARK, marked
@@ -22,20 +21,20 @@ from workbench.formats.loss import Losses, loss_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
 ACKNOWLEDGED = "Got it. Thanks for the additional context!"
-"""What stands after a compression's summary as the model's answer."""
+"""The model's answer to a compression's summary, written by Gemini CLI."""
 
 _MASKED = "<tool_output_masked>"
 _SNAPSHOT = "<state_snapshot>"
 _ENVIRONMENT = "<session_context>"
 _IGNORED = ("/", "?", _ENVIRONMENT, "<hook_context>")
-"""How user texts begin that Gemini CLI records, and passes over when it resumes a session."""
+"""Beginnings of recorded user texts that Gemini CLI ignores when it resumes a session."""
 
 NOWHERE = -1
-"""The source of a record whose bytes could not be found."""
+"""Source of a record whose bytes were not found in the file."""
 
 
 def is_sent(record: Mapping[str, Any]) -> bool:
-    """Whether Gemini CLI would give a record back to the model when it resumes the session."""
+    """True for a record that Gemini CLI sends when it resumes the session."""
     if record.get("type") == "gemini":
         return True
     if record.get("type") != "user":
@@ -48,38 +47,38 @@ def is_sent(record: Mapping[str, Any]) -> bool:
 
 
 def is_environment(record: Mapping[str, Any]) -> bool:
-    """Whether a record holds the date, the folders and the memory, with which every request begins.
+    """True for the record with date, folders and memory, with which every request begins.
 
-    Gemini CLI passes over the recorded one when it resumes, and puts a new one in its place.
+    Gemini CLI replaces it with a new one when it resumes.
     """
     return record.get("type") == "user" and _text(parts_of(record.get("content"))).startswith(_ENVIRONMENT)
 
 
-def ignored(text: str) -> bool:
-    """Whether Gemini CLI would pass over a user's message with this text."""
+def is_ignored(text: str) -> bool:
+    """True for the text of a user's message that Gemini CLI would ignore."""
     return not text.strip() or text.strip().startswith(_IGNORED)
 
 
 def count_masked(record: Mapping[str, Any]) -> int:
-    """How many outputs of tools in a record Gemini CLI put a note in place of, to make room."""
+    """Return the number of tool outputs in a record that Gemini CLI masked to save space."""
     return as_text(record).count(_MASKED)
 
 
 def messages_of(record: Mapping[str, Any], id: str, source: int, calls: Calls) -> list[Message]:
-    """The messages of a record: one, or thoughts, response and results. `source` numbers the record, or is NOWHERE."""
+    """Return the messages of a record: one, or thoughts, response and results. `source`: its number, or NOWHERE."""
     sources = () if source == NOWHERE else (source,)
     kind, time = record.get("type"), seconds_of(record.get("timestamp"))
     parts = parts_of(record.get("content"))
     if kind == "gemini":
         return _response(record, id, sources, calls, parts, time)
-    blocks = tuple(user_block(part, calls) for part in answered_once(parts))
+    blocks = tuple(user_block(part, calls) for part in without_repeated_results(parts))
     if kind == "user" and any(isinstance(block, ToolResult) for block in blocks):
         return [Message(id, "tool", blocks, time=time, source=sources)]
     if kind == "user":
-        said_as = _user_kind(record, blocks)
-        blocks = blocks if said_as == "summary" else own_and_injected(blocks)
-        meta = said_as == "normal" and is_injected(blocks)
-        return [Message(id, "user", blocks, "meta" if meta else said_as, time, source=sources)]
+        user_kind = _user_kind(record, blocks)
+        blocks = blocks if user_kind == "summary" else split_injected(blocks)
+        meta = user_kind == "normal" and is_injected(blocks)
+        return [Message(id, "user", blocks, "meta" if meta else user_kind, time, source=sources)]
     return [Message(id, "system", blocks, "meta", time, source=sources)]
 
 
@@ -119,7 +118,7 @@ def _response(
 
 
 def are_thoughts(message: Message) -> bool:
-    """Whether a message is what the model thought before a response: Gemini CLI shows it and never sends it."""
+    """True for a message of thoughts, which Gemini CLI shows and never sends."""
     return bool(message.blocks) and all(isinstance(block, Thinking) for block in message.blocks)
 
 
@@ -128,7 +127,7 @@ def _is_thought(part: Any) -> bool:
 
 
 def _thoughts(record: Mapping[str, Any]) -> list[Thinking]:
-    """Thoughts that stand beside the parts."""
+    """Return the thoughts of a record that are not among its parts."""
     found: list[Thinking] = []
     for thought in list_of(record.get("thoughts")):
         if isinstance(thought, dict):
@@ -143,11 +142,11 @@ def _recorded_result(call: Mapping[str, Any]) -> ToolResult | None:
     if result is None:
         return None
     id = as_text(call.get("id", ""))
-    return tool_result(id, _own_parts(id, parts_of(result)), failed=call.get("status") == "error")
+    return tool_result(id, _parts_of_call(id, parts_of(result)), failed=call.get("status") == "error")
 
 
-def answered_once(parts: list[Any]) -> list[Any]:
-    """A request's parts without responses that are there already: what was sent twice, a compression merges."""
+def without_repeated_results(parts: list[Any]) -> list[Any]:
+    """Return a request's parts without repeated responses: compression merges responses that were sent twice."""
     return [part for at, part in enumerate(parts) if not (_is_response(part) and part in parts[:at])]
 
 
@@ -156,13 +155,13 @@ def _is_response(part: Any) -> bool:
 
 
 def with_own_result(call: Any) -> Any:
-    """A recorded call with what answers it alone as its result."""
+    """Return a recorded call whose result holds only its own response."""
     result = dict_of(call).get("result")
-    return {**call, "result": _own_parts(as_text(call.get("id", "")), result)} if isinstance(result, list) else call
+    return {**call, "result": _parts_of_call(as_text(call.get("id", "")), result)} if isinstance(result, list) else call
 
 
-def _own_parts(id: str, parts: list[Any]) -> list[Any]:
-    """Of a recorded result what answers the call: Gemini CLI puts the responses of a whole turn beside each call."""
+def _parts_of_call(id: str, parts: list[Any]) -> list[Any]:
+    """Return the parts of a recorded result that answer the call: Gemini CLI stores those of the entire turn."""
     starts = [place for place, part in enumerate(parts) if _is_response(part)]
     own = next((place for place in starts if dict_of(parts[place]["functionResponse"]).get("id") == id), None)
     if own is None:
@@ -171,7 +170,7 @@ def _own_parts(id: str, parts: list[Any]) -> list[Any]:
 
 
 def _usage(tokens: Any) -> Usage | None:
-    """What a response cost; `input` holds what came from the cache. None for zeros, which no call costs."""
+    """Return a response's usage, None for zeros. `input` includes cached tokens."""
     if not isinstance(tokens, dict):
         return None
     cached = count_of(tokens.get("cached"))
@@ -181,14 +180,14 @@ def _usage(tokens: Any) -> Usage | None:
 
 
 def _text(parts: Sequence[Any]) -> str:
-    """The texts of a record's parts, as Gemini CLI looks at their beginning."""
+    """Return the joined texts of a record's parts, by whose beginning Gemini CLI classifies it."""
     return "".join(part if isinstance(part, str) else text_of(dict_of(part).get("text")) for part in parts).strip()
 
 
 def call_records(
     message: Message, answer: Message | None, losses: Losses, status: str = "success"
 ) -> list[dict[str, Any]]:
-    """The `toolCalls` of a response, each with its result in `answer`, and the time of that, where there is one."""
+    """Render the `toolCalls` of a response, each with its result from `answer` and the time of that, if any."""
     results = {result.call_id: result for result in answer.results} if answer else {}
     records: list[dict[str, Any]] = []
     for call in message.calls:
@@ -203,7 +202,7 @@ def call_records(
 
 
 def result_parts(result: ToolResult, name: str, losses: Losses) -> list[dict[str, Any]]:
-    """A made result: the response to a call by its name, and a part for whatever it has beside its first text."""
+    """Render a result: a functionResponse with its first text, and a part for each further text."""
     texts = texts_of(result, losses)
     response = {"error" if result.is_error else "output": texts[0] if texts else ""}
     first = {"functionResponse": {"id": result.call_id, "name": name, "response": response}}
@@ -211,7 +210,7 @@ def result_parts(result: ToolResult, name: str, losses: Losses) -> list[dict[str
 
 
 def response_record(message: Message, losses: Losses, *, own: bool) -> dict[str, Any]:
-    """The content of a made response: a text where that says all, else parts in their order."""
+    """Render the content of a response: a text if that is complete, else parts in order."""
     parts: list[dict[str, Any]] = []
     for block in message.blocks:
         match block:
@@ -220,7 +219,7 @@ def response_record(message: Message, losses: Losses, *, own: bool) -> dict[str,
             case Thinking():
                 losses.append(loss_of(block))
             case _:
-                parts += _said_by_either(block, losses, own=own)
+                parts += _shared_parts(block, losses, own=own)
     plain = [part["text"] for part in parts if part.keys() == {"text"}]
     calls = sum("functionCall" in part for part in parts)
     if len(plain) <= 1 and len(plain) + calls == len(parts) and (not plain or "text" in parts[0]):
@@ -229,7 +228,7 @@ def response_record(message: Message, losses: Losses, *, own: bool) -> dict[str,
 
 
 def request_parts(message: Message, names: Mapping[str, str], losses: Losses, *, own: bool) -> list[dict[str, Any]]:
-    """The parts of a made request: what the user says, and results whose call's record is another's."""
+    """Render the parts of a request: the user's content, and results that are not in the record of their call."""
     parts: list[dict[str, Any]] = []
     for block in message.blocks:
         match block:
@@ -238,12 +237,12 @@ def request_parts(message: Message, names: Mapping[str, str], losses: Losses, *,
                 first["functionResponse"] |= {"parts": more} if more else {}
                 parts.append(first)
             case _:
-                parts += _said_by_either(block, losses, own=own)
+                parts += _shared_parts(block, losses, own=own)
     return parts
 
 
-def _said_by_either(block: Block, losses: Losses, *, own: bool) -> list[dict[str, Any]]:
-    """The part of a block that user and model may both have: none where nothing of it is written."""
+def _shared_parts(block: Block, losses: Losses, *, own: bool) -> list[dict[str, Any]]:
+    """Render a block that both user and model may have; empty for one that cannot be written."""
     match block:
         case Text(text) if text:
             return [{"text": text}]
@@ -257,7 +256,7 @@ def _said_by_either(block: Block, losses: Losses, *, own: bool) -> list[dict[str
 
 
 def with_mark(record: dict[str, Any], kind: Kind) -> dict[str, Any]:
-    """A made record, with its kind said where its content does not say it."""
+    """Mark a new record with its kind where its content does not show it."""
     read = messages_of(record, "", 0, Calls())[0]
     return record if read.kind == kind else {**record, MARK: kind}
 

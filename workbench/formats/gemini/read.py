@@ -1,4 +1,4 @@
-"""Reading: Gemini CLI."""
+"""Read Gemini CLI sessions."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from workbench.formats.kit.values import list_of, text_of
 from workbench.session import Compaction, Message, Records, Session, SessionFacts
 from workbench.session.session import Way
 
-_WAYS: dict[bool, Way] = {True: "removal", False: "clearing"}
-"""How a new history makes room, by whether messages are gone; where it begins with a summary, that is the way."""
+_WAY_BY_DROPPED: dict[bool, Way] = {True: "removal", False: "clearing"}
+"""Way of a compaction without a summary, by whether messages were dropped."""
 
 _AGENTS = ("assistant", "tool")
 
@@ -43,7 +43,7 @@ _FACTS = ("sessionId", "projectHash", "summary", "kind", "directories", "startTi
 
 @dataclass(slots=True)
 class _Slot:
-    """A message record: the newest of its id, while no compression lies between."""
+    """A message record: the newest with its id since the last compression."""
 
     id: str
     value: Mapping[str, Any]
@@ -51,25 +51,26 @@ class _Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ended:
-    """A history that another took the place of: its slots, and those that the other wrote again."""
+class _ReplacedHistory:
+    """A history that another one replaced: its slots, and those that the new one wrote again."""
 
     slots: list[int]
     written: range
-    by: Compaction
+    compaction: Compaction
 
 
 @dataclass(frozen=True, slots=True)
-class _Emptied:
-    """What was before a history with nothing to send."""
+class _EmptiedHistory:
+    """State before a history with nothing to send."""
 
     current: dict[str, int]
     closed: frozenset[int]
 
 
 class Reader(Transcript):
-    """`current` is the history now, record id to slot, in its order; `emptied` what it was before it was emptied, until
-    something comes. `numbers` are the messages of each slot."""
+    """Reader of records. `current`: slot by record id in the current history, in order. `emptied`: state before the
+    history was emptied, until the next record. `closed`: slots of ended epochs. `numbers`: message indexes of each
+    slot."""
 
     empty = "a Gemini CLI session without messages; open another file"
 
@@ -78,18 +79,18 @@ class Reader(Transcript):
         self.slots: list[_Slot] = []
         self.numbers: list[range] = []
         self.current: dict[str, int] = {}
-        self.ended: list[_Ended] = []
-        self.emptied: _Emptied | None = None
+        self.replaced: list[_ReplacedHistory] = []
+        self.emptied: _EmptiedHistory | None = None
         self.closed: frozenset[int] = frozenset()
         self.rewound: set[int] = set()
         self.facts: dict[str, Any] = {}
-        self.unnamed = 0
+        self.without_id = 0
 
     def take_document(self, document: Any) -> None:
         items = document.get("messages") if isinstance(document, dict) else None
         if not isinstance(items, list):
             raise BadInput(f"{self.path}: has no list of messages; open a whole session file of Gemini CLI.")
-        self._facts(document)
+        self._update_facts(document)
         for index, item in enumerate(items):
             if not isinstance(item, dict):
                 self.warn(f"message {index + 1} is not an object; kept in the file, not shown")
@@ -107,15 +108,15 @@ class Reader(Transcript):
         elif isinstance(changes := value.get("$set"), dict):
             if isinstance(changes.get("messages"), list):
                 self._replace(changes["messages"], index, "$set", seconds_of(changes.get("lastUpdated")))
-            self._facts(changes)
+            self._update_facts(changes)
         elif isinstance(value.get("sessionId"), str):
             if isinstance(value.get("messages"), list):
                 self._replace(value["messages"], index, None, None)
-            self._facts(value)
+            self._update_facts(value)
         else:
-            self.unnamed += 1
+            self.without_id += 1
 
-    def _facts(self, value: Mapping[str, Any]) -> None:
+    def _update_facts(self, value: Mapping[str, Any]) -> None:
         self.facts |= {key: value[key] for key in _FACTS if key in value}
 
     def _put(self, id: str, value: Mapping[str, Any], source: int) -> None:
@@ -129,27 +130,26 @@ class Reader(Transcript):
     def _rewind(self, id: str) -> None:
         """Remove a message and all later ones; all of them where there is no such message, as the loader does."""
         ids = list(self.current)
-        for gone in ids[ids.index(id) if id in self.current else 0 :]:
-            self.rewound.add(self.current.pop(gone))
+        for removed in ids[ids.index(id) if id in self.current else 0 :]:
+            self.rewound.add(self.current.pop(removed))
 
     def _replace(self, items: list[Any], index: int, key: str | None, time: float | None) -> None:
-        """Put a new history in place of the present one.
+        """Replace the current history.
 
-        It ends an epoch if messages are gone that were sent, or contents of results were masked. Records that stay as
-        they were are the same; what such a history changes is written again. One that is empty until the next comes is
-        none: so Gemini CLI begins when it resumes a session.
+        That ends an epoch if sent messages were dropped or results masked. Unchanged records keep their slots; changed
+        ones get new slots. A history that stays empty until the next one is ignored: Gemini CLI resumes a session so.
         """
         if self.emptied is not None:
-            self.ended.pop()
+            self.replaced.pop()
             self.closed = self.emptied.closed
         before = {**(self.emptied.current if self.emptied else {}), **self.current}
         spans = self._spans(index, key)
         ids = {item["id"] for item in items if isinstance(item, dict) and isinstance(item.get("id"), str)}
-        gone = any(id not in ids and is_sent(self.slots[slot].value) for id, slot in before.items())
+        has_dropped = any(id not in ids and is_sent(self.slots[slot].value) for id, slot in before.items())
         self.current = {}
-        ends, first = gone or self._masks(before, items), len(self.slots)
+        ends_epoch, first = has_dropped or self._adds_masks(before, items), len(self.slots)
         closed = self.closed
-        if ends:
+        if ends_epoch:
             self.closed = closed.union(before.values())
         for place, item in enumerate(items):
             if not isinstance(item, dict) or not isinstance(id := item.get("id"), str):
@@ -166,14 +166,18 @@ class Reader(Transcript):
                 self.current[id] = slot
             else:
                 self._put(id, item, source)
-        if ends:
+        if ends_epoch:
             written = range(first, len(self.slots))
-            self.ended.append(_Ended(list(before.values()), written, Compaction(time=time, way=_WAYS[gone])))
+            self.replaced.append(
+                _ReplacedHistory(
+                    list(before.values()), written, Compaction(time=time, way=_WAY_BY_DROPPED[has_dropped])
+                )
+            )
         sent = any(is_sent(self.slots[slot].value) for slot in self.current.values())
-        self.emptied = _Emptied(before, closed) if ends and not sent else None
+        self.emptied = _EmptiedHistory(before, closed) if ends_epoch and not sent else None
 
-    def _masks(self, before: Mapping[str, int], items: list[Any]) -> bool:
-        """Whether a new history masks outputs of tools that the present one has whole."""
+    def _adds_masks(self, before: Mapping[str, int], items: list[Any]) -> bool:
+        """True for a new history that masks tool outputs which the current one holds completely."""
         return any(
             isinstance(item, dict)
             and (slot := before.get(as_text(item.get("id")))) is not None
@@ -183,7 +187,7 @@ class Reader(Transcript):
         )
 
     def _spans(self, index: int, key: str | None) -> list[tuple[int, int]] | None:
-        """Where the records of a new history lie in the file; None where its line is not strict JSON."""
+        """Return the byte spans of a new history's records in the file; None where its line is not strict JSON."""
         start, stop = self.records.starts[index], self.records.stops[index]
         try:
             for name in ("messages",) if key is None else (key, "messages"):
@@ -200,44 +204,48 @@ class Reader(Transcript):
         for slot in self.slots:
             id = slot.id if slot.id not in ids else f"{slot.id}#{slot.source + 1}"
             ids.add(id)
-            made = messages_of(slot.value, id, slot.source, calls)
-            self.numbers.append(range(len(self.messages), len(self.messages) + len(made)))
-            self.messages += made
+            slot_messages = messages_of(slot.value, id, slot.source, calls)
+            self.numbers.append(range(len(self.messages), len(self.messages) + len(slot_messages)))
+            self.messages += slot_messages
         self._end_epochs()
         for number in {number for epoch in self.epochs for number in epoch.copies}:
             self.messages[number] = replace(self.messages[number], usage=None)
-        if n := self.unnamed:
+        if n := self.without_id:
             self.warn(f"{counted(n, 'record')} without an id {are(n)} kept in the file, not shown")
 
     def session(self) -> Session:
-        said = with_user_text(without_spent(self.messages, self.epochs[-1].members, self._spent()))
-        gone = self.rewound.difference(self.current.values(), *(ended.slots for ended in self.ended))
+        shown = with_user_text(without_spent(self.messages, self.epochs[-1].members, self._stale_until()))
+        off_branch = self.rewound.difference(self.current.values(), *(replaced.slots for replaced in self.replaced))
         facts = self.facts
         directories = list_of(facts.get("directories"))
         return self._session(
             ID,
-            said,
-            branch=self.branch_without({number for slot in gone for number in self.numbers[slot]}),
+            shown,
+            branch=self.branch_without({number for slot in off_branch for number in self.numbers[slot]}),
             id=str(facts.get("sessionId") or ""),
-            title=text_of(facts.get("summary")) or first_words(said),
-            model=next((message.model for message in reversed(said) if message.model), None),
+            title=text_of(facts.get("summary")) or first_words(shown),
+            model=next((message.model for message in reversed(shown) if message.model), None),
             cwd=directories[0] if directories and isinstance(directories[0], str) else None,
             facts=SessionFacts(project=text_of(facts.get("projectHash"))),
         )
 
     def _end_epochs(self) -> None:
-        members = [[*self._sent(slots)] for slots in (*(ended.slots for ended in self.ended), self.current.values())]
-        for place, ended in enumerate(self.ended):
+        members = [
+            [*self._sent(slots)] for slots in (*(replaced.slots for replaced in self.replaced), self.current.values())
+        ]
+        for place, replaced in enumerate(self.replaced):
             self.sent = members[place]
-            self.end_epoch(_described(ended.by, self.messages, members[place], members[place + 1]))
-            made = [(n, self.messages[n]) for slot in ended.written for n in self.numbers[slot]]
-            self.copies = frozenset(n for n, one in made if one.kind == "normal" and one.role in _AGENTS)
+            self.end_epoch(
+                _described_compaction(replaced.compaction, self.messages, members[place], members[place + 1])
+            )
+            written = [(n, self.messages[n]) for slot in replaced.written for n in self.numbers[slot]]
+            self.copies = frozenset(n for n, one in written if one.kind == "normal" and one.role in _AGENTS)
         self.sent = members[-1]
         self.end_epoch()
 
     def _sent(self, slots: Iterable[int]) -> Iterator[int]:
-        """What was sent of a history: the first of results that stand both beside their calls and in a record of their
-        own, or twice in records of their own, as a resume writes them."""
+        """Yield the indexes of a history's sent messages. Of results that a resume repeated, in a record of their own
+        or with their calls, only the first counts."""
         answered: set[str] = set()
         for place, slot in enumerate(slots):
             value = self.slots[slot].value
@@ -246,19 +254,19 @@ class Reader(Transcript):
             by_user = value.get("type") == "user"
             for number in self.numbers[slot]:
                 message = self.messages[number]
-                if not message.blocks or are_thoughts(message) or (by_user and _repeats(message, answered)):
+                if not message.blocks or are_thoughts(message) or (by_user and _repeats_results(message, answered)):
                     continue
                 answered.difference_update(call.id for call in message.calls)
                 answered.update(result.call_id for result in message.results)
                 yield number
 
-    def _spent(self) -> int:
-        """The number of the last response that is marked; -1 for none."""
+    def _stale_until(self) -> int:
+        """Return the index of the last response marked as having stale usage; -1 for none."""
         marked = (slot for slot in self.current.values() if self.slots[slot].value.get(SPENT) is True)
-        found = [
+        responses = [
             number for slot in marked for number in self.numbers[slot] if self.messages[number].role == "assistant"
         ]
-        return found[-1] if found else -1
+        return responses[-1] if responses else -1
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -280,18 +288,20 @@ def _is_document(data: bytes) -> bool:
     return "messages" in first.value and not data[first.stop :].strip()
 
 
-def _repeats(message: Message, answered: Container[str]) -> bool:
-    """Whether a user's record only repeats results that stand before it."""
+def _repeats_results(message: Message, answered: Container[str]) -> bool:
+    """True for a user's record that only repeats earlier results."""
     results = message.results
     return bool(results) and len(results) == len(message.blocks) and all(r.call_id in answered for r in results)
 
 
-def _described(by: Compaction, messages: Sequence[Message], before: Sequence[int], after: Sequence[int]) -> Compaction:
-    """What ended an epoch, with the tokens that were billed last and the summary that the next one begins with."""
+def _described_compaction(
+    compaction: Compaction, messages: Sequence[Message], before: Sequence[int], after: Sequence[int]
+) -> Compaction:
+    """Add to a compaction the last usage before it and the summary that begins the next epoch."""
     usages = (messages[number].usage for number in reversed(before))
     last = next((usage for usage in usages if usage), None)
     summaries = (messages[number].id for number in after if messages[number].kind == "summary")
     known = {messages[number].id for number in before}
     summary = next((id for id in summaries if id not in known), None)
     tokens = last.context + last.output if last else None
-    return replace(by, tokens_before=tokens, summary=summary, way="summary" if summary else by.way)
+    return replace(compaction, tokens_before=tokens, summary=summary, way="summary" if summary else compaction.way)

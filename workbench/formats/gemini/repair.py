@@ -1,4 +1,4 @@
-"""Repairing a Gemini CLI session of lines: the header."""
+"""Repair Gemini CLI sessions in JSONL: the header."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_headless(values: Sequence[dict[str, Any]]) -> bool:
 
 
 def records(sheet: Sheet) -> None:
-    """Repair the header: the session and its project, by whose hash Gemini CLI names the folder."""
+    """Repair the header: session id and project hash, which is also the name of the folder."""
     if not sheet.lines or not sheet.entries:
         return
     drop_copies(sheet, [entry for entry in sheet.entries if "id" in entry.object])

@@ -1,4 +1,4 @@
-"""By what a file is known: Gemini CLI."""
+"""Recognise Gemini CLI sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that Gemini CLI adds to a user's message in tags, and the form of the user's answers in its results."""
+"""Recognise tags that Gemini CLI adds to a user's message, and users' answers in its results."""
 
 from __future__ import annotations
 

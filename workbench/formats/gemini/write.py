@@ -1,10 +1,9 @@
-"""Writing a Gemini CLI session that `gemini --resume` opens.
+"""Write Gemini CLI sessions that `gemini --resume` opens.
 
-A new session is a metadata line and one message per line. A document becomes so too: Gemini CLI turns one into lines
-by itself when it resumes it, and then sends each result several times from the second time on. The other way, Gemini
-CLI's own, keeps the history and puts a `$set.messages` behind it, which replaces it. The counts of the last response
-are set to nothing, as Gemini CLI takes them for the size of the context; a note beside them says so to this program's
-reader.
+A new session is a metadata line and one message per line. A document becomes lines as well: Gemini CLI converts one
+when it resumes it, and then sends each result several times from the second resume on. `append` keeps the history and
+adds a `$set.messages` that replaces it, as Gemini CLI does. The token counts of the last response are set to zero,
+because Gemini CLI takes them for the size of the context; a mark shows this program's reader that they are stale.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ from workbench.base.stamps import iso
 from workbench.base.values import json_value
 from workbench.formats.format import Written
 from workbench.formats.gemini.parts import (
-    answered_once,
     call_records,
-    ignored,
     is_environment,
+    is_ignored,
     is_sent,
     request_parts,
     response_record,
     with_mark,
     with_own_result,
+    without_repeated_results,
 )
 from workbench.formats.kit.blocks import texts_of
 from workbench.formats.kit.document import elements, render
@@ -48,26 +47,27 @@ _NO_TOKENS = b'{"input":0,"output":0,"cached":0,"thoughts":0,"tool":0,"total":0}
 _REQUEST = "Request: "
 
 _NOT_MESSAGES = ("id", "sessionId")
-"""Keys of records that are no message of the present history, and whose meaning is gone or in line 1; so are those of
-which a key begins with `$`: they say what was done to the history."""
+"""Keys of records that are not copied: they are messages or metadata. Nor are records with a key that begins with `$`,
+which change the history."""
 
 
 class _Writer:
-    """The records of the new history. `raws` are the loaded ones by number, `whole`: they are those of a document."""
+    """Builds the records of the new history. `raws`: loaded records by number. `from_document`: they come from a
+    document."""
 
     def __init__(self, session: Session, messages: Sequence[Message], *, own: bool) -> None:
-        self.session, self.own, self.whole = session, own, own and not len(session.records)
+        self.session, self.own, self.from_document = session, own, own and not len(session.records)
         self.raws: Sequence[bytes] = session.records if own else ()
-        if self.whole:
-            self.raws = _named(elements(session.records.data, "messages"))
+        if self.from_document:
+            self.raws = _with_ids(elements(session.records.data, "messages"))
         self.pieces: list[int | bytes] = []
         self.losses: Losses = []
         messages = [message for message in messages if message.kind != "boundary"]
         if not own:
             messages, self.losses = adopted(session, messages, "Gemini CLI", "gemini")
-            messages = [_in_one_text(message, self.losses) for message in messages]
+            messages = [_with_single_texts(message, self.losses) for message in messages]
         self.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
-        self._fill(messages)
+        self._write_messages(messages)
         if not self.pieces:
             self.losses.append(Loss(LossKind.NO_MESSAGE))
         self._reset_last_count()
@@ -77,10 +77,12 @@ class _Writer:
         return [self.raws[piece] if isinstance(piece, int) else piece for piece in self.pieces]
 
     def first_line(self, id: str) -> bytes:
-        return _metadata_of_document(self.session, id) if self.whole else _metadata(self.session, id, own=self.own)
+        return (
+            _metadata_of_document(self.session, id) if self.from_document else _metadata(self.session, id, own=self.own)
+        )
 
-    def _fill(self, messages: Sequence[Message]) -> None:
-        """The records of the messages, with those that are never sent where they stood among the last kept ones."""
+    def _write_messages(self, messages: Sequence[Message]) -> None:
+        """Write the messages; records that are never sent keep their places among the last kept ones."""
         parts: dict[int, list[Message]] = {}
         for message in self.session.messages if self.own else ():
             for source in message.source:
@@ -93,40 +95,41 @@ class _Writer:
             after = messages[at + 1] if at + 1 < len(messages) else None
             while at >= tail and unsent and message.source and unsent[0] < message.source[0]:
                 self.pieces.append(unsent.pop(0))
-            takes = after is not None and message.role == "assistant" and self._belong(message, after)
+            has_results = after is not None and message.role == "assistant" and self._can_share_record(message, after)
             if self.own and message.source and message.role != "tool":
-                self._kept(message, after if takes else None, parts[message.source[0]])
+                self._copy_response(message, after if has_results else None, parts[message.source[0]])
             elif self.own and message.source and len(parts[message.source[0]]) == 1:
-                self.pieces.append(_said_once(self.raws[message.source[0]]) or message.source[0])
+                self.pieces.append(_without_repeated_parts(self.raws[message.source[0]]) or message.source[0])
             elif message.role == "assistant":
-                self._response(message, after if takes else None)
+                self._write_response(message, after if has_results else None)
             else:
-                self._request(message)
-            at += 1 + takes
+                self._write_request(message)
+            at += 1 + has_results
         self.pieces += unsent
 
     def _unsent(self, tail: Sequence[Message], parts: Mapping[int, list[Message]]) -> list[int]:
-        """Notices and the like between the kept messages, and after them up to the next message that was dropped."""
+        """Return records that are never sent between the kept messages, and after them up to the next dropped
+        message."""
         if not tail:
             return []
         first, last = tail[0].source[0], tail[-1].source[-1]
-        found: list[int] = []
+        unsent: list[int] = []
         for source in range(first, len(self.raws)):
             value = object_of(self.raws[source])
             if value is None:
                 self.losses.append(Loss(LossKind.DAMAGED_RECORDS))
             elif source not in parts:
                 if value.keys().isdisjoint(_NOT_MESSAGES) and not any(key.startswith("$") for key in value):
-                    found.append(source)
+                    unsent.append(source)
             elif not is_sent(value):
-                found.append(source)
+                unsent.append(source)
             elif source > last:
                 break
-        return found
+        return unsent
 
-    def _belong(self, response: Message, results: Message) -> bool:
-        """True where results can stand in the record of the response before them: they did, or answer its calls in
-        turn."""
+    def _can_share_record(self, response: Message, results: Message) -> bool:
+        """True for results that fit into the record of the response before them: they were in it, or answer its calls
+        in order."""
         if self.own and response.source and response.source == results.source:
             return True
         if results.role != "tool" or not all(isinstance(block, ToolResult) for block in results.blocks):
@@ -134,12 +137,12 @@ class _Writer:
         order = iter([call.id for call in response.calls])
         return all(result.call_id in order for result in results.results)
 
-    def _kept(self, message: Message, results: Message | None, recorded: list[Message]) -> None:
+    def _copy_response(self, message: Message, results: Message | None, recorded: list[Message]) -> None:
         source = message.source[0]
         own = next((part for part in recorded if part.role == "tool"), None)
         raw = self.raws[source]
         if own == results:
-            self.pieces.append(_answered_once(raw) or source)
+            self.pieces.append(_with_own_results(raw) or source)
             return
         calls = call_records(message, results, self.losses)
         for call, old in zip(calls, loads(raw).get("toolCalls") or [], strict=False):
@@ -147,7 +150,7 @@ class _Writer:
                 call.update({key: value for key, value in old.items() if key not in ("result", "resultDisplay")})
         self.pieces.append(replace_fields(raw, {"toolCalls": render(calls)}))
 
-    def _response(self, message: Message, results: Message | None) -> None:
+    def _write_response(self, message: Message, results: Message | None) -> None:
         record = {"id": str(uuid4()), "timestamp": iso(message.time), "type": "gemini"}
         record |= response_record(message, self.losses, own=self.own)
         if message.calls:
@@ -156,7 +159,7 @@ class _Writer:
         if record["content"] or message.calls:
             self.pieces.append(render(with_mark(record, message.kind)))
 
-    def _request(self, message: Message) -> None:
+    def _write_request(self, message: Message) -> None:
         if message.role == "system":
             text = message.text if message.kind == "summary" else as_user_text(message)
             message = replace(message, role="user", blocks=(Text(text),))
@@ -166,7 +169,7 @@ class _Writer:
             return
         record = {"id": str(uuid4()), "timestamp": iso(message.time), "type": "user", "content": parts}
         opens = is_environment(record) and not self.pieces
-        if "text" in parts[0] and ignored(parts[0]["text"]) and not opens:
+        if "text" in parts[0] and is_ignored(parts[0]["text"]) and not opens:
             self.losses.append(Loss(LossKind.REQUESTS_PREFIXED, 1, ("Gemini CLI",), _REQUEST))
             parts[0] = {"text": _REQUEST + parts[0]["text"]}
         self.pieces.append(render(record if message.role == "tool" else with_mark(record, message.kind)))
@@ -182,43 +185,43 @@ class _Writer:
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The messages as a new session; the loaded one if nothing changed. Never raises."""
+    """Write the messages as a new session; return the loaded one if nothing changed. Never raises."""
     own = session.format == "gemini"
     if own and len(session.records) and list(messages) == list(session.context()):
         losses = [Loss(LossKind.UNCHANGED), Loss(LossKind.DELETED_WHEN_OLD)]
         return addressed(session, session.records.data, session.id, losses)
     writer, id = _Writer(session, messages, own=own), str(uuid4())
-    return addressed(session, _as_lines([writer.first_line(id), *writer.records]), id, writer.losses)
+    return addressed(session, _join_lines([writer.first_line(id), *writer.records]), id, writer.losses)
 
 
 def append(session: Session, messages: Sequence[Message]) -> Written:
-    """The loaded history as JSONL under a new id, and behind it the `$set.messages` that replaces it. Never raises."""
+    """Write the loaded history as JSONL under a new id, then a `$set.messages` that replaces it. Never raises."""
     if session.format != "gemini":
         return write(session, messages)
     writer, id = _Writer(session, messages, own=True), str(uuid4())
-    raws = writer.raws if writer.whole else _loaded_lines(session)
-    kept = [_renamed(raw, id) for raw in raws if isinstance(object_of(raw), dict)]
-    if len(kept) < len(raws):
+    raws = writer.raws if writer.from_document else _loaded_lines(session)
+    lines = [_with_session_id(raw, id) for raw in raws if isinstance(object_of(raw), dict)]
+    if len(lines) < len(raws):
         writer.losses.append(Loss(LossKind.DAMAGED_RECORDS))
-    if not writer.whole:
-        kept = kept[1:] if kept and "id" not in (object_of(kept[0]) or {}) else kept
+    if not writer.from_document:
+        lines = lines[1:] if lines and "id" not in (object_of(lines[0]) or {}) else lines
     record = b'{"$set":{"messages":[%s],"lastUpdated":%s}}' % (b",".join(writer.records), render(iso()))
-    return addressed(session, _as_lines([writer.first_line(id), *kept, record]), id, writer.losses)
+    return addressed(session, _join_lines([writer.first_line(id), *lines, record]), id, writer.losses)
 
 
-def _renamed(raw: bytes, id: str) -> bytes:
-    """A record; one that sets the session's id, as each resume writes it, sets the new one."""
+def _with_session_id(raw: bytes, id: str) -> bytes:
+    """Return a record; one that sets the session's id, as each resume writes, sets the new id."""
     changes = dict_of((object_of(raw) or {}).get("$set"))
     return render({"$set": {**changes, "sessionId": id}}) if "sessionId" in changes else raw
 
 
-def _as_lines(records: Sequence[bytes]) -> bytes:
-    """Each record on a line of its own; what broke one stood between its tokens."""
+def _join_lines(records: Sequence[bytes]) -> bytes:
+    """Join records, one per line; line breaks inside a record can only be between its tokens."""
     return b"".join(record.replace(b"\r", b" ").replace(b"\n", b" ") + b"\n" for record in records)
 
 
 def _loaded_lines(session: Session) -> list[bytes]:
-    """The loaded lines, without the records that lie inside of one."""
+    """Return the loaded lines, without records nested inside one."""
     lines: list[bytes] = []
     end = -1
     for index, start in enumerate(session.records.starts):
@@ -229,30 +232,32 @@ def _loaded_lines(session: Session) -> list[bytes]:
 
 
 def _metadata_of_document(session: Session, id: str) -> bytes:
-    """Line 1 for a document that becomes JSONL: all it says beside its messages."""
-    about = object_of(session.records.data.removeprefix(_BOM))
-    about = {key: value for key, value in about.items() if key != "messages"} if isinstance(about, dict) else {}
-    return render({**about, "sessionId": id, "lastUpdated": iso()})
+    """Return line 1 for a document that becomes JSONL: everything but its messages."""
+    metadata = object_of(session.records.data.removeprefix(_BOM))
+    metadata = (
+        {key: value for key, value in metadata.items() if key != "messages"} if isinstance(metadata, dict) else {}
+    )
+    return render({**metadata, "sessionId": id, "lastUpdated": iso()})
 
 
-def _named(raws: Sequence[bytes]) -> list[bytes]:
-    """The messages of a document with the ids that they are read by: a line without one is no message, and one with
-    that of another takes its place."""
-    names: set[str] = set()
-    named: list[bytes] = []
+def _with_ids(raws: Sequence[bytes]) -> list[bytes]:
+    """Give the messages of a document unique ids: a line without an id is no message, and one with a used id replaces
+    the other message."""
+    used: set[str] = set()
+    records: list[bytes] = []
     for number, raw in enumerate(raws, 1):
         value = object_of(raw)
         if isinstance(value, dict):
             id = value.get("id")
-            name = id if isinstance(id, str) and id not in names else f"message-{number}"
-            names.add(name)
-            raw = raw if name == id else replace_fields(raw, {"id": render(name)})
-        named.append(raw)
-    return named
+            new_id = id if isinstance(id, str) and id not in used else f"message-{number}"
+            used.add(new_id)
+            raw = raw if new_id == id else replace_fields(raw, {"id": render(new_id)})
+        records.append(raw)
+    return records
 
 
-def _in_one_text(message: Message, losses: Losses) -> Message:
-    """Another tool's results with one text each: a second one would be a part that is sent as the person's."""
+def _with_single_texts(message: Message, losses: Losses) -> Message:
+    """Join the texts of each result from another agent: a second text would be sent as the user's."""
     blocks = (
         replace(block, content=(Text("\n".join(texts_of(block, losses))),)) if isinstance(block, ToolResult) else block
         for block in message.blocks
@@ -270,29 +275,28 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
 
 
 def _project(session: Session) -> tuple[str, str]:
-    """The folder of the session, "" where none of the known ones has the recorded hash, and what Gemini CLI calls it.
+    """Return the session's folder, "" where no known one has the recorded hash, and Gemini CLI's name for it.
 
-    It keeps the names in `projects.json`; a folder that goes by its hash, as all did before, it takes over under the
-    new name when it is started there.
+    Names are in `projects.json`. Older versions used the hash; Gemini CLI renames such a folder when it starts there.
     """
     names = dict_of(dict_of(json_value(read_agent_file(f"{_home()}/.gemini/projects.json"))).get("projects"))
     folder, recorded = folder_of(session), session.facts.project if session.format == "gemini" else ""
     if recorded:
-        folder = next((known for known in (folder, *names) if _hash(known) == recorded), "")
-    return folder, word_of(names.get(folder)) or recorded or _hash(folder)
+        folder = next((known for known in (folder, *names) if _project_hash(known) == recorded), "")
+    return folder, word_of(names.get(folder)) or recorded or _project_hash(folder)
 
 
 def _home() -> str:
-    """What Gemini CLI takes for the person's home."""
+    """Return the folder that Gemini CLI uses as the user's home."""
     return agent_home("GEMINI_CLI_HOME", otherwise="~")
 
 
-def _hash(folder: str) -> str:
+def _project_hash(folder: str) -> str:
     return hashlib.sha256(folder.encode(errors="replace")).hexdigest()
 
 
 def _metadata(session: Session, id: str, *, own: bool) -> bytes:
-    """Line 1: the loaded one with what was set since, or a new one. The loader demands sessionId and projectHash."""
+    """Return line 1: the loaded one with later changes, or a new one. The loader requires sessionId and projectHash."""
     now = iso()
     if own:
         first: bytes = session.records[0]
@@ -307,22 +311,22 @@ def _metadata(session: Session, id: str, *, own: bool) -> bytes:
             changes.pop("messages", None)
             return replace_fields(first, {key: render(value) for key, value in changes.items()})
     project = session.facts.project if own else ""
-    project = project or _hash(folder_of(session))
+    project = project or _project_hash(folder_of(session))
     return render({"sessionId": id, "projectHash": project, "startTime": now, "lastUpdated": now, "kind": "main"})
 
 
-def _answered_once(raw: bytes) -> bytes | None:
-    """A record with each call's own result alone, None where it is so.
+def _with_own_results(raw: bytes) -> bytes | None:
+    """Return a record in which each call has only its own result, None if nothing changes.
 
-    Gemini CLI puts the responses of a whole turn beside each call when it resumes, and would send all of them.
+    When it resumes, Gemini CLI stores the responses of the entire turn with each call, and would send all of them.
     """
     calls = loads(raw).get("toolCalls")
     healed = [with_own_result(call) for call in calls] if isinstance(calls, list) else calls
     return None if healed == calls else replace_fields(raw, {"toolCalls": render(healed)})
 
 
-def _said_once(raw: bytes) -> bytes | None:
-    """A record of results with each of them once, None where it is so."""
+def _without_repeated_parts(raw: bytes) -> bytes | None:
+    """Return a record of results without repetitions, None if nothing changes."""
     content = loads(raw).get("content")
-    healed = answered_once(content) if isinstance(content, list) else content
+    healed = without_repeated_results(content) if isinstance(content, list) else content
     return None if healed == content else replace_fields(raw, {"content": render(healed)})

@@ -1,6 +1,6 @@
-"""Gemini API: the body of a `generateContent` request, as it is or as Code Assist wraps it.
+"""Gemini API: the body of a `generateContent` request, bare or wrapped by Code Assist.
 
-A body is a context already, so there is one epoch. Read only: what resumes a conversation takes its own file.
+A body is one context, so there is one epoch. Read only: agents resume from their own files.
 
 No usual place: request bodies are stored wherever a proxy or program logs them.
 """

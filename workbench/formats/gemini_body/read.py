@@ -1,4 +1,4 @@
-"""Reading: Gemini API body."""
+"""Read Gemini API bodies."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Reader(Document):
     needs = "has no contents; open the body of a request to Gemini"
 
     def session(self) -> Session:
-        asked = asked_in(self.document)
-        if asked is None or asked.api != "gemini" or not asked.messages:
+        request = asked_in(self.document)
+        if request is None or request.api != "gemini" or not request.messages:
             raise self.lacking()
-        numbered = [replace(message, id=f"m{number}") for number, message in enumerate(asked.messages, 1)]
-        return self._session(numbered, model=asked.model, tools=asked.tools)
+        numbered = [replace(message, id=f"m{number}") for number, message in enumerate(request.messages, 1)]
+        return self._session(numbered, model=request.model, tools=request.tools)

@@ -1,4 +1,4 @@
-"""By what a file is known: Gemini API body."""
+"""Recognise Gemini API bodies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KEYS = frozenset(["contents", "generationConfig", "systemInstruction", "toolConf
 
 
 def recognise(look: Look) -> str:
-    """Code Assist, which Gemini CLI asks, has the request inside another object."""
+    """Recognise a body; Code Assist, which Gemini CLI uses, wraps it in `request`."""
     document = dict_of(look.document)
     body = dict_of(document["request"]) if "contents" in dict_of(document.get("request")) else document
     contents = list_of(body.get("contents"))
@@ -20,5 +20,5 @@ def recognise(look: Look) -> str:
 
 
 def _is_content(content: Any) -> bool:
-    named = dict_of(content).get("role", "user")
-    return isinstance(dict_of(content).get("parts"), list) and named in ("user", "model", "function")
+    role = dict_of(content).get("role", "user")
+    return isinstance(dict_of(content).get("parts"), list) and role in ("user", "model", "function")

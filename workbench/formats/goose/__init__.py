@@ -1,7 +1,7 @@
 """goose sessions: its `sessions.db`, an exported session as JSON, and the JSONL of earlier versions.
 
-goose compacts by visibility: older messages stay, but the agent does not see them; the context is every message that it
-sees. A database becomes records like those of an export, one for each message of the chosen session.
+goose compacts by visibility: older messages stay in the file but are hidden from the agent; the context is every
+visible message. A session of a database becomes records like those of an export, one per message.
 """
 
 from __future__ import annotations

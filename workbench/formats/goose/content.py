@@ -1,4 +1,4 @@
-"""goose's message content and our blocks, there and back."""
+"""Convert between goose's message content and our blocks."""
 
 from __future__ import annotations
 
@@ -13,44 +13,42 @@ from workbench.session import Block, Media, Message, Opaque, Text, Thinking, Too
 from workbench.session.images import media_of
 
 INVALID = "invalid_call"
-"""The name of a call that the model wrote so badly that goose kept only the error."""
+"""Name of a malformed call of the model, of which goose records only the error."""
 
-_SHOWN = ("systemNotification", "toolConfirmationRequest", "actionRequired", "conversationCompacted")
-"""Content that goose shows but never sends."""
+_DISPLAY_ONLY = ("systemNotification", "toolConfirmationRequest", "actionRequired", "conversationCompacted")
+"""Content types that goose displays but never sends."""
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
-    """How a session was stored (a document, lines or a database), and what is said of it, in the words of an export."""
+class StoredSession:
+    """Storage of a loaded session: `form` (document, lines or database), and its `session_fields`, with the keys of an
+    export."""
 
     form: str
-    about: Mapping[str, Any]
+    session_fields: Mapping[str, Any]
 
 
 def is_sent(content: Any) -> bool:
-    """Whether anything of a message's content goes to the model."""
+    """True for content of which any part is sent to the model."""
     return any(
-        isinstance(item, dict) and item.get("type") not in _SHOWN and _for_the_model(item) for item in listed(content)
+        isinstance(item, dict) and item.get("type") not in _DISPLAY_ONLY and _for_the_model(item)
+        for item in list_of(content)
     )
 
 
-def listed(value: Any) -> list[Any]:
-    return list_of(value)
-
-
 def blocks_of(content: Any) -> tuple[Block, ...]:
-    """The blocks of a message; what is only shown to the person is left out where something else is sent."""
-    items = listed(content)
+    """Return the blocks of a message: those that are sent, or all if none is."""
+    items = list_of(content)
     sent = [
         item
         for item in items
-        if not isinstance(item, dict) or (item.get("type") not in _SHOWN and _for_the_model(item))
+        if not isinstance(item, dict) or (item.get("type") not in _DISPLAY_ONLY and _for_the_model(item))
     ]
     return tuple(_block(item) for item in sent or items)
 
 
 def _for_the_model(item: Mapping[str, Any]) -> bool:
-    """Content may name its audience: the person, the model, or both."""
+    """False for content whose audience is the user alone."""
     notes = item.get("annotations")
     audience = notes.get("audience") if isinstance(notes, dict) else None
     return not isinstance(audience, list) or not audience or "assistant" in audience
@@ -73,16 +71,18 @@ def _block(item: Any) -> Block:
 
 
 def _call(id: str, call: Any) -> ToolUse:
-    made = call.get("value") if isinstance(call, dict) else None
-    if not isinstance(made, dict) or not isinstance(made.get("name"), str):
+    value = call.get("value") if isinstance(call, dict) else None
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         error = call.get("error", call) if isinstance(call, dict) else call
         return ToolUse(id, INVALID, as_text(error))
-    given = made.get("arguments")
-    return ToolUse(id, made["name"], given if isinstance(given, dict) else {} if given is None else as_text(given))
+    arguments = value.get("arguments")
+    return ToolUse(
+        id, value["name"], arguments if isinstance(arguments, dict) else {} if arguments is None else as_text(arguments)
+    )
 
 
 def _result(id: str, result: Any) -> ToolResult:
-    """The value is a list of contents, or (newer) an object that holds one and says whether it is an error."""
+    """Return a result. Its value is a list of contents, or (newer) an object with one and `isError`."""
     value = result.get("value") if isinstance(result, dict) else result
     if isinstance(result, dict) and result.get("status") == "error":
         return ToolResult(id, (Text(as_text(result.get("error", ""))),), is_error=True)
@@ -98,7 +98,7 @@ def _result(id: str, result: Any) -> ToolResult:
 
 
 def rendered(message: Message, losses: Losses, *, own: bool) -> list[dict[str, Any]]:
-    """The content of a made message. `own`: whether unknown blocks come from this format."""
+    """Render the content of a new message. `own`: unknown blocks come from this format."""
     content: list[dict[str, Any]] = []
 
     def keeps(block: Thinking | Opaque) -> bool:
@@ -108,10 +108,10 @@ def rendered(message: Message, losses: Losses, *, own: bool) -> list[dict[str, A
         match block:
             case Text(text):
                 content.append({"type": "text", "text": text})
-            case ToolUse(id, name, given):
-                content.append({"type": "toolRequest", "id": id, "toolCall": _made_call(name, given)})
+            case ToolUse(id, name, input):
+                content.append({"type": "toolRequest", "id": id, "toolCall": _render_call(name, input)})
             case ToolResult(id, parts, failed):
-                value = {"content": [_made_part(part, losses) for part in parts], "isError": failed}
+                value = {"content": [_render_part(part, losses) for part in parts], "isError": failed}
                 result = {"status": "success", "value": value}
                 content.append({"type": "toolResponse", "id": id, "toolResult": result})
             case Thinking(text, signature):
@@ -121,12 +121,12 @@ def rendered(message: Message, losses: Losses, *, own: bool) -> list[dict[str, A
     return content
 
 
-def _made_call(name: str, given: dict[str, Any] | str) -> dict[str, Any]:
-    if name == INVALID and isinstance(given, str):
-        return {"status": "error", "error": given}
-    arguments = as_object(given)
+def _render_call(name: str, input: dict[str, Any] | str) -> dict[str, Any]:
+    if name == INVALID and isinstance(input, str):
+        return {"status": "error", "error": input}
+    arguments = as_object(input)
     return {"status": "success", "value": {"name": name, "arguments": arguments}}
 
 
-def _made_part(part: Text | Media, losses: Losses) -> dict[str, Any]:
+def _render_part(part: Text | Media, losses: Losses) -> dict[str, Any]:
     return {"type": "text", "text": named(part, losses) if isinstance(part, Media) else part.text}

@@ -1,4 +1,4 @@
-"""goose's `sessions.db`."""
+"""Read sessions from goose's `sessions.db`."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _LIST = (
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The sessions that have messages, the newest first. Raises BadInput for a database that is none of goose's."""
+    """List sessions with messages, newest first. Raises BadInput for a database that is not goose's."""
     with connect_to_bytes(path, data, _TABLES, "goose") as database:
         return sessions_of(database, "sessions", "messages", "updated_at", titles=("name", "description"))
 
 
 def session_rows(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A session's row and those of its messages, in their order. Raises BadInput where there is no such session."""
+    """Return a session's row and those of its messages in order. Raises BadInput for an unknown session."""
     with connect_to_bytes(path, data, _TABLES, "goose") as database:
         found = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
         messages = rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY timestamp, rowid", id)
@@ -42,7 +42,7 @@ def session_rows(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list
 
 
 def list_sessions(path: Path) -> list[Found]:
-    """The sessions that have messages at a glance, the newest first. Raises BadInput."""
+    """List sessions with messages and their metadata, newest first. Raises BadInput."""
     with connect_for_listing(path) as database:
         return [_found(path, row) for row in rows(database, _LIST) if row["_bytes"]]
 

@@ -1,4 +1,4 @@
-"""Reading: goose."""
+"""Read goose sessions: exports, lines and databases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
 from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.format import Part, Progress
-from workbench.formats.goose.content import Own, blocks_of, is_sent
+from workbench.formats.goose.content import StoredSession, blocks_of, is_sent
 from workbench.formats.goose.database import session_rows
 from workbench.formats.goose.database import sessions_in as _sessions_in
 from workbench.formats.goose.signature import ID
@@ -32,27 +32,29 @@ from workbench.session.message import Kind, Message, Role, Text, ToolResult
 from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
 
 _TAGS = ("info-msg",)
+"""Tags that goose adds to the user's text, with the date, the folder and notes of extensions."""
+
 _ERROR = re.compile(r"Ran into this error: (.+?)\.?\s*Please (?:retry|start)", re.DOTALL)
-"""What goose puts among the person's words: the date, the folder, what its extensions tell."""
+"""Message in which goose reports an API error."""
 
 _CONTINUES = "Your context was compacted"
-"""How the answer to a summary begins, whatever the reason for the compaction."""
+"""Beginning of the answer to a summary, for any reason of a compaction."""
 
 
 @dataclass(slots=True)
-class _Reading:
-    """What has been read so far. `about` describes the session, in the words of an export."""
+class _ReadState:
+    """Messages read so far. `session_fields` have the keys of an export."""
 
     records: Records
     form: str
-    about: dict[str, Any] = field(default_factory=dict)
+    session_fields: dict[str, Any] = field(default_factory=dict)
     values: list[dict[str, Any]] = field(default_factory=list)
     sources: list[int] = field(default_factory=list)
     warnings: list[LoadWarning] = field(default_factory=list)
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a session; of a database the newest one. Raises BadInput when there is no message."""
+    """Read a session, the newest one of a database. Raises BadInput without a message."""
     if not data.startswith(SQLITE):
         return _session(path, _read_text(path, data, progress))
     return newest(path, sessions_in(path, data), "session", lambda id: read_part(path, data, id, progress))
@@ -74,15 +76,15 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
     for number, message in enumerate(rows):
         lines.append(_record(f"msg_{part_id}_{number}", message, warnings))
     joined = b"\n".join(lines)
-    reading = _Reading(Records(joined), "database", dict(row), warnings=warnings)
+    reading = _ReadState(Records(joined), "database", dict(row), warnings=warnings)
     for record in records_of(joined):
-        _line(reading, record.value, reading.records.add(record.start, record.stop, record.line), record.line)
+        _add_message(reading, record.value, reading.records.add(record.start, record.stop, record.line), record.line)
     progress(len(data), len(data))
     return _session(path, reading)
 
 
 def _record(id: str, row: Mapping[str, Any], warnings: list[LoadWarning]) -> bytes:
-    """A message's row as the JSON that goose exports for it, its content byte for byte."""
+    """Return a message's row as the JSON of an export, its content byte for byte."""
     content, metadata = row.get("content_json"), row.get("metadata_json")
     fields = {"id": render(id), "role": render(row.get("role")), "created": render(row.get("created_timestamp"))}
     for key, raw, otherwise in (
@@ -97,31 +99,31 @@ def _record(id: str, row: Mapping[str, Any], warnings: list[LoadWarning]) -> byt
     return b"{" + b",".join(b'"%s":%s' % (key.encode(), raw) for key, raw in fields.items()) + b"}"
 
 
-def _read_text(path: Path, data: bytes, progress: Progress) -> _Reading:
+def _read_text(path: Path, data: bytes, progress: Progress) -> _ReadState:
     first = next((record for record in records_of(data) if not is_padding(record)), None)
     lines = first is not None and isinstance(first.value, dict) and "conversation" not in first.value
-    reading = _Reading(Records(data), "lines" if lines else "document")
+    reading = _ReadState(Records(data), "lines" if lines else "document")
     progress(0, len(data))
     if not lines:
         document, reading.warnings = parse(path, data)
         items = document.get("conversation") if isinstance(document, dict) else None
         if not isinstance(items, list):
             raise BadInput(f"{path}: has no conversation; open a session that goose exported as JSON.")
-        reading.about = {key: value for key, value in document.items() if key != "conversation"}
+        reading.session_fields = {key: value for key, value in document.items() if key != "conversation"}
         for index, item in enumerate(items):
-            _line(reading, item, index, None)
+            _add_message(reading, item, index, None)
     else:
         found = objects_of(records_of(data), len(data), reading.records, reading.warnings, progress)
         for value, index, line in found:
-            if not (reading.values or reading.about) and "role" not in value:
-                reading.about = value
+            if not (reading.values or reading.session_fields) and "role" not in value:
+                reading.session_fields = value
             else:
-                _line(reading, value, index, line)
+                _add_message(reading, value, index, line)
     progress(len(data), len(data))
     return reading
 
 
-def _line(reading: _Reading, value: Any, index: int, line: int | None) -> None:
+def _add_message(reading: _ReadState, value: Any, index: int, line: int | None) -> None:
     if isinstance(value, dict) and value.get("role") in ("user", "assistant"):
         reading.values.append(value)
         reading.sources.append(index)
@@ -131,71 +133,75 @@ def _line(reading: _Reading, value: Any, index: int, line: int | None) -> None:
 
 
 def _visibility(value: Mapping[str, Any]) -> tuple[bool, bool]:
-    """Whether the person and whether the agent sees a message."""
-    about = dict_of(value.get("metadata"))
-    return about.get("userVisible") is not False, about.get("agentVisible") is not False
+    """Return (visible to the user, visible to the agent)."""
+    metadata = dict_of(value.get("metadata"))
+    return metadata.get("userVisible") is not False, metadata.get("agentVisible") is not False
 
 
-def _session(path: Path, reading: _Reading) -> Session:
+def _session(path: Path, reading: _ReadState) -> Session:
     if not reading.values:
         raise BadInput(f"{path} is a goose session without messages; open another file.")
-    values, about = reading.values, reading.about
+    values, session_fields = reading.values, reading.session_fields
     summaries = {number for number in range(len(values)) if _is_summary(values, number)}
     messages: list[Message] = []
     ids: set[str] = set()
     for number, value in enumerate(values):
-        given = value.get("id")
-        id = given if isinstance(given, str) and given and given not in ids else f"message-{number + 1}"
+        recorded_id = value.get("id")
+        id = (
+            recorded_id
+            if isinstance(recorded_id, str) and recorded_id and recorded_id not in ids
+            else f"message-{number + 1}"
+        )
         ids.add(id)
         kind: Kind | None = "summary" if number in summaries or number - 1 in summaries else None
         messages.append(_message(value, id, reading.sources[number], marked(value) or kind))
     everything = range(len(messages))
-    name, cwd = about.get("name") or about.get("description"), about.get("working_dir")
-    session_id = about.get("id") or (path.stem if reading.form == "lines" else "")
-    tokens = about.get("total_tokens")
-    said = with_user_text(messages, _TAGS)
+    name, cwd = session_fields.get("name") or session_fields.get("description"), session_fields.get("working_dir")
+    session_id = session_fields.get("id") or (path.stem if reading.form == "lines" else "")
+    tokens = session_fields.get("total_tokens")
+    shown = with_user_text(messages, _TAGS)
     return Session(
         format=ID,
         path=path,
-        messages=said,
+        messages=shown,
         epochs=_epochs(values, messages, [n for n in everything if messages[n].kind == "summary"], _window(reading)),
         records=reading.records,
         id=text_of(session_id),
-        title=name if isinstance(name, str) and name else first_words(said),
+        title=name if isinstance(name, str) and name else first_words(shown),
         model=word_of(_model_config(reading).get("model_name")),
         cwd=cwd if isinstance(cwd, str) and cwd else None,
-        tools=tools_of(about.get("tools")),
+        tools=tools_of(session_fields.get("tools")),
         warnings=tuple(reading.warnings),
         facts=SessionFacts(
             api_errors=tuple(_errors(messages)),
             tokens_now=tokens if type(tokens) is int else None,
-            cost=dollars_of(about.get("accumulated_cost")),
-            own=Own(reading.form, about),
+            cost=dollars_of(session_fields.get("accumulated_cost")),
+            own=StoredSession(reading.form, session_fields),
         ),
     )
 
 
 def _errors(messages: Sequence[Message]) -> Iterator[ApiError]:
-    """The API errors of which goose tells in a message of its own."""
+    """Yield the API errors that goose reports in messages of its own."""
     for message in messages:
         if message.role == "assistant" and (found := _ERROR.match(message.text)):
             yield ApiError(message.id, found[1], message.time)
 
 
-def _window(reading: _Reading) -> int | None:
+def _window(reading: _ReadState) -> int | None:
     window = RecordedWindow()
     window.read(_model_config(reading).get("context_limit"), None, reading.warnings)
     return window.tokens
 
 
-def _model_config(reading: _Reading) -> dict[str, Any]:
-    """What the session says of its model: an object of an export, a text in a database's row."""
-    config = reading.about.get("model_config") or reading.about.get("model_config_json")
+def _model_config(reading: _ReadState) -> dict[str, Any]:
+    """Return the model's configuration: an object in an export, JSON text in a database's row."""
+    config = reading.session_fields.get("model_config") or reading.session_fields.get("model_config_json")
     return dict_of(json_value(config) if isinstance(config, str) else config)
 
 
 def _is_summary(values: Sequence[Mapping[str, Any]], number: int) -> bool:
-    """Whether a message is a summary: one that only the agent ever saw, and the answer to it says so."""
+    """True for a summary: it and its answer are hidden from the user, and the answer says that goose compacted."""
     if (
         number + 1 >= len(values)
         or values[number].get("role") != "user"
@@ -219,8 +225,8 @@ def _message(value: Mapping[str, Any], id: str, source: int, kind: Kind | None) 
 def _epochs(
     values: Sequence[Mapping[str, Any]], messages: Sequence[Message], summaries: Sequence[int], window: int | None
 ) -> tuple[Epoch, ...]:
-    """The context is what the agent sees now; before each summary that it once saw alone lies an older one. All have
-    the session's `window`, in tokens: its model is recorded once."""
+    """Return the epochs: one before each summary that hid messages, and the messages visible now. All have the
+    session's `window` in tokens, as its model is recorded once."""
     sent = [is_sent(value.get("content")) for value in values]
     now = [number for number, value in enumerate(values) if sent[number] and _visibility(value)[1]]
     cuts = [

@@ -1,4 +1,4 @@
-"""Repairing a goose session of lines: the header."""
+"""Repair goose sessions in JSONL: the header."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from workbench.formats.kit.sheet import Sheet
 
 
 def records(sheet: Sheet) -> None:
-    """A header that does not stand first is taken for a message by goose."""
+    """Move the header to the first line: elsewhere goose reads it as a message."""
     headers = [entry for entry in sheet.entries if "working_dir" in entry.object and "role" not in entry.object]
     if headers and sheet.lines and sheet.entries[0] is not headers[0]:
         sheet.drop(lambda entry: entry is headers[0])

@@ -1,5 +1,6 @@
-"""What goose's import, and its repair of conversations before they are sent, ask of a session:
-https://github.com/block/goose.
+"""Loader rules of goose: those of its import, and of its repair of a conversation before a request.
+
+Source: https://github.com/block/goose.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _KNOWN = frozenset(
         "frontendToolRequest", "thinking", "redactedThinking", "systemNotification", "conversationCompacted",
     ]
 )  # fmt: skip
-_DEMANDED = {
+_REQUIRED = {
     "id": str,
     "working_dir": str,
     "created_at": str,
@@ -27,15 +28,15 @@ _DEMANDED = {
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Nothing when goose would import the session and send it as it is."""
+    """Yield faults by which goose would refuse the session or change it before a request."""
     if data.startswith(b"SQLite format 3"):
         raise Hopeless("It is a database, which only goose may write; export a session from it.")
-    about = _document(data)
-    entries: list[tuple[str, Item]] = []  # what to call a message in a sentence, and the message
-    if about is not None:
-        entries = [(f"Message {n}", e) for n, e in enumerate(about["conversation"], 1) if isinstance(e, dict)]
-        missing = [key for key, kind in _DEMANDED.items() if not isinstance(about.get(key), kind)]
-        missing += [] if isinstance(about.get("name", about.get("description")), str) else ["name"]
+    export = _document(data)
+    entries: list[tuple[str, Item]] = []  # (name of a message in a sentence, message)
+    if export is not None:
+        entries = [(f"Message {n}", e) for n, e in enumerate(export["conversation"], 1) if isinstance(e, dict)]
+        missing = [key for key, kind in _REQUIRED.items() if not isinstance(export.get(key), kind)]
+        missing += [] if isinstance(export.get("name", export.get("description")), str) else ["name"]
         yield from (f"It has no {key}, which the import requires." for key in missing)
     else:
         for number, value in lines(data.removeprefix(b"\xef\xbb\xbf")):
@@ -44,7 +45,7 @@ def validate(data: bytes) -> Faults:
             elif number > 1 or "role" in value:
                 entries.append((f"Line {number}", value))
     for where, entry in entries:
-        yield from _shape(where, entry, whole=about is not None)
+        yield from _shape(where, entry, whole=export is not None)
     visible = [entry for entry in entries if inner(entry[1], "metadata", dict).get("agentVisible") is not False]
     if not visible:
         raise Hopeless("There is no message that the agent would see.")
@@ -54,7 +55,7 @@ def validate(data: bytes) -> Faults:
 
 
 def _document(data: bytes) -> Item | None:
-    """The exported session; None for the lines of an earlier version."""
+    """Return an exported session; None for the lines of an earlier version."""
     try:
         whole: Any = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
     except (ValueError, RecursionError):
@@ -79,21 +80,21 @@ def _shape(where: str, entry: Item, *, whole: bool) -> Faults:
         elif kind == "text" and not isinstance(item.get("text"), str):
             yield f"{where} has a text without text."
         elif kind in ("toolRequest", "toolResponse"):
-            held = inner(item, "toolCall" if kind == "toolRequest" else "toolResult", dict)
-            if not isinstance(item.get("id"), str) or "status" not in held:
+            call_or_result = inner(item, "toolCall" if kind == "toolRequest" else "toolResult", dict)
+            if not isinstance(item.get("id"), str) or "status" not in call_or_result:
                 yield f"{where} has a {kind} without an id or a status."
 
 
 def _pairs(visible: list[tuple[str, Item]]) -> Faults:
-    """Each request answered, but for those of the last message; each response to a request before it."""
-    waiting: dict[str, str] = {}
+    """Check that each request but the last message's is answered, and each response has a request before it."""
+    open_requests: dict[str, str] = {}
     for where, entry in visible:
         for item in objects(entry.get("content")):
             kind, id = item.get("type"), str(item.get("id"))
             if kind == "toolRequest" and entry.get("role") == "assistant":
-                waiting[id] = where
-            elif kind == "toolResponse" and waiting.pop(id, None) is None:
+                open_requests[id] = where
+            elif kind == "toolResponse" and open_requests.pop(id, None) is None:
                 yield f"{where} has a response without a request before it, so goose removes it."
-    for where in waiting.values():
+    for where in open_requests.values():
         if where != visible[-1][0]:
             yield f"{where} has a request without a response, so goose removes it."

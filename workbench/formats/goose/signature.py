@@ -1,4 +1,4 @@
-"""By what a file is known: goose."""
+"""Recognise goose sessions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def recognise(look: Look) -> str:
 
 
 def is_database(tables: Tables) -> bool:
-    """Whether a database with these columns in its tables is goose's."""
+    """True for goose's tables; `tables` are column names by table."""
     none = frozenset[str]()
     return "working_dir" in tables.get("sessions", none) and "content_json" in tables.get("messages", none)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import kind_of, with_user_text
-from workbench.formats.gemini.injected import own_and_injected
+from workbench.formats.gemini.injected import split_injected
 from workbench.formats.gemini.parts import ACKNOWLEDGED
 from workbench.formats.kit.contents import Calls, model_block, parts_of, user_block
 from workbench.formats.kit.titles import first_words
@@ -133,7 +133,7 @@ class Reader(Transcript):
             return Message(id, "tool", blocks, time=time, source=source)
         if again and _is_snapshot(blocks):
             return Message(id, "user", blocks, "summary", time, source=source)
-        blocks = own_and_injected(blocks)
+        blocks = split_injected(blocks)
         meta = value.get("subtype") in _NOTICES or is_injected(blocks)
         return Message(id, "user", blocks, "meta" if meta else kind_of("user", blocks), time, source=source)
 
