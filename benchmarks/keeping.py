@@ -39,7 +39,7 @@ from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.compaction.shape import Shape
-from workbench.compaction.spans import each, kept
+from workbench.compaction.spans import kept_pieces, spans_of
 from workbench.compaction.strategies import strategy
 from workbench.formats.files import load, parts_of
 from workbench.session import Epoch, Message, Session
@@ -280,9 +280,9 @@ def _users_outcome(budget: int, context: Context) -> Outcome:
 
 
 def _staying(context: Context, indexes: Sequence[int]) -> Outcome:
-    spans = each(indexes)
+    spans = spans_of(indexes)
     fates = painted(len(context), [Stroke(Fate.KEPT, spans)])
-    return Outcome("compacted", "", context.messages, tuple(kept(spans)), fates)
+    return Outcome("compacted", "", context.messages, tuple(kept_pieces(spans)), fates)
 
 
 def _summary_outcome(budget: int, context: Context) -> Outcome:

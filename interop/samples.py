@@ -15,7 +15,7 @@ from interop.tool import Plan, Tool
 from interop.trial import SAMPLES, Column, Verdict, compacted, verdicts
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
-from workbench.compaction.of_tool import tools_preset
+from workbench.compaction.of_tool import agent_preset_id
 from workbench.formats import export as exporting
 from workbench.session import Session
 
@@ -78,7 +78,7 @@ def _every_promise() -> Iterator[_Promise]:
         with suppress(BadInput):  # what is no session
             session = workbench.load(path)
             yield _Promise(path.name, session, workbench.context(session))
-            own = tools_preset(session)
+            own = agent_preset_id(session)
             for plan in (*_PLANS, *([Plan(own)] if own else [])):
                 with suppress(BadInput):  # a way in which there is nothing to do
                     yield _Promise(f"{path.name}, {plan}", session, compacted(session, plan, _SUMMARY))

@@ -27,7 +27,7 @@ from interop.units import Unit, of_request, shown
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.exporting import TOLERATED_PERCENT
-from workbench.compaction.of_tool import tools_preset
+from workbench.compaction.of_tool import agent_preset_id
 from workbench.compaction.preset import preset_names
 from workbench.formats import export as exporting
 from workbench.formats import registry
@@ -180,7 +180,7 @@ def _goes_on(tool: Tool, home: Home, path: Path, what: str, foretold: Plan | Non
 def _ours(tool: Tool, home: Home, session: Session) -> Iterator[Verdict]:
     """By each plan in the tool's form; by the first in every way of it, too. The tool's own preset is as it comes where
     no plan says otherwise."""
-    own, codec = tools_preset(session), registry.by_id(session.format).codec
+    own, codec = agent_preset_id(session), registry.by_id(session.format).codec
     plans = tool.plans if any(plan.by == own for plan in tool.plans) or not own else (*tool.plans, Plan(own))
     for plan in plans:
         try:

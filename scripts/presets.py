@@ -21,7 +21,7 @@ from workbench.analysis.course import uncounted
 from workbench.base import paths
 from workbench.base.tables import Row, Table, columns
 from workbench.cli.output import write_tables
-from workbench.compaction.of_tool import of_its_time, tools_preset
+from workbench.compaction.of_tool import agent_preset_id, preset_for_version
 from workbench.compaction.preset import load_preset
 from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache
@@ -36,12 +36,12 @@ def main() -> None:
     rows, found = [], []
     for folder in asked.parse_args().folders:
         for path, _, session in sessions_in(folder):
-            name = session and tools_preset(session)
+            name = session and agent_preset_id(session)
             if not session or not name or len(session.epochs) == 1:
                 continue
             counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
             judged = list(as_recorded(session, counter, load_preset(name)))
-            preset = of_its_time(load_preset(name), session).name
+            preset = preset_for_version(load_preset(name), session).name
             rows += [row(path, preset, one) for one in judged]
             found += judged
     write_tables([Table("presets", "", columns(SPEC), tuple(rows))])

@@ -19,7 +19,7 @@ import workbench.formats
 from tests.paths import ROOT
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import unchanged
-from workbench.compaction.strategy import Compacting, Step
+from workbench.compaction.strategy import Compacting, ProgressStep
 from workbench.conformance import formats, strategies
 from workbench.formats.openai_chat import FORMAT as CHAT
 
@@ -78,7 +78,7 @@ def test_a31_a_check_that_fails_explains_itself() -> None:
 
 
 def _idle(context: Context, policy: Any, trace: list[str]) -> Compacting:
-    yield Step("toy-tool", "nothing")
+    yield ProgressStep("toy-tool", "nothing")
     return unchanged(context.messages, "it does nothing", trace)
 
 

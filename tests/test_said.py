@@ -8,11 +8,11 @@ from workbench.analysis.holding import Said, sought
 from workbench.analysis.retention import retention, unread
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import transcript
-from workbench.compaction.carried import Texts
-from workbench.compaction.conversation import OneText
-from workbench.compaction.ledger.gather import noted
+from workbench.compaction.carried import SummaryExtras
+from workbench.compaction.conversation import TextBody
+from workbench.compaction.ledger.gather import ledger_entries
 from workbench.compaction.ledger.text import line_of
-from workbench.compaction.outcome import Fate, FateSpan, Made, Outcome
+from workbench.compaction.outcome import Fate, FateSpan, NewMessage, Outcome
 from workbench.compaction.progressive.importance import values_of
 from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.progressive.retained import passages_of, texts_for
@@ -48,7 +48,7 @@ TALK = (
 
 
 def test_an_extractive_summary_tells_the_answers_and_nothing_put_in() -> None:
-    made = extractive(SummaryRequest("k", TALK, "", OneText(str)))
+    made = extractive(SummaryRequest("k", TALK, "", TextBody(str)))
     assert isinstance(made, Summary)
     assert "- Bake a loaf as in @loaf.md." in made.text.split("\n")
     assert f"- Rye flour (asked: {QUESTION})" in made.text.split("\n")
@@ -57,7 +57,7 @@ def test_an_extractive_summary_tells_the_answers_and_nothing_put_in() -> None:
 
 
 def test_a_ledger_has_the_answers() -> None:
-    lines = [line_of(one.entry) for one in noted(context_of(TALK))]
+    lines = [line_of(one.entry) for one in ledger_entries(context_of(TALK))]
     assert lines == [
         f"- #5 {RULE}",
         f"- #5 [open] {RULE}",
@@ -79,7 +79,7 @@ def outcome(text: str) -> Outcome:
         status="compacted",
         reason="",
         source=TALK,
-        pieces=(Made(made, (Span(0, 6),)),),
+        pieces=(NewMessage(made, (Span(0, 6),)),),
         fates=(FateSpan(0, 6, Fate.SUMMARIZED),),
     )
 
@@ -104,7 +104,7 @@ def test_what_the_user_said_is_looked_up_in_the_users_words() -> None:
 
 
 def test_what_an_earlier_summary_says_is_in_the_head() -> None:
-    request = SummaryRequest("k", TALK, "", OneText(str), previous="The cellar is in `cellar_map.py`.")
+    request = SummaryRequest("k", TALK, "", TextBody(str), previous="The cellar is in `cellar_map.py`.")
     said = "The cellar is in `cellar_map.py`."
     run = Run(outcome(said), (request,), (Summary(said),), (), 0.0)
     found = grounded(run)
@@ -129,7 +129,7 @@ def test_what_progressive_retains_and_weighs() -> None:
     context = context_of(TALK)
     shape = context.shape
     assert passages_of(shape) == {}
-    assert texts_for(context, range(6), (), Texts()).request == "Bake a loaf as in @loaf.md."
+    assert texts_for(context, range(6), (), SummaryExtras()).request == "Bake a loaf as in @loaf.md."
     assert {index: why for index, why in events_of(shape).items() if index in (0, 2, 4)} == {
         0: "the user's instruction",
         2: "the user's instruction",
@@ -164,7 +164,7 @@ def test_a_short_answer_is_held_beside_its_question() -> None:
 def test_a_summary_that_nobody_can_read_is_told_from_none() -> None:
     secret = Message("s", "assistant", (Opaque("compaction", {"encrypted": "x"}),), "summary")
     whole = (FateSpan(0, 6, Fate.SUMMARIZED),)
-    made = (Made(secret, (Span(0, 6),)),)
+    made = (NewMessage(secret, (Span(0, 6),)),)
     assert unread(Outcome("compacted", "", TALK, made, whole))
     assert unread(Outcome("compacted", "", TALK, (), whole))
     assert not unread(outcome("The loaf rests."))

@@ -11,8 +11,8 @@ from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.policy import Policy, setting
-from workbench.compaction.replaced import Replaced
-from workbench.compaction.strategy import Compacting, Step, Strategy, Trigger, judged
+from workbench.compaction.replaced import Replacements
+from workbench.compaction.strategy import Compacting, ProgressStep, Strategy, Trigger, with_verdict
 from workbench.session import Message, Text
 
 
@@ -38,10 +38,10 @@ def triggers(now: Gauge, policy: HeadlinePolicy) -> tuple[Trigger, ...]:
 
 
 def compact(context: Context, policy: HeadlinePolicy, trace: list[str]) -> Compacting:
-    yield Step("headlines")
+    yield ProgressStep("headlines")
     pins = pinned_with_pairs(context)
-    shorter = Replaced(len(context), _headlines(context, pins))
-    return judged(context, replace(shorter.outcome(context, {}, pins), trace=trace))
+    shorter = Replacements(len(context), _headlines(context, pins))
+    return with_verdict(context, replace(shorter.outcome(context, {}, pins), trace=trace))
 
 
 def _headlines(context: Context, pins: frozenset[int]) -> Mapping[int, Message]:

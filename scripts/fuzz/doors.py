@@ -15,7 +15,7 @@ import workbench
 from scripts.fuzz import folders
 from workbench.base.errors import BadInput
 from workbench.bench import open_bench
-from workbench.compaction.exporting import exported
+from workbench.compaction.exporting import export_compacted
 from workbench.compaction.preset import preset_names
 from workbench.finding.glances import glance
 from workbench.formats import registry
@@ -138,7 +138,7 @@ def export_to(session: Session, target: str, preset: str) -> None:
         if preset:
             bench = open_bench(session, Counter(), preset=preset)
             outcome = bench.plan.outcome
-            exported(session, bench.context.from_outcome(outcome), outcome.messages, target)
+            export_compacted(session, bench.context.from_outcome(outcome), outcome.messages, target)
         else:
             summary = Message("made", "user", (Text("in short"),), "summary")
             export(session, (summary, *session.context()[2:]), target)

@@ -12,7 +12,7 @@ from workbench.analysis.as_recorded import AsRecorded, as_recorded, told_as_reco
 from workbench.analysis.course import course_of
 from workbench.analysis.recorded import MadeRoom, made_room, recorded_outcome, told_room
 from workbench.bench import choose_preset, open_bench
-from workbench.compaction.of_tool import of_its_time
+from workbench.compaction.of_tool import preset_for_version
 from workbench.compaction.outcome import Fate, FateSpan
 from workbench.compaction.preset import Preset, load_preset
 from workbench.compaction.strategy import Trigger
@@ -73,7 +73,7 @@ def test_a_tools_own_preset_is_judged_as_its_version_did_it(
     format: str, preset: str, version: str, reserve: int
 ) -> None:
     session = replace(compacted(3, 2), format=format, facts=SessionFacts(version=version))
-    policy = of_its_time(load_preset(preset), session).policy
+    policy = preset_for_version(load_preset(preset), session).policy
     assert policy.trigger_reserve_tokens + policy.trigger_answer_tokens == reserve  # type: ignore[attr-defined]
 
 

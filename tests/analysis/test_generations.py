@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.facts.talk import agent, call, ran, result, user
 from workbench.analysis.generations import Compact, _nth, generations
 from workbench.compaction.context import Context
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
+from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, unchanged
 from workbench.compaction.strategies import strategy
 from workbench.conformance.building import METER, context_of
 from workbench.session import Message, Span, Text
@@ -32,7 +32,7 @@ def forgetful(*texts: str) -> Compact:
         text, stop = next(summaries), len(context) - 2
         made = Message(f"summary of {stop}: {text}", "user", (Text(text),), kind="summary")
         fates = (FateSpan(0, stop, Fate.SUMMARIZED), FateSpan(stop, len(context), Fate.KEPT))
-        pieces = (Made(made, (Span(0, stop),)), Kept(stop, len(context)))
+        pieces = (NewMessage(made, (Span(0, stop),)), KeptSpan(stop, len(context)))
         return Outcome("compacted", "", context.messages, pieces, fates)
 
     return compact

@@ -14,7 +14,7 @@ from tests.facts.talk import agent, call, edited, ran, result, user
 from workbench.analysis.claims import claims_in
 from workbench.analysis.grounding import Ground
 from workbench.analysis.head_index import HeadIndex, stems
-from workbench.compaction.conversation import OneText
+from workbench.compaction.conversation import TextBody
 from workbench.compaction.strategy import Summary, SummaryRequest
 from workbench.conformance.drawn import conversations
 from workbench.formats.files import load
@@ -240,7 +240,7 @@ def test_extracts_of_real_sessions_raise_hardly_an_alarm(shared: Path) -> None:
             head = session.context(epoch.number)
             ground = Ground(head)
             for language in ("en", "zh"):
-                request = SummaryRequest("s", head, "", OneText(str), language=language, max_chars=8_000)
+                request = SummaryRequest("s", head, "", TextBody(str), language=language, max_chars=8_000)
                 extract = extractive(request)
                 assert isinstance(extract, Summary)
                 got = ground.check(extract.text)

@@ -21,8 +21,8 @@ from workbench.analysis.watched import judge_messages, sentence_to_watch
 from workbench.analysis.why.fillers import part
 from workbench.auditing.survey import _reason
 from workbench.base.secrets import MASK, without_secrets
-from workbench.compaction.conversation import OneText
-from workbench.compaction.outcome import Kept, Made, Outcome
+from workbench.compaction.conversation import TextBody
+from workbench.compaction.outcome import KeptSpan, NewMessage, Outcome
 from workbench.compaction.strategy import Summary, SummaryRequest
 from workbench.conformance.building import context_of, summary
 from workbench.session import Compaction, Epoch, Message, Records, Session, Span, Text
@@ -68,7 +68,7 @@ def test_f02_lines_that_answer_a_question_tell_no_secret() -> None:
 
 def test_f02_lines_beside_a_model_s_answers_tell_no_secret() -> None:
     context = context_of(TALK)
-    outcome = Outcome("compacted", "", context.messages, (Kept(0, 3),), (), tail=0)
+    outcome = Outcome("compacted", "", context.messages, (KeptSpan(0, 3),), (), tail=0)
     sources = sources_of(context, [("all", outcome)])
     probing = graded(Exam(session_of(TALK), PROBES, sources), {}, "somebody")
     assert MASK in repr(probing.given[1])
@@ -129,7 +129,7 @@ def test_a_rule_that_is_watched_without_its_secret_stands_in_the_message_that_sa
 
 def test_a_command_with_a_secret_that_is_run_again_afterwards_is_used() -> None:
     context = context_of((user("Deploy it."), *ran(QUERY, "done"), agent("Done."), user("Now rest.")))
-    outcome = Outcome("compacted", "", context.messages, (Kept(3, 5),), (), tail=3)
+    outcome = Outcome("compacted", "", context.messages, (KeptSpan(3, 5),), (), tail=3)
     used = [
         {fact.text: fact.used for fact in retention(context, outcome, later).facts if fact.kind == "command"}
         for later in ((), (agent("Again.", call("Bash", {"command": QUERY})),))
@@ -150,11 +150,11 @@ def test_a_command_without_its_secret_has_its_ground_in_the_one_with_it(earlier:
         "summary",
         () if earlier else (agent(ran_it),),
         "Sum up.",
-        OneText(lambda: ran_it),
+        TextBody(lambda: ran_it),
         previous=ran_it if earlier else "",
     )
     said = without_secrets(ran_it)
-    outcome = Outcome("compacted", "", request.messages, (Made(summary("s", said), (Span(0, 1),)),), (), tail=0)
+    outcome = Outcome("compacted", "", request.messages, (NewMessage(summary("s", said), (Span(0, 1),)),), (), tail=0)
     found = grounded(Run(outcome, (request,), (Summary(said),), (), 0.0))
     assert found is not None
     assert (found.claims, found.unfounded) == (1, ())

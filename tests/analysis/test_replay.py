@@ -24,7 +24,7 @@ from workbench.analysis.replay_table import cost_basis, paid_back_words, replays
 from workbench.analysis.running import Running
 from workbench.analysis.watched import judge_messages
 from workbench.compaction.context import Context
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome
+from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names, save_preset
 from workbench.compaction.shape import SUMMARY_MARKER
 from workbench.compaction.strategies import all_strategies
@@ -381,12 +381,12 @@ def test_the_pay_off_turn_is_the_first_at_which_both_ways_cost_the_same(
 def test_what_stands_unchanged_before_the_first_change() -> None:
     messages = [user("u", "a" * 40), agent("a", "b" * 80), user("v", "c" * 120), agent("b", "d" * 160)]
     context = context_of(messages)
-    node = Made(summary("s", "e" * 20))
+    node = NewMessage(summary("s", "e" * 20))
     fates = (FateSpan(0, 1, Fate.KEPT), FateSpan(1, 3, Fate.SUMMARIZED), FateSpan(3, 4, Fate.KEPT))
-    outcome = Outcome("compacted", "", messages, (Kept(0, 1), node, Kept(3, 4)), fates)
+    outcome = Outcome("compacted", "", messages, (KeptSpan(0, 1), node, KeptSpan(3, 4)), fates)
     # 11 tokens stay; then 6 of the summary and 41 of the tail are written.
     assert cache_loss(context, outcome) == CacheLoss(before=11 + 21 + 31 + 41, after=58, first_changed=11)
-    at_front = Outcome("compacted", "", messages, (node, Kept(3, 4)), fates)
+    at_front = Outcome("compacted", "", messages, (node, KeptSpan(3, 4)), fates)
     assert cache_loss(context, at_front).first_changed == 0
 
 

@@ -18,7 +18,7 @@ from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.retention import UNUSED, USED, HeldFact, Retention, importance, retention
 from workbench.analysis.retention_tables import by_kind, by_variant
 from workbench.compaction.context import Context
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
+from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, unchanged
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies import strategy
 from workbench.conformance.building import context_of, summary
@@ -46,11 +46,11 @@ CONTEXT = context_of((*HEAD, *TAIL))
 
 def summarized(text: str, *, keep: tuple[int, ...] = (), context: Context = CONTEXT, head: int = len(HEAD)) -> Outcome:
     """The head replaced by one summary, some of its messages kept in front of it."""
-    stays = [Kept(index, index + 1) for index in keep]
-    gone = Made(Message("s", "user", (Text(text),), kind="summary"), (Span(0, head),))
+    stays = [KeptSpan(index, index + 1) for index in keep]
+    gone = NewMessage(Message("s", "user", (Text(text),), kind="summary"), (Span(0, head),))
     fates = [FateSpan(i, i + 1, Fate.PINNED if i in keep else Fate.SUMMARIZED) for i in range(head)]
     fates.append(FateSpan(head, len(context), Fate.KEPT))
-    return Outcome("compacted", "", context.messages, (*stays, gone, Kept(head, len(context))), tuple(fates))
+    return Outcome("compacted", "", context.messages, (*stays, gone, KeptSpan(head, len(context))), tuple(fates))
 
 
 def fact(held: Retention, kind: FactKind, text: str) -> HeldFact:
@@ -177,7 +177,7 @@ def test_results_compressed_all_over_are_read() -> None:
     """No split: the head is everything up to the last change."""
     short = replace(result(READ, "def lex()"), id=HEAD[2].id)
     fates = (FateSpan(0, 2, Fate.KEPT), FateSpan(2, 3, Fate.COMPRESSED), FateSpan(3, len(CONTEXT), Fate.KEPT))
-    pieces = (Kept(0, 2), Made(short, (Span(2, 3),)), Kept(3, len(CONTEXT)))
+    pieces = (KeptSpan(0, 2), NewMessage(short, (Span(2, 3),)), KeptSpan(3, len(CONTEXT)))
     held = retention(CONTEXT, Outcome("compacted", "", CONTEXT.messages, pieces, fates))
     assert held.head == 3
     assert held.overall.share == 1.0
@@ -185,15 +185,15 @@ def test_results_compressed_all_over_are_read() -> None:
 
 def test_what_is_shortened_in_the_tail_is_judged_too() -> None:
     """A summary of the first message, and a command that failed in the tail cut to nothing: both may be lost."""
-    said = Made(Message("s", "user", (Text("Nothing."),), kind="summary"), (Span(0, 1),))
-    cut = Made(replace(HEAD[5], blocks=result(READ, "…").blocks), (Span(5, 6),))
+    said = NewMessage(Message("s", "user", (Text("Nothing."),), kind="summary"), (Span(0, 1),))
+    cut = NewMessage(replace(HEAD[5], blocks=result(READ, "…").blocks), (Span(5, 6),))
     fates = (
         FateSpan(0, 1, Fate.SUMMARIZED),
         FateSpan(1, 5, Fate.KEPT),
         FateSpan(5, 6, Fate.COMPRESSED),
         FateSpan(6, len(CONTEXT), Fate.KEPT),
     )
-    pieces = (said, Kept(1, 5), cut, Kept(6, len(CONTEXT)))
+    pieces = (said, KeptSpan(1, 5), cut, KeptSpan(6, len(CONTEXT)))
     outcome = Outcome("compacted", "", CONTEXT.messages, pieces, fates, tail=1)
     assert outcome.split == 1
     held = retention(CONTEXT, outcome)
@@ -210,7 +210,7 @@ def test_a_recorded_compaction_is_what_the_next_epoch_still_has() -> None:
     session = replace(session_of(said), epochs=ended)
     outcome = recorded_outcome(session, 1)
     assert (outcome.status, outcome.reason, outcome.source) == ("compacted", "recorded", tuple(said[:6]))
-    assert outcome.pieces == (Kept(0, 1), Made(first, (Span(1, 4),)), Kept(4, 6))
+    assert outcome.pieces == (KeptSpan(0, 1), NewMessage(first, (Span(1, 4),)), KeptSpan(4, 6))
     spans = FateSpan(0, 1, Fate.KEPT), FateSpan(1, 4, Fate.SUMMARIZED), FateSpan(4, 6, Fate.KEPT)
     assert outcome.fates == spans
     assert following(session, 1) == (said[7], said[9])

@@ -12,7 +12,7 @@ from workbench.analysis.fullness import fullness, glanced_window
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, facts, short_value
 from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome
+from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome
 from workbench.compaction.strategies.context_reset import STRATEGY, ContextResetPolicy
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, chat, context_of, summary, user
@@ -24,15 +24,15 @@ from workbench.summarizers.runs import Call, Checked, Run, Tokens
 SIX = chat(3)
 
 
-def of_six(*pieces: Kept | Made, compressed: int = -1) -> Outcome:
+def of_six(*pieces: KeptSpan | NewMessage, compressed: int = -1) -> Outcome:
     fates = tuple(FateSpan(n, n + 1, Fate.COMPRESSED if n == compressed else Fate.KEPT) for n in range(6))
     return Outcome("compacted", "", SIX, pieces, fates)
 
 
 def test_what_becomes_of_a_message_in_two_outcomes() -> None:
-    node, short = Made(summary("s", "S"), (Span(0, 2),)), Made(agent("a1", "-"), (Span(3, 4),))
-    first = of_six(node, Kept(2, 3), short, Kept(4, 6), compressed=3)
-    second = of_six(Kept(0, 1), Kept(3, 6))
+    node, short = NewMessage(summary("s", "S"), (Span(0, 2),)), NewMessage(agent("a1", "-"), (Span(3, 4),))
+    first = of_six(node, KeptSpan(2, 3), short, KeptSpan(4, 6), compressed=3)
+    second = of_six(KeptSpan(0, 1), KeptSpan(3, 6))
     assert list(stretches(first, second)) == [
         Stretch(0, 1, "gone", "kept"),
         Stretch(1, 2, "gone", "gone"),
@@ -42,8 +42,10 @@ def test_what_becomes_of_a_message_in_two_outcomes() -> None:
     ]
     assert (shortened(first), added(first)) == ({3: short}, (node,))
     assert [len(one) for one in stretches(first, first)] == [2, 1, 1, 2]
-    of_one = Made(summary("s", "S"), (Span(3, 4),))  # a summary of a single message is new, not that message shortened
-    assert (shortened(of_six(of_one)), added(of_six(of_one, Made(user("n", "new"))))[0]) == ({}, of_one)
+    of_one = NewMessage(
+        summary("s", "S"), (Span(3, 4),)
+    )  # a summary of a single message is new, not that message shortened
+    assert (shortened(of_six(of_one)), added(of_six(of_one, NewMessage(user("n", "new"))))[0]) == ({}, of_one)
 
 
 CALL = Call(key="k", purpose="p", request="r", text="one\ntwo", model="m", usage=Tokens(input=900, output=100))

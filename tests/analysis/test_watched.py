@@ -23,7 +23,7 @@ from workbench.analysis.watched import (
     sentence_to_watch,
 )
 from workbench.base.errors import BadInput
-from workbench.compaction.outcome import Fate, FateSpan, Made, Outcome
+from workbench.compaction.outcome import Fate, FateSpan, NewMessage, Outcome
 from workbench.compaction.shape import Shape
 from workbench.session import Compaction, Epoch, Message, Span, Text, ToolResult, ToolUse
 
@@ -110,7 +110,7 @@ def test_the_best_place_counts() -> None:
 
 def outcome(made: str) -> Outcome:
     source = (message("1", RULE),)
-    pieces = (Made(message("s", made, kind="summary"), (Span(0, 1),)),)
+    pieces = (NewMessage(message("s", made, kind="summary"), (Span(0, 1),)),)
     return Outcome("compacted", "", source, pieces, (FateSpan(0, 1, Fate.SUMMARIZED),))
 
 

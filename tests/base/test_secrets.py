@@ -22,7 +22,7 @@ from tests.paths import ROOT, SAMPLES
 from workbench.base.crashes import mask_logs
 from workbench.base.errors import BadInput
 from workbench.base.secrets import MASK, Personal, error_line, masked, masked_value, masking
-from workbench.compaction.conversation import OneText
+from workbench.compaction.conversation import TextBody
 from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
 from workbench.formats.export import export, save
 from workbench.formats.masked import load_masked
@@ -227,7 +227,7 @@ TWENTY = tuple(
     )
 )
 LEAK = " ; ".join(shape.text for shape in TWENTY) + " ; after"
-REQUEST = SummaryRequest("test", (), "sum up", OneText(lambda: f"sum up {LEAK}"))
+REQUEST = SummaryRequest("test", (), "sum up", TextBody(lambda: f"sum up {LEAK}"))
 
 
 def _answer() -> Answer:

@@ -8,7 +8,7 @@ from tests.paths import SAMPLES
 from tests.tui.app import session_of, story
 from workbench.bench import DEFAULT_PRESET, at_epoch, choose_preset, open_bench
 from workbench.bench.saved_work import SavedWork, restore_work, work_of
-from workbench.compaction.of_tool import tools_preset
+from workbench.compaction.of_tool import agent_preset_id
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.formats.files import load
 from workbench.formats.registry import formats
@@ -29,7 +29,7 @@ def test_a_session_opens_where_it_was_compacted_last_as_its_tool_compacts() -> N
     named = open_bench(CODEX, Counter(), epoch=3, preset="trim")
     assert (named.epoch, named.preset) == (3, "trim")
     nobodys = session_of(story(3).messages)
-    assert (tools_preset(nobodys), open_bench(nobodys, Counter()).preset, DEFAULT_PRESET) == (
+    assert (agent_preset_id(nobodys), open_bench(nobodys, Counter()).preset, DEFAULT_PRESET) == (
         "",
         DEFAULT_PRESET,
         "augment-example",

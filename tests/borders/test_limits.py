@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from workbench.compaction.assembled.tool_result_rules import RULES, ToolKind, Use
+from workbench.compaction.assembled.tool_result_rules import RULES, CallFacts, ToolKind
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import abridge
 from workbench.compaction.outcome import Outcome
@@ -180,11 +180,11 @@ def entries(case: Case) -> int:
 
 def cut(kind: ToolKind, text: str, *, failed: bool = False) -> Look:
     """Whether a rule for results takes something away."""
-    return lambda case: "truncated" in RULES[kind](Use(None, {}, failed, case.policy.tool_results), text)
+    return lambda case: "truncated" in RULES[kind](CallFacts(None, {}, failed, case.policy.tool_results), text)
 
 
 def kept_lines(case: Case) -> int:
-    fields = RULES["write"](Use(None, {}, False, case.policy.tool_results), "written\n" + LINES)
+    fields = RULES["write"](CallFacts(None, {}, False, case.policy.tool_results), "written\n" + LINES)
     return len(fields["fragment"].split("\n"))
 
 

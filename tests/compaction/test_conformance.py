@@ -12,7 +12,7 @@ from workbench.compaction.policy import Policy
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategy import Strategy
-from workbench.compaction.summarizing import Prompted
+from workbench.compaction.summarizing import PromptPolicy
 from workbench.conformance.building import chat, context_of, loop
 from workbench.conformance.strategies import CHECKS, run, seen_in
 
@@ -44,7 +44,7 @@ def test_conforms(id: str, check: Callable[[Strategy[Any], Policy], None]) -> No
 FRAMING = [
     id
     for id, one in EVERY.items()
-    if issubclass(one.policy_type, Prompted) and "summary_template" in one.policy_type.model_fields
+    if issubclass(one.policy_type, PromptPolicy) and "summary_template" in one.policy_type.model_fields
 ]
 
 

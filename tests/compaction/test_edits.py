@@ -16,16 +16,16 @@ from workbench.compaction.edits import (
     SHORT_CHARS,
     UNEDITED,
     Edits,
+    apply_edits,
     compacting,
-    edited,
-    given,
+    context_after_edits,
     named,
     nearest,
     shortened_message,
 )
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.layout import Layout
-from workbench.compaction.outcome import Fate, Kept, Made, Outcome, Rung, unchanged
+from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome, Rung, unchanged
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import strategy
 from workbench.conformance.building import agent, call, context_of, loop, result, user
@@ -58,14 +58,14 @@ def done(context: Context, edits: Edits, preset: str = "augment-example", **chan
 
 @pytest.mark.parametrize("id", ["a1", "r2", "r3"])
 def test_dropping_either_end_drops_the_whole_batch(id: str) -> None:
-    first = edited(context_of(talk()), Edits(dropped=frozenset({id})))
+    first = apply_edits(context_of(talk()), Edits(dropped=frozenset({id})))
     assert [m.id for m in first.messages] == ["u0", "a4", "u5", "a6"]
     assert [first.fate_at(i).fate for i in range(1, 4)] == [Fate.DROPPED] * 3
 
 
 def test_a_pin_wins_over_dropping_either_end_and_over_shortening() -> None:
     context = context_of(talk(), pins=frozenset({"r3"}))
-    first = edited(context, Edits(frozenset({"a1"}), frozenset({"r2", "a4"})))
+    first = apply_edits(context, Edits(frozenset({"a1"}), frozenset({"r2", "a4"})))
     assert first.messages[:4] == tuple(context.messages[:4])
     assert first.fate_at(1).fate is Fate.PINNED
     assert first.fate_at(4).fate is Fate.COMPRESSED
@@ -113,7 +113,7 @@ def test_a_shortened_message_keeps_id_and_shape_and_loses_its_middle() -> None:
     message = Message("m", "assistant", (Thinking(LONG, "s"), Text(LONG), call("c", command=LONG)), source=(3,))
     answer = replace(result("r", ("c", LONG)), source=(4,))
     context = context_of([user("u", "go"), message, answer])
-    first = edited(context, Edits(shortened=frozenset({"m", "r"})))
+    first = apply_edits(context, Edits(shortened=frozenset({"m", "r"})))
     _, short, cut = first.messages
     assert (short.id, short.source, cut.id) == ("m", (), "r")
     assert short.blocks[0] is message.blocks[0]
@@ -130,10 +130,10 @@ def test_a_shortened_message_keeps_id_and_shape_and_loses_its_middle() -> None:
 def test_without_an_effect_the_strategy_works_on_the_very_context() -> None:
     context = context_of(talk(), pins=frozenset({"u0"}))
     for edits in (UNEDITED, Edits(frozenset({"u0", "not there"}), frozenset({"u5"}))):
-        assert given(context, edits) is context
+        assert context_after_edits(context, edits) is context
         assert done(context, edits) == done(context, UNEDITED)
         why = "the edits change nothing: their messages are pinned or already short"
-        assert edited(context, edits) == unchanged(context.messages, why)
+        assert apply_edits(context, edits) == unchanged(context.messages, why)
 
 
 def test_an_unchanged_outcome_still_shows_the_edits() -> None:
@@ -172,18 +172,18 @@ def test_the_tail_begins_at_the_split_though_a_message_in_it_is_dropped() -> Non
 
 def test_a_dropped_split_message_hands_the_split_to_the_next_one() -> None:
     context = context_of([*loop("a", 4), *loop("b", 4)], split_at="bu")
-    left = given(context, Edits(dropped=frozenset({"bu"})))
+    left = context_after_edits(context, Edits(dropped=frozenset({"bu"})))
     assert left.split_at == "ba0"
-    assert given(context, Edits(dropped=frozenset({"au"}))).layout is not left.layout
+    assert context_after_edits(context, Edits(dropped=frozenset({"au"}))).layout is not left.layout
 
 
 def test_a_moved_split_shares_the_layout_that_the_edits_left() -> None:
     context = context_of([*loop("a", 4), *loop("b", 4)])
     edits = Edits(dropped=frozenset({"au"}))
-    layout = given(context, edits).layout
-    assert given(context.with_(split_at="bu"), edits).layout is layout
+    layout = context_after_edits(context, edits).layout
+    assert context_after_edits(context.with_(split_at="bu"), edits).layout is layout
     counted = replace(context.layout.sizes, tokens=array("q", [9] * len(context)))
-    again = given(context.with_(layout=Layout(context.shape, counted)), edits).layout
+    again = context_after_edits(context.with_(layout=Layout(context.shape, counted)), edits).layout
     assert again.shape is layout.shape
     assert list(again.sizes.tokens) == [9] * (len(context) - 1)
     fresh = context_of(list(layout.messages)).layout
@@ -225,10 +225,10 @@ def test_pairs_are_whole_pins_identical_and_fates_add_up(preset: str, data: st.D
     for index, message in enumerate(context.messages):
         assert (outcome.fate_at(index).fate in (Fate.KEPT, Fate.PINNED)) == (id(message) in left)
     for piece in outcome.pieces:
-        if isinstance(piece, Made):
+        if isinstance(piece, NewMessage):
             assert piece.stands_for
         else:
-            assert isinstance(piece, Kept)
+            assert isinstance(piece, KeptSpan)
     if context.manual:
         pinned = with_pairs(context.shape, [context.shape.index_of[id] for id in context.pins])
         gone = with_pairs(context.shape, [context.shape.index_of[id] for id in edits.dropped])

@@ -11,7 +11,7 @@ import pytest
 from tests.commands import cwb
 from tests.paths import SAMPLES
 from workbench.compaction.context import Context
-from workbench.compaction.exporting import exported
+from workbench.compaction.exporting import export_compacted
 from workbench.compaction.opening import context_at
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies.user_messages import STRATEGY
@@ -46,20 +46,20 @@ def test_what_is_left_out_is_told_in_tokens_from_two_percent_on(words: int, prom
     session = thinking(words)
     left = opened(session)
     assert left.total.tokens == promised
-    losses = told(exported(session, left, session.messages, "openai-chat"))
+    losses = told(export_compacted(session, left, session.messages, "openai-chat"))
     assert losses == ([Loss(LossKind.OTHER_SIZE, 1, ("≈104", f"≈{promised}"))] if said else [])
 
 
 def test_what_is_told_is_what_is_shown(tmp_path: Path) -> None:
     session = thinking(60)
-    made = exported(session, opened(session), session.messages, "openai-chat")
+    made = export_compacted(session, opened(session), session.messages, "openai-chat")
     found = load(save(made, tmp_path).where)
     assert f"≈{opened(found).total.tokens} tokens" in str(told(made)[0])
 
 
 def test_nothing_is_told_of_what_is_still_being_counted() -> None:
     session = thinking(60)
-    assert told(exported(session, opened(session, counted=False), session.messages, "openai-chat")) == []
+    assert told(export_compacted(session, opened(session, counted=False), session.messages, "openai-chat")) == []
 
 
 RULES = [
@@ -74,10 +74,10 @@ RULES = [
 def test_a22_a_pinned_system_message_is_in_every_export(target: str, tmp_path: Path) -> None:
     """Where an agent sends its own system prompt, the pinned one is a user's text, and only the other is left out."""
     session = session_of(RULES)
-    made = exported(session, opened(session).with_(pins=frozenset({"s2"})), session.messages, target)
+    made = export_compacted(session, opened(session).with_(pins=frozenset({"s2"})), session.messages, target)
     found = load(save(made, tmp_path).where)
     told = "\n".join([found.system, *(message.text for message in found.context())])
-    unpinned = exported(session, opened(session), session.messages, target).written.losses
+    unpinned = export_compacted(session, opened(session), session.messages, target).written.losses
     left_out = count_losses(unpinned, LossKind.SYSTEM_MESSAGES)
     assert (told.count("Never touch weir.cfg."), told.count("You keep the mill.")) == (1, 0 if left_out else 1)
     assert count_losses(made.written.losses, LossKind.SYSTEM_MESSAGES) == (1 if left_out else 0)
@@ -96,7 +96,9 @@ def test_a22_the_check_of_pins_and_the_export_say_the_same(tmp_path: Path) -> No
 def test_memories_go_with_it_where_they_are_others() -> None:
     session = replace(session_of([user("u", "Mend it.")]), memories="one\ntwo")
     left = opened(session)
-    same, other = (exported(session, one, session.messages, "augment") for one in (left, left.with_(memories="three")))
+    same, other = (
+        export_compacted(session, one, session.messages, "augment") for one in (left, left.with_(memories="three"))
+    )
     assert [one.source.memories for one in (same, other)] == ["one\ntwo", "three"]
 
 
@@ -110,7 +112,7 @@ def test_billed_reasoning_counts_once_in_an_export(format_id: str, tmp_path: Pat
     answered = replace(agent("a", "Done."), usage=thought)
     left = opened(replace(session, messages=(asked, answered, again), epochs=(Epoch(1, range(3), window=50_000),)))
     assert left.messages[1].usage == thought
-    made = exported(session, left, left.messages, format_id)
+    made = export_compacted(session, left, left.messages, format_id)
     found = load(save(made, tmp_path).where)
     context, policy = opened(found), load_preset("codex").policy
     assert context.total.tokens == left.total.tokens == 913
@@ -129,7 +131,7 @@ def test_an_absurd_bill_is_as_absurd_in_the_export(tmp_path: Path) -> None:
     path.write_text(json.dumps({"schema_version": "ATIF-v1.4", "session_id": "s", "agent": agent, "steps": steps}))
     session = load(path)
     left = opened(session)
-    made = exported(session, left, session.context())
+    made = export_compacted(session, left, session.context())
     assert made.written.data == path.read_bytes()
     assert left.total.tokens > 400
     assert told(made) == []

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.compaction.language import told_in, version_of
-from workbench.compaction.ledger.entries import Entry
+from workbench.compaction.language import language_of, version_of
+from workbench.compaction.ledger.entries import LedgerEntry
 from workbench.compaction.ledger.text import Ledger, read_ledger, written
 from workbench.compaction.preset import load_preset, preset_toml
 from workbench.compaction.prompts import load_prompt, prompt_files
-from workbench.compaction.request import Asked
+from workbench.compaction.request import RequestPrompt
 from workbench.compaction.settings import with_settings
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategies.memories_rewrite import MemoriesRewritePolicy
 from workbench.compaction.strategies.message_window import template_of
 from workbench.compaction.strategies.user_messages import UserMessagesPolicy
-from workbench.compaction.summarizing import Worded
+from workbench.compaction.summarizing import TextPolicy
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import chat, context_of, summary
 from workbench.conformance.strategies import run
@@ -39,14 +39,14 @@ from workbench.conformance.strategies import run
     ],
 )
 def test_a_text_is_in_a_language_from_so_many_letters_on(text: str, language: str | None) -> None:
-    assert told_in(text) == language
+    assert language_of(text) == language
 
 
 @pytest.mark.parametrize("name", [name for name in prompt_files() if name.count(".") == 2])
 def test_every_shipped_prompt_is_in_its_language_and_has_a_version_in_the_other(name: str) -> None:
     stem, language, ending = name.split(".")
     other = "en" if language == "zh" else "zh"
-    assert told_in(load_prompt(name).text) == language
+    assert language_of(load_prompt(name).text) == language
     sister = load_prompt(f"{stem}.{other}.{ending}")
     assert version_of(load_prompt(name).text, other) == sister.text
     assert set(sister.placeholders) == set(load_prompt(name).placeholders)
@@ -118,14 +118,14 @@ def test_a_prompt_set_by_its_name_brings_its_language() -> None:
 
 @pytest.mark.parametrize("carry_on", [True, False])
 def test_an_earlier_summary_is_introduced_in_the_language(carry_on: bool) -> None:
-    assert told_in(Asked("p", "", "42", carry_on, "zh").before) == "zh"
-    assert told_in(Asked("p", "", "42", carry_on, "en").before) == "en"
+    assert language_of(RequestPrompt("p", "", "42", carry_on, "zh").before) == "zh"
+    assert language_of(RequestPrompt("p", "", "42", carry_on, "en").before) == "en"
 
 
 @pytest.mark.parametrize("name", ["context-reset", "codex", "message-window"])
 def test_an_earlier_summary_in_another_language_loses_its_frame(name: str) -> None:
     preset = load_preset(name)
-    assert isinstance(preset.policy, Worded)
+    assert isinstance(preset.policy, TextPolicy)
     earlier = preset.policy.worded["summary_template"]("en").replace("{summary}", "42 + 1")
     context = context_of([summary("old", earlier), *chat(60)], manual=True)
     policy = preset.policy.with_(language="zh", earlier_summary="nest")
@@ -134,7 +134,7 @@ def test_an_earlier_summary_in_another_language_loses_its_frame(name: str) -> No
 
 
 def test_a_ledger_in_chinese_is_read_back() -> None:
-    entries = (Entry("instruction", "1", 1), Entry("url", "2", 2))
+    entries = (LedgerEntry("instruction", "1", 1), LedgerEntry("url", "2", 2))
     ledger = Ledger(3, (), entries, "42", (("命令", 2),), "zh")
-    assert told_in(written(ledger).replace("ledger", "")) == "zh"
+    assert language_of(written(ledger).replace("ledger", "")) == "zh"
     assert read_ledger(written(ledger)) == ledger

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.documents.test_002_layered import ANSWER, NOISE, policy, rounds, run
 from tests.paths import ROOT
 from workbench.base.figures import grouped
-from workbench.compaction.assembled.tool_results import Limits, compressed
+from workbench.compaction.assembled.tool_results import ResultLimits, compressed
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
@@ -20,7 +20,7 @@ from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Rung
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies.layered import STRATEGY, LayeredPolicy, triggers
-from workbench.compaction.strategy import Step, SummaryFailed
+from workbench.compaction.strategy import ProgressStep, SummaryFailed
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.conformance.strategies import assert_holds
@@ -82,13 +82,13 @@ def test_compressing_is_a_rung_of_its_own() -> None:
 
 
 def test_finished_compresses_even_where_no_round_can_be_archived() -> None:
-    context, steps = context_of(rounds(3, NOISE)), list[Step]()
+    context, steps = context_of(rounds(3, NOISE)), list[ProgressStep]()
     outcome, requests = by_hand(STRATEGY, context, policy(), ANSWER, steps.append)
     assert (outcome.status, requests) == ("compacted", [])
     before, after = context.total.tokens, context.outcome_size(outcome).tokens
     note = f"3 messages of the kept rounds, {grouped(before - after)} tokens less"
     assert outcome.rungs == (Rung("compress tool results", before, after, note),)
-    assert steps == [Step("compress tool results", note)]
+    assert steps == [ProgressStep("compress tool results", note)]
     assert outcome.fate_counts[Fate.COMPRESSED] == 3
     why = f"3 finished rounds; at least 10 are kept: {grouped(before)} → {grouped(after)} tokens"
     assert outcome.reason == f"tool results only: {why}"
@@ -98,9 +98,9 @@ def test_finished_compresses_even_where_no_round_can_be_archived() -> None:
 
 def test_the_compressed_view_outlives_a_recount() -> None:
     layout = context_of(rounds(1, NOISE)).layout
-    first = compressed(layout.shape, Limits())(2)
-    assert compressed(Layout(layout.shape, layout.sizes).shape, Limits())(2) is first
-    assert compressed(layout.shape, Limits(stdout_lines=3))(2) != first
+    first = compressed(layout.shape, ResultLimits())(2)
+    assert compressed(Layout(layout.shape, layout.sizes).shape, ResultLimits())(2) is first
+    assert compressed(layout.shape, ResultLimits(stdout_lines=3))(2) != first
 
 
 def test_over_the_hard_limit_the_two_ends_are_shown_and_the_middle_is_dropped() -> None:

@@ -11,7 +11,7 @@ from workbench.base import paths
 from workbench.bench import Bench, choose_preset, open_bench, toggle_pin
 from workbench.compaction.layers import Layer, by_fate, layers, layers_after
 from workbench.compaction.layout import Layout
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Outcome
+from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, Outcome
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.conformance import building
 from workbench.session import Message, Text, Tool
@@ -44,7 +44,7 @@ def test_every_layer_has_its_own_tokens() -> None:
     context = plain.with_(layout=Layout(plain.shape, replace(sizes, overhead=20, overhead_basis=Basis.EXACT)))
     fates = (Fate.KEPT, Fate.SUMMARIZED, Fate.SUMMARIZED, Fate.ABRIDGED, Fate.PINNED, Fate.DROPPED, Fate.COMPRESSED)
     spans = [FateSpan(at, at + 1, fate) for at, fate in enumerate((*fates, Fate.KEPT))]
-    outcome = Outcome("compacted", "", tuple(said), (Kept(0, 8),), tuple(spans))
+    outcome = Outcome("compacted", "", tuple(said), (KeptSpan(0, 8),), tuple(spans))
 
     def told(*found: Layer) -> list[str]:
         return [f"{layer.glyph} {layer.name} {layer.basis.value}{layer.tokens}" for layer in found]

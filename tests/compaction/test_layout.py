@@ -10,9 +10,9 @@ import pytest
 from workbench.compaction.keeping import may_open
 from workbench.compaction.layout import Layout
 from workbench.compaction.opening import context_at, recounted
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Status
+from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, Status
 from workbench.compaction.shape import Shape
-from workbench.compaction.strategy import judged
+from workbench.compaction.strategy import with_verdict
 from workbench.conformance.building import METER, agent, context_of, loop, session_of, summary, user
 from workbench.session import Epoch, Message, Role, Span, Text, Usage
 from workbench.tokens import Counter, session_sizes
@@ -90,8 +90,8 @@ def test_a_context_opens_with_the_user_unless_the_session_does_not(
 def test_what_is_not_smaller_is_no_success(chars: int, draft: Status, status: Status) -> None:
     """Two messages of 40 characters are 22 tokens; a summary of 80 characters is 21 and stands beside one of 1."""
     context = context_of([user("u", "x" * 40), agent("a", "x" * 40), user("v", "y")])
-    pieces = (Made(summary("s", "z" * (chars + 4)), (Span(0, 2),)), Kept(2, 3))
+    pieces = (NewMessage(summary("s", "z" * (chars + 4)), (Span(0, 2),)), KeptSpan(2, 3))
     fates = (FateSpan(0, 2, Fate.SUMMARIZED, "all"), FateSpan(2, 3, Fate.KEPT))
-    outcome = judged(context, Outcome(draft, "", context.messages, pieces, fates))
+    outcome = with_verdict(context, Outcome(draft, "", context.messages, pieces, fates))
     sizes = f"23 → {(chars + 4) // 4 + 2} tokens"
     assert (outcome.status, outcome.reason.removeprefix("not smaller: ")) == (status, sizes)

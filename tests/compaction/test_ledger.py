@@ -12,8 +12,8 @@ from workbench.base.figures import grouped
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.alone import text_of
-from workbench.compaction.ledger.entries import KINDS, Entry
-from workbench.compaction.ledger.gather import noted
+from workbench.compaction.ledger.entries import KINDS, LedgerEntry
+from workbench.compaction.ledger.gather import ledger_entries
 from workbench.compaction.ledger.names import names_in
 from workbench.compaction.ledger.queue import queue_of
 from workbench.compaction.ledger.shorter import DEEPEST, LEAST_CHARS, shortened
@@ -28,7 +28,7 @@ from workbench.tokens.visible import visible_parts
 
 LINES = st.text(alphabet="ab|#[]-→ \n`</>", min_size=1, max_size=40)
 ENTRIES = st.builds(
-    Entry,
+    LedgerEntry,
     st.sampled_from(KINDS),
     LINES,
     st.integers(1, 9_999),
@@ -38,7 +38,7 @@ ENTRIES = st.builds(
 
 
 @given(entries=st.lists(ENTRIES, max_size=8), narrative=st.text(alphabet="ab\n# ", max_size=60).map(str.strip))
-def test_a_ledger_is_read_as_it_was_written(entries: list[Entry], narrative: str) -> None:
+def test_a_ledger_is_read_as_it_was_written(entries: list[LedgerEntry], narrative: str) -> None:
     by_kind = sorted(entries, key=lambda entry: KINDS.index(entry.kind))
     ledger = Ledger(214, (12, 57), tuple(by_kind), narrative, (("addresses", 3), ("viewed files", 12)))
     assert read_ledger(written(ledger)) == ledger
@@ -311,7 +311,9 @@ def test_ten_generations_lose_nothing_that_there_is_room_for() -> None:
 
 
 def test_of_instructions_that_contradict_each_other_the_latest_holds() -> None:
-    before = Ledger(40, (), (Entry("instruction", "Answer in French.", 7), Entry("instruction", "Never push.", 9)))
+    before = Ledger(
+        40, (), (LedgerEntry("instruction", "Answer in French.", 7), LedgerEntry("instruction", "Never push.", 9))
+    )
     rules = context_of(
         [
             Message("s", "user", (Text(written(before)),), "summary"),
@@ -322,7 +324,7 @@ def test_of_instructions_that_contradict_each_other_the_latest_holds() -> None:
             user("w", "good"),
         ]
     )
-    entries = {one.entry.text: one.entry for one in noted(rules) if one.entry.kind == "instruction"}
+    entries = {one.entry.text: one.entry for one in ledger_entries(rules) if one.entry.kind == "instruction"}
     french = entries["Answer in French."]
     assert (french.state, french.source, french.detail) == ("gone", 7, "superseded by #41")
     assert (entries["Never push."].state, entries["Never push."].source) == ("", 9)
@@ -333,7 +335,7 @@ def test_of_instructions_that_contradict_each_other_the_latest_holds() -> None:
 
 
 def test_a_command_that_succeeds_later_mends_an_error_of_an_earlier_ledger() -> None:
-    before = Ledger(40, (), (Entry("error", "E   assert 1 == 2", 12, "open", "`pytest -q`"),))
+    before = Ledger(40, (), (LedgerEntry("error", "E   assert 1 == 2", 12, "open", "`pytest -q`"),))
     context = context_of(
         [
             Message("s", "user", (Text(written(before)),), "summary"),
@@ -344,7 +346,7 @@ def test_a_command_that_succeeds_later_mends_an_error_of_an_earlier_ledger() -> 
             user("v", "good"),
         ]
     )
-    [error] = [one.entry for one in noted(context) if one.entry.kind == "error"]
+    [error] = [one.entry for one in ledger_entries(context) if one.entry.kind == "error"]
     assert (error.state, error.source) == ("fixed", 12)
     assert error.detail == "`pytest -q`; succeeded in #42"
 
@@ -361,9 +363,9 @@ def test_the_model_is_asked_for_what_its_share_holds_and_is_told_the_earlier_nar
 
 def test_a_ledger_as_text_and_back() -> None:
     entries = (
-        Entry("instruction", "Never.\n\n    [Indented] at all.", 12, "gone", "superseded by #30"),
-        Entry("error", "[odd] text", 7),
-        Entry("url", "https://example.org", 9),
+        LedgerEntry("instruction", "Never.\n\n    [Indented] at all.", 12, "gone", "superseded by #30"),
+        LedgerEntry("error", "[odd] text", 7),
+        LedgerEntry("url", "https://example.org", 9),
     )
     ledger = Ledger(214, (12, 57), entries, "Told\n\nfreely.", (("standing instructions", 3), ("addresses", 12)))
     text = (
@@ -393,7 +395,7 @@ def test_what_is_said_again_keeps_its_first_source_unless_it_changes() -> None:
     ran = [agent("b1", "", call("c1", command="make")), result("r1", ("c1", "ok"))]
     once = [agent("b2", "", call("c2", command="make")), result("r2", ("c2", "ok"))]
     context = context_of([user("u", "go on"), *again, *ran, *once])
-    found = {one.entry.kind: one.entry.source for one in noted(context)}
+    found = {one.entry.kind: one.entry.source for one in ledger_entries(context)}
     assert found == {"request": 1, "url": 2, "decision": 2, "command": 6}
 
 
@@ -419,7 +421,7 @@ def test_a_file_has_its_newest_state(steps: str, state: str) -> None:
             agent(f"a{n}", "", call(f"c{n}", name, path="/p/a.py", content="x")),
             result(f"r{n}", (f"c{n}", "ok")),
         ]
-    (file,) = [one.entry for one in noted(context_of(messages)) if one.entry.kind == "file"]
+    (file,) = [one.entry for one in ledger_entries(context_of(messages)) if one.entry.kind == "file"]
     assert file.state == state
 
 
@@ -458,7 +460,7 @@ def everything_in(outcome: Outcome) -> str:
     return "\n".join([*texts, *(one.text for one in entries_of(outcome))])
 
 
-def entries_of(outcome: Outcome) -> tuple[Entry, ...]:
+def entries_of(outcome: Outcome) -> tuple[LedgerEntry, ...]:
     return next((ledger.entries for one in outcome.messages if (ledger := read_ledger(one.text))), ())
 
 
@@ -564,13 +566,13 @@ def test_what_the_tail_says_whole_is_no_entry() -> None:
 
 def test_files_of_one_folder_and_state_share_a_line() -> None:
     viewed = [("src/a.py", 3), ("src/b.py", 4), ("src/c.py", 4)]
-    files = [Entry("file", path, source, "viewed") for path, source in viewed]
+    files = [LedgerEntry("file", path, source, "viewed") for path, source in viewed]
     files += [
-        Entry("file", "src/d.py", 5, "created"),
-        Entry("file", "e.py", 6, "named"),
-        Entry("file", "f.py", 6, "named"),
+        LedgerEntry("file", "src/d.py", 5, "created"),
+        LedgerEntry("file", "e.py", 6, "named"),
+        LedgerEntry("file", "f.py", 6, "named"),
     ]
-    files += [Entry("file", "src/my notes.py", 7, "viewed"), Entry("file", "g,h.py", 8, "viewed")]
+    files += [LedgerEntry("file", "src/my notes.py", 7, "viewed"), LedgerEntry("file", "g,h.py", 8, "viewed")]
     ledger = Ledger(20, (), tuple(files))
     text = written(ledger)
     assert text.partition("## Files\n")[2] == (
@@ -585,13 +587,13 @@ def test_files_of_one_folder_and_state_share_a_line() -> None:
 
 def test_names_of_one_message_share_a_line() -> None:
     entries = (
-        Entry("file", "src/a.py", 3, "viewed"),
-        Entry("file", "src/b.py", 7, "named"),
-        Entry("file", "src/c.py", 7, "named"),
-        Entry("identifier", "retry_limit", 7),
-        Entry("identifier", "TTL_MS", 7),
-        Entry("identifier", "parse_row", 9),
-        Entry("number", "port 8080", 9),
+        LedgerEntry("file", "src/a.py", 3, "viewed"),
+        LedgerEntry("file", "src/b.py", 7, "named"),
+        LedgerEntry("file", "src/c.py", 7, "named"),
+        LedgerEntry("identifier", "retry_limit", 7),
+        LedgerEntry("identifier", "TTL_MS", 7),
+        LedgerEntry("identifier", "parse_row", 9),
+        LedgerEntry("number", "port 8080", 9),
     )
     ledger = Ledger(20, (), entries)
     text = written(ledger)
@@ -630,9 +632,9 @@ def test_a_statement_is_no_entry_beside_the_request_that_holds_it() -> None:
 
 
 def test_of_two_statements_of_one_subject_the_later_counts_over_generations() -> None:
-    before = Ledger(40, (), (Entry("stated", "My flight to Lund is on 4 May.", 7),))
+    before = Ledger(40, (), (LedgerEntry("stated", "My flight to Lund is on 4 May.", 7),))
     talk = [Message("s", "user", (Text(written(before)),), "summary"), user("u", "My flight to Lund is on 9 May.")]
-    entries = [one.entry for one in noted(context_of(talk)) if one.entry.kind == "stated"]
+    entries = [one.entry for one in ledger_entries(context_of(talk)) if one.entry.kind == "stated"]
     by_text = {one.text: (one.state, one.source) for one in entries}
     assert by_text["My flight to Lund is on 9 May."] == ("", 41)
     assert by_text["My flight to Lund is on 4 May."] in (("", 7), ("gone", 7)), "when unsure both stay"
@@ -641,12 +643,12 @@ def test_of_two_statements_of_one_subject_the_later_counts_over_generations() ->
 def test_a_cause_that_the_agent_names_is_kept_among_the_decisions_and_mere_talk_is_not() -> None:
     told = "The root cause is that the kettle has no lid."
     talk = [user("u", "Why?"), agent("a", f"I look at the kettle. {told}"), *loop("l", 3), user("v", "And now?")]
-    found = [one.entry for one in noted(context_of(talk)) if one.entry.kind == "decision"]
+    found = [one.entry for one in ledger_entries(context_of(talk)) if one.entry.kind == "decision"]
     assert [(one.text, one.source) for one in found] == [(told, 2)]
 
 
 def test_a_name_that_is_used_again_after_a_ledger_is_told_with_its_new_source() -> None:
-    before = Ledger(40, (), (Entry("identifier", "retry_limit", 7), Entry("identifier", "parse_row", 9)))
+    before = Ledger(40, (), (LedgerEntry("identifier", "retry_limit", 7), LedgerEntry("identifier", "parse_row", 9)))
     talk = [
         Message("s", "user", (Text(written(before)),), "summary"),
         agent("a", "I set retry_limit."),

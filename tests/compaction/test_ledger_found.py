@@ -17,14 +17,14 @@ from workbench.analysis.retention import retention
 from workbench.base.figures import grouped
 from workbench.compaction.carried import Original, original_of
 from workbench.compaction.context import Context
-from workbench.compaction.ledger.entries import Entry
-from workbench.compaction.ledger.gather import noted
+from workbench.compaction.ledger.entries import LedgerEntry
+from workbench.compaction.ledger.gather import ledger_entries
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.queue import ASKED_CHARS, BINDING, queue_of
 from workbench.compaction.ledger.shorter import ENDLESS, clipped, longest_text, shortened
 from workbench.compaction.ledger.text import Ledger, written
 from workbench.compaction.opening import context_at
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Lost, Made, Outcome
+from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, Lost, NewMessage, Outcome
 from workbench.compaction.shape import Shape
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
 from workbench.formats.files import load
@@ -365,7 +365,7 @@ def test_a1_what_a_result_lacks_of_rules_and_request_is_named() -> None:
     context = context_of([*messages, agent("b", "I look.")])
     whole = compacted(context, 300)
     assert lost_from(context, whole) == ()
-    told = [Entry("instruction", RULES[0], 1), Entry("instruction", clipped(long, 200, "en"), 2)]
+    told = [LedgerEntry("instruction", RULES[0], 1), LedgerEntry("instruction", clipped(long, 200, "en"), 2)]
     for entries, newest, lost in (
         (told, 3, ()),
         (told[:1], 3, (Lost("u2", long),)),
@@ -373,11 +373,11 @@ def test_a1_what_a_result_lacks_of_rules_and_request_is_named() -> None:
         ([replace(told[0], state="gone"), told[1]], 3, (Lost("u1", RULES[0]),)),
         ([replace(told[0], kind="stated"), told[1]], 3, (Lost("u1", RULES[0]),)),
         (told, 4, (Lost("now", "What of this?"),)),
-        ([*told, Entry("request", "What of this?", 4, "open")], 4, ()),
-        ([*told, Entry("request", "What of", 4, "open")], 4, (Lost("now", "What of this?"),)),
+        ([*told, LedgerEntry("request", "What of this?", 4, "open")], 4, ()),
+        ([*told, LedgerEntry("request", "What of", 4, "open")], 4, (Lost("now", "What of this?"),)),
     ):
         ledger = Message("n", "user", (Text(written(Ledger(3, (), tuple(entries)))),), kind="summary")
-        pieces = (Made(ledger, (Span(0, newest),)), Kept(newest, 5))
+        pieces = (NewMessage(ledger, (Span(0, newest),)), KeptSpan(newest, 5))
         fates = (FateSpan(0, newest, Fate.ABRIDGED), FateSpan(newest, 5, Fate.KEPT))
         assert lost_from(context, Outcome("compacted", "", context.messages, pieces, fates)) == lost
 
@@ -409,7 +409,9 @@ BEGUN = Shape((user("first", "Bake a loaf."), agent("a", "I begin.")))
 
 
 def requests_of(messages: Sequence[Message], begun: Shape | None) -> list[tuple[str, str, int]]:
-    entries = (one.entry for one in noted(context_of(messages, first_context=begun)) if one.entry.kind == "request")
+    entries = (
+        one.entry for one in ledger_entries(context_of(messages, first_context=begun)) if one.entry.kind == "request"
+    )
     return [(entry.state, entry.text, entry.source) for entry in entries]
 
 
@@ -461,7 +463,7 @@ def test_the_first_request_of_a_session_lasts_through_an_agents_compaction_and_t
 def test_a_ledger_gives_the_first_request_where_the_session_begins_with_it(
     requests: list[tuple[str, str]], first: str | None
 ) -> None:
-    entries = tuple(Entry("request", text, number, state) for number, (state, text) in enumerate(requests, 3))
+    entries = tuple(LedgerEntry("request", text, number, state) for number, (state, text) in enumerate(requests, 3))
     message = user("l", written(Ledger(40, (), entries)))
     original = original_of(context_of([message, user("u", "Go on.")]))
     assert original == (Original(first, number=3) if first else None)

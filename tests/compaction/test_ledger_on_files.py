@@ -15,10 +15,10 @@ from workbench.base.values import strings_in
 from workbench.compaction.carried import original_of
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
-from workbench.compaction.ledger.entries import Entry
+from workbench.compaction.ledger.entries import LedgerEntry
 from workbench.compaction.ledger.gather import numbering
 from workbench.compaction.ledger.queue import LEVELS, WHOLE
-from workbench.compaction.ledger.room import Ground
+from workbench.compaction.ledger.room import LedgerTask
 from workbench.compaction.ledger.ruler import in_tokens
 from workbench.compaction.ledger.text import read_ledger
 from workbench.compaction.opening import context_at
@@ -72,7 +72,7 @@ def compacted(context: Context, budget: int) -> Outcome:
     return outcome
 
 
-def entries_of(outcome: Outcome) -> tuple[Entry, ...]:
+def entries_of(outcome: Outcome) -> tuple[LedgerEntry, ...]:
     return next((ledger.entries for one in outcome.messages if (ledger := read_ledger(one.text))), ())
 
 
@@ -90,12 +90,12 @@ def said(message: Message) -> Iterator[str]:
         yield result.text
 
 
-def quoted(entry: Entry) -> list[str]:
+def quoted(entry: LedgerEntry) -> list[str]:
     """An entry's text without what says that something is not told."""
     return [part for part in _CUT.split(entry.text) if part.strip()]
 
 
-def unquoted(context: Context, outcome: Outcome) -> list[Entry]:
+def unquoted(context: Context, outcome: Outcome) -> list[LedgerEntry]:
     """Entries that are no exact part of the message they name. A file is told by its path, however a call writes it."""
     number = numbering(context.shape)
     by_number = {number(index): message for index, message in enumerate(context.messages)}
@@ -131,7 +131,7 @@ def less(smaller: Outcome, larger: Outcome) -> list[str]:
 def assert_all_hold(context: Context, made: Mapping[int, Outcome]) -> None:
     """Nothing is quoted wrongly, the open request and what is not read are there, a budget is used but for less than
     one step, never exceeded but by what stays whatever it is, and a larger one holds what a smaller one does."""
-    ground = Ground(context, in_tokens(context), frozenset(), "en")
+    ground = LedgerTask(context, in_tokens(context), frozenset(), "en")
     queue = ground.queue
     least = {unit: WHOLE if queue.is_environment(unit) else LEVELS[0] for unit in range(len(queue.units))}
     step = 50 + max(ground.unit_cost(unit, chars) for unit, chars in least.items())

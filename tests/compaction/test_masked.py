@@ -14,28 +14,28 @@ from workbench.base.secrets import MASK, found, without_secrets
 from workbench.base.text import clip_middle
 from workbench.compaction.assembled.notes import notes_of
 from workbench.compaction.assembled.react import react
-from workbench.compaction.assembled.tool_results import Limits, compressed
-from workbench.compaction.carried import Original, Texts, carried_of, opening_request
+from workbench.compaction.assembled.tool_results import ResultLimits, compressed
+from workbench.compaction.carried import Original, SummaryExtras, extras_of, opening_request
 from workbench.compaction.checks import _told_again
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import OneText
-from workbench.compaction.edits import Edits, edited
+from workbench.compaction.conversation import TextBody
+from workbench.compaction.edits import Edits, apply_edits
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
 from workbench.compaction.ledger.alone import text_of
-from workbench.compaction.ledger.entries import Entry
-from workbench.compaction.ledger.gather import Noted, _turns, noted, numbering
+from workbench.compaction.ledger.entries import LedgerEntry
+from workbench.compaction.ledger.gather import FoundEntry, _turns, ledger_entries, numbering
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.names import names_of
-from workbench.compaction.ledger.queue import Step, _unnamed
-from workbench.compaction.ledger.room import Filling, Ground, _says
+from workbench.compaction.ledger.queue import QueueStep, _unnamed
+from workbench.compaction.ledger.room import LedgerFiller, LedgerTask, _says
 from workbench.compaction.ledger.ruler import in_characters
 from workbench.compaction.ledger.shorter import shortened
 from workbench.compaction.ledger.text import Ledger, written
-from workbench.compaction.outcome import Kept, Made, Outcome
+from workbench.compaction.outcome import KeptSpan, NewMessage, Outcome
 from workbench.compaction.progressive.key_events import _instructions
 from workbench.compaction.progressive.retained import _index_of, _request_text, _requirement_after, passages_of
 from workbench.compaction.prompt_parts import prompt_parts
-from workbench.compaction.request import Asked, cut_at_sentence
+from workbench.compaction.request import RequestPrompt, cut_at_sentence
 from workbench.compaction.shape_calls import actions_at, calls_of
 from workbench.compaction.shape_facts import facts_of, stated_of
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
@@ -76,20 +76,22 @@ def compacted(context: Context, budget: int, narrative: float = 0.0) -> Outcome:
 
 def test_f02_facts_calls_and_entries_tell_no_secret() -> None:
     context = context_of(work())
-    told = (facts_of(context.shape), calls_of(context.shape), noted(context))
+    told = (facts_of(context.shape), calls_of(context.shape), ledger_entries(context))
     assert SECRET not in repr(told)
     assert MASK in repr(facts_of(context.shape))
-    assert CLEAN in {one.entry.text for one in noted(context) if one.entry.kind == "instruction"}
+    assert CLEAN in {one.entry.text for one in ledger_entries(context) if one.entry.kind == "instruction"}
 
 
 @pytest.mark.parametrize("budget", [90, 150, 250, 400])
 def test_f02_a_ledger_tells_no_secret_and_what_stays_is_the_session_s_own(budget: int) -> None:
     context = context_of(work())
     outcome = compacted(context, budget)
-    made = [piece.message for piece in outcome.pieces if isinstance(piece, Made)]
+    made = [piece.message for piece in outcome.pieces if isinstance(piece, NewMessage)]
     assert made
     assert SECRET not in repr(made)
-    kept = [index for piece in outcome.pieces if isinstance(piece, Kept) for index in range(piece.start, piece.stop)]
+    kept = [
+        index for piece in outcome.pieces if isinstance(piece, KeptSpan) for index in range(piece.start, piece.stop)
+    ]
     there = {id(message) for message in outcome.messages}
     assert all(id(context.messages[index]) in there for index in kept)
 
@@ -119,8 +121,8 @@ def test_f02_a_rule_that_holds_a_secret_is_found_in_what_is_left() -> None:
 @pytest.mark.parametrize(("said", "state"), [(RULE, "full"), (CLEAN, "full"), ("Nothing.", "none")])
 def test_f02_a_summary_with_the_secret_or_without_it_holds_the_rule(said: str, state: str) -> None:
     context = context_of(work())
-    made = Made(summary("s", said), (Span(0, 3),))
-    outcome = Outcome("compacted", "", context.messages, (made, Kept(3, len(context))), (), tail=3)
+    made = NewMessage(summary("s", said), (Span(0, 3),))
+    outcome = Outcome("compacted", "", context.messages, (made, KeptSpan(3, len(context))), (), tail=3)
     facts = {fact.text: fact.state for fact in retention(context, outcome).facts if fact.kind == "instruction"}
     assert facts[CLEAN] == state
 
@@ -137,7 +139,7 @@ def test_f02_no_question_asks_for_a_secret_or_tells_one() -> None:
 def test_f02_wherever_a_text_is_cut_nothing_of_a_secret_is_left(before: int) -> None:
     text = "x " * (before // 2) + f"password='{SECRET}' " + "y " * 600
     context = context_of([user("u", text), agent("a", "Done.")])
-    short = edited(context, Edits(shortened=frozenset({"u"}))).messages[0].text
+    short = apply_edits(context, Edits(shortened=frozenset({"u"}))).messages[0].text
     assert len(short) < len(text)
     assert not any(SECRET[at : at + 4] in short for at in range(len(SECRET) - 3))
 
@@ -158,7 +160,7 @@ def test_f02_a_text_is_searched_for_secrets_once(monkeypatch: pytest.MonkeyPatch
     facts_of(context.shape)
     once = sum(map(len, seen))
     outcome = compacted(context, 300)
-    made = sum(len(piece.message.text) for piece in outcome.pieces if isinstance(piece, Made))
+    made = sum(len(piece.message.text) for piece in outcome.pieces if isinstance(piece, NewMessage))
     retention(context, outcome)
     assert sum(map(len, seen)) - once <= 3 * made
     assert context.from_outcome(outcome).shape.masked
@@ -177,15 +179,15 @@ def test_f02_masking_one_message_looks_at_no_other(monkeypatch: pytest.MonkeyPat
 def test_f02_a_message_that_a_ledger_shortens_shows_no_rest_of_a_secret(budget: int) -> None:
     long = "".join(f"word {n} password='{SECRET}' " for n in range(80))
     context = context_of([user("u", "Read it."), agent("a", "", call("c", command="cat x")), result("r", ("c", long))])
-    made = [piece.message for piece in compacted(context, budget).pieces if isinstance(piece, Made)]
+    made = [piece.message for piece in compacted(context, budget).pieces if isinstance(piece, NewMessage)]
     assert made
     assert not any(SECRET[at : at + 6] in repr(made) for at in range(len(SECRET) - 5))
 
 
 def test_f02_a_command_that_a_summary_tells_with_its_secret_is_found() -> None:
     context = context_of(work())
-    made = Made(summary("s", f"It ran `export TOKEN={SECRET}` twice."), (Span(0, 3),))
-    outcome = Outcome("compacted", "", context.messages, (made, Kept(3, len(context))), (), tail=3)
+    made = NewMessage(summary("s", f"It ran `export TOKEN={SECRET}` twice."), (Span(0, 3),))
+    outcome = Outcome("compacted", "", context.messages, (made, KeptSpan(3, len(context))), (), tail=3)
     states = {fact.text: fact.state for fact in retention(context, outcome).facts if fact.kind == "command"}
     assert states[f"export TOKEN={MASK}"] == "full"
 
@@ -194,9 +196,9 @@ def test_f02_texts_that_a_summary_s_message_carries_are_masked() -> None:
     passage = f"The staging password='{SECRET}' holds."
     shape = context_of([user("u", f"Go on. <Pin>{passage}</Pin>"), agent("a", "Yes.")]).shape
     assert passages_of(shape) == {0: (passage.replace(SECRET, MASK),)}
-    carrying = Texts(request=f"Use password='{SECRET}' now", passages=(passage,))
+    carrying = SummaryExtras(request=f"Use password='{SECRET}' now", passages=(passage,))
     told = f"{carrying.front}\n\n<summary>It began.</summary>\n{carrying.behind}"
-    assert SECRET not in repr(carried_of(context_of([summary("s", told), user("u", "Go on.")]).shape))
+    assert SECRET not in repr(extras_of(context_of([summary("s", told), user("u", "Go on.")]).shape))
 
 
 def test_f06_react_form_is_masked_before_it_is_json() -> None:
@@ -220,7 +222,9 @@ def tells(made: object) -> bool:
 
 def test_f02_an_open_request_that_is_lost_is_told_without_its_secret() -> None:
     context = context_of([*loop("l", 3), user("u", f"Now connect with {SET} again.")])
-    nothing = Outcome("compacted", "", context.messages, (Made(summary("s", "Nothing."), (Span(0, 8),)),), (), tail=0)
+    nothing = Outcome(
+        "compacted", "", context.messages, (NewMessage(summary("s", "Nothing."), (Span(0, 8),)),), (), tail=0
+    )
     assert [lost.message for lost in lost_from(context, nothing)] == ["u"]
     assert MASK in repr(lost_from(context, nothing))
     assert not tells(lost_from(context, nothing))
@@ -238,7 +242,7 @@ def test_f06_an_abridged_history_is_cut_from_masked_texts(most: int) -> None:
 def test_f06_a_run_keeps_a_request_without_what_its_cuts_left_of_a_secret(before: int) -> None:
     text = f"{'x ' * (before // 2)}{SET} {'y ' * 200}"
     sent = f"{clip_middle(text, 160)} {text[: before + 20]}... {text[before + 20 :]}"
-    request = SummaryRequest("summary", (user("u", text),), "Sum up.", OneText(lambda: sent))
+    request = SummaryRequest("summary", (user("u", text),), "Sum up.", TextBody(lambda: sent))
     assert tells(without_secrets(sent))
     assert not tells(without_secrets(call_record(request, None).request))
 
@@ -248,7 +252,7 @@ def test_f02_what_a_summary_carries_and_how_a_session_began_bear_no_secret() -> 
     assert opening_request(began) == Original(f"Connect with DB_PASSWORD={MASK} now.", "u", 1)
     ledger = compacted(context_of([user("u", f"Never print {SET}."), *loop("l", 9)]), 90)
     assert not tells(opening_request(context_of(ledger.messages).shape))
-    assert not tells(noted(context_of(ledger.messages)))
+    assert not tells(ledger_entries(context_of(ledger.messages)))
 
 
 def test_f02_names_turns_and_key_events_bear_no_secret() -> None:
@@ -288,25 +292,25 @@ def test_f02_a_call_that_a_result_answers_bears_no_secret() -> None:
 def test_f06_a_compressed_result_is_cut_from_the_masked_text(before: int) -> None:
     said = f"{'x' * before} {SET} {'y' * 400}"
     context = context_of([user("u", "Go."), agent("a", "", call("c", command="ls")), result("r", ("c", said))])
-    made = compressed(context.shape, Limits(stdout_lines=1, line_chars=60))(2)
+    made = compressed(context.shape, ResultLimits(stdout_lines=1, line_chars=60))(2)
     assert made is not context.messages[2]
     assert not tells(made)
 
 
-def earlier_ledger(*entries: Entry, narrative: str = "") -> Message:
+def earlier_ledger(*entries: LedgerEntry, narrative: str = "") -> Message:
     """A ledger as an earlier program may have written it, with its secrets."""
     return summary("s", written(Ledger(2, (), entries, narrative)))
 
 
 def test_f02_what_an_earlier_ledger_says_is_read_without_secrets() -> None:
     ledger = earlier_ledger(
-        Entry("request", f"Connect with {SET} now.", 1), Entry("instruction", f"Never print {SET}.", 2)
+        LedgerEntry("request", f"Connect with {SET} now.", 1), LedgerEntry("instruction", f"Never print {SET}.", 2)
     )
     shape = context_of(
         [ledger, user("u", f"Always set {SET} before you deploy the billing service."), agent("a", "Yes.")]
     ).shape
     before = numbering(shape).before
-    made = before, opening_request(shape), noted(context_of(shape.messages))
+    made = before, opening_request(shape), ledger_entries(context_of(shape.messages))
     assert all(MASK in repr(one) for one in made)
     assert not any(map(tells, made))
 
@@ -316,12 +320,12 @@ def test_f06_what_an_earlier_narrative_told_is_cut_from_the_masked_text(budget: 
     told = f"{'word ' * 4}{SET}{' word' * 90}"
     context = context_of([summary("s", told), *loop("l", 6), user("u", "Go on.")])
     assert not tells(text_of(context, budget))
-    assert not tells([piece for piece in compacted(context, 2 * budget).pieces if isinstance(piece, Made)])
+    assert not tells([piece for piece in compacted(context, 2 * budget).pieces if isinstance(piece, NewMessage)])
 
 
 def test_f02_an_unread_message_is_there_where_a_summary_tells_it_without_its_secret() -> None:
     message = user("u", f"Set {SET} now.")
-    told = Made(summary("s", f"Set DB_PASSWORD={MASK} now."), (Span(0, 1),))
+    told = NewMessage(summary("s", f"Set DB_PASSWORD={MASK} now."), (Span(0, 1),))
     assert _told_again(message, Outcome("compacted", "", (message,), (told,), (), tail=0))
 
 
@@ -339,7 +343,7 @@ def test_f02_the_request_that_a_summary_carries_bears_no_secret_and_is_found_by_
 
 
 def test_f02_an_earlier_summary_is_carried_on_without_its_secrets() -> None:
-    assert not tells(Asked("summary", "Sum up.", SET, carry_on=True).carried("It went on."))
+    assert not tells(RequestPrompt("summary", "Sum up.", SET, carry_on=True).carried("It went on."))
 
 
 @pytest.mark.parametrize("limit", range(10, 60, 2))
@@ -375,7 +379,7 @@ CHECKED = f"I checked that {SET} works because the vault is down."
     ],
 )
 def test_f02_an_extractive_summary_is_made_of_masked_messages(form: Any, messages: list[Message]) -> None:
-    request = SummaryRequest("summary", messages, "Sum up.", OneText(lambda: ""), form=form)
+    request = SummaryRequest("summary", messages, "Sum up.", TextBody(lambda: ""), form=form)
     assert MASK in repr(extractive(request))
     assert not tells(extractive(request))
 
@@ -383,23 +387,23 @@ def test_f02_an_extractive_summary_is_made_of_masked_messages(form: Any, message
 @pytest.mark.parametrize("form", ["prose", "narrative"])
 def test_f02_an_extractive_summary_carries_an_earlier_one_on_without_its_secrets(form: Any) -> None:
     said, earlier = (user("u", "Build it."), agent("a", "Yes.")), f"## Decisions\n- We keep {SET} here.\n"
-    request = SummaryRequest("summary", said, "Sum up.", OneText(lambda: ""), previous=earlier, form=form)
+    request = SummaryRequest("summary", said, "Sum up.", TextBody(lambda: ""), previous=earlier, form=form)
     assert MASK in repr(extractive(request))
     assert not tells(extractive(request))
 
 
 def test_f02_a_file_that_stands_only_in_a_secret_is_not_named_by_its_message() -> None:
     shape = context_of([user("u", "Set DB_PASSWORD=brass/Heron_77.py and export API=src/weir.py now.")]).shape
-    lines = [Noted(Entry("file", path, 1), 0, 0) for path in ("/srv/brass/Heron_77.py", "/srv/src/weir.py")]
+    lines = [FoundEntry(LedgerEntry("file", path, 1), 0, 0) for path in ("/srv/brass/Heron_77.py", "/srv/src/weir.py")]
     assert [*_unnamed(shape, lines)] == [0]
 
 
 OPEN = [user("u", "Go."), *loop("l", 3), user("v", f"Set {SET} now, then restart both services."), agent("a", "Yes.")]
 
 
-def request_of(context: Context) -> tuple[Ground, int]:
+def request_of(context: Context) -> tuple[LedgerTask, int]:
     """The ground of a ledger, and the line of the request that has a secret."""
-    ground = Ground(context, in_characters(context), frozenset(), "en")
+    ground = LedgerTask(context, in_characters(context), frozenset(), "en")
     (line,) = (
         number
         for number, one in enumerate(ground.queue.lines)
@@ -415,10 +419,10 @@ def test_f02_the_tail_says_a_request_whose_secret_its_line_does_not_have() -> No
 
 def test_f02_more_of_a_request_with_a_secret_is_told_in_its_message_alone() -> None:
     ground, line = request_of(context_of(OPEN))
-    filling = Filling(ground)
+    filling = LedgerFiller(ground)
     unit = ground.queue.unit_of[ground.queue.lines[line].last]
     filling.out.units[unit] = 20
-    step = filling._where_it_stands(Step(1.0, True, line, 0, 500))
+    step = filling._where_it_stands(QueueStep(1.0, True, line, 0, 500))
     assert (step.is_line, step.thing, step.chars) == (False, unit, len(ground.queue.lines[line].entry.text))
 
 

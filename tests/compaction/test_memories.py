@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.compaction.memories import changes, condensed, essence
+from workbench.compaction.memories import changes, condense, essence
 
 RELEASE = ["Release: cut on Thursdays.", "Release: tagged by the robot", "Docs: built by hand"]
 
 
 def held(lines: list[str], room: int) -> list[tuple[str, tuple[int, ...]]]:
-    return [(memory.text, memory.of) for memory in condensed(lines, room)]
+    return [(memory.text, memory.of) for memory in condense(lines, room)]
 
 
 def test_what_is_said_again_stands_once_where_and_as_it_was_said_last() -> None:
@@ -42,7 +42,7 @@ def test_the_same_said_of_several_comes_before_several_things_said_of_one() -> N
 @pytest.mark.parametrize(("letters", "lines"), [(147, 1), (148, 2)])
 def test_a_line_of_three_hundred_characters_is_the_longest_that_is_made(letters: int, lines: int) -> None:
     """`A: ` + 147 letters + `; ` + 148 letters are 300; above, the older of the two goes, for only one line is left."""
-    made = condensed([f"A: {'x' * letters}", f"A: {'y' * 148}"], 1)
+    made = condense([f"A: {'x' * letters}", f"A: {'y' * 148}"], 1)
     assert [len(memory.text) for memory in made] == [300 if lines == 1 else 151]
 
 
@@ -56,7 +56,7 @@ def test_what_is_wanted_stays_longest_then_what_is_exact_and_of_those_the_newest
 
 @given(st.lists(st.text(max_size=60).filter(lambda text: "\n" not in text), max_size=30), st.integers(0, 40))
 def test_there_are_never_more_lines_than_room_and_none_is_told_twice(lines: list[str], room: int) -> None:
-    made = condensed(lines, room)
+    made = condense(lines, room)
     assert len(made) <= room
     told = [number for memory in made for number in memory.of]
     assert len(told) == len(set(told))

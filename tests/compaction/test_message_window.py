@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import ASK, Conversation, OneText
+from workbench.compaction.conversation import ASK, MessagesBody, TextBody
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import default_preset
 from workbench.compaction.prompts import load_prompt
-from workbench.compaction.render import LABELS, Limits, labelled
+from workbench.compaction.render import LABELS, PartLimits, labelled
 from workbench.compaction.shape import Shape, api_chars
 from workbench.compaction.strategies.message_window import STRATEGY, prompt_of
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
@@ -43,7 +43,7 @@ def test_safe_ends() -> None:
 
 
 def test_the_transcript_tells_how_much_it_shows() -> None:
-    text = labelled(user("1", "X" * 1_000), LABELS["zh"], Limits(500, 0, 200), 1_000)
+    text = labelled(user("1", "X" * 1_000), LABELS["zh"], PartLimits(500, 0, 200), 1_000)
     assert (text.seen, text.of) == (500, 1_000)
 
 
@@ -401,7 +401,7 @@ def looked_at_twice(shape: str, second: Answer) -> tuple[list[SummaryRequest], l
 def test_what_a_second_look_writes_counts() -> None:
     (first, second), told = looked_at_twice("text", Summary("Second."))
     assert told == ["<state_snapshot>\nSecond.\n</state_snapshot>"]
-    assert isinstance(first.body, OneText)
+    assert isinstance(first.body, TextBody)
     assert second.text == f"{first.text}\n\n<summary>\nFirst.\n</summary>\n\n{SECOND}"
     assert (first.exact, second.exact) == (True, False)
     assert [m.id for m in second.messages] == [m.id for m in first.messages]
@@ -409,8 +409,8 @@ def test_what_a_second_look_writes_counts() -> None:
 
 def test_in_a_conversation_the_first_summary_is_the_agents_answer() -> None:
     (first, second), _ = looked_at_twice("messages_under_prompt", Summary("Second."))
-    assert isinstance(first.body, Conversation)
-    assert isinstance(second.body, Conversation)
+    assert isinstance(first.body, MessagesBody)
+    assert isinstance(second.body, MessagesBody)
     assert (second.body.system, second.body.last) == ("Sum up.", SECOND)
     added = second.body.messages[len(first.body.messages) :]
     assert [(m.role, m.text) for m in added] == [("user", ASK["en"]), ("assistant", "First.")]

@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import Conversation
+from workbench.compaction.conversation import MessagesBody
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import BUNDLED, load_preset
@@ -90,7 +90,7 @@ def test_claude_code_keeps_the_newest_round_and_asks_with_the_conversation(conte
     whole = context_of([*context.messages, *newest])
     outcome, (request,) = run(strategy(preset.strategy), whole, preset.policy, "S")
     assert list(outcome.messages[-3:]) == newest
-    assert isinstance(request.body, Conversation)
+    assert isinstance(request.body, MessagesBody)
     assert (request.body.shape, list(request.body.messages)) == ("messages", list(context.messages))
     for tokens, fires in ((166_999, False), (167_000, True), (167_001, True)):
         now = Gauge(tokens=tokens, limit=Window(200_000, "given"))
@@ -196,7 +196,7 @@ def test_codex_puts_what_it_injects_anew_before_the_newest_request() -> None:
             strategy(preset.strategy), context_of(messages, api="openai-responses"), preset.policy, "S"
         )
         assert [m.id for m in outcome.messages[:-1]] == ["1u", "dev", "env", "2u"]
-        assert isinstance(request.body, Conversation)
+        assert isinstance(request.body, MessagesBody)
         assert request.body.shape == "messages_without_tools"
     outcome, _ = run(
         strategy(preset.strategy), context_of([rules, env, *loop("1", 2)], api="openai-responses"), preset.policy, "S"
@@ -237,7 +237,7 @@ def test_gemini_asks_under_its_prompt_and_looks_again(context: Context) -> None:
         "summary of the window, second check",
     ]
     bodies = [request.body for request in requests]
-    assert [isinstance(body, Conversation) and body.shape for body in bodies] == ["messages_under_prompt"] * 2
+    assert [isinstance(body, MessagesBody) and body.shape for body in bodies] == ["messages_under_prompt"] * 2
 
 
 def test_langchain_shows_its_model_only_the_end_of_the_head(context: Context) -> None:

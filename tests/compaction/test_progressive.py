@@ -25,7 +25,7 @@ from tests.documents.test_001_progressive import (
     steps,
     talk,
 )
-from workbench.compaction.carried import Texts, read_texts
+from workbench.compaction.carried import SummaryExtras, read_extras
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.lint import lint_summary_prompt
@@ -126,7 +126,7 @@ def test_a_request_that_speaks_of_the_tags_is_read_back_whole() -> None:
     context = context_of([user("u0", said), *talk(14)])
     outcome, _ = run(context, policy(**FULL), "FIRST WORDS")
     again, (request,) = run(context_of([*outcome.messages, *talk(14, first=50)]), policy(**FULL))
-    assert read_texts(again.messages[0].text) == Texts(said)
+    assert read_extras(again.messages[0].text) == SummaryExtras(said)
     assert request.previous == "FIRST WORDS"
 
 

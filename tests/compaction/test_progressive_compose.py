@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from workbench.compaction.compose import composed
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome
+from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome
 from workbench.conformance.building import agent, summary, user
 from workbench.session import Span
 
@@ -20,7 +20,7 @@ def first() -> Outcome:
         "compacted",
         "one",
         MESSAGES,
-        (Kept(0, 1), Made(summary("s1", "S1"), (Span(1, 3),)), Kept(4, 8)),
+        (KeptSpan(0, 1), NewMessage(summary("s1", "S1"), (Span(1, 3),)), KeptSpan(4, 8)),
         (
             FateSpan(0, 1, Fate.KEPT),
             FateSpan(1, 3, Fate.SUMMARIZED, "part"),
@@ -40,7 +40,7 @@ def test_fates_and_provenance_speak_of_the_input_through_generations() -> None:
         "compacted",
         "two",
         source,
-        (Kept(0, 1), Made(summary("s2", "S2"), (Span(1, 2), Span(3, 5))), Kept(2, 3), Kept(5, 6)),
+        (KeptSpan(0, 1), NewMessage(summary("s2", "S2"), (Span(1, 2), Span(3, 5))), KeptSpan(2, 3), KeptSpan(5, 6)),
         (
             FateSpan(0, 1, Fate.KEPT),
             FateSpan(1, 2, Fate.SUMMARIZED, "all"),
@@ -63,7 +63,7 @@ def test_fates_and_provenance_speak_of_the_input_through_generations() -> None:
 def test_a_summary_that_the_second_keeps_still_names_its_inputs() -> None:
     one = first()
     count = len(one.messages)
-    pieces = (Kept(0, 3), Kept(3, count))
+    pieces = (KeptSpan(0, 3), KeptSpan(3, count))
     two = Outcome("compacted", "", one.messages, pieces, (FateSpan(0, count, Fate.KEPT),))
     both = composed(one, two)
     assert both.pieces == one.pieces  # what follows one another is one piece again
@@ -86,9 +86,9 @@ def test_what_the_first_compressed_has_the_seconds_fate_unless_that_keeps_it(
     fate: Fate, expected: tuple[Fate, str]
 ) -> None:
     fates = (FateSpan(0, 1, Fate.KEPT), FateSpan(1, 2, Fate.COMPRESSED, "part"))
-    one = Outcome("compacted", "", MESSAGES[:2], (Kept(0, 1), Made(agent("a1", "-"), (Span(1, 2),))), fates)
+    one = Outcome("compacted", "", MESSAGES[:2], (KeptSpan(0, 1), NewMessage(agent("a1", "-"), (Span(1, 2),))), fates)
     two = Outcome(
-        "compacted", "", one.messages, (Kept(0, 2),), (FateSpan(0, 1, Fate.KEPT), FateSpan(1, 2, fate, "all"))
+        "compacted", "", one.messages, (KeptSpan(0, 2),), (FateSpan(0, 1, Fate.KEPT), FateSpan(1, 2, fate, "all"))
     )
     assert [(span.fate, span.saw) for span in composed(one, two).fates] == [(Fate.KEPT, "nothing"), expected]
 
@@ -96,7 +96,7 @@ def test_what_the_first_compressed_has_the_seconds_fate_unless_that_keeps_it(
 @pytest.mark.parametrize(("place", "stood"), [(0, 0), (1, 1), (2, 4), (3, 5), (5, 7), (6, 8)])
 def test_a_tail_is_told_where_it_stood(place: int, stood: int) -> None:
     one = first()
-    two = Outcome("compacted", "", one.messages, (Kept(0, 6),), (FateSpan(0, 6, Fate.KEPT),), tail=place)
+    two = Outcome("compacted", "", one.messages, (KeptSpan(0, 6),), (FateSpan(0, 6, Fate.KEPT),), tail=place)
     assert composed(one, two).tail == stood
 
 
@@ -106,5 +106,5 @@ def test_a_tail_is_told_where_it_stood(place: int, stood: int) -> None:
 )
 def test_memories_are_the_seconds_where_it_wrote_any(before: str | None, after: str | None, left: str | None) -> None:
     one = replace(first(), memories=before)
-    two = Outcome("compacted", "", one.messages, (Kept(0, 6),), (FateSpan(0, 6, Fate.KEPT),), memories=after)
+    two = Outcome("compacted", "", one.messages, (KeptSpan(0, 6),), (FateSpan(0, 6, Fate.KEPT),), memories=after)
     assert composed(one, two).memories == left

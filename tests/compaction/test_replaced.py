@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Painting, Stroke, painted
-from workbench.compaction.keeping import in_place
+from workbench.compaction.keeping import pieces_in_place
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate
-from workbench.compaction.replaced import Replaced
-from workbench.compaction.spans import each
+from workbench.compaction.replaced import Replacements
+from workbench.compaction.spans import spans_of
 from workbench.compaction.strategies.clear_tool_results import STRATEGY, ClearToolResultsPolicy
 from workbench.conformance.building import agent, context_of, loop, user
 from workbench.conformance.drawn import contexts
@@ -49,10 +49,10 @@ def test_replaced_but_for_some_is_what_replacing_those_alone_gives(
     other = {i: user(made[i].id, "between") if half else None for i, half in but.items() if i in whole}
     left = {i: instead for i, message in new.items() if (instead := other.get(i, message)) is not None}
 
-    outcome = Replaced(COUNT, new).outcome(context, other, pins)
-    assert outcome.pieces == tuple(in_place(Span(0, COUNT), left))
+    outcome = Replacements(COUNT, new).outcome(context, other, pins)
+    assert outcome.pieces == tuple(pieces_in_place(Span(0, COUNT), left))
     kept = Stroke(Fate.KEPT, [Span(0, COUNT)])
-    told = [kept, Stroke(Fate.COMPRESSED, each(sorted(left))), Stroke(Fate.PINNED, each(sorted(pins)))]
+    told = [kept, Stroke(Fate.COMPRESSED, spans_of(sorted(left))), Stroke(Fate.PINNED, spans_of(sorted(pins)))]
     assert outcome.fates == painted(COUNT, told)
     looked_at = Context(Layout(plain.shape, sizes))
     assert context.outcome_size(outcome) == looked_at.outcome_size(outcome)

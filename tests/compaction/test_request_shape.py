@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import ASK, Conversation, OneText, RequestShape
+from workbench.compaction.conversation import ASK, MessagesBody, RequestShape, TextBody
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.strategies import context_reset, message_window, user_messages
 from workbench.compaction.strategy import Strategy, SummaryRequest
@@ -31,8 +31,8 @@ def asked(
     return context, outcome, requests[0]
 
 
-def body_of(request: SummaryRequest) -> Conversation:
-    assert isinstance(request.body, Conversation)
+def body_of(request: SummaryRequest) -> MessagesBody:
+    assert isinstance(request.body, MessagesBody)
     return request.body
 
 
@@ -46,7 +46,7 @@ def body_of(request: SummaryRequest) -> Conversation:
 )
 def test_what_stands_around_the_messages(shape: RequestShape, system: str, tools: tuple[Tool, ...], last: str) -> None:
     context, outcome, request = asked([RULE, *ROUND], shape)
-    assert request.body == Conversation(shape, system, tools, context.messages, last)  # type: ignore[arg-type]
+    assert request.body == MessagesBody(shape, system, tools, context.messages, last)  # type: ignore[arg-type]
     assert [message.id for message in request.messages] == ["u", "a", "r", "z"], "what is summarized"
     assert [span.saw for span in outcome.fates if span.fate is Fate.SUMMARIZED] == ["all"]
 
@@ -58,8 +58,8 @@ def test_one_text_is_the_default_and_the_outcome_is_the_same(strategy: Strategy[
     wishes = window if strategy is message_window.STRATEGY else {}
     _, text, told = asked(messages, "text", strategy, **wishes)
     _, whole, sent = asked(messages, "messages", strategy, **wishes)
-    assert isinstance(told.body, OneText)
-    assert isinstance(sent.body, Conversation)
+    assert isinstance(told.body, TextBody)
+    assert isinstance(sent.body, MessagesBody)
     assert (text.messages, text.fates) == (whole.messages, whole.fates)
     assert [m.id for m in told.messages] == [m.id for m in sent.messages]
     assert told.key != sent.key

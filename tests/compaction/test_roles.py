@@ -9,8 +9,8 @@ import pytest
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
 from workbench.compaction.opening import api_of
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece
-from workbench.compaction.roles import mended
+from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, Piece
+from workbench.compaction.roles import insert_gaps
 from workbench.compaction.strategies.message_window import STRATEGY as WINDOW
 from workbench.compaction.strategies.trim import STRATEGY, TrimPolicy
 from workbench.compaction.window.policy import MessageWindowPolicy
@@ -89,13 +89,13 @@ def test_neighbours_of_one_side_are_counted_results_being_the_users() -> None:
 def moved(words: str, *pieces: Piece, api: Api | None) -> tuple[Context, Outcome]:
     """A context and an outcome that keeps these pieces and summarizes what is in none of them."""
     context = context_of(said(words), api=api)
-    there = {i for piece in pieces if isinstance(piece, Kept) for i in range(piece.start, piece.stop)}
+    there = {i for piece in pieces if isinstance(piece, KeptSpan) for i in range(piece.start, piece.stop)}
     fates = [FateSpan(i, i + 1, Fate.KEPT if i in there else Fate.SUMMARIZED) for i in range(len(context))]
     return context, Outcome("compacted", "", context.messages, pieces, tuple(fates))
 
 
-def made(role: Role, *spans: Span) -> Made:
-    return Made(Message("made", role, (Text("what was"),), kind="summary"), spans)
+def made(role: Role, *spans: Span) -> NewMessage:
+    return NewMessage(Message("made", role, (Text("what was"),), kind="summary"), spans)
 
 
 def legal(context: Context, outcome: Outcome) -> Check:
@@ -104,43 +104,45 @@ def legal(context: Context, outcome: Outcome) -> Check:
 
 @pytest.mark.parametrize("api", STRICT)
 def test_an_answer_behind_a_summary_that_goes_to_the_front_is_led_in(api: Api) -> None:
-    context, outcome = moved("S u a u a", Kept(0, 1), made("system", Span(1, 4)), Kept(4, 5), api=api)
+    context, outcome = moved("S u a u a", KeptSpan(0, 1), made("system", Span(1, 4)), KeptSpan(4, 5), api=api)
     found = legal(context, outcome)
     assert (found.passed, found.messages) == (False, ("4",))
     assert found.detail == f"{KNOWN[api].title} would reject 1 message: 4 {OPENS_A}"
-    whole = mended(outcome, api)
+    whole = insert_gaps(outcome, api)
     assert [(m.id, m.role) for m in whole.messages][1:] == [("made", "system"), ("gap-4", "user"), ("4", "assistant")]
     assert (whole.messages[2].text, whole.provenance[2], whole.fates) == (GAP, (Span(1, 4),), outcome.fates)
     assert legal(context, whole).passed
-    assert mended(outcome, CHAT) is outcome
-    assert mended(outcome, None) is outcome
+    assert insert_gaps(outcome, CHAT) is outcome
+    assert insert_gaps(outcome, None) is outcome
 
 
 def test_an_answer_that_opens_behind_the_systems_own_words_is_led_in_within_its_piece() -> None:
-    context, outcome = moved("u S a u a u", Kept(1, 4), Kept(5, 6), api=ANTHROPIC)
-    whole = mended(outcome, ANTHROPIC)
+    context, outcome = moved("u S a u a u", KeptSpan(1, 4), KeptSpan(5, 6), api=ANTHROPIC)
+    whole = insert_gaps(outcome, ANTHROPIC)
     assert [m.id for m in whole.messages] == ["1", "gap-2", "2", "3", "5"]
     assert whole.provenance[1] == (Span(0, 1),)
     assert legal(context, whole).passed
 
 
 def test_a_call_that_a_compaction_moves_behind_an_answer_is_led_in_for_gemini_alone() -> None:
-    context, outcome = moved("u a u c1 r1 a", Kept(0, 2), Kept(3, 6), api=GEMINI)
+    context, outcome = moved("u a u c1 r1 a", KeptSpan(0, 2), KeptSpan(3, 6), api=GEMINI)
     assert legal(context, outcome).detail == f"Gemini would reject 1 message: 3 {BEHIND}"
-    whole = mended(outcome, GEMINI)
+    whole = insert_gaps(outcome, GEMINI)
     assert [m.id for m in whole.messages] == ["0", "1", "gap-3", "3", "4", "5"]
     assert (whole.provenance[2], legal(context, whole).passed) == ((Span(2, 3),), True)
-    assert mended(outcome, ANTHROPIC) is outcome
-    reply = moved("u a u c1 r1 a", made("user", Span(0, 3)), made("assistant", Span(0, 3)), Kept(3, 6), api=GEMINI)[1]
-    assert mended(reply, GEMINI).provenance[2] == (Span(0, 3),), "what the reply stands for"
+    assert insert_gaps(outcome, ANTHROPIC) is outcome
+    reply = moved("u a u c1 r1 a", made("user", Span(0, 3)), made("assistant", Span(0, 3)), KeptSpan(3, 6), api=GEMINI)[
+        1
+    ]
+    assert insert_gaps(reply, GEMINI).provenance[2] == (Span(0, 3),), "what the reply stands for"
 
 
 def test_a_call_that_was_the_first_of_all_and_has_a_reply_put_before_it_is_led_in() -> None:
     """An earlier summary and a call that are pinned: all that is gone stood behind them."""
-    pieces = (Kept(0, 1), made("system", Span(3, 5)), made("assistant", Span(3, 5)), Kept(1, 3), Kept(5, 6))
+    pieces = (KeptSpan(0, 1), made("system", Span(3, 5)), made("assistant", Span(3, 5)), KeptSpan(1, 3), KeptSpan(5, 6))
     context, outcome = moved("u c1 r1 a u a", *pieces, api=GEMINI)
     assert legal(context, outcome).detail == f"Gemini would reject 1 message: 1 {BEHIND}"
-    whole = mended(outcome, GEMINI)
+    whole = insert_gaps(outcome, GEMINI)
     assert [(m.id, m.role) for m in whole.messages][2:5] == [
         ("made", "assistant"),
         ("gap-1", "user"),
@@ -150,17 +152,17 @@ def test_a_call_that_was_the_first_of_all_and_has_a_reply_put_before_it_is_led_i
 
 
 def test_what_an_api_would_have_refused_before_is_no_fault_of_the_outcome() -> None:
-    context, outcome = moved("S a u a c1 r1", Kept(0, 2), made("user", Span(2, 3)), Kept(3, 6), api=GEMINI)
-    assert mended(outcome, GEMINI) is outcome
+    context, outcome = moved("S a u a c1 r1", KeptSpan(0, 2), made("user", Span(2, 3)), KeptSpan(3, 6), api=GEMINI)
+    assert insert_gaps(outcome, GEMINI) is outcome
     assert legal(context, outcome).passed
-    context, outcome = moved("u a u a c1 r1", made("user", Span(0, 3)), Kept(3, 4), Kept(4, 6), api=GEMINI)
-    assert mended(outcome, GEMINI) is outcome
-    context, outcome = moved("S a u a", Kept(0, 1), Kept(3, 4), api=ANTHROPIC)
+    context, outcome = moved("u a u a c1 r1", made("user", Span(0, 3)), KeptSpan(3, 4), KeptSpan(4, 6), api=GEMINI)
+    assert insert_gaps(outcome, GEMINI) is outcome
+    context, outcome = moved("S a u a", KeptSpan(0, 1), KeptSpan(3, 4), api=ANTHROPIC)
     assert legal(context, outcome).messages == ("3",)
 
 
 def test_the_check_says_what_the_api_does_with_neighbours() -> None:
-    pieces = (Kept(0, 2), made("user", Span(2, 4)), Kept(4, 6))
+    pieces = (KeptSpan(0, 2), made("user", Span(2, 4)), KeptSpan(4, 6))
     details = {api: legal(*moved("S u a u u a", *pieces, api=api)).detail for api in ALL}
     assert details == {
         ANTHROPIC: "Anthropic Messages: 2 consecutive same-role messages will be merged",
@@ -169,8 +171,10 @@ def test_the_check_says_what_the_api_does_with_neighbours() -> None:
         "openai-responses": "OpenAI Responses: 2 consecutive same-role messages accepted",
         None: "Unknown API: 2 consecutive same-role messages accepted",
     }
-    assert legal(*moved("S u a", Kept(0, 1), api=ANTHROPIC)).detail == "no messages remain"
-    assert legal(*moved("S u a", Kept(0, 3), api=ANTHROPIC)).detail == "Anthropic Messages: user and agent alternate"
+    assert legal(*moved("S u a", KeptSpan(0, 1), api=ANTHROPIC)).detail == "no messages remain"
+    assert (
+        legal(*moved("S u a", KeptSpan(0, 3), api=ANTHROPIC)).detail == "Anthropic Messages: user and agent alternate"
+    )
 
 
 def test_every_strategys_outcome_passes_the_one_place() -> None:

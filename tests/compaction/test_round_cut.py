@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.compaction.layered.round_cut import Cut, cut_rounds, place_of_archive, without_archive
+from workbench.compaction.layered.round_cut import RoundCut, cut_rounds, place_of_archive, without_archive
 from workbench.conformance.building import agent, call, chat, context_of, result, summary, user
 from workbench.session import Message, Span, Text
 
@@ -58,9 +58,9 @@ def test_a_round_is_open_until_an_answer_ends_it(last: list[Message], ended: int
 def test_rounds_that_hold_only_what_stays_are_not_archived() -> None:
     context = context_of([RULE, *chat(3)], pins=frozenset({"u0", "a0"}))
     why = "the oldest rounds contain only pins, system messages and summaries"
-    assert cut_rounds(context, 2, keep_summaries=False, trace=[]) == Cut(0, (), (), frozenset({1, 2}), (), 7, why)
+    assert cut_rounds(context, 2, keep_summaries=False, trace=[]) == RoundCut(0, (), (), frozenset({1, 2}), (), 7, why)
     few = "3 finished rounds; at least 3 are kept"
-    assert cut_rounds(context, 3, keep_summaries=False, trace=[]) == Cut(0, (), (), frozenset({1, 2}), (), 7, few)
+    assert cut_rounds(context, 3, keep_summaries=False, trace=[]) == RoundCut(0, (), (), frozenset({1, 2}), (), 7, few)
 
 
 @pytest.mark.parametrize(
@@ -72,10 +72,10 @@ def test_earlier_summaries_stay_or_are_told_apart(
 ) -> None:
     context = context_of([RULE, *chat(1, "0"), OLD, *chat(3)])
     cut = cut_rounds(context, 2, keep_summaries=keep, trace=(trace := []))
-    assert cut == Cut(6, head, stays, frozenset(), earlier, 10)
+    assert cut == RoundCut(6, head, stays, frozenset(), earlier, 10)
     assert trace == ["archived: the oldest 2 of 4 finished rounds, 6 messages, 16 tokens; kept: the newest 2"]
     bare = without_archive(context, cut, keep_summaries=True)
-    assert bare == Cut(6, (Span(1, 3), Span(4, 6)), (0, 3), frozenset(), (), 10)
+    assert bare == RoundCut(6, (Span(1, 3), Span(4, 6)), (0, 3), frozenset(), (), 10)
 
 
 def test_without_an_archive_a_pinned_answer_keeps_what_it_answers() -> None:

@@ -14,11 +14,11 @@ from tests.told import assert_told
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.layers import layers
-from workbench.compaction.outcome import FateSpan, Kept, Made, Outcome
+from workbench.compaction.outcome import FateSpan, KeptSpan, NewMessage, Outcome
 from workbench.compaction.preset import default_preset
 from workbench.compaction.shape import Shape
 from workbench.compaction.strategies import OWN, strategy
-from workbench.compaction.strategy import Step, Strategy, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import ProgressStep, Strategy, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.strategies import FAILED, run
 from workbench.session import Message, Text, Tool
@@ -87,7 +87,7 @@ def told(strategy: Strategy[Any], situation: str) -> str:
     policy = policy.with_(**{name: value for name, value in fields.items() if type(policy).today(name).name in known})
     begun = Shape([message for message in work() if message.kind != "summary"])
     context = context_of(work(), memories=MEMORIES, tools=(Tool("Bash", "{}"),), first_context=begun, **given)
-    steps: list[Step] = []
+    steps: list[ProgressStep] = []
     outcome, requests = run(strategy, context, policy, answer, steps.append)
     whole = situation == "by hand"
     lines = [f"step {one.name}: {one.detail}" for one in steps]
@@ -114,7 +114,7 @@ def _outcome(context: Context, outcome: Outcome) -> Iterator[str]:
     yield from (f"rung {one.name}: {one.before} → {one.after}; {one.note}" for one in outcome.rungs)
     yield "fates " + ", ".join(map(_fate, outcome.fates))
     for piece in outcome.pieces:
-        if isinstance(piece, Kept):
+        if isinstance(piece, KeptSpan):
             yield f"keeps {piece.start}–{piece.stop}"
         else:
             yield from _made(piece)
@@ -127,7 +127,7 @@ def _fate(span: FateSpan) -> str:
     return f"{span.start}–{span.stop} {span.fate.value}{saw}"
 
 
-def _made(piece: Made) -> Iterator[str]:
+def _made(piece: NewMessage) -> Iterator[str]:
     message, spans = piece.message, ", ".join(f"{span.start}–{span.stop}" for span in piece.stands_for)
     blocks = " ".join(type(block).__name__ for block in message.blocks)
     yield f"makes {message.id}, {message.role} {message.kind}, {blocks}, at {message.time}, for {spans}"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from workbench.compaction.assembled.tool_result_rules import RULES, Use
-from workbench.compaction.assembled.tool_results import COUNTED, Limits, ToolKind, compress, kind_of
+from workbench.compaction.assembled.tool_result_rules import RULES, CallFacts
+from workbench.compaction.assembled.tool_results import COUNTED, ResultLimits, ToolKind, compress, kind_of
 from workbench.conformance.building import call
 from workbench.facts.envelope import envelope, holds_more
 from workbench.session import Media, Text, ToolResult, ToolUse
@@ -20,7 +20,7 @@ def answer(text: str, *, error: bool = False) -> ToolResult:
     return ToolResult("c", (Text(text),), error)
 
 
-def short(of: ToolUse | None, text: str, *, error: bool = False, limits: Limits | None = None) -> dict[str, Any]:
+def short(of: ToolUse | None, text: str, *, error: bool = False, limits: ResultLimits | None = None) -> dict[str, Any]:
     """What is left of a result that the rule does shorten."""
     found = compress(of, answer(text, error=error), limits)
     assert len(found.text) < len(text), "the rule is expected to shorten this"
@@ -67,7 +67,7 @@ def test_an_envelope_that_is_nested_too_deeply_is_plain_text(depth: int, is_read
     assert not holds_more(deep)
 
 
-SMALL = Limits(
+SMALL = ResultLimits(
     ls_entries=2, glob_paths=2, grep_lines=2, read_lines=2, fragment_lines=2, long_fragment_lines=1, stderr_lines=2,
     stdout_lines=3, other_chars=30, line_chars=12,
 )  # fmt: skip
@@ -148,7 +148,7 @@ def test_what_a_rule_leaves_of_a_result(kind: str, given_input: dict[str, Any], 
     """With small limits; `!` marks a call that failed."""
     name = kind.removesuffix("!")
     path = {"file_path": "/p/a.py"} if name in ("edit", "write") else {}
-    use = Use(call("c", "Edit" if path else "X", **path, **given_input), given_input, kind != name, SMALL)
+    use = CallFacts(call("c", "Edit" if path else "X", **path, **given_input), given_input, kind != name, SMALL)
     assert RULES[name](use, data) == left  # type: ignore[index]
 
 
@@ -161,12 +161,12 @@ NAMES = {
 
 @pytest.mark.parametrize(("kind", "told", "name"), [(*key, name) for key in NAMES for name in NAMES[key].split()])
 def test_what_was_looked_for_is_told_whatever_a_tool_calls_it(kind: ToolKind, told: str, name: str) -> None:
-    assert RULES[kind](Use(None, {"other": "y", name: "x"}, False, SMALL), "3:a")[told] == "x"
+    assert RULES[kind](CallFacts(None, {"other": "y", name: "x"}, False, SMALL), "3:a")[told] == "x"
 
 
 @pytest.mark.parametrize("name", ["path", "file_path", "file"])
 def test_a_search_in_one_file_names_it(name: str) -> None:
-    found = RULES["grep"](Use(None, {name: "a.py"}, False, SMALL), "Found 2 matches\n3::x\n--\n4:y")
+    found = RULES["grep"](CallFacts(None, {name: "a.py"}, False, SMALL), "Found 2 matches\n3::x\n--\n4:y")
     assert (found["summary"], found["matches"]) == ("Found 2 matches", ["a.py:3::x", "a.py:4:y"])
 
 
@@ -184,7 +184,7 @@ def test_a_search_in_one_file_names_it(name: str) -> None:
     ],
 )
 def test_whether_a_file_is_new_is_read_off_what_the_tool_says(said: str, operation: str) -> None:
-    use = Use(call("c", "Write", file_path="/p/a.py"), {}, False, Limits())
+    use = CallFacts(call("c", "Write", file_path="/p/a.py"), {}, False, ResultLimits())
     assert RULES["write"](use, said).get("operation", "") == operation
 
 
@@ -192,7 +192,7 @@ def test_whether_a_file_is_new_is_read_off_what_the_tool_says(said: str, operati
     ("limit", "left"), [(0, ""), (1, "8"), (2, "7 8"), (3, "… 7 8"), (4, "1 … 7 8"), (7, "1 2 … 5 6 7 8")]
 )
 def test_of_long_output_the_end_stays_and_some_of_the_beginning(limit: int, left: str) -> None:
-    use = Use(None, {}, False, Limits(stdout_lines=limit))
+    use = CallFacts(None, {}, False, ResultLimits(stdout_lines=limit))
     kept = RULES["bash"](use, "1\n2\n3\n4\n5\n6\n7\n8")
     assert kept == {"stdout": left.replace(" ", "\n"), "stdout_lines": 8, "truncated": True}
 
@@ -203,11 +203,11 @@ def test_of_long_output_the_end_stays_and_some_of_the_beginning(limit: int, left
 def test_an_exit_code_is_looked_for_at_both_ends(before: int, after: int, found: bool) -> None:
     """`\\nexit code: 34` has 14 characters, and 300 are read of each end."""
     text = "x" * before + "\nexit code: 34" + ("\n" + "y" * (after - 1) if after else "z" * 900 * (before < 300))
-    assert ("exit_code" in RULES["bash"](Use(None, {}, False, Limits()), text)) is found
+    assert ("exit_code" in RULES["bash"](CallFacts(None, {}, False, ResultLimits()), text)) is found
 
 
 def test_the_limits_of_the_document_and_ours() -> None:
-    assert list(Limits().model_dump().values()) == [20, 10, 5, 500, 50, 20, 20, 10, 2_000, 2_000]
+    assert list(ResultLimits().model_dump().values()) == [20, 10, 5, 500, 50, 20, 20, 10, 2_000, 2_000]
 
 
 def test_any_other_tool_gets_the_generic_cut_and_images_stay() -> None:
@@ -246,7 +246,7 @@ _ENVELOPES = st.fixed_dictionaries(
     optional={"error": _VALUES, "text": _LINES, "stats": _VALUES, "context": _VALUES},
 ).map(json.dumps)
 _SMALL = st.builds(
-    Limits, ls_entries=st.integers(0, 4), glob_paths=st.integers(0, 4), grep_lines=st.integers(0, 4),
+    ResultLimits, ls_entries=st.integers(0, 4), glob_paths=st.integers(0, 4), grep_lines=st.integers(0, 4),
     read_lines=st.integers(0, 9), fragment_lines=st.integers(0, 9), long_fragment_lines=st.integers(0, 9),
     stderr_lines=st.integers(0, 9), stdout_lines=st.integers(0, 9), other_chars=st.integers(1, 60),
     line_chars=st.integers(1, 60),
@@ -258,13 +258,13 @@ _SMALL = st.builds(
     st.dictionaries(st.sampled_from(["path", "pattern", "command", "todos", "offset", "file_path"]), _VALUES),
     _LINES | _ENVELOPES,
     st.booleans(),
-    _SMALL | st.just(Limits()),
+    _SMALL | st.just(ResultLimits()),
 )
-@example("Read", {"file_path": "a.py"}, 'src/a.py:12:x = 1\n    12→code\n"', False, Limits(line_chars=1))
-@example("Edit", {"path": "a.py"}, "Updated.\n" + "-old\n+new\n" * 40, False, Limits(fragment_lines=0))
-@example("Edit", {"path": "a.py"}, "Updated.\n" + " kept\n" * 40, False, Limits(fragment_lines=0))
+@example("Read", {"file_path": "a.py"}, 'src/a.py:12:x = 1\n    12→code\n"', False, ResultLimits(line_chars=1))
+@example("Edit", {"path": "a.py"}, "Updated.\n" + "-old\n+new\n" * 40, False, ResultLimits(fragment_lines=0))
+@example("Edit", {"path": "a.py"}, "Updated.\n" + " kept\n" * 40, False, ResultLimits(fragment_lines=0))
 def test_it_never_raises_grows_only_by_what_a_rule_asks_for_and_twice_is_as_once(
-    name: str, arguments: dict[str, Any], text: str, error: bool, limits: Limits
+    name: str, arguments: dict[str, Any], text: str, error: bool, limits: ResultLimits
 ) -> None:
     one = ToolUse("c", name, arguments)
     once = compress(one, answer(text, error=error), limits)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workbench.compaction.keeping import unframed
+from workbench.compaction.keeping import strip_template
 from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies.user_messages import STRATEGY, UserMessagesPolicy
 from workbench.conformance.building import agent, call, context_of, loop, result, user
@@ -143,7 +143,7 @@ def test_what_there_is_none_of_is_not_told() -> None:
 
 def test_a_summary_is_taken_out_of_a_frame_with_places() -> None:
     text = node([*loop("1", 2), user("now", "next")], unread="keep")
-    assert unframed(text, PLACES) == "A summary."
+    assert strip_template(text, PLACES) == "A summary."
 
 
 ROUND = [user("u", "go"), agent("a", "", call("c")), result("r", ("c", "1"))]

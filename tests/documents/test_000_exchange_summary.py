@@ -31,10 +31,10 @@ from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
 from workbench.compaction.exchange.cut import guarded_start, head_length, preprocess
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.language import Language, told_in
+from workbench.compaction.language import Language, language_of
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.opening import context_at
-from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.outcome import Fate, NewMessage, Outcome
 from workbench.compaction.past import Past
 from workbench.compaction.preset import load_preset, preset_names, save_preset
 from workbench.compaction.progressive.importance import scores
@@ -45,7 +45,7 @@ from workbench.compaction.shape import api_chars
 from workbench.compaction.spans import merged
 from workbench.compaction.strategies import all_strategies, strategy
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy, disabled, triggers
-from workbench.compaction.strategy import NOT_DUE, SHOWN_NAMES, Read, Summary, SummaryRequest
+from workbench.compaction.strategy import NOT_DUE, SHOWN_NAMES, ParsedPolicy, Summary, SummaryRequest
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, session_of, summary, user
 from workbench.conformance.formats import read
 from workbench.conformance.strategies import Answered
@@ -318,7 +318,7 @@ CAMEL = {
 }
 
 
-def pasted(given: object) -> Read[ExchangeSummaryPolicy]:
+def pasted(given: object) -> ParsedPolicy[ExchangeSummaryPolicy]:
     assert STRATEGY.pasted is not None
     return STRATEGY.pasted.read(given if isinstance(given, str) else json.dumps(given))
 
@@ -490,7 +490,7 @@ def test_what_stood_behind_the_summary_when_it_was_made_was_there_before_it(
     assert [sent(session, epoch.number) for epoch in session.epochs] == epochs
     assert [epoch.ended_by.tokens_before for epoch in session.epochs if epoch.ended_by] == tokens
     for epoch in session.epochs[:-1]:
-        made = [piece for piece in recorded_outcome(session, epoch.number).pieces if isinstance(piece, Made)]
+        made = [piece for piece in recorded_outcome(session, epoch.number).pieces if isinstance(piece, NewMessage)]
         assert made[0].message.text == sent(session, epoch.number + 1).split()[0]
 
 
@@ -1420,10 +1420,10 @@ def test_prompt_labels_and_summary_are_in_the_language_that_is_asked(name: str, 
     assert requests
     for request in requests:
         assert request.language == language
-        assert told_in(request.prompt) == language
-        assert told_in(request.text.replace(NUMBERS, "")) in (language, None if name == FIXED else language)
-    made = [piece.message.text for piece in outcome.pieces if isinstance(piece, Made)]
-    assert {told_in(text) for text in made} <= {None, "en" if name == FIXED else language}
+        assert language_of(request.prompt) == language
+        assert language_of(request.text.replace(NUMBERS, "")) in (language, None if name == FIXED else language)
+    made = [piece.message.text for piece in outcome.pieces if isinstance(piece, NewMessage)]
+    assert {language_of(text) for text in made} <= {None, "en" if name == FIXED else language}
     assert policy.with_(language=preset.policy.model_dump()["language"]) == preset.policy, "nothing is lost by asking"
 
     _, requests = run_strategy(chosen, talk_of("Never touch file", "I created file"), policy, "42")

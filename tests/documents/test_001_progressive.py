@@ -17,7 +17,7 @@ from workbench.analysis.replay import replay
 from workbench.base.environment import heeded
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
-from workbench.compaction.edits import Edits, given, shortened_message
+from workbench.compaction.edits import Edits, context_after_edits, shortened_message
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, Outcome
@@ -612,7 +612,7 @@ def test_e1_where_the_sessions_beginning_is_not_known_nothing_is_called_its_firs
     assert claimed(recorded(SUMMARY_OF_AGENT, *talk(1, first=0), later=later), chosen) == []
     tail = recorded(user("first", "Build it."), agent("a", "Built."), later=later, begins_at=1)
     assert claimed(tail, chosen) == []
-    edited = given(context_of(later), Edits(dropped=frozenset({"u1"})))
+    edited = context_after_edits(context_of(later), Edits(dropped=frozenset({"u1"})))
     assert claimed(edited, chosen) == []
     outcome, _ = run(edited, chosen)
     assert any("retained: no first request found, " in line for line in outcome.trace)
@@ -633,7 +633,7 @@ def test_e1_a_first_request_that_was_shortened_by_hand_stays_short() -> None:
     edits = Edits(shortened=frozenset({"first"}))
     for context in (context_of([long, *talk(30)]), recorded(long, agent("a", "Built."), later=[long, *talk(30)])):
         for chosen in (FULL, policy(task_type="code")):
-            (text,) = claimed(given(short_of(context, -300), edits), chosen)
+            (text,) = claimed(context_after_edits(short_of(context, -300), edits), chosen)
             assert text == shortened_message(long).text
 
 

@@ -22,7 +22,7 @@ from workbench.compaction.assembled.mentions import mentioned, reminder, with_re
 from workbench.compaction.assembled.notes import notes_of
 from workbench.compaction.assembled.prompt import assembled
 from workbench.compaction.assembled.react import react
-from workbench.compaction.assembled.tool_results import Limits, compress
+from workbench.compaction.assembled.tool_results import ResultLimits, compress
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
@@ -33,7 +33,7 @@ from workbench.compaction.preset import default_preset, read_preset
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.shape import Shape
 from workbench.compaction.strategies.layered import STRATEGY, LayeredPolicy, triggers
-from workbench.compaction.strategy import Step, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import ProgressStep, SummaryFailed, SummaryRequest
 from workbench.conformance.building import METER, agent, call, context_of, result, summary, user
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as by_hand
@@ -100,7 +100,7 @@ def layered_context() -> Context:
 
 @rule("002-001", "002-002", "002-064")
 def test_the_prompt_reads_in_the_documents_order() -> None:
-    parts = assembled(layered_context(), Limits())
+    parts = assembled(layered_context(), ResultLimits())
     assert [part.name for part in parts] == ["L1 system+tools", "L2 rules", "L3 history", "current input", "recap"]
     texts = [part.text for part in parts]
     assert texts[:2] == ["You are an agent.\n\nBe careful.", "Never log a token."]
@@ -130,7 +130,7 @@ def test_the_recap_outlives_the_rounds_that_wrote_the_list() -> None:
         outcome, _ = run(context, policy())
         assert outcome.fate_at(1).fate is Fate.SUMMARIZED
         for now in (context, context.from_outcome(outcome)):
-            assert assembled(now, Limits())[-1].text == recap
+            assert assembled(now, ResultLimits())[-1].text == recap
 
 
 @rule("002-002")
@@ -146,7 +146,7 @@ def test_request_shows_the_whole_next_prompt_of_the_new_context() -> None:
     assert shown[7].startswith("Request 1 of 1")
     after = bench.context.from_outcome(bench.outcome)
     whole = "\n".join(part.text for part in TABS["request"](view))
-    assert all(said_once(part.text) in whole for part in assembled(after, Limits()))
+    assert all(said_once(part.text) in whole for part in assembled(after, ResultLimits()))
     opened = TABS["request"](replace(view, folds=Folds(frozenset({"prompt/current input"}))))
     assert reminder(["src/a.py"]) in "\n".join(part.text for part in opened)
 
@@ -155,7 +155,7 @@ def test_request_shows_the_whole_next_prompt_of_the_new_context() -> None:
 def test_an_archive_stands_in_the_history_and_not_before_it() -> None:
     context = context_of([Message("s", "system", (Text("Be careful."),)), *rounds(11)])
     outcome, _ = run(context, policy())
-    system, _, history, *_ = assembled(context.from_outcome(outcome), Limits())
+    system, _, history, *_ = assembled(context.from_outcome(outcome), ResultLimits())
     assert TITLE not in system.text
     assert history.text.startswith(TITLE)
 
@@ -249,7 +249,7 @@ def test_a_turn_is_thought_action_tool_and_finish_without_ids_of_calls() -> None
 @rule("002-008")
 def test_tool_messages_are_the_compressed_json() -> None:
     shape = layered_context().shape
-    lines = [line for line in react(shape, limits=Limits(stdout_lines=3)) if line.startswith("[tool]")]
+    lines = [line for line in react(shape, limits=ResultLimits(stdout_lines=3)) if line.startswith("[tool]")]
     assert lines[0] == (
         '[tool] {"status":"success","data":{"stdout":"…\\ncompiling unit 298\\ncompiling unit 299",'
         '"stdout_lines":300,"truncated":true}}'
@@ -260,7 +260,7 @@ def test_tool_messages_are_the_compressed_json() -> None:
 @rule("002-009")
 def test_the_round_that_goes_on_works_with_whole_results() -> None:
     context = layered_context()
-    _, _, history, current, _ = assembled(context, Limits())
+    _, _, history, current, _ = assembled(context, ResultLimits())
     assert ("compiling unit 150" in history.text, "compiling unit 150" in current.text) == (False, True)
     outcome, _ = run(context, policy())
     assert outcome.messages[-1] is context.messages[-1]
@@ -820,7 +820,7 @@ def test_one_sees_what_a_run_does_before_and_while_it_waits() -> None:
     context = context_of(rounds(11, NOISE))
     generator = STRATEGY.compact(context, policy())
     step, asked = next(generator), next(generator)
-    assert isinstance(step, Step)
+    assert isinstance(step, ProgressStep)
     assert isinstance(asked, tuple)
     watch = Watch()
     lines = planned([StepTaken(step), RequestsMade(asked, 0)])

@@ -14,7 +14,7 @@ from workbench.compaction.checks import check
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import default_preset
-from workbench.compaction.render import LABELS, Limits, labelled
+from workbench.compaction.render import LABELS, PartLimits, labelled
 from workbench.compaction.shape import Shape
 from workbench.compaction.strategies.message_window import STRATEGY, faults
 from workbench.compaction.strategy import SummaryFailed
@@ -195,7 +195,7 @@ def test_system_messages_are_not_in_the_transcript_an_earlier_summary_among_them
     ],
 )
 def test_the_transcripts_labels_and_limits(message: Message, text: str) -> None:
-    assert labelled(message, LABELS["zh"], Limits(500, 0, 200), visible_chars(message)).text == text
+    assert labelled(message, LABELS["zh"], PartLimits(500, 0, 200), visible_chars(message)).text == text
 
 
 @rule("003-028", "003-029")

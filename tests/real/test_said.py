@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.compaction.conversation import OneText
-from workbench.compaction.ledger.gather import noted
+from workbench.compaction.conversation import TextBody
+from workbench.compaction.ledger.gather import ledger_entries
 from workbench.compaction.strategy import Summary, SummaryRequest
 from workbench.conformance.building import context_of
 from workbench.facts.answers import answers
@@ -27,10 +27,10 @@ def test_every_choice_is_kept(name: str, chosen: int, shared: Path) -> None:
     assert len(picked) == chosen
     decided = [fact.text for fact in find(messages) if fact.kind == "decision" and fact.detail]
     assert [text for text in decided if text in picked] == picked
-    told = extractive(SummaryRequest("summary", messages, "", OneText(str), max_chars=2 * COMFORTABLE))
+    told = extractive(SummaryRequest("summary", messages, "", TextBody(str), max_chars=2 * COMFORTABLE))
     assert isinstance(told, Summary)
     assert [text for text in picked if f"- {text} (asked: " not in told.text] == []
-    kept = [one.entry.text for one in noted(context_of(messages)) if one.entry.state == "answer"]
+    kept = [one.entry.text for one in ledger_entries(context_of(messages)) if one.entry.state == "answer"]
     assert sorted(text for text in kept if text in picked) == sorted(picked)
 
 

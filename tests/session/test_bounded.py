@@ -12,7 +12,7 @@ from workbench.analysis.transcript import transcript
 from workbench.base.figures import grouped
 from workbench.base.secrets import without_secrets
 from workbench.base.values import fields_in, strings_in
-from workbench.compaction.conversation import OneText
+from workbench.compaction.conversation import TextBody
 from workbench.compaction.shape import Shape
 from workbench.compaction.shape_calls import calls_of
 from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
@@ -220,7 +220,7 @@ def test_f11_what_shows_a_text_has_it_whole() -> None:
 def test_f11_a_request_shows_a_huge_text_that_holds_no_secret_as_it_is_sent(times: int) -> None:
     huge = Message("m", "user", (Text(of(PROSE, times * LONGEST)),))
     sent = f"{huge.text[:500]} … {huge.text[-500:]}"
-    assert SummaryRequest("to test", (huge,), "", OneText(lambda: sent)).shown == sent
+    assert SummaryRequest("to test", (huge,), "", TextBody(lambda: sent)).shown == sent
 
 
 def test_f11_what_is_looked_at_of_millions_of_keys_does_not_grow_with_them(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.facts.talk import agent, user
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi
-from workbench.compaction.conversation import OneText
+from workbench.compaction.conversation import TextBody
 from workbench.compaction.strategy import Answer, SummaryRequest
 from workbench.summarizers.connections import Connection, connection_named
 from workbench.summarizers.live import live
@@ -24,7 +24,7 @@ QUICK = Limits(first_token_s=30, stall_s=30, tries=3, backoff_s=0.001, longest_b
 def request(text: str = "the history " * 1_000, **settings: object) -> SummaryRequest:
     whole = f"{PROMPT}\n{text}"
     return SummaryRequest(
-        "summary", HEAD, PROMPT, OneText(lambda: whole), chars=len(text), **{"timeout_s": 60.0, **settings}  # type: ignore[arg-type]
+        "summary", HEAD, PROMPT, TextBody(lambda: whole), chars=len(text), **{"timeout_s": 60.0, **settings}  # type: ignore[arg-type]
     )  # fmt: skip
 
 

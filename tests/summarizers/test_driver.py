@@ -8,9 +8,9 @@ import threading
 import pytest
 
 from tests.facts.talk import user
-from workbench.compaction.conversation import OneText
+from workbench.compaction.conversation import TextBody
 from workbench.compaction.outcome import Outcome, unchanged
-from workbench.compaction.strategy import Answer, Compacting, Step, Summary, SummaryRequest
+from workbench.compaction.strategy import Answer, Compacting, ProgressStep, Summary, SummaryRequest
 from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, StepTaken, drive, run
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.recorded import recorded
@@ -20,7 +20,7 @@ MESSAGES = (user("hello"),)
 
 
 def request(purpose: str, timeout_s: float = 5.0) -> SummaryRequest:
-    return SummaryRequest(purpose, MESSAGES, "sum up", OneText(lambda: f"sum up {purpose}"), timeout_s=timeout_s)
+    return SummaryRequest(purpose, MESSAGES, "sum up", TextBody(lambda: f"sum up {purpose}"), timeout_s=timeout_s)
 
 
 class Told(list[str]):
@@ -29,7 +29,7 @@ class Told(list[str]):
 
 def two_rungs(told: Told, *batches: tuple[SummaryRequest, ...]) -> Compacting:
     try:
-        got = yield Step("light", "drops old results")
+        got = yield ProgressStep("light", "drops old results")
         assert got is None
         for batch in batches:
             answers = yield batch
@@ -158,7 +158,7 @@ async def test_cancelling_does_not_wait_for_the_generators_thread() -> None:
         try:
             working.set()
             go_on.wait(10)
-            yield Step("never seen")
+            yield ProgressStep("never seen")
         finally:
             closed.set()
         return unchanged(MESSAGES, "the end")
@@ -188,7 +188,7 @@ async def test_what_a_listener_raises_is_raised_as_itself() -> None:
 
 async def test_what_the_strategy_raises_propagates() -> None:
     def broken() -> Compacting:
-        yield Step("one")
+        yield ProgressStep("one")
         raise KeyError("bug")
 
     with pytest.raises(KeyError, match="bug"):

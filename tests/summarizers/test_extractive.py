@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.facts.talk import agent, call, edited, ran, result, user
 from tests.told import assert_told
-from workbench.compaction.conversation import OneText
+from workbench.compaction.conversation import TextBody
 from workbench.compaction.strategy import Form, Summary, SummaryFailed, SummaryRequest
 from workbench.formats.files import load
 from workbench.session import Message
@@ -42,7 +42,7 @@ MEMORIES = (
 
 
 def asked(messages: list[Message] | tuple[Message, ...], **settings: Any) -> SummaryRequest:
-    return SummaryRequest("summary", messages, "", OneText(str), **settings)
+    return SummaryRequest("summary", messages, "", TextBody(str), **settings)
 
 
 def summary(request: SummaryRequest) -> Summary:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.facts.talk import user
 from workbench.base.errors import BadInput
-from workbench.compaction.conversation import OneText
+from workbench.compaction.conversation import TextBody
 from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
 from workbench.session import Message
 from workbench.summarizers.estimate import LEAST, MOST, estimate, said_once
@@ -17,7 +17,7 @@ from workbench.summarizers.typed import typed, typed_from
 
 
 def request(messages: tuple[Message, ...] = (), max_chars: int = 0) -> SummaryRequest:
-    return SummaryRequest("summary", messages, "", OneText(str), max_chars=max_chars)
+    return SummaryRequest("summary", messages, "", TextBody(str), max_chars=max_chars)
 
 
 def test_typed() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.compaction.conversation import OneText
+from workbench.compaction.conversation import TextBody
 from workbench.compaction.layered.archive import SECTIONS
 from workbench.compaction.strategy import SummaryRequest
 from workbench.summarizers.regenerate import regenerated, regeneration
@@ -76,7 +76,7 @@ def test_a_fact_goes_where_it_belongs() -> None:
 
 
 def test_a_section_is_asked_for_and_put_in_place() -> None:
-    request = SummaryRequest("summary", (), "Summarize.", OneText(lambda: "Summarize.\nthe head"), language="zh-CN")
+    request = SummaryRequest("summary", (), "Summarize.", TextBody(lambda: "Summarize.\nthe head"), language="zh-CN")
     goal = sections_of(HEADED)[0]
     asked = regeneration(request, HEADED, goal, "shorter {draft}")
     assert asked.text.startswith(request.text)

@@ -13,8 +13,8 @@ from tests.summarizers.fake_api import KEY, MODEL, FakeApi, Reply, document, err
 from tests.summarizers.live_calls import QUICK
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import OneText
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece
+from workbench.compaction.conversation import TextBody
+from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, Piece
 from workbench.compaction.strategies import exchange_summary
 from workbench.compaction.strategy import SummaryFailed, SummaryRequest
 from workbench.conformance.building import context_of
@@ -37,7 +37,7 @@ def session_of(messages: tuple[Message, ...]) -> Session:
 
 
 SESSION = session_of(MESSAGES)
-ASKED = SummaryRequest("summary", MESSAGES, "sum up", OneText(lambda: "sum up …"), chars=9_000)
+ASKED = SummaryRequest("summary", MESSAGES, "sum up", TextBody(lambda: "sum up …"), chars=9_000)
 
 
 def made(*blocks: Any, stop: str = "compaction", **billed: Any) -> Reply:
@@ -81,7 +81,7 @@ async def test_at_a_threshold_tool_results_may_be_cleared_first(api: FakeApi) ->
 
 
 async def test_an_earlier_summary_goes_first(api: FakeApi) -> None:
-    asked = SummaryRequest("summary", MESSAGES, "sum up", OneText(lambda: "…"), previous="Before: the lexer.")
+    asked = SummaryRequest("summary", MESSAGES, "sum up", TextBody(lambda: "…"), previous="Before: the lexer.")
     api.replies = [made(BLOCK)]
     await server_side(MODEL, SESSION)(asked)
     assert "Before: the lexer." in api.received[0].body["messages"][0]["content"]
@@ -161,13 +161,13 @@ def outcome_with(*pieces: Piece) -> Outcome:
     return Outcome("compacted", "", MESSAGES, pieces, (FateSpan(0, len(MESSAGES), Fate.SUMMARIZED),))
 
 
-def made_summary(text: str) -> Made:
-    return Made(Message(text, "user", (Text(f"<summary>{text}</summary>"),), "summary"))
+def made_summary(text: str) -> NewMessage:
+    return NewMessage(Message(text, "user", (Text(f"<summary>{text}</summary>"),), "summary"))
 
 
 def test_the_block_stands_before_pins_for_the_server_reads_nothing_before_it() -> None:
     answer = ServerSummary("The parser was fixed.", block=Opaque("compaction", BLOCK))
-    outcome = outcome_with(Kept(0, 1), made_summary(answer.text), Kept(3, 4))
+    outcome = outcome_with(KeptSpan(0, 1), made_summary(answer.text), KeptSpan(3, 4))
     sealed = with_blocks(outcome, [answer])
     assert [message.id for message in sealed.messages] == [answer.text, MESSAGES[0].id, MESSAGES[3].id]
     assert messages_for(outcome, [answer], "anthropic-messages") == sealed.messages

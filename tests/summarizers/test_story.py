@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.facts.talk import agent, call, ran, result, user
-from workbench.compaction.conversation import OneText
+from workbench.compaction.conversation import TextBody
 from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
 from workbench.session import Message
 from workbench.summarizers.extractive import extractive
@@ -120,7 +120,7 @@ def test_of_an_earlier_summary_what_tells_of_causes_and_of_what_is_left_stays_lo
     assert told(MESSAGES[10:], 160, earlier) == [whole[1], whole[3], "[… 2 more …]", whole[4]]
 
 
-REQUEST = SummaryRequest("narrative", MESSAGES, "", OneText(str), form="narrative")
+REQUEST = SummaryRequest("narrative", MESSAGES, "", TextBody(str), form="narrative")
 
 
 def test_the_offline_summarizer_answers_a_narrative_with_the_story_alone() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.compaction.conversation import OneText
-from workbench.compaction.strategy import Step, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.conversation import TextBody
+from workbench.compaction.strategy import ProgressStep, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Failed, RequestsMade, StepTaken
 from workbench.summarizers.live_events import Retrying, Sent, Used, Wrote
@@ -13,7 +13,7 @@ from workbench.tui.widgets.draft_editor import common, location
 
 
 def request(name: str) -> SummaryRequest:
-    return SummaryRequest(name, (), "", OneText(lambda: name))
+    return SummaryRequest(name, (), "", TextBody(lambda: name))
 
 
 def test_calls_at_once_are_each_shown_with_state_time_and_tokens() -> None:
@@ -21,7 +21,7 @@ def test_calls_at_once_are_each_shown_with_state_time_and_tokens() -> None:
     watch = Watch(lambda: now[0])
     one, two, three = request("first"), request("second"), request("third")
     now[0] = 2.0
-    watch.told(StepTaken(Step("tidy", "12 fewer")))
+    watch.told(StepTaken(ProgressStep("tidy", "12 fewer")))
     watch.told(RequestsMade((one, two, three), 0))
     for asked in (one, two):
         watch.asked(asked, asked.text)
@@ -63,7 +63,7 @@ def test_an_answer_is_counted_as_its_draft_is() -> None:
 
 def test_a_plan_has_neither_times_nor_figures() -> None:
     watch = Watch()
-    lines = planned([StepTaken(Step("tidy")), RequestsMade((request("sum"),), 0)])
+    lines = planned([StepTaken(ProgressStep("tidy")), RequestsMade((request("sum"),), 0)])
     assert [watch.words(line) for line in lines] == [("○ tidy", "planned"), ("○ sum", "planned")]
 
 

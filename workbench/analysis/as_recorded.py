@@ -19,8 +19,8 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import before_unread
-from workbench.compaction.of_tool import of_its_time, tools_preset
-from workbench.compaction.outcome import Kept, Outcome
+from workbench.compaction.of_tool import agent_preset_id, preset_for_version
+from workbench.compaction.outcome import KeptSpan, Outcome
 from workbench.compaction.preset import Preset, load_preset
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Trigger
@@ -109,7 +109,7 @@ class AsRecorded:
 def as_recorded(session: Session, counter: Counter, preset: Preset) -> Iterator[AsRecorded]:
     """Every recorded compaction to a summary, oldest first, beside the preset's as the version that wrote the session
     did it; none of which the file holds nothing that went. Raises BadInput for a broken table of models."""
-    preset = of_its_time(preset, session)
+    preset = preset_for_version(preset, session)
     for epoch in session.epochs[:-1]:
         if epoch.ended_by is None or epoch.ended_by.way != "summary":
             continue
@@ -123,9 +123,9 @@ def as_recorded(session: Session, counter: Counter, preset: Preset) -> Iterator[
 def own_as_recorded(course: Course) -> tuple[Preset, tuple[AsRecorded, ...]] | None:
     """The preset of the session's own tool as of the version that wrote it, and every compaction that the course's
     epochs record beside that preset's; None where the tool has none. Raises BadInput for a broken table of models."""
-    if not (name := tools_preset(course.session)):
+    if not (name := agent_preset_id(course.session)):
         return None
-    preset = of_its_time(load_preset(name), course.session)
+    preset = preset_for_version(load_preset(name), course.session)
     judged = as_recorded(course.session, course.counter, preset)
     return preset, tuple(one for one in judged if one.epoch >= course.numbers[0])
 
@@ -194,7 +194,7 @@ def _fired(triggers: tuple[Trigger, ...]) -> bool:
 
 
 def _kept(outcome: Outcome) -> frozenset[str]:
-    pieces = (piece for piece in outcome.pieces if isinstance(piece, Kept))
+    pieces = (piece for piece in outcome.pieces if isinstance(piece, KeptSpan))
     return frozenset(message.id for piece in pieces for message in outcome.source[piece.start : piece.stop])
 
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 from workbench.base.tables import Kind, words
 from workbench.base.text import counted
 from workbench.compaction.context import Context
-from workbench.compaction.outcome import Kept, Outcome
+from workbench.compaction.outcome import KeptSpan, Outcome
 from workbench.tokens import find_model
 
 
@@ -109,7 +109,7 @@ def cache_loss(context: Context, outcome: Outcome) -> CacheLoss:
     """What `outcome` does to the cache of `context`; both sizes are those that everything else names."""
     prefix = 0
     for piece in outcome.pieces:
-        if not isinstance(piece, Kept) or piece.start != prefix:
+        if not isinstance(piece, KeptSpan) or piece.start != prefix:
             break
         prefix = piece.stop
     before = context.total.tokens

@@ -11,8 +11,8 @@ from msgspec import Struct
 from workbench.base.figures import grouped, short
 from workbench.compaction.checks import UNDER_THE_THRESHOLD, Check
 from workbench.compaction.context import Context
-from workbench.compaction.language import NAMES, Language, told_in
-from workbench.compaction.of_tool import of_its_time, tools_preset
+from workbench.compaction.language import NAMES, Language, language_of
+from workbench.compaction.of_tool import agent_preset_id, preset_for_version
 from workbench.compaction.outcome import Status
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import strategy
@@ -35,8 +35,8 @@ class Ceiling(Struct, frozen=True):
 def ceiling_of(session: Session, context: Context) -> Ceiling | None:
     """The lowest trigger in tokens of the session's own agent on this context, else the context window; None where
     neither is known."""
-    if id := tools_preset(session):
-        preset = of_its_time(load_preset(id), session)
+    if id := agent_preset_id(session):
+        preset = preset_for_version(load_preset(id), session)
         triggers = strategy(preset.strategy).triggered(context.with_(manual=False), preset.policy)
         limits = [one.limit for one in triggers if one.unit == "tokens" and one.limit > 0]
         if limits:
@@ -80,7 +80,7 @@ def language_note(summary: Language | None, context: Context) -> str:
     """Says that a summary is written in another language than the user's; "" where it is not, or nobody can tell."""
     if summary is None:
         return ""
-    told = Counter(told_in(message.said[:SAID]) for message in context.messages if message.role == "user")
+    told = Counter(language_of(message.said[:SAID]) for message in context.messages if message.role == "user")
     del told[None]
     own = max(told, key=lambda one: told[one], default=None)
     if own is None or own == summary:

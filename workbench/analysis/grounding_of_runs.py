@@ -6,7 +6,7 @@ from collections import Counter
 
 from workbench.analysis.claims import ClaimKind
 from workbench.analysis.grounding import Ground, Grounding
-from workbench.compaction.outcome import Made, Outcome
+from workbench.compaction.outcome import NewMessage, Outcome
 from workbench.compaction.strategy import Summary
 from workbench.summarizers.driver import Run
 
@@ -32,6 +32,6 @@ def grounded(run: Run) -> Grounding | None:
 
 def _stands(text: str, outcome: Outcome) -> bool:
     words = text.strip()
-    return any(words[:400] in piece.message.text for piece in outcome.pieces if isinstance(piece, Made)) or words[
+    return any(words[:400] in piece.message.text for piece in outcome.pieces if isinstance(piece, NewMessage)) or words[
         :400
     ] in (outcome.memories or "")

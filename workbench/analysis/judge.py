@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from workbench.analysis.labelled import Pair, pairs
 from workbench.analysis.retention import HALF, HeldFact, Retention
-from workbench.compaction.conversation import OneText
+from workbench.compaction.conversation import TextBody
 from workbench.compaction.outcome import unchanged
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategy import Answer, Compacting, Summary, SummaryRequest
@@ -119,4 +119,4 @@ def _request(items: str, text: str = "") -> SummaryRequest:
     prompt = load_prompt("judge.md").text
     common = f"<text>\n{escape(text)}\n</text>\n\n" if text else ""
     whole = f"{prompt}\n\n{common}<items>\n{items}\n</items>"
-    return SummaryRequest("judgement", (), prompt, OneText(lambda: whole), chars=len(whole))
+    return SummaryRequest("judgement", (), prompt, TextBody(lambda: whole), chars=len(whole))

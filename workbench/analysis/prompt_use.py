@@ -12,11 +12,11 @@ from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.edits import UNEDITED, Edits, compacting
-from workbench.compaction.language import told_in
-from workbench.compaction.outcome import Made
+from workbench.compaction.language import language_of
+from workbench.compaction.outcome import NewMessage
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import default_preset
-from workbench.compaction.prompts import ENDINGS, Prompt, checked, file_of, load_prompt, prompt_files
+from workbench.compaction.prompts import ENDINGS, PromptFile, checked, file_of, load_prompt, prompt_files
 from workbench.compaction.strategies import all_strategies, strategy
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
@@ -34,7 +34,7 @@ class Found:
     """A prompt and its file name. `own`: the user's file stands before the program's."""
 
     file: str
-    prompt: Prompt
+    prompt: PromptFile
     own: bool
 
     @property
@@ -76,7 +76,7 @@ def by_id(id: str) -> Found:
 def policy_with(policy: Policy, one: Found) -> Policy:
     """The policy of the prompt's own strategy with the prompt in it, and its language where the policy has one: that
     of its words, else of its header."""
-    changes = {"language": told_in(one.prompt.text) or one.prompt.language, one.field: one.prompt.text}
+    changes = {"language": language_of(one.prompt.text) or one.prompt.language, one.field: one.prompt.text}
     fields = type(policy).model_fields
     return policy.with_(**{name: value for name, value in changes.items() if name in fields})
 
@@ -88,7 +88,7 @@ def own_file(policy: Policy, strategy_id: str, field: str, text: str) -> str:
     if prompt is None:
         raise BadInput(f"{field} of {strategy_id} has no prompts of its own: save the policy as a preset instead.")
     takes = ", ".join(by_id(prompt).prompt.placeholders)
-    language = told_in(text) or getattr(policy, "language", "en")
+    language = language_of(text) or getattr(policy, "language", "en")
     return f"---\nid: {prompt}\nlanguage: {language}\nplaceholders: {takes}\n---\n{text.strip()}\n"
 
 
@@ -102,7 +102,7 @@ def rendered(one: Found, context: Context, edits: Edits = UNEDITED, policy: Poli
     chosen = strategy(one.strategy)
     start = policy if isinstance(policy, chosen.policy_type) else default_preset(one.strategy).policy
     run = drive(compacting(context, edits, chosen, policy_with(start, one)), estimate)
-    texts = [piece.message.text for piece in run.outcome.pieces if isinstance(piece, Made)]
+    texts = [piece.message.text for piece in run.outcome.pieces if isinstance(piece, NewMessage)]
     texts += [request.shown for request in run.requests]
     for text in (*texts, run.outcome.memories or ""):
         if _made_with(one, text):

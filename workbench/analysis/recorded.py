@@ -12,8 +12,8 @@ from workbench.analysis.course import Course
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.base.values import json_text
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece, unchanged
-from workbench.compaction.spans import each, without
+from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, Piece, unchanged
+from workbench.compaction.spans import spans_of, without
 from workbench.session import Compaction, Message, Session, Span, Text, ToolResult, ToolUse, Way
 
 DONE: Mapping[Way, str] = {
@@ -93,11 +93,13 @@ def recorded_outcome(session: Session, epoch: int) -> Outcome:
     summarized = ended.way == "summary" or any(message.kind == "summary" for message in new)
     lead = [here for here in kept if source[here].is_own_system]
     rest = sorted({*kept, *less}.difference(lead))
-    pieces: list[Piece] = [Kept(span.start, span.stop) for span in each(lead)]
-    pieces += [Made(message, gone if message.kind == "summary" else ()) for message in new]
-    pieces += [Made(less[here], (Span(here, here + 1),)) if here in less else Kept(here, here + 1) for here in rest]
+    pieces: list[Piece] = [KeptSpan(span.start, span.stop) for span in spans_of(lead)]
+    pieces += [NewMessage(message, gone if message.kind == "summary" else ()) for message in new]
+    pieces += [
+        NewMessage(less[here], (Span(here, here + 1),)) if here in less else KeptSpan(here, here + 1) for here in rest
+    ]
     spans = sorted(
-        [FateSpan(span.start, span.stop, Fate.KEPT) for span in each(kept)]
+        [FateSpan(span.start, span.stop, Fate.KEPT) for span in spans_of(kept)]
         + [FateSpan(here, here + 1, Fate.COMPRESSED) for here in less]
         + [FateSpan(span.start, span.stop, Fate.SUMMARIZED if summarized else Fate.DROPPED) for span in gone],
         key=lambda span: span.start,
@@ -161,15 +163,15 @@ def _put_there(session: Session, epoch: int, place: Mapping[int, int]) -> Iterat
 
 def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
     """With neighbouring kept messages in one piece."""
-    run: Kept | None = None
+    run: KeptSpan | None = None
     for piece in pieces:
-        if run is not None and isinstance(piece, Kept) and piece.start == run.stop:
-            run = Kept(run.start, piece.stop)
+        if run is not None and isinstance(piece, KeptSpan) and piece.start == run.stop:
+            run = KeptSpan(run.start, piece.stop)
             continue
         if run is not None:
             yield run
-        run = piece if isinstance(piece, Kept) else None
-        if not isinstance(piece, Kept):
+        run = piece if isinstance(piece, KeptSpan) else None
+        if not isinstance(piece, KeptSpan):
             yield piece
     if run is not None:
         yield run

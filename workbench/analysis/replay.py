@@ -28,7 +28,7 @@ from workbench.analysis.running import Running
 from workbench.analysis.spent import spent
 from workbench.analysis.watched import Eye, Trail
 from workbench.compaction.context import Context, prompted
-from workbench.compaction.of_tool import of_its_time
+from workbench.compaction.of_tool import preset_for_version
 from workbench.compaction.outcome import Outcome, Status
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import strategy
@@ -180,7 +180,7 @@ def replay(
     with the context window `limit`. `answer` writes the summaries, `writer(watched)` by default; `pins` are ids of
     messages that are pinned from when they come; `watched` are sentences that are judged at every compaction;
     `on_outcome` hears of each. Raises BadInput for a broken table of models."""
-    preset = of_its_time(preset, course.session)
+    preset = preset_for_version(preset, course.session)
     running = Running(course, strategy(preset.strategy), preset.policy, limit, pins)
     beside = prompted(course.session.system, course.session.memories)
     eyes = [Eye(sentence, course.layout.shape, beside) for sentence in watched]

@@ -28,7 +28,7 @@ from workbench.analysis.head_index import texts_of
 from workbench.analysis.holding import Held, Said, Sought, Verdict, sought
 from workbench.analysis.suggested_pins import pin_tokens
 from workbench.compaction.context import Context
-from workbench.compaction.outcome import Fate, Kept, Made, Outcome
+from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
 from workbench.facts.again import Uses
@@ -322,7 +322,7 @@ def head_end(outcome: Outcome) -> int:
 
 def new_messages(outcome: Outcome) -> tuple[Message, ...]:
     """What the outcome says in place of what it took away."""
-    return tuple(piece.message for piece in outcome.pieces if isinstance(piece, Made))
+    return tuple(piece.message for piece in outcome.pieces if isinstance(piece, NewMessage))
 
 
 def unread(outcome: Outcome) -> bool:
@@ -361,7 +361,7 @@ def staying(outcome: Outcome) -> bytearray:
     """For each message of the input whether it stays as it is."""
     marks = bytearray(len(outcome.source))
     for piece in outcome.pieces:
-        if isinstance(piece, Kept):
+        if isinstance(piece, KeptSpan):
             marks[piece.start : piece.stop] = b"\x01" * (piece.stop - piece.start)
     return marks
 

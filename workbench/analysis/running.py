@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench.analysis.course import Course
 from workbench.compaction.context import Context
-from workbench.compaction.gauge import Gauge, Meter, cache_age_ms, read_on
+from workbench.compaction.gauge import Gauge, RunningMeter, cache_age_ms, read_on
 from workbench.compaction.layout import Layout
 from workbench.compaction.opening import api_of, transcript_of
 from workbench.compaction.past import first_context_of, past_of
@@ -79,7 +79,7 @@ class Running:
         self.usage_at = layout.sizes.anchored_until
         self.memory_lines = len(context.memory_lines)
         self.base_tokens, self.base_api_chars = layout.tokens[-1], layout.shape.api_chars[-1]
-        self.meters: dict[str, Meter] = {
+        self.meters: dict[str, RunningMeter] = {
             name: start(context, self.policy) for name, start in self.strategy.meters.items()
         }
         read_on(self.meters.values(), layout, 0, self.messages)

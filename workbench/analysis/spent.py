@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from workbench.analysis.cache import Rates
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import Conversation
+from workbench.compaction.conversation import MessagesBody
 from workbench.compaction.strategy import Summary, SummaryRequest
 from workbench.summarizers.driver import Run
 from workbench.tokens.cost import MILLION
@@ -39,7 +39,7 @@ def spent(context: Context, run: Run, fresh: int = 0) -> Spent:
 def _shared(context: Context, request: SummaryRequest) -> int:
     """How many tokens of a request's beginning are those of the context's own calls."""
     body = request.body
-    if not isinstance(body, Conversation) or body.shape != "messages":
+    if not isinstance(body, MessagesBody) or body.shape != "messages":
         return 0
     both = zip(body.messages, context.messages, strict=False)
     alike = next((at for at, (sent, had) in enumerate(both) if sent is not had), len(body.messages))
@@ -52,7 +52,7 @@ def _request_tokens(context: Context, request: SummaryRequest) -> int:
     """
     layout = context.layout
     meter, body = layout.sizes.meter, request.body
-    if isinstance(body, Conversation):
+    if isinstance(body, MessagesBody):
         index_of, tokens = layout.shape.index_of, layout.sizes.tokens
         before = {
             "messages": layout.sizes.overhead,

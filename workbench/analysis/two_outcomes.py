@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.compaction.outcome import Fate, Kept, Made, Outcome
+from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome
 
 Fare = Literal["gone", "shortened", "kept"]
 _FARES: tuple[Fare, ...] = ("gone", "shortened", "kept")
@@ -35,22 +35,22 @@ def stretches(first: Outcome, second: Outcome) -> Iterator[Stretch]:
             start = at
 
 
-def shortened(outcome: Outcome) -> dict[int, Made]:
+def shortened(outcome: Outcome) -> dict[int, NewMessage]:
     """What stands for a message in fewer words, by the message's index."""
     found = {}
     for piece in outcome.pieces:
-        if isinstance(piece, Made) and (index := _of_one(outcome, piece)) is not None:
+        if isinstance(piece, NewMessage) and (index := _of_one(outcome, piece)) is not None:
             found[index] = piece
     return found
 
 
-def added(outcome: Outcome) -> tuple[Made, ...]:
+def added(outcome: Outcome) -> tuple[NewMessage, ...]:
     """The messages that are new: summaries, and whatever else stands for several or for none."""
-    made = (piece for piece in outcome.pieces if isinstance(piece, Made))
+    made = (piece for piece in outcome.pieces if isinstance(piece, NewMessage))
     return tuple(piece for piece in made if _of_one(outcome, piece) is None)
 
 
-def _of_one(outcome: Outcome, piece: Made) -> int | None:
+def _of_one(outcome: Outcome, piece: NewMessage) -> int | None:
     spans = piece.stands_for
     if len(spans) != 1 or len(spans[0]) != 1 or outcome.fate_at(spans[0].start).fate is not Fate.COMPRESSED:
         return None
@@ -61,7 +61,7 @@ def _fares(outcome: Outcome) -> bytearray:
     """By message the place of its fare in `_FARES`."""
     cells = bytearray(len(outcome.source))
     for piece in outcome.pieces:
-        if isinstance(piece, Kept):
+        if isinstance(piece, KeptSpan):
             cells[piece.start : piece.stop] = b"\2" * (piece.stop - piece.start)
     for index in shortened(outcome):
         cells[index] = 1

@@ -18,9 +18,9 @@ from workbench.compaction.context import Context
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.alone import text_of
 from workbench.compaction.ledger.text import read_ledger
-from workbench.compaction.of_tool import of_its_time
+from workbench.compaction.of_tool import preset_for_version
 from workbench.compaction.opening import context_at, epoch_of
-from workbench.compaction.outcome import Made, Outcome
+from workbench.compaction.outcome import NewMessage, Outcome
 from workbench.compaction.policy import Policy, explain
 from workbench.compaction.preset import default_preset, load_preset
 from workbench.compaction.strategies import DEFAULT
@@ -163,7 +163,7 @@ def _chosen(source: Any, strategy: str, preset: str, fields: Mapping[str, Any], 
     yet to read what is unread, so there it stays where a product would summarize it, too; of a session that is looked
     at afterwards a preset does what its product does."""
     found = load_preset(preset) if preset else default_preset(strategy)
-    found = of_its_time(found, source) if isinstance(source, Session) else found
+    found = preset_for_version(found, source) if isinstance(source, Session) else found
     one = strategy_by_id(found.strategy)
     changes = {} if asked else dict(one.unasked)
     if not isinstance(source, Session) and getattr(found.policy, "unread", "") == "summarize":
@@ -203,7 +203,7 @@ def _done(known: Given, now: Context, chosen: _Chosen, outcome: Outcome, epoch: 
 
 
 def _report(now: Context, outcome: Outcome, chosen: _Chosen) -> Report:
-    made = (piece.message.text for piece in outcome.pieces if isinstance(piece, Made))
+    made = (piece.message.text for piece in outcome.pieces if isinstance(piece, NewMessage))
     ledger = next(filter(None, map(read_ledger, made)), None)
     return Report(
         outcome.status,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from workbench.compaction.checks import Check, failures
 from workbench.compaction.context import Context
-from workbench.compaction.ledger.entries import Entry
-from workbench.compaction.outcome import Fate, Made, Outcome, Status
+from workbench.compaction.ledger.entries import LedgerEntry
+from workbench.compaction.outcome import Fate, NewMessage, Outcome, Status
 from workbench.compaction.strategy import Trigger
 from workbench.session import Message, Session
 from workbench.tokens.sizes import Size
@@ -43,7 +43,7 @@ class Report:
     """Everything that was looked at, passed or not, hard checks first."""
     fates: Mapping[str, Fate]
     """What became of each message of the old context, by its id and in its order."""
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[LedgerEntry, ...] = ()
     """What the ledger keeps, in the order of its text; empty under another strategy."""
     left_out: tuple[tuple[str, int], ...] = ()
     """What the ledger had no room for, as (group, number of entries), the least important first."""
@@ -77,7 +77,7 @@ class Compacted(Generic[M]):
     @property
     def summary(self) -> str:
         """The text of the new summary alone, or of the ledger; "" where there is none."""
-        made = (piece.message for piece in self.outcome.pieces if isinstance(piece, Made))
+        made = (piece.message for piece in self.outcome.pieces if isinstance(piece, NewMessage))
         return "\n\n".join(one.text for one in made if one.kind == "summary" and one.role != "assistant")
 
 

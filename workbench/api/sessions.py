@@ -39,8 +39,8 @@ from workbench.bench import Bench, RuleState
 from workbench.bench.assessment import Assessment
 from workbench.bench.assessment import compare as assessments
 from workbench.compaction.context import Context
-from workbench.compaction.exporting import exported
-from workbench.compaction.of_tool import of_its_time, tools_preset
+from workbench.compaction.exporting import export_compacted
+from workbench.compaction.of_tool import agent_preset_id, preset_for_version
 from workbench.compaction.opening import context_at, epoch_of
 from workbench.compaction.preset import candidates, load_preset
 from workbench.compaction.strategies import strategy
@@ -82,7 +82,7 @@ def compare(
     for a name that does not exist.
     """
     session = given(source).session
-    chosen = [of_its_time(one, session) for one in candidates(_several(strategies), _several(presets))]
+    chosen = [preset_for_version(one, session) for one in candidates(_several(strategies), _several(presets))]
     now = context(source, epoch=epoch, pins=pins, window=window)
     first = chosen[0]
     bench = Bench(
@@ -174,7 +174,7 @@ def why(
     session = given(source).session
     number = overflowed(session) if epoch is None else epoch
     now, course = _played_from(session, number, window)
-    chosen = load_preset(preset or tools_preset(session) or "claude-code")
+    chosen = load_preset(preset or agent_preset_id(session) or "claude-code")
     return diagnose(now, course, number, chosen)
 
 
@@ -220,7 +220,7 @@ def save(compacted: Compacted[Any], path: str | Path, format: str = "", *, overw
         raise BadInput(f"The result is not whole and is not written: {failed[0].name}: {failed[0].detail}.")
     given, outcome = compacted.context, compacted.outcome
     left = given if outcome.status == "not_smaller" else given.from_outcome(outcome)
-    made = exported(compacted.session, left, in_force(given, outcome), format or None)
+    made = export_compacted(compacted.session, left, in_force(given, outcome), format or None)
     if made.problems:
         raise BadInput(f"{made.format.title} could not load this and it is not written: {made.verdict}")
     return exporting.save(made, Path(path), overwrite=overwrite).where

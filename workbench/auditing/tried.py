@@ -10,7 +10,7 @@ from workbench.analysis.course import Course
 from workbench.analysis.replay import Replay, replay
 from workbench.auditing.rows import TRIGGERS, Tried
 from workbench.base.errors import BadInput
-from workbench.compaction.of_tool import of_its_time, tools_preset
+from workbench.compaction.of_tool import agent_preset_id, preset_for_version
 from workbench.compaction.preset import Preset, load_preset
 from workbench.tokens.cost import MILLION
 from workbench.tokens.window import Window, window_of
@@ -49,9 +49,9 @@ def tried(course: Course, rates: Rates) -> tuple[Tried, ...]:
 
 
 def _preset(course: Course) -> Preset | None:
-    name = tools_preset(course.session)
+    name = agent_preset_id(course.session)
     try:
-        preset = of_its_time(load_preset(name), course.session) if name else None
+        preset = preset_for_version(load_preset(name), course.session) if name else None
     except BadInput:
         return None
     return preset if preset and hasattr(preset.policy, "trigger_window_percent") else None

@@ -25,7 +25,7 @@ from workbench.analysis.spent import Spent, spent
 from workbench.bench import Bench, RuleState, choose_preset, rule_states
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
-from workbench.compaction.edits import given
+from workbench.compaction.edits import context_after_edits
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import strategy
@@ -126,7 +126,9 @@ class Assessment:
         """The policy's triggers on the context before; empty for the agent's own."""
         if self.preset is None:
             return ()
-        return strategy(self.preset.strategy).triggered(given(self.context, self.bench.edits), self.preset.policy)
+        return strategy(self.preset.strategy).triggered(
+            context_after_edits(self.context, self.bench.edits), self.preset.policy
+        )
 
     @property
     def fired(self) -> bool:

@@ -10,7 +10,7 @@ from workbench.base.errors import BadInput
 from workbench.base.files import same_file
 from workbench.base.in_use import still_written
 from workbench.bench import Bench, choose_preset, set_policy
-from workbench.compaction.of_tool import tools_preset
+from workbench.compaction.of_tool import agent_preset_id
 from workbench.compaction.preset import default_preset, load_preset
 from workbench.compaction.strategies import DEFAULT
 from workbench.finding.discover import discover
@@ -59,7 +59,7 @@ def repaired_copy(path: Path, part: str = "") -> Repair | None:
 def without_model(bench: Bench) -> Bench:
     """The bench under its tool's own preset where that asks no model and makes the context fit, else under the ledger,
     without its narrative."""
-    if own := tools_preset(bench.session):
+    if own := agent_preset_id(bench.session):
         tried = choose_preset(bench, load_preset(own))
         fits = bench.window is None or tried.plan.after.tokens < bench.window
         if not tried.plan.requests and tried.plan.outcome.status == "compacted" and fits:
@@ -70,5 +70,5 @@ def without_model(bench: Bench) -> Bench:
 
 def with_model(bench: Bench) -> Bench:
     """The bench under its tool's own preset, which may ask a model; under the ledger where the tool has none."""
-    own = tools_preset(bench.session)
+    own = agent_preset_id(bench.session)
     return choose_preset(bench, load_preset(own) if own else default_preset(DEFAULT))

@@ -18,7 +18,7 @@ from workbench.base.files import make_folder, write_atomically
 from workbench.base.text import counted
 from workbench.base.values import json_of
 from workbench.bench import Bench, steps
-from workbench.compaction.of_tool import of_its_time
+from workbench.compaction.of_tool import preset_for_version
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
 from workbench.session import EpochChoice, Session, fingerprint
@@ -161,7 +161,7 @@ def _policy_with_changes(policy: Policy, changes: dict[str, Any]) -> tuple[Polic
 
 def _load_preset_or_none(name: str, session: Session) -> Preset | None:
     try:
-        return of_its_time(load_preset(name), session) if name else None
+        return preset_for_version(load_preset(name), session) if name else None
     except BadInput:
         return None
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from workbench.base.text import are
 from workbench.base.text import counted as several
 from workbench.compaction.context import Context
-from workbench.compaction.edits import UNEDITED, Edits, compacting, given
+from workbench.compaction.edits import UNEDITED, Edits, compacting, context_after_edits
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy
@@ -247,7 +247,7 @@ def _second_compaction(bench: Bench, outcome: Outcome) -> Turn | None:
 
 def plan(context: Context, chosen: Strategy[Any], policy: Policy, edits: Edits = UNEDITED) -> Plan:
     """Plan a compaction of `context` without a model and without a network."""
-    left = given(context, edits)
+    left = context_after_edits(context, edits)
     triggers = chosen.triggered(left, policy)
     run = drive(compacting(context, edits, chosen, policy), estimate)
     return Plan(context, left, triggers, run)

@@ -14,7 +14,7 @@ from workbench.bench.state import Bench, EpochMarks
 from workbench.compaction.edits import SHORT_CHARS, shortened_message
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.layout import Layout
-from workbench.compaction.of_tool import of_its_time, tools_preset
+from workbench.compaction.of_tool import agent_preset_id, preset_for_version
 from workbench.compaction.opening import context_at, recounted
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
@@ -39,7 +39,7 @@ def open_bench(
     """Put an epoch of a session on the bench, as `epoch_named` finds it, under the preset of its own agent.
 
     Raises BadInput for an epoch or a preset that does not exist."""
-    chosen = of_its_time(load_preset(preset or tools_preset(session) or DEFAULT_PRESET), session)
+    chosen = preset_for_version(load_preset(preset or agent_preset_id(session) or DEFAULT_PRESET), session)
     number = epoch_named(session, epoch)
     opened = context_at(session, number, counter, window=window)
     return Bench(session, number, opened, strategy(chosen.strategy), chosen.policy, chosen.id, chosen.version)
@@ -161,7 +161,7 @@ def set_policy(bench: Bench, policy: Policy) -> Bench:
 def choose_preset(bench: Bench, preset: Preset) -> Bench:
     """Another strategy with its numbers, those of the session's own tool as of the version that wrote the session; a
     split set by hand stays where the strategy has one."""
-    preset = of_its_time(preset, bench.session)
+    preset = preset_for_version(preset, bench.session)
     chosen = strategy(preset.strategy)
     keep_split = bench.split_at if chosen.movable else None
     there = replace(bench, strategy=chosen, policy=preset.policy, preset=preset.id, version=preset.version)

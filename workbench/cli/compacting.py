@@ -10,7 +10,7 @@ from workbench.bench import Bench
 from workbench.bench.assessment import Assessment
 from workbench.cli.running import keep, run_named
 from workbench.compaction.checks import Check, export_check
-from workbench.compaction.exporting import exported
+from workbench.compaction.exporting import export_compacted
 from workbench.compaction.strategy import SummaryFailed
 from workbench.formats import registry
 from workbench.formats.export import Export
@@ -62,6 +62,6 @@ def compacted(
     made = None
     if to is not None:
         messages = messages_for(outcome, call.run.answers, to)
-        made = exported(bench.session, bench.context.from_outcome(outcome), messages, to)
+        made = export_compacted(bench.session, bench.context.from_outcome(outcome), messages, to)
         checks = (*checks, export_check(not made.problems, made.verdict))
     return Compacted(call, checks, kept, made)

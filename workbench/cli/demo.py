@@ -13,7 +13,7 @@ from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.selection import Selection, selection
 from workbench.cli.telling import tell, tellings
-from workbench.compaction.of_tool import tools_preset
+from workbench.compaction.of_tool import agent_preset_id
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import DEFAULT
 from workbench.play.demonstration import SAMPLE, WINDOW, demonstration
@@ -81,7 +81,7 @@ def _of_file(chosen: Selection, **how: Any) -> None:
         raise BadInput(f"{len(policies)} policies are named; a demo shows at most two.")
     bench, course = on_bench_and_course(chosen.whole)
     if not policies:
-        own = tools_preset(bench.session) or DEFAULT_PRESET
+        own = agent_preset_id(bench.session) or DEFAULT_PRESET
         policies = [load_preset(name) for name in dict.fromkeys((own, DEFAULT))]
     found = story(course, policies, bench.opened.limit, note=offline(chosen.file.name), watched=bench.watched)
 

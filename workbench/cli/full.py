@@ -10,8 +10,8 @@ from typing import Any
 
 from workbench.cli.output import plain
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import Conversation
-from workbench.compaction.outcome import Kept, Outcome
+from workbench.compaction.conversation import MessagesBody
+from workbench.compaction.outcome import KeptSpan, Outcome
 from workbench.compaction.strategy import SummaryRequest
 from workbench.session import Block, Media, Message, Session, Text, Thinking, Tool, ToolResult, ToolUse
 from workbench.tokens.sizes import Basis, visible_chars
@@ -50,7 +50,7 @@ def of_outcome(context: Context, outcome: Outcome, requests: Sequence[SummaryReq
 def _result(context: Context, outcome: Outcome) -> list[Fields]:
     found: list[Fields] = []
     for piece in outcome.pieces:
-        if isinstance(piece, Kept):
+        if isinstance(piece, KeptSpan):
             for index in range(piece.start, piece.stop):
                 kept = _sized(context, index)
                 found.append({**kept, "number": len(found) + 1, "replaces": [[index + 1, index + 1]]})
@@ -102,7 +102,7 @@ def _request(request: SummaryRequest) -> Fields:
     words."""
     body = request.body
     about: Fields = {"purpose": request.purpose, "exact": request.exact, "sources": request.sources}
-    if not isinstance(body, Conversation):
+    if not isinstance(body, MessagesBody):
         tools = [_tool(tool) for tool in request.tools]
         return {**about, "shape": "text", "system": "", "tools": tools, "messages": [], "text": request.shown}
     return {

@@ -139,9 +139,9 @@ def _inspect(
         )
     elif as_react:
         from workbench.compaction.assembled.react import react
-        from workbench.compaction.assembled.tool_results import Limits
+        from workbench.compaction.assembled.tool_results import ResultLimits
 
-        click.echo("\n\n".join(printable(text) for text in react(context.shape, limits=Limits())))
+        click.echo("\n\n".join(printable(text) for text in react(context.shape, limits=ResultLimits())))
     elif as_layers or with_notes:
         if as_layers:
             _write_prompt(_prompt(context))
@@ -257,9 +257,9 @@ def _spoken(context: Context, verbosity: Verbosity) -> list[Spoken]:
 def _prompt(context: Context) -> Sequence[PromptPart]:
     """The layers of the next prompt."""
     from workbench.compaction.assembled.prompt import assembled
-    from workbench.compaction.assembled.tool_results import Limits
+    from workbench.compaction.assembled.tool_results import ResultLimits
 
-    return assembled(context, Limits())
+    return assembled(context, ResultLimits())
 
 
 def _notes(context: Context) -> list[Note]:

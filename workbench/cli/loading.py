@@ -10,7 +10,7 @@ from workbench.bench import Bench, choose_preset, open_bench, with_counts, with_
 from workbench.cli.by_hand import by_hand
 from workbench.cli.opening import Watched, keep, loaded
 from workbench.cli.selection import Selection
-from workbench.compaction.of_tool import tools_preset
+from workbench.compaction.of_tool import agent_preset_id
 from workbench.compaction.preset import Preset
 from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache
@@ -29,7 +29,7 @@ def on_bench(chosen: Selection, policy: Callable[[str], Preset] | None = None) -
         counter.count_all(bench.messages, watched.messages_counted, lambda: False)
         keep(session, counter)
     bench = with_counts(bench, counter)
-    return by_hand(choose_preset(bench, policy(tools_preset(session))) if policy else bench, chosen)
+    return by_hand(choose_preset(bench, policy(agent_preset_id(session))) if policy else bench, chosen)
 
 
 def on_bench_and_course(chosen: Selection, policy: Callable[[str], Preset] | None = None) -> tuple[Bench, Course]:
@@ -43,4 +43,4 @@ def on_bench_and_course(chosen: Selection, policy: Callable[[str], Preset] | Non
         with_saved_scale(open_bench(session, counter, epoch=chosen.epoch, window=chosen.window)), counter
     )
     course = course_of(session, counter, first=bench.epoch, scale=bench.scale)
-    return by_hand(choose_preset(bench, policy(tools_preset(session))) if policy else bench, chosen), course
+    return by_hand(choose_preset(bench, policy(agent_preset_id(session))) if policy else bench, chosen), course

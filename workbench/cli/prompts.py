@@ -15,7 +15,7 @@ from workbench.base.tables import Row, Table, columns
 from workbench.cli.loading import on_bench
 from workbench.cli.output import csv_option, only, plain, warn, write_csv, write_json, write_tables
 from workbench.cli.selection import Selection, selection
-from workbench.compaction.language import told_in
+from workbench.compaction.language import language_of
 from workbench.compaction.preset import has_prompt
 from workbench.compaction.prompts import ENDINGS, adopted_name, load_prompt, prompt_files, write_own
 from workbench.compaction.prompts import adopt as write_adopted
@@ -157,7 +157,7 @@ def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool, as
     path = paths.prompts() / name
     if path.is_file() and not force and load_prompt(name).text != text:
         raise BadInput(f"{path} exists with other text; --force replaces it.")
-    path = write_adopted(preset, text, told_in(text) or "en")
+    path = write_adopted(preset, text, language_of(text) or "en")
     if as_json:
         write_json({"id": path.stem, "preset": preset, "file": path, "found": found})
         return

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from workbench.base.errors import BadInput
 from workbench.base.reading import read_text
 from workbench.cli.output import warn
-from workbench.compaction.flags import read_by
+from workbench.compaction.flags import parse_with_best
 from workbench.compaction.policy import explain
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.compaction.settings import setting_named, with_settings
@@ -45,7 +45,7 @@ def _preset_of(file: Path, otherwise: str) -> Preset:
     the strategy that knows most of it."""
     known = load_preset(otherwise) if otherwise else None
     first = (strategy(known.strategy),) if known else ()
-    found, _ = _read(file, lambda text: read_by((*first, *all_strategies()), text))
+    found, _ = _read(file, lambda text: parse_with_best((*first, *all_strategies()), text))
     return known if known and known.strategy == found.id else default_preset(found.id)
 
 

@@ -25,7 +25,7 @@ from workbench.cli.replay import cost_unit, replay_document
 from workbench.cli.rework import rework_document, write_rework
 from workbench.cli.selection import Selection, selection
 from workbench.cli.watched import tell_recorded
-from workbench.compaction.of_tool import tools_preset
+from workbench.compaction.of_tool import agent_preset_id
 from workbench.repairs.advice import advice
 from workbench.tokens.sizes import usage_words
 
@@ -77,7 +77,7 @@ def command(chosen: Selection, only_rework: bool, **given: Any) -> None:
 
 def _why(chosen: Selection, *, as_json: bool, as_csv: str | None) -> None:
     bench, course = on_bench_and_course(chosen)
-    preset = chosen.policy(tools_preset(bench.session) or PRESET)
+    preset = chosen.policy(agent_preset_id(bench.session) or PRESET)
     found = diagnose(bench.context, course, bench.epoch, preset)
     passed = [judge_recorded(one, bench.session) for one in bench.watched]
     if as_csv:

@@ -24,7 +24,7 @@ _CHANGE = re.compile(r"^(.*) \+(\d+) −(\d+) \((\d+)×\)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class SummaryExtras:
     """What a summary's message carries beside the summary, each part empty where there is nothing."""
 
     request: str = ""
@@ -48,7 +48,7 @@ class Texts:
         return "\n".join(f"<{tag}>\n{text}\n</{tag}>" for tag, text in elements if text)
 
 
-def read_texts(text: str) -> Texts:
+def read_extras(text: str) -> SummaryExtras:
     """What a summary's message carries, from its text; nothing from any other text."""
     found = _REQUEST.match(text)
     behind = _without_request(text).partition("</summary>")[2]
@@ -56,7 +56,7 @@ def read_texts(text: str) -> Texts:
     for tag, body in _ELEMENT.findall(behind):
         parts.setdefault(tag, []).append(body)
     changed = [made for body in parts.get("changes", ()) for made in _CHANGE.findall(body)]
-    return Texts(
+    return SummaryExtras(
         found[1] if found else "",
         tuple(parts.get("pinned", ())),
         _lines(parts.get("recent_memories", ())),
@@ -74,10 +74,10 @@ def _without_request(text: str) -> str:
     return _REQUEST.sub("", text, count=1)
 
 
-def joined(several: Iterable[Texts]) -> Texts:
+def merge_extras(several: Iterable[SummaryExtras]) -> SummaryExtras:
     """Carried texts, oldest first, as one: the first request, every passage once, the newest list, the changes' sum."""
     texts = tuple(several)
-    return Texts(
+    return SummaryExtras(
         next((one.request for one in texts if one.request), ""),
         tuple(dict.fromkeys(passage for one in texts for passage in one.passages)),
         next((one.memories for one in reversed(texts) if one.memories), ()),
@@ -92,9 +92,9 @@ def _summed(stats: Sequence[tuple[FileChange, ...]]) -> tuple[FileChange, ...]:
 
 
 @per_shape
-def carried_of(shape: Shape) -> Mapping[int, Texts]:
+def extras_of(shape: Shape) -> Mapping[int, SummaryExtras]:
     """What earlier summaries carry, by index."""
-    return {index: read_texts(shape.masked_at(index).text) for index in shape.summaries}
+    return {index: read_extras(shape.masked_at(index).text) for index in shape.summaries}
 
 
 class Original(NamedTuple):
@@ -114,14 +114,14 @@ def original_of(context: Context) -> Original | None:
     """
     if found := opening_request(context.opening):
         return found
-    carried = joined(carried_of(context.shape).values()).request
+    carried = merge_extras(extras_of(context.shape).values()).request
     return Original(carried) if carried else None
 
 
 @per_shape
 def opening_request(opening: Shape) -> Original | None:
     """The first request in a session's first context; None where a summary there stands for what came before it."""
-    if carried := joined(carried_of(opening).values()).request:
+    if carried := merge_extras(extras_of(opening).values()).request:
         return Original(carried)
     back = range(len(opening.messages) - 1, -1, -1)
     ledgers = (read_ledger(opening.masked_at(at).text) for at in back if is_ledger(opening.messages[at]))

@@ -13,7 +13,7 @@ from workbench.base.secrets import masked
 from workbench.base.text import clip, counted
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs
-from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.outcome import Fate, NewMessage, Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.strategy import Strategy
 from workbench.formats.roles import KNOWN, joined_turns, refused
@@ -111,7 +111,7 @@ def _neighbours(context: Context, outcome: Outcome) -> str:
 
 
 def _nothing_empty(outcome: Outcome) -> Check:
-    made = [piece.message for piece in outcome.pieces if isinstance(piece, Made)]
+    made = [piece.message for piece in outcome.pieces if isinstance(piece, NewMessage)]
     empty = tuple(message.id for message in made if not _has_content(message))
     return Check(
         "no empty messages", True, not empty, f"{counted(len(empty), 'new message')} empty" if empty else "", empty
@@ -178,7 +178,7 @@ def _all_accounted_for(outcome: Outcome) -> Check:
 
 
 def _summary_not_empty(outcome: Outcome) -> Check:
-    made = [p.message for p in outcome.pieces if isinstance(p, Made) and p.message.kind == "summary"]
+    made = [p.message for p in outcome.pieces if isinstance(p, NewMessage) and p.message.kind == "summary"]
     passed = not outcome.summarizes or any(message.text.strip() for message in made)
     return Check("summary present", True, passed, "" if passed else "messages were summarized, but there is no summary")
 
@@ -206,7 +206,7 @@ def _in_form(outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Itera
     """Whether the new summaries are written as the strategy's template has it, where it has one."""
     if strategy.faults is None:
         return
-    made = [piece.message for piece in outcome.pieces if isinstance(piece, Made)]
+    made = [piece.message for piece in outcome.pieces if isinstance(piece, NewMessage)]
     spoken = [message for message in made if message.kind == "summary" and message.role != "assistant"]
     found = {message.id: tuple(strategy.faults(policy, message.text)) for message in spoken}
     faults = [fault for one in found.values() for fault in one]

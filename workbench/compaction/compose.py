@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from workbench.compaction.fates import Saw, Stroke, painted
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece
+from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, Piece
 from workbench.session import Span
 
 
@@ -23,7 +23,7 @@ def composed(first: Outcome, second: Outcome) -> Outcome:
     gave it, and so has what it only compressed, unless the second kept that. What it made into a summary or dropped has
     that fate for good. O(pieces and fates), not messages.
     """
-    stood = Stood(first)
+    stood = SourceMap(first)
     return replace(
         second,
         source=first.source,
@@ -37,7 +37,7 @@ def composed(first: Outcome, second: Outcome) -> Outcome:
 
 
 @dataclass(frozen=True)
-class Stood:
+class SourceMap:
     """Where each message that an outcome leaves stood before it."""
 
     outcome: Outcome
@@ -48,7 +48,7 @@ class Stood:
         starts, at = [], 0
         for piece in self.outcome.pieces:
             starts.append(at)
-            at += piece.stop - piece.start if isinstance(piece, Kept) else 1
+            at += piece.stop - piece.start if isinstance(piece, KeptSpan) else 1
         return starts
 
     def parts(self, start: int, stop: int) -> Iterator[Piece]:
@@ -56,9 +56,9 @@ class Stood:
         number = max(0, bisect_right(self._starts, start) - 1)
         while start < stop and number < len(self.outcome.pieces):
             piece, began = self.outcome.pieces[number], self._starts[number]
-            if isinstance(piece, Kept):
+            if isinstance(piece, KeptSpan):
                 last = min(piece.stop, piece.start + stop - began)
-                yield Kept(piece.start + start - began, last)
+                yield KeptSpan(piece.start + start - began, last)
                 start = began + last - piece.start
             else:
                 yield piece
@@ -68,32 +68,32 @@ class Stood:
     def index(self, place: int) -> int:
         """The input's index of the message at `place` of the output; the number of messages for its end."""
         for part in self.parts(place, place + 1):
-            if isinstance(part, Kept):
+            if isinstance(part, KeptSpan):
                 return part.start
             if part.stands_for:
                 return part.stands_for[0].start
         return len(self.outcome.source)
 
 
-def _pieces(stood: Stood, second: Outcome) -> tuple[Piece, ...]:
+def _pieces(stood: SourceMap, second: Outcome) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
     for piece in second.pieces:
-        if isinstance(piece, Made):
+        if isinstance(piece, NewMessage):
             behind = (span for given in piece.stands_for for span in _behind(stood, given))
-            pieces.append(Made(piece.message, tuple(_union(behind))))
+            pieces.append(NewMessage(piece.message, tuple(_union(behind))))
             continue
         for part in stood.parts(piece.start, piece.stop):
             last = pieces[-1] if pieces else None
-            if isinstance(part, Kept) and isinstance(last, Kept) and last.stop == part.start:
-                pieces[-1] = Kept(last.start, part.stop)
+            if isinstance(part, KeptSpan) and isinstance(last, KeptSpan) and last.stop == part.start:
+                pieces[-1] = KeptSpan(last.start, part.stop)
             else:
                 pieces.append(part)
     return tuple(pieces)
 
 
-def _behind(stood: Stood, given: Span) -> Iterator[Span]:
+def _behind(stood: SourceMap, given: Span) -> Iterator[Span]:
     for part in stood.parts(given.start, given.stop):
-        if isinstance(part, Kept):
+        if isinstance(part, KeptSpan):
             yield Span(part.start, part.stop)
         else:
             yield from part.stands_for
@@ -109,18 +109,18 @@ def _union(spans: Iterable[Span]) -> list[Span]:
     return out
 
 
-def _strokes(stood: Stood, second: Outcome) -> Iterator[Stroke]:
+def _strokes(stood: SourceMap, second: Outcome) -> Iterator[Stroke]:
     for span in stood.outcome.fates:
         yield Stroke(span.fate, (Span(span.start, span.stop),), span.saw)
     for span in second.fates:
         for part in stood.parts(span.start, span.stop):
-            if isinstance(part, Kept):
+            if isinstance(part, KeptSpan):
                 yield Stroke(span.fate, (Span(part.start, part.stop),), span.saw)
             elif _compressed(stood.outcome, part) and span.fate not in (Fate.KEPT, Fate.PINNED):
                 yield Stroke(span.fate, part.stands_for, _saw_at_most_part(span))
 
 
-def _compressed(first: Outcome, made: Made) -> bool:
+def _compressed(first: Outcome, made: NewMessage) -> bool:
     """Whether this is one message in fewer words, not a summary."""
     spans = made.stands_for
     return len(spans) == 1 and len(spans[0]) == 1 and first.fate_at(spans[0].start).fate is Fate.COMPRESSED

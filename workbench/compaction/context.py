@@ -9,7 +9,7 @@ from functools import cached_property
 
 from workbench.compaction.gauge import Gauge, cache_age_ms
 from workbench.compaction.layout import Layout
-from workbench.compaction.outcome import Kept, Outcome, Piece
+from workbench.compaction.outcome import KeptSpan, Outcome, Piece
 from workbench.compaction.past import Past
 from workbench.compaction.shape import Shape
 from workbench.formats.roles import Api
@@ -123,7 +123,7 @@ class Context:
         tokens, chars, count = sizes.overhead, 0, 0
         doubtful = sizes.overhead_basis is Basis.ESTIMATE
         for piece in pieces:
-            if isinstance(piece, Kept):
+            if isinstance(piece, KeptSpan):
                 tokens += layout.tokens[piece.stop] - layout.tokens[piece.start]
                 chars += layout.shape.chars[piece.stop] - layout.shape.chars[piece.start]
                 count += piece.stop - piece.start
@@ -183,7 +183,7 @@ class Context:
         sizes = self.layout.sizes
         tokens = array("q")
         for piece in outcome.pieces:
-            if isinstance(piece, Kept):
+            if isinstance(piece, KeptSpan):
                 tokens.extend(sizes.tokens[piece.start : piece.stop])
             else:
                 tokens.append(sizes.meter.tokens(piece.message))

@@ -31,7 +31,7 @@ ASK: dict[Language, str] = {
 
 
 @dataclass(frozen=True)
-class OneText:
+class TextBody:
     """One user message that holds everything; rendered when it is asked for, because it may be megabytes."""
 
     render: Callable[[], str]
@@ -42,7 +42,7 @@ class OneText:
 
 
 @dataclass(frozen=True)
-class Conversation:
+class MessagesBody:
     """Messages as they are, under `system` and `tools`, and what the user says `last`."""
 
     shape: AsMessages
@@ -61,15 +61,15 @@ class Conversation:
         return "\n".join([*parts, f"<user>\n{self.last}\n</user>"])
 
 
-Body = OneText | Conversation
+RequestBody = TextBody | MessagesBody
 
 
-def gone_on(body: Body, answer: str, last: str) -> Body:
+def follow_up(body: RequestBody, answer: str, last: str) -> RequestBody:
     """What is sent after an answer: the same, the answer, and what the user says then."""
-    if isinstance(body, Conversation):
+    if isinstance(body, MessagesBody):
         turn = (Message("asked", "user", (Text(body.last),)), Message("answered", "assistant", (Text(answer),)))
         return replace(body, messages=(*body.messages, *turn), last=last)
-    return OneText(lambda: f"{body.text}\n\n<summary>\n{answer}\n</summary>\n\n{last}")
+    return TextBody(lambda: f"{body.text}\n\n<summary>\n{answer}\n</summary>\n\n{last}")
 
 
 def tools_text(tools: Sequence[Tool]) -> str:

@@ -11,8 +11,8 @@ from itertools import accumulate, chain
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.keeping import before_unread, may_open, pinned_with_pairs, with_pairs
-from workbench.compaction.outcome import Fate, Made, Outcome, Piece
-from workbench.compaction.spans import each, kept, without
+from workbench.compaction.outcome import Fate, NewMessage, Outcome, Piece
+from workbench.compaction.spans import kept_pieces, spans_of, without
 from workbench.session import Message, Span, Text
 
 
@@ -86,18 +86,18 @@ def drop_oldest(old: Oldest, cut: int, marker: Marker) -> Outcome:
     spared = [index for index in old.exempt if lead <= index < cut]
     gone = without([Span(lead, cut)], spared)
     begins = may_open(context, chain(spared, range(cut, len(context))))
-    pieces: list[Piece] = [*kept([Span(0, lead)])]
+    pieces: list[Piece] = [*kept_pieces([Span(0, lead)])]
     if gone and (marker.always or not begins):
         name = f"dropped-{messages[gone[-1].stop - 1].id}"
-        made = Made(Message(name, "user", (Text(marker.text),), kind="meta"), tuple(gone))
+        made = NewMessage(Message(name, "user", (Text(marker.text),), kind="meta"), tuple(gone))
         ahead = _before_marker(context, spared, gone[0].start) if begins else []
-        pieces += [*kept(each(ahead)), made, *kept(each(spared[len(ahead) :]))]
+        pieces += [*kept_pieces(spans_of(ahead)), made, *kept_pieces(spans_of(spared[len(ahead) :]))]
     else:
-        pieces += kept(each(spared))
-    pieces += kept([Span(cut, len(context))])
+        pieces += kept_pieces(spans_of(spared))
+    pieces += kept_pieces([Span(cut, len(context))])
     strokes = [
-        Stroke(Fate.KEPT, [Span(0, lead), *each(spared), Span(cut, len(context))]),
-        Stroke(Fate.PINNED, each(sorted(pins))),
+        Stroke(Fate.KEPT, [Span(0, lead), *spans_of(spared), Span(cut, len(context))]),
+        Stroke(Fate.PINNED, spans_of(sorted(pins))),
     ]
     return Outcome("compacted", "", messages, tuple(pieces), painted(len(context), strokes))
 

@@ -14,15 +14,15 @@ from msgspec import Struct
 
 from workbench.base.figures import grouped
 from workbench.base.text import clip_middle, counted, plural
-from workbench.compaction.compose import Stood, composed
+from workbench.compaction.compose import SourceMap, composed
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
-from workbench.compaction.keeping import in_place, pinned_with_pairs, with_pairs
+from workbench.compaction.keeping import pieces_in_place, pinned_with_pairs, with_pairs
 from workbench.compaction.layout import Layout
-from workbench.compaction.outcome import Fate, Kept, Outcome, Rung, unchanged
+from workbench.compaction.outcome import Fate, KeptSpan, Outcome, Rung, unchanged
 from workbench.compaction.policy import Policy
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.spans import each
+from workbench.compaction.spans import spans_of
 from workbench.compaction.strategy import Compacting, Strategy
 from workbench.session import Block, Message, Span, Text, ToolResult
 from workbench.session.masked import cut_blocks
@@ -85,19 +85,19 @@ def _known(shape: Shape, ids: Iterable[str]) -> list[int]:
     return [shape.index_of[id] for id in ids if id in shape.index_of]
 
 
-def edited(context: Context, edits: Edits) -> Outcome:
+def apply_edits(context: Context, edits: Edits) -> Outcome:
     """What the edits alone do: dropped messages gone, shortened ones in fewer words, the rest as it is."""
     dropped, shortened = reach(context, edits)
     messages = context.messages
     new = {i: short for i in shortened if (short := shortened_message(messages[i])) is not messages[i]}
     if not dropped and not new:
         return unchanged(messages, "the edits change nothing: their messages are pinned or already short")
-    pieces = in_place(Span(0, len(messages)), new, dropped)
+    pieces = pieces_in_place(Span(0, len(messages)), new, dropped)
     strokes = (
         Stroke(Fate.KEPT, (Span(0, len(messages)),)),
-        Stroke(Fate.PINNED, each(sorted(pinned_with_pairs(context)))),
-        Stroke(Fate.COMPRESSED, each(sorted(new)), "part"),
-        Stroke(Fate.DROPPED, each(sorted(dropped))),
+        Stroke(Fate.PINNED, spans_of(sorted(pinned_with_pairs(context)))),
+        Stroke(Fate.COMPRESSED, spans_of(sorted(new)), "part"),
+        Stroke(Fate.DROPPED, spans_of(sorted(dropped))),
     )
     draft = Outcome("compacted", _words(dropped, new), messages, tuple(pieces), painted(len(messages), strokes))
     before, after = context.total.tokens, context.outcome_size(draft).tokens
@@ -114,14 +114,14 @@ def _words(dropped: Collection[int], shortened: Collection[int]) -> str:
 
 def named(indexes: Collection[int]) -> str:
     """Messages by their numbers, `messages 4–5, 9`; many are only counted."""
-    spans, count = each(sorted(indexes)), len(indexes)
+    spans, count = spans_of(sorted(indexes)), len(indexes)
     if len(spans) > 4:
         return counted(count, "message")
     several = (f"{s.start + 1}–{s.stop}" if len(s) > 1 else str(s.start + 1) for s in spans)
     return f"{plural(count, 'message')} {', '.join(several)}"
 
 
-def given(context: Context, edits: Edits) -> Context:
+def context_after_edits(context: Context, edits: Edits) -> Context:
     """The context that the strategy is given: what the edits leave, with its pins, and its split at the nearest message
     that is left."""
     first = _first(context, edits)
@@ -138,7 +138,7 @@ def compacting(context: Context, edits: Edits, strategy: Strategy[Any], policy: 
         return (yield from strategy.compact(context, policy))
     second = yield from strategy.compact(_after(context, first), policy)
     both = composed(first, second)
-    tail = Stood(first).index(second.split) if second.split else 0
+    tail = SourceMap(first).index(second.split) if second.split else 0
     if second.status == "unchanged" and not context.manual:
         return unchanged(context.messages, second.reason, both.trace)
     if second.status == "unchanged":
@@ -152,7 +152,7 @@ def _first(context: Context, edits: Edits) -> Outcome | None:
     """What the edits do, None if nothing: then the strategy works on the context itself."""
     if not edits:
         return None
-    first = edited(context, edits)
+    first = apply_edits(context, edits)
     return None if first.status == "unchanged" else first
 
 
@@ -201,7 +201,7 @@ def nearest(before: Shape, after: Shape, id: str | None) -> str | None:
 def _layout(context: Context, first: Outcome) -> Layout:
     """The layout of what the edits leave: made once for the same edits, whatever the split, the pins and the policy."""
     known = _last_layout(context.shape)
-    key = tuple(piece if isinstance(piece, Kept) else piece.stands_for for piece in first.pieces)
+    key = tuple(piece if isinstance(piece, KeptSpan) else piece.stands_for for piece in first.pieces)
     sizes = context.layout.sizes
     if key not in known:
         known.clear()
@@ -214,5 +214,5 @@ def _layout(context: Context, first: Outcome) -> Layout:
 
 
 @per_shape
-def _last_layout(shape: Shape) -> dict[tuple[Kept | tuple[Span, ...], ...], tuple[object, Layout]]:
+def _last_layout(shape: Shape) -> dict[tuple[KeptSpan | tuple[Span, ...], ...], tuple[object, Layout]]:
     return {}

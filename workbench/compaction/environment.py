@@ -9,7 +9,7 @@ from msgspec import Struct
 from workbench.base.environment import PREFIX, variables
 from workbench.base.errors import BadInput
 from workbench.compaction.policy import Policy
-from workbench.compaction.settings import meant, setting_named, settings_of
+from workbench.compaction.settings import setting_named, settings_of, suggestion
 from workbench.compaction.strategies import strategy_ids
 
 
@@ -44,7 +44,7 @@ def variables_of(strategy_id: str, policy: type[Policy]) -> dict[str, Variable]:
     found: dict[str, Variable] = {}
     for name, text in own.items():
         if name not in known:
-            raise BadInput(f"The variable {name} matches no setting; {meant(name, known)}")
+            raise BadInput(f"The variable {name} matches no setting; {suggestion(name, known)}")
         today = policy.today(known[name])
         setting = setting_named(policy, today.name)
         if setting.key in found:

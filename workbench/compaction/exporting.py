@@ -19,7 +19,9 @@ TOLERATED_PERCENT = 2
 """By how much an export that is opened again may show another size than was promised, without a word on it."""
 
 
-def exported(session: Session, left: Context, messages: Sequence[Message], format_id: str | None = None) -> Export:
+def export_compacted(
+    session: Session, left: Context, messages: Sequence[Message], format_id: str | None = None
+) -> Export:
     """`messages` of `session`, which are the context `left` as the format can carry it, with its memories.
 
     A pinned system message is a user's text where the format's agent sends its own system prompt alone.

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from workbench.base.errors import BadInput
 from workbench.compaction.policy import explain
 from workbench.compaction.settings import settings_of
-from workbench.compaction.strategy import P, Pasted, Read, Strategy
+from workbench.compaction.strategy import P, ParsedPolicy, ProductParameters, Strategy
 
 WRAPPER = "feature_flags"
 
@@ -28,7 +28,7 @@ def flag(
     *,
     defaults: Mapping[str, Any],
     beside: Mapping[str, str] | None = None,
-) -> Pasted[P]:
+) -> ProductParameters[P]:
     """The JSON object under the flag `name`: it is read alone, as the string that a flag carries, by its name, or among
     all the flags, in snake_case or camelCase.
 
@@ -37,7 +37,7 @@ def flag(
     """
     others = beside or {}
 
-    def read(text: str) -> Read[P]:
+    def read(text: str) -> ParsedPolicy[P]:
         given = _object(text)
         if WRAPPER in given:
             flags = _object(given.pop(WRAPPER))
@@ -54,7 +54,7 @@ def flag(
         except ValidationError as error:
             raise BadInput(f"{name}: {explain(error)}") from None
         taken = (one.key for one in settings_of(policy_type) if one.is_in(values))
-        return Read(policy, tuple(taken), (*unknown, *flags, *given))
+        return ParsedPolicy(policy, tuple(taken), (*unknown, *flags, *given))
 
     def write(policy: P) -> str:
         values = policy.model_dump(mode="json")
@@ -67,10 +67,10 @@ def flag(
         return json.dumps(theirs | more, indent=2, ensure_ascii=False)
 
     about = f"{name}: the JSON object, the flag's string value, or the complete {WRAPPER}."
-    return Pasted(name=name, about=about, read=read, write=write)
+    return ProductParameters(name=name, about=about, read=read, write=write)
 
 
-def read_by(strategies: Sequence[Strategy[Any]], text: str) -> tuple[Strategy[Any], Read[Any]]:
+def parse_with_best(strategies: Sequence[Strategy[Any]], text: str) -> tuple[Strategy[Any], ParsedPolicy[Any]]:
     """The strategy that knows most of what is pasted, of several the first, and what it reads."""
     read = [(one, one.pasted.read(text)) for one in strategies if one.pasted]
     return max(read, key=lambda found: len(found[1].taken) - len(found[1].ignored))

@@ -17,7 +17,7 @@ from workbench.compaction.language import Language
 from workbench.compaction.prompts import fill
 
 
-class Words(Struct, frozen=True):
+class FrameWords(Struct, frozen=True):
     """What is said of each fact; `{}` stands for it."""
 
     user_messages: str
@@ -26,8 +26,8 @@ class Words(Struct, frozen=True):
     kept: str
 
 
-WORDS: dict[Language, Words] = {
-    "en": Words(
+WORDS: dict[Language, FrameWords] = {
+    "en": FrameWords(
         "You were originally given instructions from a user over one or more turns. Here were the user messages:\n"
         "{}\n\n",
         "Tools used before this summary: {}\n\n",
@@ -35,7 +35,7 @@ WORDS: dict[Language, Words] = {
         "\n\nBehind this summary stand the newest messages of that conversation, word for word. It was written without "
         "them: what it calls open may be done there.",
     ),
-    "zh": Words(
+    "zh": FrameWords(
         "用户此前在一轮或多轮对话中给出了指示。以下是用户的原话：\n{}\n\n",
         "摘要之前用过的工具：{}\n\n",
         "\n\n如缺少确切细节，此前的完整记录在会话文件 {} 中",

@@ -55,7 +55,7 @@ def cache_age_ms(answer: Message | None, newest: Message | None, at: float | Non
     return max(0, round(1000 * (at - answer.time)))
 
 
-class Meter(Protocol):
+class RunningMeter(Protocol):
     """A sum of a strategy's own over the messages of a context, from the first to the last.
 
     It is made for a context that is still empty and for a policy, is given one message after another, each just once,
@@ -71,7 +71,7 @@ class Meter(Protocol):
     def value(self) -> int: ...
 
 
-def read_on(meters: Iterable[Meter], layout: Layout, start: int, stop: int) -> None:
+def read_on(meters: Iterable[RunningMeter], layout: Layout, start: int, stop: int) -> None:
     """Give the meters messages `start`..`stop`."""
     messages, chars, tokens = layout.messages, layout.shape.api_chars, layout.sizes.tokens
     for meter in meters:

@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Piece
+from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Piece
 from workbench.compaction.prompts import fill
 from workbench.compaction.request import Excerpt
 from workbench.compaction.shape import Shape
-from workbench.compaction.spans import each, joined, kept, without
+from workbench.compaction.spans import joined, kept_pieces, spans_of, without
 from workbench.compaction.text import summary_inside
 from workbench.compaction.vocabulary import EarlierSummary, Unread
 from workbench.formats.roles import is_gap
@@ -56,7 +56,7 @@ def end_of_head(shape: Shape, unread: Unread) -> int:
     return stop
 
 
-def carried_summaries(context: Context, earlier: Iterable[int], choice: EarlierSummary) -> tuple[int, ...]:
+def summaries_in_request(context: Context, earlier: Iterable[int], choice: EarlierSummary) -> tuple[int, ...]:
     """The earlier summaries whose text a request carries; an agent's reply to a summary says nothing of its own."""
     if choice not in ("nest", "extend"):
         return ()
@@ -66,10 +66,10 @@ def carried_summaries(context: Context, earlier: Iterable[int], choice: EarlierS
 
 def text_of_summaries(context: Context, indexes: Iterable[int], *templates: str) -> str:
     """Earlier summaries' own words, oldest first. `templates` are how the strategy frames its own, in any language."""
-    return "\n\n".join(unframed(context.messages[index].text, *templates) for index in indexes)
+    return "\n\n".join(strip_template(context.messages[index].text, *templates) for index in indexes)
 
 
-def framed(template: str, summary: str) -> str:
+def apply_template(template: str, summary: str) -> str:
     """A summary in its template; one that brings the words before it along, because the prompt asks for them, is not
     given them twice."""
     before = template.partition("{summary}")[0].strip()
@@ -93,7 +93,7 @@ def preamble_of(context: Context) -> tuple[int, ...]:
     return tuple(found)
 
 
-def unframed(text: str, *templates: str) -> str:
+def strip_template(text: str, *templates: str) -> str:
     """An earlier summary's own words, without the one of the templates that this strategy put around them. Other
     places of the template may hold anything."""
     bare = text.strip()
@@ -115,21 +115,21 @@ _PLACE = re.compile(r"\{\w+\}")
 
 
 class Head(Struct, frozen=True):
-    """The messages before `stop`, sorted by what is to become of them. `lead` counts the leading system messages.
+    """The messages before `stop`, which a summary is to replace. `lead`: number of leading system messages.
 
-    `kept`: what stays of them whatever the strategy does (own system messages, earlier summaries if the policy keeps
-    them, both with their pairs, and pins); `pins` are those of the whole context. `fresh`: what a summary is to be made
-    of, pins included. `earlier`: summaries among them; `carried`: those whose text goes into the request; `given_up`:
-    those that go without a word.
+    `always_kept`: messages that no strategy removes (own system messages and earlier summaries that the policy keeps,
+    both with their pairs, and pins). `pins`: pinned messages of the whole context. `fresh`: messages to summarize, pins
+    included. `earlier`: summaries in the head; `in_request`: those whose text goes into the request;
+    `dropped_summaries`: those that are dropped unread.
     """
 
     lead: int
     stop: int
-    kept: frozenset[int]
+    always_kept: frozenset[int]
     pins: frozenset[int]
     earlier: tuple[int, ...]
-    carried: tuple[int, ...]
-    given_up: tuple[int, ...]
+    in_request: tuple[int, ...]
+    dropped_summaries: tuple[int, ...]
     fresh: tuple[Span, ...]
 
     def is_spent(self, staying: Iterable[int]) -> bool:
@@ -151,7 +151,7 @@ def head_of(context: Context, stop: int, choice: EarlierSummary) -> Head:
         frozenset(index for index in pins | staying if lead <= index < stop),
         pins,
         earlier,
-        carried_summaries(context, earlier, choice),
+        summaries_in_request(context, earlier, choice),
         earlier if choice == "drop" else (),
         tuple(without([Span(start, stop)], {*own, *earlier})) if start < stop else (),
     )
@@ -163,56 +163,58 @@ def head_fates(
     """The fates where `staying` is what stays of the head: what was neither shown nor stays is dropped."""
     strokes = [
         *shown.strokes(),
-        Stroke(Fate.SUMMARIZED, each(head.carried), "all"),
+        Stroke(Fate.SUMMARIZED, spans_of(head.in_request), "all"),
         Stroke(Fate.COMPRESSED, compressed),
-        Stroke(Fate.KEPT, [Span(0, head.lead), Span(head.stop, len(context)), *each(sorted(staying))]),
-        Stroke(Fate.PINNED, each(sorted(head.pins))),
+        Stroke(Fate.KEPT, [Span(0, head.lead), Span(head.stop, len(context)), *spans_of(sorted(staying))]),
+        Stroke(Fate.PINNED, spans_of(sorted(head.pins))),
     ]
     return painted(len(context), strokes)
 
 
-def summary_made(context: Context, head: Head, staying: Iterable[int], role: Role, text: str, reply: str) -> list[Made]:
+def summary_messages(
+    context: Context, head: Head, staying: Iterable[int], role: Role, text: str, reply: str
+) -> list[NewMessage]:
     """The summary message, named after the newest message that it stands for, and the agent's reply to it if any."""
     newest = context.messages[head.fresh[-1].stop - 1]
-    gone = joined(without(head.fresh, staying), head.carried)
+    gone = joined(without(head.fresh, staying), head.in_request)
     name = f"summary-{newest.id}"
-    made = [Made(Message(name, role, (Text(text),), kind="summary", time=newest.time), tuple(gone))]
+    made = [NewMessage(Message(name, role, (Text(text),), kind="summary", time=newest.time), tuple(gone))]
     if reply:
         answer = Message(f"{name}:reply", "assistant", (Text(reply),), kind="summary", time=newest.time)
-        made.append(Made(answer, tuple(gone)))
+        made.append(NewMessage(answer, tuple(gone)))
     return made
 
 
-def in_place(span: Span, new: Mapping[int, Message], gone: Set[int] = frozenset()) -> list[Piece]:
+def pieces_in_place(span: Span, new: Mapping[int, Message], gone: Set[int] = frozenset()) -> list[Piece]:
     """The messages `span` as pieces, those of `new` (by index) in their old places, without those `gone`."""
     pieces: list[Piece] = []
     here = span.start
     for index in sorted(new.keys() | gone):
         if here < index:
-            pieces.append(Kept(here, index))
+            pieces.append(KeptSpan(here, index))
         if index in new:
-            pieces.append(Made(new[index], (Span(index, index + 1),)))
+            pieces.append(NewMessage(new[index], (Span(index, index + 1),)))
         here = index + 1
     if here < span.stop:
-        pieces.append(Kept(here, span.stop))
+        pieces.append(KeptSpan(here, span.stop))
     return pieces
 
 
-def in_order(
-    context: Context, before: Sequence[Piece], made: Sequence[Made], after: Sequence[Kept]
+def ordered_pieces(
+    context: Context, before: Sequence[Piece], made: Sequence[NewMessage], after: Sequence[KeptSpan]
 ) -> tuple[Piece, ...]:
     """Leading system messages, `before`, the new messages, `after`.
 
     Where `before` would let the agent speak first, which an API refuses, the new messages go in front of it.
     """
-    system = kept([Span(0, context.shape.lead)])
+    system = kept_pieces([Span(0, context.shape.lead)])
     if may_open(context, (index for piece in before for index in _stands_at(piece))):
         return (*system, *before, *made, *after)
     return (*system, *made, *before, *after)
 
 
 def _stands_at(piece: Piece) -> Iterable[int]:
-    return range(piece.start, piece.stop) if isinstance(piece, Kept) else (piece.stands_for[0].start,)
+    return range(piece.start, piece.stop) if isinstance(piece, KeptSpan) else (piece.stands_for[0].start,)
 
 
 def may_open(context: Context, indexes: Iterable[int]) -> bool:

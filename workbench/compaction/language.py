@@ -25,7 +25,7 @@ LATIN_FOR_HAN = 3
 
 
 @remembered(256)
-def told_in(text: str) -> Language | None:
+def language_of(text: str) -> Language | None:
     """The language that a text is clearly in: English without any Chinese character, or Chinese in the main. None for
     a mixed one, which may be meant for either, and for one of next to no words."""
     words = _HELD.sub("", text)

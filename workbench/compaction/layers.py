@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from workbench.compaction.context import Context
-from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.outcome import Fate, NewMessage, Outcome
 from workbench.tokens.sizes import Basis
 
 
@@ -70,7 +70,7 @@ def layers_after(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
         tuple(
             piece.message
             for piece in outcome.pieces
-            if isinstance(piece, Made)
+            if isinstance(piece, NewMessage)
             and not any(outcome.fate_at(span.start).fate is Fate.COMPRESSED for span in piece.stands_for)
         )
     )

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 
-class Mark(Struct, frozen=True):
+class TemplateMark(Struct, frozen=True):
     """Fixed words of a template, under the section `under` (its title as the request has it), "" for the whole answer.
 
     `how` they stand there: `opening`, at the very beginning; `label`, a name before what is said of it; `item`, before

@@ -26,7 +26,7 @@ class Memory(Struct, frozen=True):
     of: tuple[int, ...]
 
 
-def condensed(lines: Sequence[str], room: int) -> list[Memory]:
+def condense(lines: Sequence[str], room: int) -> list[Memory]:
     """The memories in at most `room` lines, in their order, each where its newest one stood.
 
     Repeated ones are told once in any case; similar ones are merged, and light ones left out, only as far as it takes.

@@ -12,17 +12,17 @@ from workbench.formats.registry import by_id
 from workbench.session import Session
 
 
-def tools_preset(session: Session) -> str:
+def agent_preset_id(session: Session) -> str:
     """The id of the preset that compacts as the session's own tool does; "" where there is none."""
     with suppress(BadInput):
         return by_id(session.format).preset
     return ""
 
 
-def of_its_time(preset: Preset, session: Session) -> Preset:
+def preset_for_version(preset: Preset, session: Session) -> Preset:
     """The preset of the session's own tool as the version did it that wrote the session, or, where its files name none,
     as it was done on the day on which it began; any other preset as it is."""
-    if not preset.id or preset.id != tools_preset(session):
+    if not preset.id or preset.id != agent_preset_id(session):
         return preset
     began = next((message.time for message in session.messages if message.time is not None), None)
     return preset.of_version(session.facts.version, None if began is None else moment(began).date())

@@ -51,14 +51,14 @@ class FateSpan(Struct, frozen=True):
         return self.stop - self.start
 
 
-class Kept(Struct, frozen=True):
+class KeptSpan(Struct, frozen=True):
     """Input messages `start`..`stop`, unchanged: byte-identical because they are the same objects."""
 
     start: int
     stop: int
 
 
-class Made(Struct, frozen=True):
+class NewMessage(Struct, frozen=True):
     """A new message, and the input messages it stands for (spans, in order; empty for a message that stands for
     none)."""
 
@@ -66,7 +66,7 @@ class Made(Struct, frozen=True):
     stands_for: tuple[Span, ...] = ()
 
 
-Piece = Kept | Made
+Piece = KeptSpan | NewMessage
 Status = Literal["compacted", "fallback", "unchanged", "not_smaller"]
 
 
@@ -114,7 +114,7 @@ class Outcome:
         """The new context."""
         out: list[Message] = []
         for piece in self.pieces:
-            if isinstance(piece, Kept):
+            if isinstance(piece, KeptSpan):
                 out.extend(self.source[piece.start : piece.stop])
             else:
                 out.append(piece.message)
@@ -125,7 +125,7 @@ class Outcome:
         """For every output message, the input messages it stands for."""
         out: list[tuple[Span, ...]] = []
         for piece in self.pieces:
-            if isinstance(piece, Kept):
+            if isinstance(piece, KeptSpan):
                 out.extend((Span(i, i + 1),) for i in range(piece.start, piece.stop))
             else:
                 out.append(piece.stands_for)
@@ -188,7 +188,7 @@ class Outcome:
 
 def unchanged(source: Sequence[Message], reason: str, trace: Iterable[str] = ()) -> Outcome:
     """The outcome that changes nothing, with the reason."""
-    whole = (Kept(0, len(source)),) if source else ()
+    whole = (KeptSpan(0, len(source)),) if source else ()
     fates = (FateSpan(0, len(source), Fate.KEPT),) if source else ()
     return Outcome("unchanged", reason, source, whole, fates, trace=tuple(trace))
 

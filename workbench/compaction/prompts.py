@@ -25,7 +25,7 @@ ENDINGS = (".md", ".jinja")
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class PromptFile:
     id: str
     language: str
     placeholders: tuple[str, ...]
@@ -34,7 +34,7 @@ class Prompt:
     """Lines of the file before the text's first."""
 
 
-def load_prompt(name: str) -> Prompt:
+def load_prompt(name: str) -> PromptFile:
     """A prompt by its file name: the user's own, else the one in `prompts/`.
 
     Raises BadInput when it is missing or has no header, for a placeholder of the user's that nothing fills, and for a
@@ -49,13 +49,13 @@ def load_prompt(name: str) -> Prompt:
 
 
 @lru_cache(maxsize=64)
-def _own(path: Path, changed: int, size: int) -> Prompt:
+def _own(path: Path, changed: int, size: int) -> PromptFile:
     """Kept until the file has another time or size."""
     return checked(path, _read(path))
 
 
 @cache
-def _bundled(name: str) -> Prompt:
+def _bundled(name: str) -> PromptFile:
     return read_prompt(PROMPTS / name)
 
 
@@ -80,7 +80,7 @@ def content_of(name: str) -> str:
         raise BadInput(f"{path} cannot be read any more: {reason(error)}; put it back or choose another.") from None
 
 
-def read_prompt(path: Path) -> Prompt:
+def read_prompt(path: Path) -> PromptFile:
     """A prompt from any file. Raises BadInput with file and line."""
     return parsed(path, _read(path))
 
@@ -133,7 +133,7 @@ def _read(path: Path) -> str:
         raise BadInput(f"{path}: cannot be read as a prompt ({error}); use a UTF-8 text file.") from None
 
 
-def parsed(path: Path, content: str) -> Prompt:
+def parsed(path: Path, content: str) -> PromptFile:
     """The prompt in a file's content. Raises BadInput with file and line."""
     lines = content.split("\n")
     if lines[0].strip() != "---" or "---" not in [line.strip() for line in lines[1:]]:
@@ -151,7 +151,7 @@ def parsed(path: Path, content: str) -> Prompt:
     above = end + 1
     while above < len(lines) and not lines[above]:
         above += 1
-    return Prompt(header["id"], header.get("language", "en"), names, "\n".join(lines[above:]).rstrip("\n"), above)
+    return PromptFile(header["id"], header.get("language", "en"), names, "\n".join(lines[above:]).rstrip("\n"), above)
 
 
 def _header_end(lines: list[str]) -> int:
@@ -163,7 +163,7 @@ def _header_end(lines: list[str]) -> int:
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
-def checked(path: Path, content: str) -> Prompt:
+def checked(path: Path, content: str) -> PromptFile:
     """A user's prompt, if nothing is wrong with it: raises BadInput with the line of what is.
 
     One of the program's names may use the placeholders that the program fills; any other those of its own header.
@@ -187,7 +187,7 @@ def _in_text(text: str) -> Iterator[tuple[int, str]]:
             yield number, found[1]
 
 
-def _in_template(path: Path, prompt: Prompt) -> Iterator[tuple[int, str]]:
+def _in_template(path: Path, prompt: PromptFile) -> Iterator[tuple[int, str]]:
     from jinja2 import TemplateSyntaxError
 
     from workbench.compaction.templates import FAILURES, names_in
@@ -200,13 +200,13 @@ def _in_template(path: Path, prompt: Prompt) -> Iterator[tuple[int, str]]:
         raise BadInput(f"{path}: {' '.join(str(error).split())}; correct the template.") from None
 
 
-def _try(path: Path, prompt: Prompt, known: Collection[str]) -> None:
+def _try(path: Path, prompt: PromptFile, known: Collection[str]) -> None:
     """Render a template once with sample words."""
     for sample in (["sample"], []):
         filled(path, prompt, dict.fromkeys(known, sample))
 
 
-def filled(path: Path, prompt: Prompt, values: Mapping[str, Any]) -> str:
+def filled(path: Path, prompt: PromptFile, values: Mapping[str, Any]) -> str:
     """A template, read from `path`, with its values. Raises BadInput with the line on which it fails."""
     # Imported here because only plans need it.
     from workbench.compaction.templates import FAILURES, rendered

@@ -21,11 +21,11 @@ _TAGS = {"user": "user", "assistant": "agent", "tool": "tool_results", "system":
 def tagged(message: Message, answered: Collection[str]) -> str:
     """The whole message in tags. A call whose id is not `answered` is said to be open, so that the text is whole."""
     tag = "earlier_summary" if message.kind == "summary" else _TAGS[message.role]
-    parts = [part for block in told(message) if (part := _tagged_block(block, answered))]
+    parts = [part for block in blocks_to_render(message) if (part := _tagged_block(block, answered))]
     return f"<{tag}>\n" + "\n".join(parts) + f"\n</{tag}>"
 
 
-def told(message: Message) -> tuple[Block, ...]:
+def blocks_to_render(message: Message) -> tuple[Block, ...]:
     """A message's blocks; the texts of one that no person typed are injected ones, whether marked or not."""
     if message.kind != "meta" or message.role != "user":
         return message.blocks
@@ -49,7 +49,7 @@ def _tagged_block(block: Block, answered: Collection[str]) -> str:
             return f"<tool_result{error}>\n{block.text}\n</tool_result>{said}"
 
 
-class Labels(Struct, frozen=True):
+class RoleLabels(Struct, frozen=True):
     user: str
     agent: str
     thinking: str
@@ -59,12 +59,12 @@ class Labels(Struct, frozen=True):
 
 
 LABELS = {
-    "en": Labels("user", "assistant", "assistant thinking", "tool calls", "tool result", "injected"),
-    "zh": Labels("用户", "助手", "助手思考", "工具调用", "工具结果", "注入"),
+    "en": RoleLabels("user", "assistant", "assistant thinking", "tool calls", "tool result", "injected"),
+    "zh": RoleLabels("用户", "助手", "助手思考", "工具调用", "工具结果", "注入"),
 }
 
 
-class Limits(Struct, frozen=True):
+class PartLimits(Struct, frozen=True):
     """Characters shown of a text, of a call's input (0: the call's name alone), of a result, and of thinking."""
 
     text: int
@@ -73,11 +73,11 @@ class Limits(Struct, frozen=True):
     thinking: int = 0
 
 
-WHOLE = Limits(100_000_000, 100_000_000, 100_000_000)
+WHOLE = PartLimits(100_000_000, 100_000_000, 100_000_000)
 """For strategies that bound the whole text and not its parts."""
 
 
-class Entry(Struct, frozen=True):
+class RenderedMessage(Struct, frozen=True):
     """A message's text, and how many of its characters it shows: `seen` of `of`. `text` may be empty."""
 
     text: str
@@ -85,7 +85,7 @@ class Entry(Struct, frozen=True):
     of: int
 
 
-def labelled(message: Message, labels: Labels, limits: Limits, of: int) -> Entry:
+def labelled(message: Message, labels: RoleLabels, limits: PartLimits, of: int) -> RenderedMessage:
     """Thinking, texts, then calls on one line; of a message with results these first. `of`: the message's visible
     characters."""
     lines: list[str] = []
@@ -110,10 +110,10 @@ def labelled(message: Message, labels: Labels, limits: Limits, of: int) -> Entry
         calls.append(f"{call.name}({_cut(given, limits.call_input)})" if limits.call_input else call.name)
     if calls:
         lines.append(f"[{labels.calls}]: {', '.join(calls)}")
-    return Entry("\n".join(lines), min(seen, of), of)
+    return RenderedMessage("\n".join(lines), min(seen, of), of)
 
 
-def _speaker(message: Message, labels: Labels) -> str:
+def _speaker(message: Message, labels: RoleLabels) -> str:
     return labels.agent if message.role == "assistant" else labels.user
 
 
@@ -121,7 +121,7 @@ def _words(message: Message, *, injected: bool) -> str:
     """The texts that a tool put in; or the others, media as their placeholder, unknown blocks as their type."""
     parts = [
         block.text if isinstance(block, Text) else _stand_in(block)
-        for block in told(message)
+        for block in blocks_to_render(message)
         if isinstance(block, Text | Media | Opaque) and (isinstance(block, Text) and block.injected) is injected
     ]
     return "\n".join(filter(None, parts))

@@ -11,14 +11,14 @@ from functools import cached_property
 
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Painting, Stroke
-from workbench.compaction.keeping import in_place
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece
-from workbench.compaction.spans import each
+from workbench.compaction.keeping import pieces_in_place
+from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, Piece
+from workbench.compaction.spans import spans_of
 from workbench.session import Message, Span
 from workbench.tokens.sizes import Basis, Size, Sizes
 
 
-class Replaced:
+class Replacements:
     """Of `count` messages, all of `new` (by index) replaced.
 
     `other` says which message stands in the place of some of these instead; None for the context's own.
@@ -70,21 +70,21 @@ class Replaced:
 
     @cached_property
     def _pieces(self) -> tuple[Piece, ...]:
-        return tuple(in_place(Span(0, self.count), self.new))
+        return tuple(pieces_in_place(Span(0, self.count), self.new))
 
     @cached_property
     def _place(self) -> dict[int, int]:
         """Which of the pieces each replaced message is."""
-        return {piece.stands_for[0].start: at for at, piece in enumerate(self._pieces) if isinstance(piece, Made)}
+        return {piece.stands_for[0].start: at for at, piece in enumerate(self._pieces) if isinstance(piece, NewMessage)}
 
     @cached_property
     def _painting(self) -> Painting:
-        strokes = [Stroke(Fate.KEPT, [Span(0, self.count)]), Stroke(Fate.COMPRESSED, each(sorted(self.new)))]
+        strokes = [Stroke(Fate.KEPT, [Span(0, self.count)]), Stroke(Fate.COMPRESSED, spans_of(sorted(self.new)))]
         return Painting(self.count, strokes)
 
     def _fates(self, other: Mapping[int, Message | None], pins: Iterable[int]) -> tuple[FateSpan, ...]:
         own = sorted(index for index, instead in other.items() if instead is None)
-        return self._painting.over([Stroke(Fate.KEPT, each(own)), Stroke(Fate.PINNED, each(sorted(pins)))])
+        return self._painting.over([Stroke(Fate.KEPT, spans_of(own)), Stroke(Fate.PINNED, spans_of(sorted(pins)))])
 
     def _told(self, other: Mapping[int, Message | None]) -> tuple[Piece, ...]:
         """The pieces around `other` made anew, all others as they are."""
@@ -95,13 +95,13 @@ class Replaced:
             if done < place:
                 _join(out, waits, here, self._pieces[done:place])
                 waits = index
-                if isinstance(last := out[-1], Kept) and instead is None:
+                if isinstance(last := out[-1], KeptSpan) and instead is None:
                     waits = last.start
                     out.pop()
             if instead is not None:
                 if waits < index:
-                    out.append(Kept(waits, index))
-                out.append(Made(instead, (Span(index, index + 1),)))
+                    out.append(KeptSpan(waits, index))
+                out.append(NewMessage(instead, (Span(index, index + 1),)))
                 waits = index + 1
             done, here = place + 1, index + 1
         _join(out, waits, here, self._pieces[done:])
@@ -112,11 +112,11 @@ def _join(out: list[Piece], waits: int, here: int, pieces: Sequence[Piece]) -> N
     """Tell the messages `waits`..`here` as they are, then `pieces`, which follow."""
     if waits < here:
         first = pieces[0] if pieces else None
-        if isinstance(first, Kept):
-            out.append(Kept(waits, first.stop))
+        if isinstance(first, KeptSpan):
+            out.append(KeptSpan(waits, first.stop))
             pieces = pieces[1:]
         else:
-            out.append(Kept(waits, here))
+            out.append(KeptSpan(waits, here))
     out.extend(pieces)
 
 

@@ -20,13 +20,13 @@ from workbench.base.figures import grouped
 from workbench.base.secrets import without_secrets
 from workbench.base.text import clip_at_sentence, counted
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import ASK, AsMessages, Body, Conversation, OneText, gone_on
+from workbench.compaction.conversation import ASK, AsMessages, MessagesBody, RequestBody, TextBody, follow_up
 from workbench.compaction.fates import Stroke
 from workbench.compaction.language import Language
 from workbench.compaction.outcome import Fate
-from workbench.compaction.render import Entry, Labels, Limits, labelled, tagged
+from workbench.compaction.render import PartLimits, RenderedMessage, RoleLabels, labelled, tagged
 from workbench.compaction.shape import Shape, newest_per_shape
-from workbench.compaction.spans import each, indexes_of
+from workbench.compaction.spans import indexes_of, spans_of
 from workbench.compaction.strategy import Answer, Requests, RequestSettings, SummaryFailed, SummaryRequest
 from workbench.compaction.text import without_summary_tags
 from workbench.session import Message, Span
@@ -42,7 +42,7 @@ EXTEND: dict[Language, str] = {
 }
 
 
-class Asked(Struct, frozen=True):
+class RequestPrompt(Struct, frozen=True):
     """What a request says beside the messages. `carry_on`: the earlier summary's text stands before the new one's.
     `second_look`: what is asked of the answer, "" for nothing; the second answer then counts."""
 
@@ -79,7 +79,7 @@ class Style(Struct, frozen=True):
     can tell. With it goes `in_part(span)`: the messages that are not shown whole, as (seen, of) by index.
     """
 
-    entry_at: Callable[[int], Entry]
+    entry_at: Callable[[int], RenderedMessage]
     gap: str
     opening: str
     closing: str
@@ -87,7 +87,7 @@ class Style(Struct, frozen=True):
     in_part: Callable[[Span], Mapping[int, tuple[int, int]]] = lambda span: {}
 
 
-class Until(Struct, frozen=True):
+class ConversationStyle(Struct, frozen=True):
     """The conversation itself is sent, as `shape` says, its messages before `stop` without those `left_out`; at most
     `limit` characters of them and the prompt, 0 for no limit."""
 
@@ -97,7 +97,7 @@ class Until(Struct, frozen=True):
     limit: int
 
 
-class Bounds(Struct, frozen=True):
+class Truncation(Struct, frozen=True):
     """A text over `limit` characters becomes its first `first`, `marker`, and its last `last`."""
 
     limit: int
@@ -106,13 +106,13 @@ class Bounds(Struct, frozen=True):
     marker: str = "…"
 
 
-def without_middle(limit: int) -> Bounds:
+def without_middle(limit: int) -> Truncation:
     """At most `limit` characters, the marker counted; the start gets the odd one. 0 and less: nothing."""
     end = max(limit - 1, 0) // 2
-    return Bounds(limit, max(limit - 1, 0) - end, end) if limit > 0 else Bounds(0, 0, 0, "")
+    return Truncation(limit, max(limit - 1, 0) - end, end) if limit > 0 else Truncation(0, 0, 0, "")
 
 
-UNBOUNDED = Bounds(1 << 62, 1 << 62, 0)
+UNBOUNDED = Truncation(1 << 62, 1 << 62, 0)
 
 
 class Excerpt(Struct, frozen=True):
@@ -127,7 +127,7 @@ class Excerpt(Struct, frozen=True):
 
     def strokes(self) -> tuple[Stroke, Stroke]:
         """The fates of what was shown: summarized, seen whole or in part. What was not is left to other strokes."""
-        parts = each(sorted(self.in_part))
+        parts = spans_of(sorted(self.in_part))
         return Stroke(Fate.SUMMARIZED, self.spans, "all"), Stroke(Fate.SUMMARIZED, parts, "part")
 
 
@@ -142,7 +142,7 @@ def both(first: Excerpt, second: Excerpt) -> Excerpt:
     )
 
 
-def excerpt(context: Context, spans: Sequence[Span], style: Style, bounds: Bounds) -> Excerpt:
+def excerpt(context: Context, spans: Sequence[Span], style: Style, bounds: Truncation) -> Excerpt:
     """The messages `spans` within `bounds` (marker not counted). Rendered now only where it may have to be cut."""
     if style.at_most is not None and sum(map(style.at_most, spans)) <= bounds.limit:
         return _whole(context, spans, style)
@@ -183,12 +183,12 @@ def _shown(render: Callable[[], str], chars: int, views: Iterable[tuple[int, int
     """`views`: index, seen, of; ascending. A message of no characters is shown whole, one of none seen not at all."""
     there = [(index, seen, of) for index, seen, of in views if seen or not of]
     parts = {index: (seen, of) for index, seen, of in there if seen < of}
-    return Excerpt(render, chars, tuple(each(index for index, _, _ in there)), parts, cut)
+    return Excerpt(render, chars, tuple(spans_of(index for index, _, _ in there)), parts, cut)
 
 
-def _gathered(indexes: Iterable[int], style: Style, enough: int) -> tuple[list[tuple[int, Entry]], int]:
+def _gathered(indexes: Iterable[int], style: Style, enough: int) -> tuple[list[tuple[int, RenderedMessage]], int]:
     """Entries until their joined length is over `enough`; that length."""
-    gathered: list[tuple[int, Entry]] = []
+    gathered: list[tuple[int, RenderedMessage]] = []
     total = -len(style.gap)
     for index in indexes:
         one = style.entry_at(index)
@@ -199,7 +199,9 @@ def _gathered(indexes: Iterable[int], style: Style, enough: int) -> tuple[list[t
     return gathered, max(total, 0)
 
 
-def _reaching(gathered: Sequence[tuple[int, Entry]], style: Style, room: int) -> Sequence[tuple[int, Entry]]:
+def _reaching(
+    gathered: Sequence[tuple[int, RenderedMessage]], style: Style, room: int
+) -> Sequence[tuple[int, RenderedMessage]]:
     """The first entries whose joined length reaches `room`, all of them where it does not."""
     total = -len(style.gap)
     for number, (_, one) in enumerate(gathered, 1):
@@ -209,7 +211,7 @@ def _reaching(gathered: Sequence[tuple[int, Entry]], style: Style, room: int) ->
     return gathered
 
 
-def _joined(gathered: Iterable[tuple[int, Entry]], style: Style) -> str:
+def _joined(gathered: Iterable[tuple[int, RenderedMessage]], style: Style) -> str:
     return style.gap.join(one.text for _, one in gathered if one.text)
 
 
@@ -225,7 +227,7 @@ def tagged_style(context: Context, spans: Sequence[Span], message_at: Callable[[
         at = bisect_right(starts, index) - 1
         return at >= 0 and index < spans[at].stop
 
-    def entry_at(index: int) -> Entry:
+    def entry_at(index: int) -> RenderedMessage:
         partners = shape.partners.get(index, ())
         whole = all(map(given, partners))
         if whole and index in known:
@@ -235,7 +237,7 @@ def tagged_style(context: Context, spans: Sequence[Span], message_at: Callable[[
         if message_at is not None and (message := message_at(index)) is not original:
             seen = min(visible_chars(message), of)
         answered = {r.call_id for at in partners if given(at) for r in shape.messages[at].results}
-        entry = Entry(tagged(message, answered), seen, of)
+        entry = RenderedMessage(tagged(message, answered), seen, of)
         if whole:
             known[index] = entry
         return entry
@@ -255,12 +257,12 @@ def tagged_style(context: Context, spans: Sequence[Span], message_at: Callable[[
     return Style(entry_at, "\n", "<conversation>\n", "\n</conversation>\n", at_most, in_part)
 
 
-def labelled_style(shape: Shape, labels: Labels, limits: Limits) -> Style:
+def labelled_style(shape: Shape, labels: RoleLabels, limits: PartLimits) -> Style:
     """Messages as labelled lines, each part cut to its limit."""
     known = _entries_made(shape, (labels, limits))
     messages, chars = shape.messages, shape.chars
 
-    def entry_at(index: int) -> Entry:
+    def entry_at(index: int) -> RenderedMessage:
         found = known.get(index)
         if found is None:
             found = known[index] = labelled(messages[index], labels, limits, chars[index + 1] - chars[index])
@@ -270,25 +272,31 @@ def labelled_style(shape: Shape, labels: Labels, limits: Limits) -> Style:
 
 
 @newest_per_shape
-def _entries_made(shape: Shape, style: Hashable) -> dict[int, Entry]:
+def _entries_made(shape: Shape, style: Hashable) -> dict[int, RenderedMessage]:
     """The entries of one style that are rendered already."""
     return {}
 
 
-def within(hard_limit: int, asked: Asked, style: Style) -> Bounds:
+def truncation_for(hard_limit: int, asked: RequestPrompt, style: Style) -> Truncation:
     """The bounds that keep a whole request under `hard_limit` characters; 0 is no limit."""
     if not hard_limit:
         return UNBOUNDED
     return without_middle(hard_limit - len(asked.before) - len(style.opening) - len(style.closing))
 
 
-def as_text(asked: Asked, style: Style, shown: Excerpt) -> OneText:
+def as_text(asked: RequestPrompt, style: Style, shown: Excerpt) -> TextBody:
     """The prompt and what is shown of the messages, as one text."""
-    return OneText(lambda: f"{asked.before}{style.opening}{shown.render()}{style.closing}")
+    return TextBody(lambda: f"{asked.before}{style.opening}{shown.render()}{style.closing}")
 
 
 def request_for(
-    context: Context, asked: Asked, body: Body, shown: Excerpt, settings: RequestSettings, *, exact: bool = True
+    context: Context,
+    asked: RequestPrompt,
+    body: RequestBody,
+    shown: Excerpt,
+    settings: RequestSettings,
+    *,
+    exact: bool = True,
 ) -> SummaryRequest:
     """The request about the messages of which something is shown."""
     messages: list[Message] = []
@@ -317,7 +325,9 @@ def request_for(
     )
 
 
-def conversation(context: Context, spans: Sequence[Span], asked: Asked, until: Until) -> tuple[Conversation, Excerpt]:
+def conversation_request(
+    context: Context, spans: Sequence[Span], asked: RequestPrompt, until: ConversationStyle
+) -> tuple[MessagesBody, Excerpt]:
     """The conversation, and what of the messages `spans` it shows.
 
     Over the limit, in characters of the API's form, the oldest messages are left out, up to the first place at which
@@ -333,7 +343,7 @@ def conversation(context: Context, spans: Sequence[Span], asked: Asked, until: U
     there = [i for i in range(until.stop) if (i >= start or i in standing) and i not in apart]
     shown = tuple(Span(max(span.start, start), span.stop) for span in spans if span.stop > start)
     under = until.shape == "messages_under_prompt"
-    body = Conversation(
+    body = MessagesBody(
         until.shape,
         asked.last if under else context.system,
         context.tools if until.shape == "messages" else (),
@@ -344,20 +354,20 @@ def conversation(context: Context, spans: Sequence[Span], asked: Asked, until: U
     return body, Excerpt(lambda: body.text, seen, shown, {}, cut=start > shape.lead)
 
 
-def summarized(
+def ask_for_summary(
     context: Context,
     spans: Sequence[Span],
-    asked: Asked,
-    style: Style | Until,
-    bounds: Bounds,
+    asked: RequestPrompt,
+    style: Style | ConversationStyle,
+    bounds: Truncation,
     settings: RequestSettings,
     trace: list[str],
 ) -> Generator[Requests, tuple[Answer, ...] | None, tuple[str, Excerpt] | SummaryFailed]:
     """Show the messages `spans` within `bounds`, ask, and give the answer, an earlier summary that is carried on before
     it, with what was shown. The bounds are those of one text."""
-    body: Body
-    if isinstance(style, Until):
-        body, shown = conversation(context, spans, asked, style)
+    body: RequestBody
+    if isinstance(style, ConversationStyle):
+        body, shown = conversation_request(context, spans, asked, style)
         if not shown.spans:
             return SummaryFailed("overflow", f"no message fits into {grouped(style.limit)} characters")
         if shown.cut:
@@ -370,31 +380,31 @@ def summarized(
             ends = f"only the first {grouped(bounds.first)} and last {grouped(bounds.last)} characters"
             trace.append(f"request over its limit: {ends} of the messages sent")
     request = request_for(context, asked, body, shown, settings)
-    answer = yield from answer_to(request, trace)
+    answer = yield from ask(request, trace)
     if asked.second_look and not isinstance(answer, SummaryFailed):
         answer = yield from _looked_at_again(request, asked, answer, trace)
     return answer if isinstance(answer, SummaryFailed) else (asked.carried(answer), shown)
 
 
 def _looked_at_again(
-    request: SummaryRequest, asked: Asked, answer: str, trace: list[str]
+    request: SummaryRequest, asked: RequestPrompt, answer: str, trace: list[str]
 ) -> Generator[Requests, tuple[Answer, ...] | None, str]:
     """The answer that a second look at the first gives; the first where it gives none."""
-    body = gone_on(request.body, answer, asked.second_look)
+    body = follow_up(request.body, answer, asked.second_look)
     again = replace(request, purpose=f"{request.purpose}, second check", body=body, exact=False)
-    better = yield from answer_to(again, trace)
+    better = yield from ask(again, trace)
     if isinstance(better, SummaryFailed):
         trace.append(f"the second check failed, the first summary is used: {better}")
         return answer
     return better
 
 
-def answer_to(
+def ask(
     request: SummaryRequest, trace: list[str]
 ) -> Generator[Requests, tuple[Answer, ...] | None, str | SummaryFailed]:
-    """Ask one thing, and give the answer fit for use; see `cleaned`."""
+    """Ask one thing, and give the answer fit for use; see `clean_answer`."""
     (answer,) = (yield (request,)) or (SummaryFailed("error", "no answer"),)
-    return cleaned(answer, request.max_chars, trace)
+    return clean_answer(answer, request.max_chars, trace)
 
 
 def cut_at_sentence(summary: str, limit: int) -> str:
@@ -402,7 +412,7 @@ def cut_at_sentence(summary: str, limit: int) -> str:
     return summary if len(summary) <= limit else clip_at_sentence(without_secrets(summary), limit)
 
 
-def cleaned(answer: Answer, limit: int, trace: list[str]) -> str | SummaryFailed:
+def clean_answer(answer: Answer, limit: int, trace: list[str]) -> str | SummaryFailed:
     """A summary without its outer tags, cut to `limit` characters (0: no limit), of which `trace` tells; the failure
     where there is none. A summary of no text is a failure too."""
     if isinstance(answer, SummaryFailed):

@@ -13,13 +13,13 @@ from msgspec import Struct
 
 from workbench.compaction.context import Context
 from workbench.compaction.language import Language
-from workbench.compaction.outcome import Made
+from workbench.compaction.outcome import NewMessage
 from workbench.compaction.shape_calls import actions_at
 from workbench.facts.tools import actions_of
 from workbench.session import Message, Span, Text
 
 
-class Read(Struct, frozen=True):
+class FileRead(Struct, frozen=True):
     """A file as message `result` shows it. `edited`: the session changed it after that."""
 
     path: str
@@ -28,7 +28,7 @@ class Read(Struct, frozen=True):
     edited: bool
 
 
-class Allowance(Struct, frozen=True):
+class RestoreLimits(Struct, frozen=True):
     """At most so many files; of at most so many tokens each (a larger one is only named), and together."""
 
     files: int
@@ -36,14 +36,14 @@ class Allowance(Struct, frozen=True):
     tokens: int
 
 
-class Restored(Struct, frozen=True):
+class RestoredFile(Struct, frozen=True):
     """The message that gives a file back; `whole` is false where it only names the file."""
 
-    made: Made
+    made: NewMessage
     whole: bool
 
 
-def newest_reads(context: Context) -> Iterator[Read]:
+def newest_reads(context: Context) -> Iterator[FileRead]:
     """Files read in the context, newest first, each once. Failed reads are passed over."""
     layout, messages = context.layout, context.messages
     touched: set[str] = set()
@@ -60,10 +60,10 @@ def newest_reads(context: Context) -> Iterator[Read]:
             paths = [a.target for a in actions_of(call) if a.kind == "viewed"] if call is not None else []
             if len(paths) == 1 and paths[0] not in seen:
                 seen.add(paths[0])
-                yield Read(paths[0], result.text, index, paths[0] in touched)
+                yield FileRead(paths[0], result.text, index, paths[0] in touched)
 
 
-class Words(Struct, frozen=True):
+class RestoreWords(Struct, frozen=True):
     """What is said of a file before its path and after it."""
 
     restored: str
@@ -71,16 +71,18 @@ class Words(Struct, frozen=True):
     edited: str
 
 
-WORDS: Mapping[Language, Words] = {
-    "en": Words("[Restored file]", "[File read earlier, not restored: too large]", "(edited after it was read)"),
-    "zh": Words("[恢复的文件]", "[先前读取的文件，过大而未恢复]", "（读取之后被修改过）"),
+WORDS: Mapping[Language, RestoreWords] = {
+    "en": RestoreWords("[Restored file]", "[File read earlier, not restored: too large]", "(edited after it was read)"),
+    "zh": RestoreWords("[恢复的文件]", "[先前读取的文件，过大而未恢复]", "（读取之后被修改过）"),
 }
 
 
-def restored(context: Context, allowance: Allowance, language: Language, staying: Collection[int]) -> list[Restored]:
+def restored(
+    context: Context, allowance: RestoreLimits, language: Language, staying: Collection[int]
+) -> list[RestoredFile]:
     """A message for each file that the allowance lets in, newest first; none for what stays read anyway."""
     meter, words = context.layout.sizes.meter, WORDS[language]
-    out: list[Restored] = []
+    out: list[RestoredFile] = []
     left = allowance.tokens
     reads = (read for read in newest_reads(context) if read.result not in staying)
     for read in islice(reads, allowance.files):
@@ -96,5 +98,5 @@ def restored(context: Context, allowance: Allowance, language: Language, staying
         left -= cost
         name = f"restored-{context.messages[read.result].id}-{len(out)}"
         message = Message(name, "user", (Text(text),), kind="meta")
-        out.append(Restored(Made(message, (Span(read.result, read.result + 1),)), whole))
+        out.append(RestoredFile(NewMessage(message, (Span(read.result, read.result + 1),)), whole))
     return out

@@ -205,11 +205,11 @@ def setting_named(policy: type[Policy], name: str) -> Setting:
         raise BadInput(f"{group} is a single setting, not a group.")
     inside = [key.removeprefix(f"{group}.") for key in known if key.startswith(f"{group}.")] if group else [*known]
     if group and not inside:
-        raise BadInput(f"Setting {group!r} does not exist; {meant(group, policy.model_fields)}")
-    raise BadInput(f"Setting {rest!r} does not exist; {meant(rest, inside)}")
+        raise BadInput(f"Setting {group!r} does not exist; {suggestion(group, policy.model_fields)}")
+    raise BadInput(f"Setting {rest!r} does not exist; {suggestion(rest, inside)}")
 
 
-def meant(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, known: Iterable[str]) -> str:
     """The end of a sentence about a name that does not exist: the one that may be meant, or all that there are."""
     names = list(known)
     close = difflib.get_close_matches(name, names, 1, 0.4)

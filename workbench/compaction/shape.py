@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from workbench.base.values import json_text
-from workbench.compaction.outcome import Kept, Outcome, Piece
+from workbench.compaction.outcome import KeptSpan, Outcome, Piece
 from workbench.session import (
     Media,
     Message,
@@ -264,7 +264,7 @@ def _carried(sums: array[int], pieces: Iterable[Piece], measured: Callable[[Mess
     """Prefix sums of the messages that `pieces` give, from those of the messages they were made of."""
     out = array("q", [0])
     for piece in pieces:
-        if not isinstance(piece, Kept):
+        if not isinstance(piece, KeptSpan):
             out.append(out[-1] + measured(piece.message))
             continue
         part = sums[piece.start + 1 : piece.stop + 1]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from workbench.compaction.outcome import Kept
+from workbench.compaction.outcome import KeptSpan
 from workbench.session import Span
 
 
-def each(indexes: Iterable[int]) -> list[Span]:
+def spans_of(indexes: Iterable[int]) -> list[Span]:
     """Ascending indexes as spans."""
     out: list[Span] = []
     start = stop = -1
@@ -47,7 +47,7 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 
 def joined(spans: Iterable[Span], more: Iterable[int]) -> list[Span]:
     """Ascending spans and some more indexes, none of which is in them, as ascending spans."""
-    return merged(sorted((*spans, *each(sorted(more))), key=lambda span: span.start))
+    return merged(sorted((*spans, *spans_of(sorted(more))), key=lambda span: span.start))
 
 
 def without(spans: Iterable[Span], indexes: Iterable[int]) -> list[Span]:
@@ -66,6 +66,6 @@ def without(spans: Iterable[Span], indexes: Iterable[int]) -> list[Span]:
     return [span for span in left if span.start < span.stop]
 
 
-def kept(spans: Iterable[Span]) -> list[Kept]:
+def kept_pieces(spans: Iterable[Span]) -> list[KeptSpan]:
     """These messages as they are, as pieces of an outcome; nothing for an empty span."""
-    return [Kept(span.start, span.stop) for span in spans if span.start < span.stop]
+    return [KeptSpan(span.start, span.stop) for span in spans if span.start < span.stop]

@@ -17,15 +17,15 @@ from msgspec import Struct
 from workbench.base.figures import grouped
 from workbench.base.secrets import masked
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import Body
-from workbench.compaction.gauge import Gauge, Meter, read_on
+from workbench.compaction.conversation import RequestBody
+from workbench.compaction.gauge import Gauge, RunningMeter, read_on
 from workbench.compaction.language import Language
 from workbench.compaction.layers import Layer, layers
-from workbench.compaction.marks import Mark
+from workbench.compaction.marks import TemplateMark
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.policy import Policy
 from workbench.compaction.prompt_parts import PromptPart, prompt_parts
-from workbench.compaction.roles import mended
+from workbench.compaction.roles import insert_gaps
 from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Message, Span, Tool, Usage
 from workbench.session.bounded import bounded_message
@@ -60,7 +60,7 @@ class Trigger(Struct, frozen=True):
         return f"trigger {grouped(self.limit)} {self.unit}{name}: now {grouped(self.value)}, {verdict}"
 
 
-class Step(Struct, frozen=True):
+class ProgressStep(Struct, frozen=True):
     """A rung that needs no model, for the screen's sake."""
 
     name: str
@@ -80,7 +80,7 @@ class RequestSettings:
 
     form: Form = "prose"
     sections: tuple[str, ...] = ()
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[TemplateMark, ...] = ()
     language: Language = "en"
     max_chars: int = 0
     max_lines: int = 0
@@ -106,7 +106,7 @@ class SummaryRequest(RequestSettings):
     purpose: str
     messages: Sequence[Message]
     prompt: str
-    body: Body
+    body: RequestBody
     previous: str = ""
     chars: int = 0
     exact: bool = True
@@ -169,15 +169,15 @@ class SummaryFailed:
 
 Answer = Summary | SummaryFailed
 Requests = tuple[SummaryRequest, ...]
-Compacting = Generator[Step | Requests, tuple[Answer, ...] | None, Outcome]
-"""Yields a `Step` (receives None) or a tuple of requests that may be answered in parallel (receives as many
+Compacting = Generator[ProgressStep | Requests, tuple[Answer, ...] | None, Outcome]
+"""Yields a `ProgressStep` (receives None) or a tuple of requests that may be answered in parallel (receives as many
 answers)."""
 
 
 P = TypeVar("P", bound=Policy)
 
 
-class Note(Struct, frozen=True):
+class MessageNote(Struct, frozen=True):
     """What a strategy says of one message, beside it; `warns` of something that may be wrong."""
 
     text: str
@@ -189,7 +189,7 @@ SHOWN_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Read(Generic[P]):
+class ParsedPolicy(Generic[P]):
     """A policy as it was pasted: `taken` are the settings that stood there, `ignored` the names that no setting has."""
 
     policy: P
@@ -206,7 +206,7 @@ class Read(Generic[P]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pasted(Generic[P]):
+class ProductParameters(Generic[P]):
     """The parameter object of a product that a policy stands for: `read` its text, `write` a policy as one.
 
     `read` raises BadInput in a sentence.
@@ -214,7 +214,7 @@ class Pasted(Generic[P]):
 
     name: str
     about: str
-    read: Callable[[str], Read[P]]
+    read: Callable[[str], ParsedPolicy[P]]
     write: Callable[[P], str]
 
 
@@ -228,7 +228,7 @@ class Traits:
     tool_calls: bool = False
 
 
-class Budget(Struct, frozen=True):
+class ResultBudget(Struct, frozen=True):
     """What the messages of a result may have at most, what is sent beside them not counted."""
 
     most: int
@@ -244,7 +244,7 @@ class Remedy(Struct, frozen=True):
     policy: Policy
 
 
-class Abridged(Struct, frozen=True):
+class AbridgedHistory(Struct, frozen=True):
     """A history retold without a model: messages of the context and the words for them, oldest first, `limit`
     characters at most; `whole` unless older ones did not fit. What is retold of the time before the context has no
     messages there."""
@@ -289,7 +289,7 @@ class Strategy(Generic[P]):
     """What it does with a context that is to be compacted; the list is the trace, to which it tells what it did."""
     idle: Callable[[P], str] = _no_reason
     """Why a policy would never compact, "" if it would."""
-    meters: Mapping[str, Callable[[Context, P], Meter]] = field(default_factory=dict)
+    meters: Mapping[str, Callable[[Context, P], RunningMeter]] = field(default_factory=dict)
     """Sums of its own, which the triggers read in `Gauge.meters` beside what every context tells."""
     default_preset: str = ""
     """The preset that it opens with, where that is not named like it."""
@@ -309,14 +309,14 @@ class Strategy(Generic[P]):
     """The parts of a context, in the strategy's own words."""
     prompt: Callable[[Context, P], tuple[PromptPart, ...]] = lambda context, policy: prompt_parts(context)
     """The whole next prompt of a context, part by part, in the strategy's own words."""
-    notes: Callable[[Shape, P, int], Iterable[Note]] = _none
+    notes: Callable[[Shape, P, int], Iterable[MessageNote]] = _none
     """What is to be said beside the message at an index."""
     remark: Callable[[Shape, P], str] | None = None
     """What is to be said of the whole session; it may take a second to find."""
-    abridged: Callable[[Context, P, int], Abridged] | None = None
+    abridged: Callable[[Context, P, int], AbridgedHistory] | None = None
     """What of the messages before an index goes beside the summary, retold without a model."""
-    pasted: Pasted[P] | None = None
-    budget: Callable[[Context, P], Budget] | None = None
+    pasted: ProductParameters[P] | None = None
+    budget: Callable[[Context, P], ResultBudget] | None = None
     """What the whole result may have, where a policy says so; a check tells of what is over it."""
     remedy: Callable[[int], Remedy] | None = None
     """For a context that holds so many tokens at most."""
@@ -350,7 +350,7 @@ class Strategy(Generic[P]):
         return (yield from self.when_due(context, policy, trace))
 
 
-def metered(context: Context, start: Callable[[Context, P], Meter], policy: P) -> int:
+def metered(context: Context, start: Callable[[Context, P], RunningMeter], policy: P) -> int:
     """What a meter says of a whole context; read once for a policy, and for those under which it begins alike."""
     known, sizes, given = _metered(context.shape), context.layout.sizes, (policy, context.summary_versions)
     found = known.get(start)
@@ -367,7 +367,7 @@ class _Metered(Struct, frozen=True):
 
     sizes: Sizes
     given: tuple[Policy, Mapping[str, int]]
-    begun: Meter
+    begun: RunningMeter
     value: int
 
 
@@ -376,10 +376,10 @@ def _metered(shape: Shape) -> dict[object, _Metered]:
     return {}
 
 
-def judged(context: Context, draft: Outcome) -> Outcome:
+def with_verdict(context: Context, draft: Outcome) -> Outcome:
     """The draft as its API takes it, with its verdict: an outcome that is not smaller in tokens is reported, not called
     a success. Every strategy's outcome that changes something passes here."""
-    draft = mended(draft, context.api)
+    draft = insert_gaps(draft, context.api)
     before, after = context.total, context.outcome_size(draft)
     line = f"{grouped(before.tokens)} → {grouped(after.tokens)} tokens"
     trace = (*draft.trace, line)

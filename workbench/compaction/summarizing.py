@@ -10,28 +10,28 @@ from pydantic import model_validator
 from workbench.compaction import vocabulary
 from workbench.compaction.conversation import RequestShape
 from workbench.compaction.keeping import Head
-from workbench.compaction.language import NAMES, Language, told_in, version_of
+from workbench.compaction.language import NAMES, Language, language_of, version_of
 from workbench.compaction.policy import Policy
 from workbench.compaction.prompts import fill, load_prompt
-from workbench.compaction.request import Style, Until
+from workbench.compaction.request import ConversationStyle, Style
 from workbench.compaction.strategy import RequestSettings
 from workbench.compaction.vocabulary import EarlierSummary
 
-Shipped = Callable[[Language], str]
+BuiltinText = Callable[[Language], str]
 """The workbench's own text in a language."""
 
 
-def shipped(id: str) -> Shipped:
+def builtin_text(id: str) -> BuiltinText:
     """A prompt of which there is a file for each language."""
     return lambda language: load_prompt(f"{id}.{language}.md").text
 
 
-class Worded(Policy):
+class TextPolicy(Policy):
     """A policy with texts for a model, all of them in the language that it asks for.
 
     Where only a prompt is given, and that is in the other language, the language is the prompt's."""
 
-    worded: ClassVar[Mapping[str, Shipped]] = {}
+    worded: ClassVar[Mapping[str, BuiltinText]] = {}
     """The fields that hold such texts, prompts first, with what stands for one that is in the other language."""
 
     language: Language = vocabulary.language("en")
@@ -40,7 +40,7 @@ class Worded(Policy):
         """A field's text as it is sent: the policy's own; where that is clearly in the other language, the shipped
         prompt's version in this one if it is a shipped prompt, else the shipped text of the field."""
         text: str = getattr(self, field)
-        if told_in(text) in (None, self.language):
+        if language_of(text) in (None, self.language):
             return text
         return version_of(text, self.language) or self.worded[field](self.language)
 
@@ -48,7 +48,7 @@ class Worded(Policy):
         """A sentence on each text of a person's own that is not sent for its language."""
         for field, own in self.worded.items():
             text: str = getattr(self, field)
-            found = told_in(text)
+            found = language_of(text)
             if found in (None, self.language) or text.strip() == own(found).strip():
                 continue
             if version_of(text, self.language) is None:
@@ -71,14 +71,14 @@ class Worded(Policy):
         return given
 
 
-def _language_of(given: Mapping[str, Any], policy: type[Worded]) -> Language | None:
+def _language_of(given: Mapping[str, Any], policy: type[TextPolicy]) -> Language | None:
     """The language of the first prompt among these values."""
     named = {policy.today(name).name: value for name, value in given.items()}
     prompts = (named[field] for field in policy.worded if "prompt" in field and isinstance(named.get(field), str))
-    return next(filter(None, map(told_in, prompts)), None)
+    return next(filter(None, map(language_of, prompts)), None)
 
 
-class Summarizing(Worded):
+class SummaryPolicy(TextPolicy):
     """What every strategy has that asks a model for a summary of messages."""
 
     summary_char_limit: int = vocabulary.summary_char_limit(0)
@@ -91,19 +91,21 @@ class Summarizing(Worded):
         return RequestSettings(language=self.language, max_chars=self.summary_char_limit)
 
 
-class Shaped(Summarizing):
+class RequestShapePolicy(SummaryPolicy):
     """Summarizing what a conversation holds up to a place, so that it can be sent as it is, too."""
 
     request_shape: RequestShape = vocabulary.request_shape("text")
 
-    def sent(self, head: Head, style: Style) -> Style | Until:
+    def sent(self, head: Head, style: Style) -> Style | ConversationStyle:
         """How a head is sent: as one text in `style`, or as the messages that they are."""
         if self.request_shape == "text":
             return style
-        return Until(self.request_shape, head.stop, frozenset(head.given_up), self.request_char_limit)
+        return ConversationStyle(
+            self.request_shape, head.stop, frozenset(head.dropped_summaries), self.request_char_limit
+        )
 
 
-class Prompted(Summarizing):
+class PromptPolicy(SummaryPolicy):
     """Summarizing by one prompt, which is shipped in each language."""
 
     prompt: str = vocabulary.prompt()

@@ -15,10 +15,18 @@ from hypothesis import strategies as st
 
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
-from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.outcome import Fate, NewMessage, Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.settings import settings_of
-from workbench.compaction.strategy import Answer, FailureKind, Step, Strategy, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import (
+    Answer,
+    FailureKind,
+    ProgressStep,
+    Strategy,
+    Summary,
+    SummaryFailed,
+    SummaryRequest,
+)
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.session import Message, Text, pairs_of
@@ -34,7 +42,7 @@ def run(
     context: Context,
     policy: Policy,
     answer: Answered = "A summary.",
-    hears: Callable[[Step], object] = lambda step: None,
+    hears: Callable[[ProgressStep], object] = lambda step: None,
 ) -> tuple[Outcome, list[SummaryRequest]]:
     """Drive the generator by hand, every request with the same answer, or with what is answered to it. `hears` is told
     its steps."""
@@ -47,7 +55,7 @@ def run(
         except StopIteration as stop:
             return stop.value, requests
         given = None
-        if isinstance(asked, Step):
+        if isinstance(asked, ProgressStep):
             hears(asked)
         else:
             requests.extend(asked)
@@ -69,14 +77,14 @@ def assert_holds(
     assert len({message.id for message in outcome.messages}) == len(outcome.messages), "ids are unique"
     open_before = {pair.id for pair in pairs_of(before) if pair.result is None}
     assert {pair.id for pair in pairs_of(outcome.messages) if pair.result is None} <= open_before
-    made = {id(piece.message) for piece in outcome.pieces if isinstance(piece, Made)}
+    made = {id(piece.message) for piece in outcome.pieces if isinstance(piece, NewMessage)}
     there = {id(message) for message in outcome.messages} - made
     assert all(id(message) in there for message in before if message.id in context.pins), "a pin stays as it is"
     for index, message in enumerate(before):
         kept = outcome.fate_at(index).fate in (Fate.KEPT, Fate.PINNED)
         assert kept == (id(message) in there), (index, outcome.fate_at(index))
     for piece in outcome.pieces:
-        if isinstance(piece, Made):
+        if isinstance(piece, NewMessage):
             assert piece.stands_for, piece.message
             assert all(0 <= span.start < span.stop <= len(before) for span in piece.stands_for)
             assert not piece.message.source
@@ -218,7 +226,7 @@ def seen_in(requests: list[SummaryRequest]) -> dict[str, tuple[int, int]]:
 
 def a_summary_stands_for_all_that_was_summarized(strategy: Strategy[Any], policy: Policy) -> None:
     context, outcome, _ = _summarized(strategy, policy)
-    made = [piece for piece in outcome.pieces if isinstance(piece, Made) and "summary-" in piece.message.id]
+    made = [piece for piece in outcome.pieces if isinstance(piece, NewMessage) and "summary-" in piece.message.id]
     behind = {i for piece in made for span in piece.stands_for for i in range(span.start, span.stop)}
     assert {i for i in range(len(context)) if outcome.fate_at(i).fate is Fate.SUMMARIZED} <= behind
     assert {piece.message.kind for piece in made} == {"summary"}, "whatever its role"

@@ -16,7 +16,7 @@ from workbench.analysis.course import Course
 from workbench.analysis.replay import Compacted, Replay, replay
 from workbench.analysis.watched import HOLDS, Verdict, judge_beside, judge_come
 from workbench.compaction.context import Context, prompted
-from workbench.compaction.outcome import Fate, Kept, Outcome
+from workbench.compaction.outcome import Fate, KeptSpan, Outcome
 from workbench.compaction.preset import Preset
 from workbench.play.frames import TRAIL, Kind, Lane, Part, Rule, State
 from workbench.play.watching import Watched
@@ -149,6 +149,6 @@ def _after(context: Context, outcome: Outcome) -> tuple[Part, ...]:
 def _staying(context: Context, outcome: Outcome) -> tuple[int, int]:
     """Tokens of the messages that a pin keeps, and of the others that stay as they are."""
     tokens = context.layout.tokens
-    stays = sum(tokens[piece.stop] - tokens[piece.start] for piece in outcome.pieces if isinstance(piece, Kept))
+    stays = sum(tokens[piece.stop] - tokens[piece.start] for piece in outcome.pieces if isinstance(piece, KeptSpan))
     pinned = sum(tokens[span.stop] - tokens[span.start] for span in outcome.fates if span.fate is Fate.PINNED)
     return pinned, stays - pinned

@@ -11,7 +11,7 @@ from workbench.analysis.replay import Replay, replays
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.bench import Bench
 from workbench.bench.assessment import Assessment, assess_recorded, compare
-from workbench.compaction.of_tool import of_its_time
+from workbench.compaction.of_tool import preset_for_version
 from workbench.compaction.preset import Preset
 from workbench.runs.questions import exam_of, questions
 from workbench.summarizers.extractive import extractive
@@ -36,7 +36,7 @@ class Report:
 def gather(bench: Bench, course: Course, beside: Sequence[Preset]) -> Report:
     """The report on the bench's epoch under its policy, `beside` others. Raises BadInput for a broken price table."""
     own = bench.chosen
-    others = [of_its_time(preset, bench.session) for preset in beside]
+    others = [preset_for_version(preset, bench.session) for preset in beside]
     chosen = (own, *(preset for preset in others if (preset.strategy, preset.policy) != (own.strategy, own.policy)))
     variants, their = tuple(compare(bench, chosen, extractive)), assess_recorded(bench)
     found = diagnose(bench.context, course, bench.epoch, own)

@@ -28,7 +28,7 @@ from workbench.base.errors import BadInput
 from workbench.base.tables import Row, Table, Value, columns
 from workbench.bench import Bench, choose_preset, rule_states
 from workbench.bench.assessment import FIGURES, Assessment, compare, compute
-from workbench.compaction.of_tool import of_its_time
+from workbench.compaction.of_tool import preset_for_version
 from workbench.compaction.preset import Preset, default_preset
 from workbench.runs.cost_estimate import request_costs
 from workbench.runs.live_run import FinishedRun, LiveRun, connect, drive_live
@@ -66,7 +66,7 @@ class Variant:
 def preset_variants(bench: Bench, presets: Iterable[Preset]) -> tuple[Variant, ...]:
     """The settings of the bench first, where no preset has the same or a run has ended; then each preset, the one of
     the session's agent as of the version that wrote the session."""
-    presets, own = [of_its_time(one, bench.session) for one in presets], bench.chosen
+    presets, own = [preset_for_version(one, bench.session) for one in presets], bench.chosen
     known = any((one.strategy, one.policy) == (own.strategy, own.policy) for one in presets)
     first = () if known and not bench.result else (Variant(BENCH_LABEL, own),)
     return (*first, *(Variant(one.name, one) for one in presets))
@@ -96,7 +96,7 @@ def prompt_variants(bench: Bench, prompts: Sequence[Found], names: Sequence[Name
     prompts = [meant_for(one, known) for one in prompts]
     base = bench.chosen
     if prompts and (wanted := strategy_of(prompts, bench.strategy.id)) != bench.strategy.id:
-        base = of_its_time(default_preset(wanted), bench.session)
+        base = preset_for_version(default_preset(wanted), bench.session)
     found = []
     for one in prompts or (None,):
         preset = with_prompt(base, one) if one else base

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from workbench.base.secrets import masked_value
-from workbench.compaction.conversation import Conversation
+from workbench.compaction.conversation import MessagesBody
 from workbench.compaction.strategy import SummaryRequest
 from workbench.session import Session
 from workbench.summarizers.live import SPOKEN
@@ -21,7 +21,7 @@ def as_sent(request: SummaryRequest, name: Name, session: Session) -> str:
         whom = name.connection
         most = request.max_output_tokens or limits_of(whom).max_output
         return _json(form_of(whom, *way_of(name)).body(session, request, name.model, most))
-    if name.streams and (request.tools or isinstance(request.body, Conversation)):
+    if name.streams and (request.tools or isinstance(request.body, MessagesBody)):
         whom = name.connection
         spoken = SPOKEN[whom.protocol]
         most = request.max_output_tokens or limits_of(whom).max_output

@@ -23,8 +23,8 @@ from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import (
     Answer,
     Compacting,
+    ProgressStep,
     Requests,
-    Step,
     Summary,
     SummaryFailed,
     SummaryRequest,
@@ -36,7 +36,7 @@ from workbench.summarizers.summarizer import Answerer, Summarizer
 class StepTaken(Struct, frozen=True):
     """A rung that needed no model."""
 
-    step: Step
+    step: ProgressStep
 
 
 class RequestsMade(Struct, frozen=True):
@@ -73,7 +73,7 @@ class Run:
     outcome: Outcome
     requests: tuple[SummaryRequest, ...]
     answers: tuple[Answer, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[ProgressStep, ...]
     seconds: float
 
     @property
@@ -90,7 +90,7 @@ def drive(generator: Compacting, answer: Answerer, on_event: OnEvent | None = No
     """Run `generator` to its end with a pure summarizer. What the generator or the summarizer raises propagates."""
     tell = on_event or _nobody
     began = time.perf_counter()
-    steps: list[Step] = []
+    steps: list[ProgressStep] = []
     requests: list[SummaryRequest] = []
     answers: list[Answer] = []
     given: tuple[Answer, ...] | None = None
@@ -99,7 +99,7 @@ def drive(generator: Compacting, answer: Answerer, on_event: OnEvent | None = No
             asked = _advance(generator, given)
             if isinstance(asked, Outcome):
                 return Run(asked, tuple(requests), tuple(answers), tuple(steps), time.perf_counter() - began)
-            if isinstance(asked, Step):
+            if isinstance(asked, ProgressStep):
                 steps.append(asked)
                 tell(StepTaken(asked))
                 given = None
@@ -154,14 +154,14 @@ async def run_turns(
     """The same where `answered` answers all requests of a turn; it is told the number of the first. What it raises
     closes the generator, too."""
     began = time.perf_counter()
-    steps: list[Step] = []
+    steps: list[ProgressStep] = []
     requests: list[SummaryRequest] = []
     answers: list[Answer] = []
     given: tuple[Answer, ...] | None = None
     turn = threading.Lock()
     stopped = threading.Event()
 
-    def turned(given: tuple[Answer, ...] | None) -> Outcome | Step | Requests:
+    def turned(given: tuple[Answer, ...] | None) -> Outcome | ProgressStep | Requests:
         """One turn of the generator, in a thread. After a cancel it closes up itself: no one can interrupt it."""
         with turn:
             asked = _advance(generator, given)
@@ -175,7 +175,7 @@ async def run_turns(
             asked = await asyncio.to_thread(turned, given)
             if isinstance(asked, Outcome):
                 return Run(asked, tuple(requests), tuple(answers), tuple(steps), time.perf_counter() - began)
-            if isinstance(asked, Step):
+            if isinstance(asked, ProgressStep):
                 steps.append(asked)
                 tell(StepTaken(asked))
                 given = None
@@ -194,7 +194,7 @@ async def run_turns(
                 turn.release()
 
 
-def _advance(generator: Compacting, given: tuple[Answer, ...] | None) -> Outcome | Step | Requests:
+def _advance(generator: Compacting, given: tuple[Answer, ...] | None) -> Outcome | ProgressStep | Requests:
     """One turn of a generator: what it asks, or its outcome."""
     try:
         return generator.send(given)

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from workbench.base.secrets import without_secrets
-from workbench.compaction.marks import Mark
-from workbench.compaction.memories import condensed
+from workbench.compaction.marks import TemplateMark
+from workbench.compaction.memories import condense
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.digest import Digest, digest
 from workbench.summarizers.fitting import Line, Section, fit
@@ -110,7 +110,7 @@ def _narrative(request: SummaryRequest, labels: Labels) -> Answer:
 
 def _memories(request: SummaryRequest) -> Answer:
     ids = request.sources
-    held = condensed([message.text for message in request.masked], request.max_lines or len(ids))
+    held = condense([message.text for message in request.masked], request.max_lines or len(ids))
     if not held:
         return SummaryFailed("empty", "there are no memories to rewrite")
     origins = tuple(tuple(ids[number] for number in memory.of) for memory in held)
@@ -144,7 +144,7 @@ def _bare(title: str) -> str:
     return title.lstrip("# ")
 
 
-def _marked(said: Digest, topics: Sequence[Topic], marks: Sequence[Mark], labels: Labels) -> tuple[Line, ...]:
+def _marked(said: Digest, topics: Sequence[Topic], marks: Sequence[TemplateMark], labels: Labels) -> tuple[Line, ...]:
     """The lines of these topics under the marks of their section. Where there are labels, what none of them asks for is
     left out: the template has no place for it."""
     named = [mark for mark in marks if mark.how == "label"]
@@ -161,7 +161,7 @@ def _marked(said: Digest, topics: Sequence[Topic], marks: Sequence[Mark], labels
     return (*notes, *(lines or [Line(labels.nothing, (), 1.0)] if notes else lines))
 
 
-def _labelled(mark: Mark, lines: Sequence[Line], labels: Labels) -> list[Line]:
+def _labelled(mark: TemplateMark, lines: Sequence[Line], labels: Labels) -> list[Line]:
     """A label with its one line beside it, several below it."""
     if len(lines) < 2:
         text, origins = (lines[0].text, lines[0].origins) if lines else (labels.nothing, ())

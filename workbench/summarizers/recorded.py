@@ -9,7 +9,15 @@ from dataclasses import replace
 from workbench.base.secrets import masked, masked_value
 from workbench.base.text import whole
 from workbench.compaction.outcome import Outcome
-from workbench.compaction.strategy import Answer, Compacting, Requests, Step, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import (
+    Answer,
+    Compacting,
+    ProgressStep,
+    Requests,
+    Summary,
+    SummaryFailed,
+    SummaryRequest,
+)
 from workbench.summarizers.server_forms import ServerSummary, block_of
 from workbench.summarizers.summarizer import Answerer
 
@@ -48,7 +56,7 @@ def _answered_by(generator: Compacting, answered: Callable[[Requests], Answering
             except StopIteration as end:
                 outcome: Outcome = end.value
                 return outcome
-            if isinstance(asked, Step):
+            if isinstance(asked, ProgressStep):
                 yield asked
                 given = None
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.compaction.conversation import Body, Conversation, OneText
+from workbench.compaction.conversation import MessagesBody, RequestBody, TextBody
 from workbench.compaction.prompts import fill, load_prompt
 from workbench.compaction.strategy import SummaryRequest
 from workbench.compaction.text import without_summary_tags
@@ -30,10 +30,10 @@ def regeneration(request: SummaryRequest, draft: str, section: Section, instruct
     )
 
 
-def _with_more(body: Body, asked: str) -> Body:
-    if isinstance(body, Conversation):
+def _with_more(body: RequestBody, asked: str) -> RequestBody:
+    if isinstance(body, MessagesBody):
         return replace(body, last=f"{body.last}\n\n{asked}")
-    return OneText(lambda: f"{body.text}\n\n{asked}")
+    return TextBody(lambda: f"{body.text}\n\n{asked}")
 
 
 def regenerated(draft: str, section: Section, answer: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from workbench.base.errors import BadInput
-from workbench.compaction.outcome import Made, Outcome, Piece
+from workbench.compaction.outcome import NewMessage, Outcome, Piece
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Message, Opaque, Session, Text, Usage
 from workbench.summarizers.clocks import in_time
@@ -146,15 +146,15 @@ def with_blocks(outcome: Outcome, answers: Iterable[Answer]) -> Outcome:
     rest: list[Piece] = []
     for piece in outcome.pieces:
         block = _block_in(piece, blocks)
-        if isinstance(piece, Made) and block is not None:
-            sealed.append(Made(replace(piece.message, role="assistant", blocks=(block,)), piece.stands_for))
+        if isinstance(piece, NewMessage) and block is not None:
+            sealed.append(NewMessage(replace(piece.message, role="assistant", blocks=(block,)), piece.stands_for))
         else:
             rest.append(piece)
     return replace(outcome, pieces=(*sealed, *rest)) if len(sealed) == 1 else outcome
 
 
 def _block_in(piece: Piece, blocks: Sequence[tuple[str, Opaque]]) -> Opaque | None:
-    if not isinstance(piece, Made) or piece.message.kind != "summary":
+    if not isinstance(piece, NewMessage) or piece.message.kind != "summary":
         return None
     return next(
         (

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.values import json_text
-from workbench.compaction.conversation import Conversation
+from workbench.compaction.conversation import MessagesBody
 from workbench.compaction.strategy import SummaryRequest
 from workbench.formats.anthropic_messages.write import write as anthropic_body
 from workbench.formats.kit.chat import definitions_for
@@ -81,7 +81,7 @@ def sending(request: SummaryRequest, session: Session | None) -> Sending:
     conversation without the session that its messages are from.
     """
     body = request.body
-    if not isinstance(body, Conversation):
+    if not isinstance(body, MessagesBody):
         tools = [
             {"name": name, "description": about, "input_schema": schema}
             for name, about, schema in definitions_for(request.tools, ())
@@ -99,7 +99,7 @@ def sending(request: SummaryRequest, session: Session | None) -> Sending:
 def sending_chat(request: SummaryRequest, session: Session | None) -> Sending:
     """The same as OpenAI's Chat Completions take it: the system prompt leads, and stays where messages are left out."""
     body = request.body
-    if not isinstance(body, Conversation):
+    if not isinstance(body, MessagesBody):
         tools = [
             {"type": "function", "function": {"name": name, "description": about, "parameters": schema}}
             for name, about, schema in definitions_for(request.tools, ())
@@ -119,7 +119,7 @@ def sending_chat(request: SummaryRequest, session: Session | None) -> Sending:
 def sending_responses(request: SummaryRequest, session: Session | None) -> Sending:
     """The same as OpenAI's Responses take it."""
     body = request.body
-    if not isinstance(body, Conversation):
+    if not isinstance(body, MessagesBody):
         tools = [
             {"type": "function", "name": name, "description": about, "parameters": schema, "strict": False}
             for name, about, schema in definitions_for(request.tools, ())

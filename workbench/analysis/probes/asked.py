@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape
 
 from workbench.analysis.probes.probe import Probe, marked, stands_in
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import Conversation, OneText
+from workbench.compaction.conversation import MessagesBody, TextBody
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategy import Answer, Compacting, Summary, SummaryRequest
@@ -133,13 +133,13 @@ class Exam:
         prompt = load_prompt("probe.md").text
         questions = "\n".join(f"{place}: {self.probes[number].question}" for place, number in enumerate(batch, 1))
         last = f"{prompt}\n\n{questions}"
-        body = Conversation("messages_without_tools", self.session.system, (), source.messages, last)
+        body = MessagesBody("messages_without_tools", self.session.system, (), source.messages, last)
         room = ANSWER_TOKENS * len(batch)
         return SummaryRequest(
             f"questions to {source.arm.name}",
             (),
             prompt,
-            body if source.messages else OneText(lambda: last),
+            body if source.messages else TextBody(lambda: last),
             chars=len(last) + 8 * room,
             temperature=0.0,
             timeout_s=TIMEOUT_S,
@@ -185,7 +185,7 @@ class Exam:
             "judgement of answers",
             (),
             prompt,
-            OneText(lambda: whole),
+            TextBody(lambda: whole),
             chars=len(whole),
             temperature=0.0,
             max_output_tokens=ANSWER_TOKENS * len(batch),

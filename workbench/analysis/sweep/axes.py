@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.compaction.policy import Converted, Policy
-from workbench.compaction.settings import Setting, meant, settings_of
+from workbench.compaction.settings import Setting, settings_of, suggestion
 
 WINDOW = "window"
 """The one thing besides the policy's fields that may vary: the model's context window."""
@@ -68,7 +68,7 @@ def _numbers(policy: type[Policy]) -> dict[str, Setting]:
 def _number_named(name: str, policy: type[Policy]) -> Setting:
     known = _numbers(policy)
     if name not in known:
-        raise BadInput(f"There is no number {name!r} to vary; {meant(name, (WINDOW, *known))}")
+        raise BadInput(f"There is no number {name!r} to vary; {suggestion(name, (WINDOW, *known))}")
     return known[name]
 
 

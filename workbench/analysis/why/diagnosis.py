@@ -24,7 +24,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer, layers
-from workbench.compaction.of_tool import of_its_time
+from workbench.compaction.of_tool import preset_for_version
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Trigger
@@ -111,7 +111,7 @@ def diagnose(
     """
     told("measuring the growth")
     session = course.session
-    preset = of_its_time(preset, session)
+    preset = preset_for_version(preset, session)
     points = course.growth
     refused = refusals(session)
     limit = limit_of(context, session, epoch, points, refused)

@@ -28,7 +28,7 @@ from workbench.base.figures import grouped, percent
 from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer
-from workbench.compaction.of_tool import tools_preset
+from workbench.compaction.of_tool import agent_preset_id
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import remedies
 from workbench.compaction.strategy import Trigger
@@ -268,7 +268,7 @@ def _one_message(context: Context, largest: Sequence[Large]) -> Finding | None:
 
 def _judged(preset: Preset, course: Course) -> str:
     """Whether the preset of the session's own tool does what the file records, and why it does not."""
-    own = own_as_recorded(course) if preset.id == tools_preset(course.session) else None
+    own = own_as_recorded(course) if preset.id == agent_preset_id(course.session) else None
     return told_as_recorded(preset, own[1]) if own else ""
 
 

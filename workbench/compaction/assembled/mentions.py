@@ -54,7 +54,7 @@ def with_reminder(text: str, said: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ExternalChange:
     """The result at message `index` shows that `file` changed since the agent read it last."""
 
     index: int
@@ -75,7 +75,7 @@ _MTIMES = ("mtime", "mtime_ms", "file_mtime", "file_mtime_ms", "last_modified")
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _FileState:
     """A file as the last read showed it: its lines by number, or its whole text when they bear none."""
 
     mtime: object
@@ -84,15 +84,15 @@ class _Known:
     given: str
 
 
-def external_changes(calls: Iterable[Called]) -> tuple[Changed, ...]:
+def external_changes(calls: Iterable[Called]) -> tuple[ExternalChange, ...]:
     """Files read again whose recorded mtime, or a line shown both times, differs, and that the agent did not change
     itself in between.
 
     An edit of the file explains a difference, and so does any command that may write (a redirection, `sed -i`, a
     formatter, `git checkout`): whether it touched this file cannot be told. O(text of the reads).
     """
-    known: dict[str, _Known] = {}
-    changes: list[Changed] = []
+    known: dict[str, _FileState] = {}
+    changes: list[ExternalChange] = []
     for called in calls:
         kinds = {action.kind for action in called.actions}
         if "command" in kinds and any(_MAY_WRITE.search(a.target) for a in called.actions if a.kind == "command"):
@@ -106,22 +106,22 @@ def external_changes(calls: Iterable[Called]) -> tuple[Changed, ...]:
             seen = _seen(called, called.result)
             before = known.get(path)
             if before is not None and _differ(before, seen):
-                changes.append(Changed(at, called.call.id, called.actions[0].target))
+                changes.append(ExternalChange(at, called.call.id, called.actions[0].target))
             lines = {**before.lines, **seen.lines} if before is not None else seen.lines
-            known[path] = _Known(seen.mtime, lines, seen.text, seen.given)
+            known[path] = _FileState(seen.mtime, lines, seen.text, seen.given)
     return tuple(changes)
 
 
-def _seen(called: Called, result: ToolResult) -> _Known:
+def _seen(called: Called, result: ToolResult) -> _FileState:
     data = envelope(result)["data"]
     fields = data if isinstance(data, dict) else {"content": data}
     content = fields.get("content")
     text = _REMINDER.sub("", content).rstrip() if isinstance(content, str) else ""
     mtime = next((fields[key] for key in _MTIMES if fields.get(key) is not None), None)
-    return _Known(mtime, dict(_LINE.findall(text)), text, str(called.call.input))
+    return _FileState(mtime, dict(_LINE.findall(text)), text, str(called.call.input))
 
 
-def _differ(before: _Known, now: _Known) -> bool:
+def _differ(before: _FileState, now: _FileState) -> bool:
     if before.mtime is not None and now.mtime is not None:
         return before.mtime != now.mtime
     if before.lines and now.lines:

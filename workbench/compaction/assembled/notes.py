@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.compaction.assembled.mentions import Changed, external_changes, mentioned, reminder
+from workbench.compaction.assembled.mentions import ExternalChange, external_changes, mentioned, reminder
 from workbench.compaction.assembled.recap import recap
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_calls import calls_of
@@ -15,7 +15,7 @@ from workbench.facts.plan import changes_plan, plan_of
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class SessionNote:
     """A note on the message at `index`. `text` is the reminder that a request would be sent with, what the result of
     the call `call_id` would bear, or the recap as the call at `index` leaves it; `files` are those that it names."""
 
@@ -26,27 +26,27 @@ class Noted:
     call_id: str = ""
 
 
-def notes_of(shape: Shape) -> tuple[Noted, ...]:
+def notes_of(shape: Shape) -> tuple[SessionNote, ...]:
     """Every note, in the order of the messages."""
     return tuple(noted for index in range(len(shape.messages)) for noted in notes_at(shape, index))
 
 
-def notes_at(shape: Shape, index: int) -> Iterator[Noted]:
+def notes_at(shape: Shape, index: int) -> Iterator[SessionNote]:
     """The notes on the message at `index`. What results and lists say is found out for the whole shape, once: seconds
     for 60 000 messages."""
     message = shape.masked_at(index)
     if message.starts_round and (paths := mentioned(message.said)):
-        yield Noted(index, "mention", reminder(paths), paths)
+        yield SessionNote(index, "mention", reminder(paths), paths)
     if message.results:
         for change in _changes(shape).get(index, ()):
-            yield Noted(index, "changed", str(change), (change.file,), change.call_id)
+            yield SessionNote(index, "changed", str(change), (change.file,), change.call_id)
     if any(map(changes_plan, message.calls)) and (words := _recaps(shape).get(index)):
-        yield Noted(index, "recap", words)
+        yield SessionNote(index, "recap", words)
 
 
 @per_shape
-def _changes(shape: Shape) -> dict[int, tuple[Changed, ...]]:
-    found: dict[int, tuple[Changed, ...]] = {}
+def _changes(shape: Shape) -> dict[int, tuple[ExternalChange, ...]]:
+    found: dict[int, tuple[ExternalChange, ...]] = {}
     for change in external_changes(calls_of(shape)):
         found[change.index] = (*found.get(change.index, ()), change)
     return found

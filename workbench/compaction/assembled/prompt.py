@@ -6,7 +6,7 @@ from __future__ import annotations
 from workbench.base.text import counted
 from workbench.compaction.assembled.react import react
 from workbench.compaction.assembled.recap import recap_of
-from workbench.compaction.assembled.tool_results import Limits, compressed, less
+from workbench.compaction.assembled.tool_results import ResultLimits, compressed, less
 from workbench.compaction.context import Context
 from workbench.compaction.prompt_parts import PromptPart, system_and_tools
 from workbench.compaction.shape import Shape
@@ -14,7 +14,7 @@ from workbench.compaction.shape import Shape
 L1, L2, L3, CURRENT, RECAP = "L1 system+tools", "L2 rules", "L3 history", "current input", "recap"
 
 
-def assembled(context: Context, limits: Limits | None) -> tuple[PromptPart, ...]:
+def assembled(context: Context, limits: ResultLimits | None) -> tuple[PromptPart, ...]:
     """The five layers in their order, empty ones too.
 
     The results of finished rounds are compressed to `limits`, whole for None; those of the round that still goes on are
@@ -33,7 +33,7 @@ def assembled(context: Context, limits: Limits | None) -> tuple[PromptPart, ...]
     )
 
 
-def _history(context: Context, start: int, stop: int, limits: Limits | None) -> PromptPart:
+def _history(context: Context, start: int, stop: int, limits: ResultLimits | None) -> PromptPart:
     messages, layout = context.messages, context.layout
     message_at = messages.__getitem__ if limits is None else compressed(context.shape, limits)
     shorter = {i: new for i in range(start, stop) if (new := message_at(i)) is not messages[i]}

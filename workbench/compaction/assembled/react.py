@@ -15,14 +15,14 @@ from typing import Any
 from workbench.base.values import json_text
 from workbench.compaction.assembled.mentions import with_reminder
 from workbench.compaction.assembled.notes import notes_at
-from workbench.compaction.assembled.tool_results import Limits, reduced
+from workbench.compaction.assembled.tool_results import ResultLimits, reduced
 from workbench.compaction.shape import Shape
 from workbench.facts.envelope import envelope
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolUse
 
 
 def react(
-    shape: Shape, start: int = 0, stop: int | None = None, limits: Limits | None = None, *, reminded: bool = False
+    shape: Shape, start: int = 0, stop: int | None = None, limits: ResultLimits | None = None, *, reminded: bool = False
 ) -> Iterator[str]:
     """One text for each of the messages `start`..`stop`, to be joined by blank lines. A summary stands there as it is,
     a boundary not at all. Secrets are masked before the texts are JSON, whose escapes would hide them.
@@ -61,7 +61,7 @@ def _answer(message: Message, *, goes_on: bool) -> str:
     return "[assistant] " + "\n".join(lines) if lines else ""
 
 
-def _results(shape: Shape, index: int, limits: Limits | None) -> Iterator[str]:
+def _results(shape: Shape, index: int, limits: ResultLimits | None) -> Iterator[str]:
     """Each result by itself, then the stand-ins of images."""
     results = shape.masked_at(index).results
     notes = {noted.call_id: noted.text for noted in notes_at(shape, index)} if results else {}

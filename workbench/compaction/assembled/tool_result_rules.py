@@ -24,10 +24,10 @@ from workbench.session import ToolUse
 
 ToolKind = Literal["ls", "glob", "grep", "read", "edit", "write", "bash", "todo", "other"]
 Data = dict[str, Any]
-Rule = Callable[["Use", Any], Any]
+Rule = Callable[["CallFacts", Any], Any]
 
 
-class Limits(BaseModel):
+class ResultLimits(BaseModel):
     """How much of a result stays: the design's numbers, and where it has none the workbench's own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -51,13 +51,13 @@ class Limits(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class CallFacts:
     """What a rule knows of the call."""
 
     call: ToolUse | None
     given: Data
     failed: bool
-    limits: Limits
+    limits: ResultLimits
 
     def argument(self, *names: str) -> str:
         return next((self.given[name] for name in names if isinstance(self.given.get(name), str)), "")
@@ -72,7 +72,7 @@ def _said(lines: list[str]) -> list[str]:
     return [line.rstrip() for line in lines if line.strip()]
 
 
-def _listing(use: Use, data: Any) -> Any:
+def _listing(use: CallFacts, data: Any) -> Any:
     """LS: directory, counts, first entries."""
     if isinstance(data, str):
         lines = [line for line in _said(data.split("\n")) if not line.startswith("NOTE:")]
@@ -94,7 +94,7 @@ _NOTE = re.compile(
 )
 
 
-def _hits(use: Use, data: Any) -> Any:
+def _hits(use: CallFacts, data: Any) -> Any:
     """Glob: pattern, hit count, first hits."""
     if isinstance(data, str):
         paths = [line for line in _said(data.split("\n")) if not _NOTE.match(line)]
@@ -109,7 +109,7 @@ def _hits(use: Use, data: Any) -> Any:
 _MATCH = re.compile(r"^(?:(?P<file>(?:[A-Za-z]:)?[^:\n]{1,1000}):)?(?P<line>\d+):(?P<text>.*)$", re.DOTALL)
 
 
-def _matches(use: Use, data: Any) -> Any:
+def _matches(use: CallFacts, data: Any) -> Any:
     """Grep: summary, and the first lines with file and line number."""
     if isinstance(data, str):
         data = _grep_text(use, data)
@@ -137,7 +137,7 @@ def _found(files: Iterable[str]) -> str:
     return words + (f" in {known} {plural(known, 'file')}" if known else "")
 
 
-def _grep_text(use: Use, text: str) -> Data:
+def _grep_text(use: CallFacts, text: str) -> Data:
     """A search prints `file:line:text`, `line:text` for one file, or names only."""
     lines = [line for line in _said(text.split("\n")) if line != "--"]
     notes = [line for line in lines[:1] if _NOTE.match(line)]
@@ -154,7 +154,7 @@ def _grep_text(use: Use, text: str) -> Data:
 _NUMBERED = re.compile(r"^\s*(\d{1,9})(?:→|\t|\| ?|: )")
 
 
-def _lines_read(use: Use, data: Any) -> Any:
+def _lines_read(use: CallFacts, data: Any) -> Any:
     """Read: the lines read, with their numbers."""
     if isinstance(data, str):
         data = {"content": data}
@@ -172,13 +172,13 @@ def _lines_read(use: Use, data: Any) -> Any:
     return out
 
 
-def _narrow_numbered(use: Use, line: str) -> str:
+def _narrow_numbered(use: CallFacts, line: str) -> str:
     """A line by the limit of its characters, its number beside that: without it, it would be numbered anew."""
     number = found[0] if (found := _NUMBERED.match(line)) else ""
     return number + clip_middle(line.removeprefix(number), use.limits.line_chars)
 
 
-def _is_line(use: Use, key: str) -> bool:
+def _is_line(use: CallFacts, key: str) -> bool:
     value = use.given.get(key)
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
@@ -187,12 +187,12 @@ _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _FRAGMENTS = ("fragment", "diff_preview", "diff", "patch", "snippet", "content", "preview")
 
 
-def _change(use: Use, data: Any) -> Any:
+def _change(use: CallFacts, data: Any) -> Any:
     """Edit and MultiEdit: file, range, key fragment; of a large diff only its summary."""
     return _written(use, data, _summed_up)
 
 
-def _new_text(use: Use, data: Any) -> Any:
+def _new_text(use: CallFacts, data: Any) -> Any:
     """Write: file, new or overwritten, first lines."""
     if isinstance(data, str):
         low = data[:400].lower()
@@ -204,7 +204,7 @@ def _new_text(use: Use, data: Any) -> Any:
     return _written(use, data, lambda use, lines: "\n".join(lines[: use.limits.long_fragment_lines]))
 
 
-def _written(use: Use, data: Any, shortened: Callable[[Use, list[str]], str]) -> Any:
+def _written(use: CallFacts, data: Any, shortened: Callable[[CallFacts, list[str]], str]) -> Any:
     if isinstance(data, str):
         data = _change_text(use, data)
     if not isinstance(data, dict):
@@ -223,7 +223,7 @@ def _written(use: Use, data: Any, shortened: Callable[[Use, list[str]], str]) ->
     return {**_smaller(use, rest), **{key: out[key] for key in _FRAGMENTS if key in out}}
 
 
-def _change_text(use: Use, text: str) -> Data:
+def _change_text(use: CallFacts, text: str) -> Data:
     lines = text.removesuffix("\n").split("\n")
     summary, rest = lines[0], lines[1:]
     data: Data = {"file": use.files, "summary": clip_middle(summary, 300)}
@@ -234,7 +234,7 @@ def _change_text(use: Use, text: str) -> Data:
     return data
 
 
-def _whereabouts(use: Use, data: Data) -> Data:
+def _whereabouts(use: CallFacts, data: Data) -> Data:
     """File and range of a change that an envelope tells, where it does not say them itself."""
     found: Data = {}
     if use.files and not any(key in data for key in ("file", "path", "file_path")):
@@ -259,7 +259,7 @@ def _range(lines: Sequence[str]) -> str:
 _SUMMED_UP = re.compile(r"\(\d+ lines(?:, \+\d+ −\d+)?, left out\)")
 
 
-def _summed_up(use: Use, lines: list[str]) -> str:
+def _summed_up(use: CallFacts, lines: list[str]) -> str:
     """What an earlier compaction summed up stays as it says."""
     if len(lines) == 1 and _SUMMED_UP.fullmatch(lines[0]):
         return lines[0]
@@ -274,7 +274,7 @@ _LABELLED = re.compile(r"^(Stdout|Output|Stderr|Error|Exit Code|Signal|Command|D
 _EXIT_LINE = re.compile(r"\A\W{0,3}exit code:? ?-?\d{1,5}\n?", re.IGNORECASE)
 
 
-def _output(use: Use, data: Any) -> Any:
+def _output(use: CallFacts, data: Any) -> Any:
     """Bash: a summary of stdout, the last lines of stderr. Output that is not told apart is stderr when it failed."""
     if isinstance(data, str):
         data = _shell_text(use, data)
@@ -296,7 +296,7 @@ def _output(use: Use, data: Any) -> Any:
     return out
 
 
-def _shell_text(use: Use, text: str) -> Data:
+def _shell_text(use: CallFacts, text: str) -> Data:
     head = text[:300].rstrip("0123456789") if text[300:301].isdigit() else text[:300]  # half a number is another one
     code = exit_code(head + "\n" + text[-300:])
     found: Data = {} if code is None else {"exit_code": code}
@@ -324,7 +324,7 @@ def _last(lines: list[str], limit: int) -> list[str]:
     return lines[-limit:] if limit else []
 
 
-def _recap(use: Use, data: Any) -> Any:
+def _recap(use: CallFacts, data: Any) -> Any:
     """TodoWrite: the recap only."""
     if isinstance(data, dict) and isinstance(data.get("recap"), str):
         return {"recap": data["recap"]}
@@ -332,7 +332,7 @@ def _recap(use: Use, data: Any) -> Any:
     return {"recap": words} if words else _generic(use, data)
 
 
-def _generic(use: Use, data: Any) -> Any:
+def _generic(use: CallFacts, data: Any) -> Any:
     """Any other tool: a cut in the middle, and said so. `excerpt` is no other rule's field, so it stays what it is."""
     limit = use.limits.other_chars
     if isinstance(data, str):
@@ -343,7 +343,7 @@ def _generic(use: Use, data: Any) -> Any:
     return data if len(text) <= limit else {"excerpt": clip_middle(text, limit), "truncated": True}
 
 
-def _first(use: Use, data: Data, key: str, limit: int) -> Data:
+def _first(use: CallFacts, data: Data, key: str, limit: int) -> Data:
     """The first `limit` items of the list `key`, and whatever else the data holds: its flags, its counts."""
     items = data[key]
     kept = [clip_middle(one, use.limits.line_chars) if isinstance(one, str) else one for one in items[:limit]]
@@ -351,12 +351,12 @@ def _first(use: Use, data: Data, key: str, limit: int) -> Data:
     return {**out, "truncated": True} if kept != items else out
 
 
-def _smaller(use: Use, data: Data) -> Data:
+def _smaller(use: CallFacts, data: Data) -> Data:
     """Fields that no rule names: flags and counts as they are, anything long by the generic cut."""
     return {key: _generic(use, value) for key, value in data.items()}
 
 
-def _narrow(use: Use, lines: list[str]) -> list[str]:
+def _narrow(use: CallFacts, lines: list[str]) -> list[str]:
     limit = use.limits.line_chars
     if max(map(len, lines), default=0) <= limit:
         return lines

@@ -15,14 +15,14 @@ from typing import Any
 
 from workbench.base.figures import grouped
 from workbench.base.values import json_text
-from workbench.compaction.assembled.tool_result_rules import RULES, Limits, ToolKind, Use
+from workbench.compaction.assembled.tool_result_rules import RULES, CallFacts, ResultLimits, ToolKind
 from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.facts.envelope import envelope, holds_more, text_of
 from workbench.facts.tools import ActionKind, actions_of, tool_name
 from workbench.session import Block, Media, Message, Text, ToolResult, ToolUse
 from workbench.session.masked import cut_blocks
 
-__all__ = ["Limits", "ToolKind", "compress", "compressed", "kind_of", "less", "reduced"]
+__all__ = ["ResultLimits", "ToolKind", "compress", "compressed", "kind_of", "less", "reduced"]
 
 _BY_NAME: dict[str, ToolKind] = {
     **dict.fromkeys(("ls", "list_dir", "list_directory", "list_files", "list", "tree", "readdir"), "ls"),
@@ -53,7 +53,7 @@ def kind_of(call: ToolUse | None) -> ToolKind:
     return _BY_ACTION[actions[-1].kind] if actions else "other"
 
 
-def reduced(call: ToolUse | None, result: ToolResult, limits: Limits | None = None) -> dict[str, Any]:
+def reduced(call: ToolUse | None, result: ToolResult, limits: ResultLimits | None = None) -> dict[str, Any]:
     """The result as an envelope of status, data by the rule of the call's kind, and error. Never raises, whatever call
     and result hold."""
     whole = envelope(result)
@@ -61,11 +61,11 @@ def reduced(call: ToolUse | None, result: ToolResult, limits: Limits | None = No
     if whole["status"] == "error" and kind != "bash" and isinstance(whole["data"], str):
         kind = "other"  # An error message is no listing.
     given = call.input if call is not None and isinstance(call.input, dict) else {}
-    use = Use(call, given, whole["status"] == "error", limits or Limits())
+    use = CallFacts(call, given, whole["status"] == "error", limits or ResultLimits())
     return {**whole, "data": RULES[kind](use, whole["data"])}
 
 
-def compress(call: ToolUse | None, result: ToolResult, limits: Limits | None = None) -> ToolResult:
+def compress(call: ToolUse | None, result: ToolResult, limits: ResultLimits | None = None) -> ToolResult:
     """The result with its text `reduced`; the same object where nothing of it would go and it would not get shorter.
 
     Lines of a file and hits of a search that are over the document's limits go even where the form that the rule gives
@@ -99,7 +99,7 @@ _NEVER_SHORTER = len('{"status":"success","data":""}')
 
 
 @newest_per_shape
-def compressed(shape: Shape, limits: Limits) -> Callable[[int], Message]:
+def compressed(shape: Shape, limits: ResultLimits) -> Callable[[int], Message]:
     """The message at an index with its tool results compressed, each by its tool's kind; the same object where that
     changes nothing. A changed message keeps its id; it has no `source`, for no record holds its new words.
 
@@ -108,7 +108,7 @@ def compressed(shape: Shape, limits: Limits) -> Callable[[int], Message]:
     return cache(lambda index: _compressed(shape, index, limits))
 
 
-def _compressed(shape: Shape, index: int, limits: Limits) -> Message:
+def _compressed(shape: Shape, index: int, limits: ResultLimits) -> Message:
     """A result whose call is not there stays: which rule it takes cannot be told."""
     message = shape.messages[index]
     if message.kind == "summary" or message.role not in ("tool", "user"):

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from workbench.base.text import clip_middle
 from workbench.compaction.context import Context
 from workbench.compaction.past import Past, Place
-from workbench.compaction.prompts import Prompt, file_of, filled, load_prompt
+from workbench.compaction.prompts import PromptFile, file_of, filled, load_prompt
 from workbench.compaction.shape_calls import actions_at
-from workbench.compaction.spans import each
+from workbench.compaction.spans import spans_of
 from workbench.session import Message, Span
 
 TEMPLATE = "abridged-entry.jinja"
@@ -39,7 +39,7 @@ class AbridgedHistoryParams(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AbridgedEntry:
     """One user request and what the agent did about it, rendered as `text`.
 
     `spans` are its messages in the context; what is older than the context, or a summary between, is not among them.
@@ -50,10 +50,10 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Retold:
+class AbridgedEntries:
     """A history retold, oldest first; `whole` unless older requests did not fit."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[AbridgedEntry, ...]
     whole: bool
 
     @property
@@ -61,23 +61,23 @@ class Retold:
         return "\n".join(entry.text for entry in self.entries)
 
 
-def abridge(context: Context, before: int, params: AbridgedHistoryParams) -> Retold:
+def abridge(context: Context, before: int, params: AbridgedHistoryParams) -> AbridgedEntries:
     """Entries for what was said before message `before` of the context (the start of the tail), oldest first.
 
     Told is the stored history, with what earlier summaries replaced and without these summaries. Collected from the
     newest back; the first entry that would exceed `total_chars_limit` ends the walk.
     """
-    entries: list[Entry] = []
+    entries: list[AbridgedEntry] = []
     template, total = load_prompt(TEMPLATE), 0
     goes_on = bool(context.shape.open_across[before])
     for request in _requests_backwards(context.past.backwards(context.shape, before)):
         text = _told(context.past, template, request, continues=goes_on and not entries, params=params)
         if total + len(text) > params.total_chars_limit:
-            return Retold(tuple(reversed(entries)), whole=False)
+            return AbridgedEntries(tuple(reversed(entries)), whole=False)
         here = [index for shape, index in request if shape is context.shape]
-        entries.append(Entry(tuple(each(here)), text))
+        entries.append(AbridgedEntry(tuple(spans_of(here)), text))
         total += len(text)
-    return Retold(tuple(reversed(entries)), whole=True)
+    return AbridgedEntries(tuple(reversed(entries)), whole=True)
 
 
 def _requests_backwards(said: Iterable[Place]) -> Iterator[list[Place]]:
@@ -97,7 +97,7 @@ def _requests_backwards(said: Iterable[Place]) -> Iterator[list[Place]]:
 
 
 def _told(
-    past: Past, template: Prompt, request: Sequence[Place], *, continues: bool, params: AbridgedHistoryParams
+    past: Past, template: PromptFile, request: Sequence[Place], *, continues: bool, params: AbridgedHistoryParams
 ) -> str:
     """One entry's text, made once for the messages of a stored history: each compaction of a long session tells most of
     what the one before it told."""
@@ -109,7 +109,7 @@ def _told(
 
 
 def _entry(
-    template: Prompt,
+    template: PromptFile,
     request: Sequence[Place],
     messages: Sequence[Message],
     *,

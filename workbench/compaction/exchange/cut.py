@@ -17,7 +17,7 @@ from workbench.session import Message, Span, ToolUse
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class ExchangeHistory:
     """What of a context is history to this strategy: exchanges by ascending number. `sizes` are theirs."""
 
     exchanges: Sequence[int]
@@ -38,17 +38,17 @@ def preprocess(
     return tuple(i for i in range(newest, len(versions)) if versions[i] in (None, current))
 
 
-def history_of(context: Context, *, version: int, enabled: bool, side_by_side: bool = False) -> History:
+def history_of(context: Context, *, version: int, enabled: bool, side_by_side: bool = False) -> ExchangeHistory:
     """A context's history, see `preprocess`; a summary whose version is not recorded is of this `version`."""
     shape = context.shape
     if not shape.summaries:
-        return History(range(len(shape.exchanges)), shape.exchange_sizes)
+        return ExchangeHistory(range(len(shape.exchanges)), shape.exchange_sizes)
     versions: list[int | None] = [None] * len(shape.exchanges)
     for index in shape.summaries:
         recorded = context.summary_versions.get(context.messages[index].id, version)
         versions[shape.exchange_index(index + 1) - 1] = recorded
     numbers = preprocess(versions, current=version, enabled=enabled, side_by_side=side_by_side)
-    return History(numbers, [shape.exchange_sizes[number] for number in numbers])
+    return ExchangeHistory(numbers, [shape.exchange_sizes[number] for number in numbers])
 
 
 def replaced_size(context: Context, *, version: int, enabled: bool) -> int:
@@ -143,7 +143,7 @@ def guarded_start(sizes: Sequence[int], limit: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class CutSettings:
     """What a policy says of the cut; see `head_length` and `guarded_start`."""
 
     tail_chars: int
@@ -152,7 +152,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ExchangeCut:
     """Where the context is cut, by message index.
 
     `head`: what the summary stands for; `given`: what of it the summarizer is shown; `last`: the head's last exchange;
@@ -168,7 +168,9 @@ class Cut:
     pins: frozenset[int]
 
 
-def cut_exchanges(context: Context, history: History, numbers: Numbers, trace: list[str]) -> Cut | str:
+def cut_exchanges(
+    context: Context, history: ExchangeHistory, numbers: CutSettings, trace: list[str]
+) -> ExchangeCut | str:
     """The cut, or why there is nothing to compact. `trace` tells of it."""
     shape, exchanges, sizes = context.shape, history.exchanges, history.sizes
     wanted = min(_head_length(context, history, numbers, trace), _read(shape, exchanges))
@@ -190,7 +192,7 @@ def cut_exchanges(context: Context, history: History, numbers: Numbers, trace: l
     skipped = guarded_start(fresh_sizes, numbers.guard_chars)
     if skipped:
         trace.append(f"guard: the oldest {skipped} of {len(fresh)} exchanges are not sent to the summarizer")
-    return Cut(
+    return ExchangeCut(
         head=spans,
         given=_spans(shape, fresh[skipped:]),
         last=shape.exchanges[fresh[-1]],
@@ -200,7 +202,7 @@ def cut_exchanges(context: Context, history: History, numbers: Numbers, trace: l
     )
 
 
-def _head_length(context: Context, history: History, numbers: Numbers, trace: list[str]) -> int:
+def _head_length(context: Context, history: ExchangeHistory, numbers: CutSettings, trace: list[str]) -> int:
     """How many exchanges are the head, by hand or by the policy."""
     shape = context.shape
     if context.split_at is not None:

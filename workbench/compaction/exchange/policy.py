@@ -7,7 +7,7 @@ from typing import ClassVar
 from workbench.compaction import vocabulary
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams
 from workbench.compaction.policy import Needs, setting
-from workbench.compaction.summarizing import Summarizing, shipped
+from workbench.compaction.summarizing import SummaryPolicy, builtin_text
 from workbench.compaction.vocabulary import EarlierSummary
 
 CODE_REVIEW_BOTS = ("1", "2", "CODE_REVIEW_BOT", "CODE_REVIEW_EVAL_BOT")
@@ -16,7 +16,7 @@ CODE_REVIEW_BOTS = ("1", "2", "CODE_REVIEW_BOT", "CODE_REVIEW_EVAL_BOT")
 CACHE: Needs = {"simulate_cache_expiry": (True,)}
 
 
-class ExchangeSummaryPolicy(Summarizing):
+class ExchangeSummaryPolicy(SummaryPolicy):
     """The parameters of Augment's server with its defaults, which mean *disabled*, and a few of the workbench's own."""
 
     trigger_on_history_size_chars: int = setting(
@@ -96,8 +96,8 @@ class ExchangeSummaryPolicy(Summarizing):
     bot_type: str = setting("", "versions", "Code-review bots (1, 2 and their names) never summarize.")
 
     worded: ClassVar = {
-        "prompt": shipped("exchange-summary"),
-        "summary_template": shipped("summary-node"),
+        "prompt": builtin_text("exchange-summary"),
+        "summary_template": builtin_text("summary-node"),
         "reply": vocabulary.REPLIES.__getitem__,
     }
 

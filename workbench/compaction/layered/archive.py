@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from workbench.base.stamps import shown
-from workbench.compaction.marks import Mark
+from workbench.compaction.marks import TemplateMark
 from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Span
 
@@ -23,14 +23,14 @@ SECTIONS = (
     "### 📂 File System State (Snapshot)",
 )
 MARKS = (
-    Mark("Original Goal", "label", SECTIONS[0], "what the user first wanted"),
-    Mark("Stack", "label", SECTIONS[1], "language, framework, versions"),
-    Mark("Environment", "label", SECTIONS[1], "OS, shell, key environment variables"),
-    Mark("[✓]", "item", SECTIONS[2]),
-    Mark("Decisions", "label", SECTIONS[3], "technical choices made, alternatives given up"),
-    Mark("Learnings", "label", SECTIONS[3], "special configuration, API formats, pitfalls"),
-    Mark("User Preferences", "label", SECTIONS[3], "habits and rules that the user insisted on"),
-    Mark("(Modified files in this archive segment)", "note", SECTIONS[4]),
+    TemplateMark("Original Goal", "label", SECTIONS[0], "what the user first wanted"),
+    TemplateMark("Stack", "label", SECTIONS[1], "language, framework, versions"),
+    TemplateMark("Environment", "label", SECTIONS[1], "OS, shell, key environment variables"),
+    TemplateMark("[✓]", "item", SECTIONS[2]),
+    TemplateMark("Decisions", "label", SECTIONS[3], "technical choices made, alternatives given up"),
+    TemplateMark("Learnings", "label", SECTIONS[3], "special configuration, API formats, pitfalls"),
+    TemplateMark("User Preferences", "label", SECTIONS[3], "habits and rules that the user insisted on"),
+    TemplateMark("(Modified files in this archive segment)", "note", SECTIONS[4]),
 )
 """The labels under the titles."""
 NOTHING = {"en": "(nothing recorded)", "zh": "（无记录）"}
@@ -52,14 +52,14 @@ _QUOTED = re.compile(r"“[^”\n]*”|`[^`\n]*`")
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class ArchiveText:
     """The summary under the template, and what of it was not there, one sentence each."""
 
     text: str
     lacked: tuple[str, ...]
 
 
-def filled(answer: str, start: float | None, cutoff: float | None, language: str = "en") -> Filled:
+def fill_archive(answer: str, start: float | None, cutoff: float | None, language: str = "en") -> ArchiveText:
     """A summarizer's answer put under the template: sections in its order, the dates from the session and not from the
     model, an empty section with its labels, saying so. Text under no title of the template stays where it was said.
 
@@ -71,11 +71,11 @@ def filled(answer: str, start: float | None, cutoff: float | None, language: str
     nothing = NOTHING.get(language, NOTHING["en"])
     parts = [f"{TITLE}\n*(Contains context from {when(start)} to {when(cutoff)})*", *filter(None, [before])]
     if not found:
-        return Filled("\n\n".join(parts), ())
+        return ArchiveText("\n\n".join(parts), ())
     for title in SECTIONS:
         words = found.get(title, "")
         parts.append(f"{title}\n{_blank(title, nothing) if _is_blank(title, words) else words}")
-    return Filled("\n\n".join(parts), lacked)
+    return ArchiveText("\n\n".join(parts), lacked)
 
 
 def _blank(title: str, nothing: str) -> str:

@@ -19,7 +19,7 @@ from workbench.session import Message, Span, leading_system
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class RoundCut:
     """Where the context is cut, by message index.
 
     `tail`: the first message after the archived rounds; `head`: what the archive stands for, ascending; empty with a
@@ -37,7 +37,7 @@ class Cut:
     why_empty: str = ""
 
 
-def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace: list[str]) -> Cut:
+def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace: list[str]) -> RoundCut:
     """The newest `min_rounds` whole rounds stay, or those from the split set by hand on; an open round, the current
     input, and the round of a call whose result came later stay besides. `trace` tells of it."""
     shape = context.shape
@@ -61,7 +61,7 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
     if not archived:
         by_hand = "no complete round comes before the split"
         why = f"{words}; at least {min_rounds} are kept" if context.split_at is None else by_hand
-        return Cut(0, (), (), pins, (), ended, why)
+        return RoundCut(0, (), (), pins, (), ended, why)
 
     tail = starts[archived]
     earlier = tuple(i for i in shape.summaries if i < tail)
@@ -69,16 +69,18 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
     stays = sorted({i for i in (*shape.own_system, *pins, *kept) if i < tail})
     head = tuple(without([Span(0, tail)], {*stays, *earlier}))
     if not head:
-        return Cut(0, (), (), pins, (), ended, "the oldest rounds contain only pins, system messages and summaries")
+        return RoundCut(
+            0, (), (), pins, (), ended, "the oldest rounds contain only pins, system messages and summaries"
+        )
     size = context.size(0, tail)
     trace.append(
         f"archived: the oldest {archived} of {words}, {counted(tail, 'message')}, {grouped(size.tokens)} tokens; "
         f"kept: the newest {len(rounds) - archived}" + (", the last one still open" if finished < len(rounds) else "")
     )
-    return Cut(tail, head, tuple(stays), pins, tuple(i for i in earlier if i not in stays), ended)
+    return RoundCut(tail, head, tuple(stays), pins, tuple(i for i in earlier if i not in stays), ended)
 
 
-def without_archive(context: Context, cut: Cut, *, keep_summaries: bool) -> Cut:
+def without_archive(context: Context, cut: RoundCut, *, keep_summaries: bool) -> RoundCut:
     """What stays without a summary: earlier summaries too, for nothing takes their place, and before an answer that is
     pinned the user's message that it answers, for a conversation begins with the user."""
     again = cut.earlier if keep_summaries else ()

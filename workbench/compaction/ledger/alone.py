@@ -8,12 +8,12 @@ from workbench.compaction.context import Context
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.gather import narratives_of
 from workbench.compaction.ledger.plan import planned
-from workbench.compaction.ledger.room import Ground
+from workbench.compaction.ledger.room import LedgerTask
 from workbench.compaction.ledger.ruler import in_tokens
 
 
 def text_of(context: Context, budget_tokens: int, language: Language = "en") -> str:
     """What a ledger tells of the whole context, in at most so many tokens; earlier summaries are its narrative."""
     narrative = clip_at_sentence(without_secrets(narratives_of(context, context.shape.summaries)), budget_tokens // 2)
-    ground = Ground(context, in_tokens(context), frozenset(), language, first=len(context) + 1)
+    ground = LedgerTask(context, in_tokens(context), frozenset(), language, first=len(context) + 1)
     return planned(ground, budget_tokens, narrative).text

@@ -17,7 +17,7 @@ KINDS: tuple[EntryKind, ...] = get_args(EntryKind)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """One thing that the ledger keeps. `source` is the number of the message it stands in, counted from the session's
     first message over all its compactions.
 
@@ -85,7 +85,7 @@ _GROUPS: tuple[tuple[tuple[tuple[EntryKind, str], ...], Mapping[Language, str]],
 _RANKS = {member: rank for rank, (members, _) in enumerate(_GROUPS) for member in members}
 
 
-def counted_by_group(entries: Iterable[Entry], language: Language) -> tuple[tuple[str, int], ...]:
+def counted_by_group(entries: Iterable[LedgerEntry], language: Language) -> tuple[tuple[str, int], ...]:
     """How many entries there are of each group, the least important group first."""
     counts = Counter(entry.rank for entry in entries)
     return tuple((_GROUPS[rank][1][language], counts[rank]) for rank in sorted(counts, reverse=True))

@@ -11,7 +11,7 @@ from workbench.base.figures import grouped
 from workbench.compaction.carried import Original, original_of
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import text_of_summaries
-from workbench.compaction.ledger.entries import Entry, EntryKind
+from workbench.compaction.ledger.entries import EntryKind, LedgerEntry
 from workbench.compaction.ledger.text import Ledger, is_ledger, read_ledger
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
@@ -30,11 +30,11 @@ OLD = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class FoundEntry:
     """An entry, and where the context says it: the index of the message that is its source, and of the newest one;
     `OLD` for what an earlier ledger says."""
 
-    entry: Entry
+    entry: LedgerEntry
     at: int
     last: int
     weight: float = 1.0
@@ -79,7 +79,7 @@ def numbering(shape: Shape) -> Numbering:
     return Numbering()
 
 
-def noted(context: Context) -> tuple[Noted, ...]:
+def ledger_entries(context: Context) -> tuple[FoundEntry, ...]:
     """What a ledger of this whole context could hold beside mere names, the most important first, of equals the newest.
 
     What is said more than once is one entry, with its newest state and source: a file that was viewed and then changed
@@ -89,18 +89,18 @@ def noted(context: Context) -> tuple[Noted, ...]:
 
 
 @newest_per_shape
-def _noted(shape: Shape, original: Original | None) -> tuple[Noted, ...]:
+def _noted(shape: Shape, original: Original | None) -> tuple[FoundEntry, ...]:
     number = numbering(shape)
-    found: dict[tuple[EntryKind, str], Noted] = {}
+    found: dict[tuple[EntryKind, str], FoundEntry] = {}
     for entry in number.before.entries if number.before is not None else ():
-        found[_key(entry)] = Noted(entry, OLD, OLD)
+        found[_key(entry)] = FoundEntry(entry, OLD, OLD)
     facts = [fact for fact in facts_of(shape) if fact.index != number.ledger]
     for one in (*_instructions(shape, number), *_statements(shape, number)):
         found[_key(one.entry)] = one
     for fact, entry in _entries(facts, number):
         known = found.get(_key(entry))
         found[_key(entry)] = (
-            Noted(entry, fact.index, fact.index) if known is None else _together(known, entry, fact.index)
+            FoundEntry(entry, fact.index, fact.index) if known is None else _together(known, entry, fact.index)
         )
     for one in _turns(shape, number):
         found.setdefault(_key(one.entry), one)
@@ -109,11 +109,11 @@ def _noted(shape: Shape, original: Original | None) -> tuple[Noted, ...]:
     return tuple(sorted(_asked_in_order(found, shape, original), key=_importance))
 
 
-def _importance(one: Noted) -> tuple[int, int]:
+def _importance(one: FoundEntry) -> tuple[int, int]:
     return one.entry.rank, -one.entry.source
 
 
-def _key(entry: Entry) -> tuple[EntryKind, str]:
+def _key(entry: LedgerEntry) -> tuple[EntryKind, str]:
     """What two entries share that are the same."""
     if entry.kind == "command":
         return entry.kind, same_command(entry.text)
@@ -122,14 +122,14 @@ def _key(entry: Entry) -> tuple[EntryKind, str]:
     return entry.kind, entry.text if entry.kind in ("file", "identifier") else entry.text.lower()
 
 
-def _instructions(shape: Shape, number: Numbering) -> Iterable[Noted]:
+def _instructions(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
     """The standing instructions; the latest of two that contradict each other holds."""
     messages, place = _with_earlier(shape, number, "instruction", "<Pin>{}</Pin>")
     for one in standing_of(shape) if number.ledger is None else standing(messages):
         yield _noted_as("instruction", one.fact, one.superseded_by, place)
 
 
-def _statements(shape: Shape, number: Numbering) -> Iterable[Noted]:
+def _statements(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
     """What the user stated, the more specific the heavier; a later one replaces what it says anew."""
     messages, place = _with_earlier(shape, number, "stated", "{}")
     for one in stated_of(shape) if number.ledger is None else stated(messages):
@@ -156,11 +156,13 @@ def _with_earlier(shape: Shape, number: Numbering, kind: EntryKind, told: str) -
     return [*said, *(shape.masked[index] for index in since)], place
 
 
-def _noted_as(kind: EntryKind, fact: Fact, superseded_by: Fact | None, place: Place) -> Noted:
+def _noted_as(kind: EntryKind, fact: Fact, superseded_by: Fact | None, place: Place) -> FoundEntry:
     index, source = place(fact)
     if superseded_by is None:
-        return Noted(Entry(kind, fact.text, source), index, index)
-    return Noted(Entry(kind, fact.text, source, "gone", f"superseded by #{place(superseded_by)[1]}"), index, index)
+        return FoundEntry(LedgerEntry(kind, fact.text, source), index, index)
+    return FoundEntry(
+        LedgerEntry(kind, fact.text, source, "gone", f"superseded by #{place(superseded_by)[1]}"), index, index
+    )
 
 
 _TURN = re.compile(
@@ -173,39 +175,39 @@ TURN_WEIGHT = 0.4
 """Of a sentence that gives a reason or a change of course, beside one that settles something."""
 
 
-def _turns(shape: Shape, number: Numbering) -> Iterable[Noted]:
+def _turns(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
     """What the agent says of why, and what instead: not a decision for sure, and most of what leads to one."""
     for index, message in enumerate(shape.masked):
         if index == number.ledger or not is_agents(message):
             continue
         for sentence in sentences(spoken(message)):
             if len(sentence) <= LONGEST_TURN and _TURN.search(sentence.lower()):
-                yield Noted(Entry("decision", sentence, number(index)), index, index, TURN_WEIGHT)
+                yield FoundEntry(LedgerEntry("decision", sentence, number(index)), index, index, TURN_WEIGHT)
 
 
 _ERROR_STATES = {"resolved": "fixed", "open": "open", "unknown": "", "": ""}
 
 
-def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, Entry]]:
+def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, LedgerEntry]]:
     for fact in facts:
         source = number(fact.index)
         match fact.kind:
             case "decision":
-                yield fact, Entry("decision", fact.text, source, "answer" if fact.detail else "", fact.detail)
+                yield fact, LedgerEntry("decision", fact.text, source, "answer" if fact.detail else "", fact.detail)
             case "url":
-                yield fact, Entry("url", fact.text, source)
+                yield fact, LedgerEntry("url", fact.text, source)
             case "request":
-                yield fact, Entry("request", _own(fact.text, source), source)
+                yield fact, LedgerEntry("request", _own(fact.text, source), source)
             case "error":
                 detail = f"{fact.detail}; {fact.by}" if fact.by else fact.detail
-                yield fact, Entry("error", fact.text, source, _ERROR_STATES[fact.state], detail)
+                yield fact, LedgerEntry("error", fact.text, source, _ERROR_STATES[fact.state], detail)
             case "path":
                 if fact.detail != "mentioned" and fact.ok is not False:
-                    yield fact, Entry("file", fact.text, source, fact.detail)
+                    yield fact, LedgerEntry("file", fact.text, source, fact.detail)
             case "command":
                 if fact.detail != REFUSED:
                     state = "ran" if fact.ok is None else "ok" if fact.ok else "failed"
-                    yield fact, Entry("command", fact.text, source, state, fact.detail)
+                    yield fact, LedgerEntry("command", fact.text, source, state, fact.detail)
 
 
 PASTE_CHARS = 120
@@ -222,7 +224,7 @@ def _own(request: str, source: int) -> str:
     )
 
 
-def _together(known: Noted, entry: Entry, at: int) -> Noted:
+def _together(known: FoundEntry, entry: LedgerEntry, at: int) -> FoundEntry:
     """What was noted, brought up to date: a look at a changed file leaves it changed; what a decision, an identifier
     or a number says does not change, so its first source stays."""
     old = known.entry
@@ -232,12 +234,12 @@ def _together(known: Noted, entry: Entry, at: int) -> Noted:
         return replace(known, last=at)
     if entry.kind == "file" and entry.state == "modified" and old.state == "created":
         entry = replace(entry, state="created")
-    return Noted(entry, at, at)
+    return FoundEntry(entry, at, at)
 
 
 def _mended(
-    all_noted: Iterable[Noted], facts: Iterable[Fact], number: Numbering
-) -> Iterable[tuple[tuple[EntryKind, str], Noted]]:
+    all_noted: Iterable[FoundEntry], facts: Iterable[Fact], number: Numbering
+) -> Iterable[tuple[tuple[EntryKind, str], FoundEntry]]:
     """Errors of an earlier ledger whose command has succeeded since."""
     succeeded = {same_command(fact.text): number(fact.index) for fact in facts if fact.kind == "command" and fact.ok}
     for one in all_noted:
@@ -256,7 +258,9 @@ ONLY_LOOKS = 0.3
 """The weight of a command that only looks: what it showed is told by the files."""
 
 
-def _run_again(all_noted: Iterable[Noted], facts: Iterable[Fact]) -> Iterable[tuple[tuple[EntryKind, str], Noted]]:
+def _run_again(
+    all_noted: Iterable[FoundEntry], facts: Iterable[Fact]
+) -> Iterable[tuple[tuple[EntryKind, str], FoundEntry]]:
     """Commands by how often they were run, alone or in a longer line: what was run again is run again."""
     runs = Counter(one for fact in facts if fact.kind == "command" for one in {*_deeds(fact.text)})
     for one in all_noted:
@@ -271,8 +275,8 @@ def _deeds(line: str) -> list[str]:
 
 
 def _asked_in_order(
-    found: Mapping[tuple[EntryKind, str], Noted], shape: Shape, original: Original | None
-) -> Iterable[Noted]:
+    found: Mapping[tuple[EntryKind, str], FoundEntry], shape: Shape, original: Original | None
+) -> Iterable[FoundEntry]:
     """The entries, of the requests the session's first as the first and the newest as the open one. The first is there
     even where a recorded compaction took it out of the context."""
     requests = [one for one in found.values() if one.entry.kind == "request"]
@@ -286,7 +290,7 @@ def _asked_in_order(
             yield one
 
 
-def _first_request(requests: Sequence[Noted], shape: Shape, original: Original | None) -> Noted | None:
+def _first_request(requests: Sequence[FoundEntry], shape: Shape, original: Original | None) -> FoundEntry | None:
     """The session's first request: one of `requests`, or a new entry where only the session's first context holds it.
     None where it is not known: after an agent's compaction the oldest request of a context need not be the first; after
     a ledger it is, which would tell an older one."""
@@ -301,7 +305,9 @@ def _first_request(requests: Sequence[Noted], shape: Shape, original: Original |
     for one in requests:
         if one.entry.text in (words, _own(words, one.entry.source)):
             return one
-    return Noted(Entry("request", _own(words, original.number), original.number), OLD, OLD) if words else None
+    return (
+        FoundEntry(LedgerEntry("request", _own(words, original.number), original.number), OLD, OLD) if words else None
+    )
 
 
 def narratives_of(context: Context, carried: Iterable[int]) -> str:

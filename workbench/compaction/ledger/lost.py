@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.compaction.context import Context
-from workbench.compaction.ledger.entries import Entry, EntryKind
-from workbench.compaction.ledger.gather import OLD, noted, numbering
+from workbench.compaction.ledger.entries import EntryKind, LedgerEntry
+from workbench.compaction.ledger.gather import OLD, ledger_entries, numbering
 from workbench.compaction.ledger.queue import newest_words
 from workbench.compaction.ledger.shorter import uncut
 from workbench.compaction.ledger.text import is_ledger, read_ledger
@@ -21,7 +21,7 @@ def lost_from(context: Context, outcome: Outcome) -> tuple[Lost, ...]:
     entries = [entry for ledger in ledgers if ledger is not None for entry in ledger.entries]
     found = list[Lost]()
     before = numbering(context.shape).ledger
-    for one in sorted(noted(context), key=lambda one: one.entry.source):
+    for one in sorted(ledger_entries(context), key=lambda one: one.entry.source):
         index = one.last if one.last != OLD else before
         if one.entry.kind != "instruction" or one.entry.state == "gone" or index is None:
             continue
@@ -36,7 +36,7 @@ def lost_from(context: Context, outcome: Outcome) -> tuple[Lost, ...]:
     return tuple(found)
 
 
-def _is_in_ledger(kind: EntryKind, text: str, entries: Iterable[Entry]) -> bool:
+def _is_in_ledger(kind: EntryKind, text: str, entries: Iterable[LedgerEntry]) -> bool:
     """True where an entry of this kind that still holds says `text`, if need be without its middle."""
     words = _collapsed(text)
     return any(entry.kind == kind and entry.state != "gone" and _begins(words, entry.text) for entry in entries)

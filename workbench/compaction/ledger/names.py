@@ -48,7 +48,7 @@ _OF = re.compile(r"(?:[A-Za-z][\w-]{1,20}[ =:`'\"]{1,3}){1,2}\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class MentionedName:
     """A name, how it is told, how often the agent used it, how many messages have it, and the index of the newest."""
 
     key: str
@@ -60,7 +60,7 @@ class Name:
 
 
 @per_shape
-def names_of(shape: Shape) -> tuple[Name, ...]:
+def names_of(shape: Shape) -> tuple[MentionedName, ...]:
     """Every name of the messages, each once, told as it was told last."""
     found: dict[str, list[Any]] = {}
     for index, message in enumerate(shape.masked):
@@ -74,17 +74,17 @@ def names_of(shape: Shape) -> tuple[Name, ...]:
                     known[0], known[4] = told, index
                     known[2] += acts
                     known[3] += 1
-    return tuple(_one_name_each([Name(key, *one) for key, one in found.items()]))
+    return tuple(_one_name_each([MentionedName(key, *one) for key, one in found.items()]))
 
 
-def _one_name_each(names: Sequence[Name]) -> Iterator[Name]:
+def _one_name_each(names: Sequence[MentionedName]) -> Iterator[MentionedName]:
     """The names; a file that is told by more and by less of its path is one, told by the most where that was said, with
     the uses of all."""
     longer: dict[str, list[str]] = {}
     for name in names:
         for ending in endings(name.key) if name.sort == "path" else ():
             longer.setdefault(ending, []).append(name.key)
-    same: dict[str, list[Name]] = {}
+    same: dict[str, list[MentionedName]] = {}
     for name in names:
         several = longer.get(name.key, [name.key])
         longest = max(several, key=len)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 
-from workbench.compaction.ledger.entries import Entry, counted_by_group
-from workbench.compaction.ledger.gather import Noted, numbering
-from workbench.compaction.ledger.queue import FEWEST_CHARS, WHOLE, Step
-from workbench.compaction.ledger.room import Filled, Filling, Ground, tail_says
+from workbench.compaction.ledger.entries import LedgerEntry, counted_by_group
+from workbench.compaction.ledger.gather import FoundEntry, numbering
+from workbench.compaction.ledger.queue import FEWEST_CHARS, WHOLE, QueueStep
+from workbench.compaction.ledger.room import LedgerFiller, LedgerSelection, LedgerTask, tail_says
 from workbench.compaction.ledger.text import WORDS, Ledger, told_left_out, written
-from workbench.compaction.spans import each, indexes_of
+from workbench.compaction.spans import indexes_of, spans_of
 from workbench.session import Message, Span, Text
 
 LEFT_OUT_CHARS, LEFT_OUT_SHARE = 160, 0.05
@@ -19,14 +19,14 @@ LEFT_OUT_CHARS, LEFT_OUT_SHARE = 160, 0.05
 
 
 @dataclass(frozen=True)
-class Plan:
+class LedgerPlan:
     """The messages from `cut` on stay, and some before it (`staying`); `shorter` are those in fewer words, by index.
     `said` is what the ledger says, `text` the ledger, and `takes` what all of it takes."""
 
     cut: int
     staying: tuple[int, ...]
     shorter: Mapping[int, Message]
-    said: tuple[Noted, ...]
+    said: tuple[FoundEntry, ...]
     left_out: tuple[tuple[str, int], ...]
     text: str
     ledger_takes: int
@@ -35,7 +35,7 @@ class Plan:
     """Whether nothing waits for room."""
 
 
-def planned(ground: Ground, budget: int, narrative: str = "") -> Plan:
+def planned(ground: LedgerTask, budget: int, narrative: str = "") -> LedgerPlan:
     """The fullest plan that keeps to the budget. What the user wants and what is not read yet is there even if pins
     leave no room: then it takes more. Lines cost a little less or more together than apart: what that came to is
     known when they are written, and the queue is cut anew."""
@@ -43,7 +43,7 @@ def planned(ground: Ground, budget: int, narrative: str = "") -> Plan:
     empty = written(Ledger(10**6, tuple(range(len(ground.always))), (), narrative))
     room = int(budget * LEFT_OUT_SHARE)
     frame = ground.ruler.of_text(empty) + min(ground.ruler.of_text("left out " * (LEFT_OUT_CHARS // 9)), room)
-    filling, error = Filling(ground), 0
+    filling, error = LedgerFiller(ground), 0
     for again in range(4):
         found = filling.filled(budget - stays - frame - error, budget - frame - error)
         plan = _plan(ground, found, narrative, room)
@@ -51,12 +51,14 @@ def planned(ground: Ground, budget: int, narrative: str = "") -> Plan:
         if not over or (again and over < 0):
             break
         if over > 0:
-            filling = Filling(ground)
+            filling = LedgerFiller(ground)
         error += over
     return _filled_up(ground, found, plan, budget, narrative, room)
 
 
-def _filled_up(ground: Ground, found: Filled, plan: Plan, budget: int, narrative: str, room: int) -> Plan:
+def _filled_up(
+    ground: LedgerTask, found: LedgerSelection, plan: LedgerPlan, budget: int, narrative: str, room: int
+) -> LedgerPlan:
     """With what is left given to the next step, in as many characters as fit: those that its own cost says, or, where
     all together takes more than the parts, so many fewer."""
     step, spare = found.next, budget - plan.takes
@@ -83,7 +85,7 @@ def _filled_up(ground: Ground, found: Filled, plan: Plan, budget: int, narrative
     return plan
 
 
-def _most_chars(cost: Callable[[int, int], int], step: Step, least: int, most: int) -> int:
+def _most_chars(cost: Callable[[int, int], int], step: QueueStep, least: int, most: int) -> int:
     """From `least` up, below what the step asks for, as many characters as cost no more than `most`."""
     chars = least
     for finer in (2.0, 1.25, 1.05, 1.01):
@@ -95,7 +97,7 @@ def _most_chars(cost: Callable[[int, int], int], step: Step, least: int, most: i
     return chars
 
 
-def _plan(ground: Ground, found: Filled, narrative: str, room: int) -> Plan:
+def _plan(ground: LedgerTask, found: LedgerSelection, narrative: str, room: int) -> LedgerPlan:
     """The plan of what has room; what was left out may take `room` to be told."""
     queue, context = ground.queue, ground.context
     cut, number = len(context), len(queue.units) - 1
@@ -118,15 +120,20 @@ def _plan(ground: Ground, found: Filled, narrative: str, room: int) -> Plan:
     text = written(replace(ledger, left_out=_left_out(ground, ledger, room)))
     ledger_takes = ground.ruler.of_message(Message("ledger", "user", (Text(text),), kind="summary"))
     takes = ground.ruler.each(ground.always) + found.in_units + ledger_takes
-    return Plan(cut, tuple(sorted(staying)), shorter, said, ledger.left_out, text, ledger_takes, takes)
+    return LedgerPlan(cut, tuple(sorted(staying)), shorter, said, ledger.left_out, text, ledger_takes, takes)
 
 
-def _told(one: Noted, entry: Entry) -> Noted:
+def _told(one: FoundEntry, entry: LedgerEntry) -> FoundEntry:
     return one if entry is one.entry else replace(one, entry=entry)
 
 
 def _ledger(
-    ground: Ground, found: Filled, said: tuple[Noted, ...], staying: list[int], cut: int, narrative: str
+    ground: LedgerTask,
+    found: LedgerSelection,
+    said: tuple[FoundEntry, ...],
+    staying: list[int],
+    cut: int,
+    narrative: str,
 ) -> Ledger:
     shape, queue = ground.context.shape, ground.queue
     lines = set(range(len(queue.lines) - len(queue.keys))).difference(found.elsewhere)
@@ -137,7 +144,7 @@ def _ledger(
     return Ledger(upto, pinned, tuple(entries), narrative, left_out, ground.language)
 
 
-def _left_out(ground: Ground, ledger: Ledger, room: int) -> tuple[tuple[str, int], ...]:
+def _left_out(ground: LedgerTask, ledger: Ledger, room: int) -> tuple[tuple[str, int], ...]:
     """What a ledger tells of what was left out: of each group how many, or in all, or nothing."""
     of_all = ((WORDS[ground.language].entries, sum(count for _, count in ledger.left_out)),)
     for told in (ledger.left_out, of_all) if ledger.left_out else ():
@@ -146,6 +153,6 @@ def _left_out(ground: Ground, ledger: Ledger, room: int) -> tuple[tuple[str, int
     return ()
 
 
-def spans(plan: Plan, stop: int) -> list[Span]:
+def spans(plan: LedgerPlan, stop: int) -> list[Span]:
     """The messages that stay behind the ledger, in their order."""
-    return [*each(plan.staying), Span(plan.cut, stop)]
+    return [*spans_of(plan.staying), Span(plan.cut, stop)]

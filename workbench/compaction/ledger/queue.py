@@ -17,11 +17,11 @@ from itertools import islice, pairwise
 from math import inf
 
 from workbench.compaction.context import Context
-from workbench.compaction.ledger.entries import Entry, EntryKind
-from workbench.compaction.ledger.gather import OLD, Noted, noted, numbering
-from workbench.compaction.ledger.names import Name, Sort, endings, names_of, texts_of
+from workbench.compaction.ledger.entries import EntryKind, LedgerEntry
+from workbench.compaction.ledger.gather import OLD, FoundEntry, ledger_entries, numbering
+from workbench.compaction.ledger.names import MentionedName, Sort, endings, names_of, texts_of
 from workbench.compaction.ledger.shorter import TOLERANCE, longest_text
-from workbench.compaction.ledger.text import Folder, folder_of
+from workbench.compaction.ledger.text import SharedFolder, folder_of
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.session import Message, Span
 
@@ -46,7 +46,7 @@ ALWAYS = 1e7
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class QueueStep:
     """Thing `thing`, a line or a unit, in up to `chars` characters of each text, where it had `before`; 0 for
     nothing."""
 
@@ -64,16 +64,16 @@ class Queue:
     files that their message does not name, as the shell's `src/*.py` does not. `front`: where the first message stands
     that is neither an instruction nor what a tool says of its environment before all else."""
 
-    lines: tuple[Noted, ...]
+    lines: tuple[FoundEntry, ...]
     units: tuple[Span, ...]
     unit_of: Sequence[int]
     longest: Sequence[int]
     keys: Mapping[int, str]
     unnamed: frozenset[int]
     front: int
-    steps: tuple[Step, ...]
+    steps: tuple[QueueStep, ...]
 
-    def is_indivisible(self, step: Step) -> bool:
+    def is_indivisible(self, step: QueueStep) -> bool:
         """Whether the step's thing says nothing in part: a name, or what a tool says of its environment, which it knows
         by how it looks."""
         if step.is_line:
@@ -87,11 +87,11 @@ class Queue:
 
 def queue_of(context: Context) -> Queue:
     """What a compaction of this context may keep."""
-    return _queue(context.shape, noted(context))
+    return _queue(context.shape, ledger_entries(context))
 
 
 @newest_per_shape
-def _queue(shape: Shape, told: tuple[Noted, ...]) -> Queue:
+def _queue(shape: Shape, told: tuple[FoundEntry, ...]) -> Queue:
     named = [*_named(shape, told)]
     anew = {line.entry.text for line, _ in named}
     own = (line for line in told if not (line.entry.in_passing and line.entry.text in anew))
@@ -108,7 +108,7 @@ def _queue(shape: Shape, told: tuple[Noted, ...]) -> Queue:
     return Queue(lines, units, unit_of, longest, keys, frozenset(_unnamed(shape, lines)), front, tuple(steps))
 
 
-def _unnamed(shape: Shape, lines: Sequence[Noted]) -> Iterator[int]:
+def _unnamed(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[int]:
     for number, line in enumerate(lines):
         if line.entry.kind == "file" and not line.entry.in_passing and line.last != OLD:
             name = "/".join(line.entry.text.rsplit("/", 2)[-2:])
@@ -116,7 +116,7 @@ def _unnamed(shape: Shape, lines: Sequence[Noted]) -> Iterator[int]:
                 yield number
 
 
-def _named(shape: Shape, told: Sequence[Noted]) -> Iterator[tuple[Noted, str]]:
+def _named(shape: Shape, told: Sequence[FoundEntry]) -> Iterator[tuple[FoundEntry, str]]:
     """Names as entries with their keys, without those that an entry of their own tells."""
     number = numbering(shape)
     own = {one.entry.text for one in told if not one.entry.in_passing}
@@ -124,7 +124,7 @@ def _named(shape: Shape, told: Sequence[Noted]) -> Iterator[tuple[Noted, str]]:
     for name in names_of(shape):
         if name.text not in own and name.last != number.ledger:
             kind, state = _AS_ENTRY[name.sort]
-            yield Noted(Entry(kind, name.text, number(name.last), state), name.last, name.last), name.key
+            yield FoundEntry(LedgerEntry(kind, name.text, number(name.last), state), name.last, name.last), name.key
 
 
 def _units(shape: Shape) -> tuple[Span, ...]:
@@ -187,7 +187,7 @@ _AS_ENTRY: Mapping[Sort, tuple[EntryKind, str]] = {
     "code": ("identifier", ""),
     "number": ("number", ""),
 }
-_CARRIED = Name("", "", "id", 1, 1, OLD)
+_CARRIED = MentionedName("", "", "id", 1, 1, OLD)
 """A name that only an earlier ledger tells."""
 
 _OLDER, _OLDER_DEEDS = 0.3, 0.45
@@ -196,7 +196,7 @@ commands and names by the second."""
 _NEW = 8
 
 
-def _line_steps(shape: Shape, lines: Sequence[Noted]) -> Iterator[Step]:
+def _line_steps(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[QueueStep]:
     by_text = {name.text: name for name in names_of(shape)}
     in_folder = Counter(folder_of(line.entry) for line in lines)
     newest = len(shape.messages)
@@ -206,7 +206,7 @@ def _line_steps(shape: Shape, lines: Sequence[Noted]) -> Iterator[Step]:
         newness = (1 + (newest - max(line.last, 0)) / _NEW) ** -power
         if entry.in_passing:
             worth = _worth_of_name(by_text.get(entry.text, _CARRIED)) * newness
-            yield Step(4 * worth / (_length(entry, in_folder) + _BETWEEN), True, number, 0, WHOLE)
+            yield QueueStep(4 * worth / (_length(entry, in_folder) + _BETWEEN), True, number, 0, WHOLE)
             continue
         worth = line.weight * _WORTH.get((entry.kind, entry.state), _WORTH_OF_KIND[entry.kind]) * newness
         length, before = len(entry.text) + len(entry.detail), 0
@@ -220,26 +220,26 @@ def _line_steps(shape: Shape, lines: Sequence[Noted]) -> Iterator[Step]:
         worth *= 4 / (min(levels[0], _length(entry, in_folder)) + _FRAME)
         for level in levels:
             last = length <= level + tolerance
-            yield Step(_binding(entry, before) or worth, True, number, before, WHOLE if last else level)
+            yield QueueStep(_binding(entry, before) or worth, True, number, before, WHOLE if last else level)
             if last:
                 break
             worth, before = worth * (_OWN_WORDS if entry.kind == "request" else _MORE), level
 
 
-def _length(entry: Entry, in_folder: Mapping[Folder | None, int]) -> float:
+def _length(entry: LedgerEntry, in_folder: Mapping[SharedFolder | None, int]) -> float:
     """Characters of an entry, of a folder's files each with its part of the folder's name."""
     if (folder := folder_of(entry)) is None:
         return len(entry.text) + len(entry.detail)
     return len(entry.text) - len(folder.path) * (1 - 1 / in_folder[folder])
 
 
-def _worth_of_name(name: Name) -> float:
+def _worth_of_name(name: MentionedName) -> float:
     once, told, power = _NAMES[name.sort]
     times: float = told * min(name.count, 4) ** 0.5 + min(name.used, 8)
     return float(once * times**power)
 
 
-def _binding(entry: Entry, before: int) -> float:
+def _binding(entry: LedgerEntry, before: int) -> float:
     """The worth of a step that the user wants above all, 0 for any other."""
     if entry.kind == "request" and entry.state == "open" and before < LEVELS[1]:
         return ALWAYS if not before else BINDING * 2
@@ -293,7 +293,7 @@ def _newest(shape: Shape, wanted: Callable[[Message], bool]) -> tuple[int, ...]:
     return tuple(islice((index for index in back if wanted(shape.messages[index])), 1))
 
 
-def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], front: int) -> Iterator[Step]:
+def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], front: int) -> Iterator[QueueStep]:
     """A unit's first step comes behind that of every newer one, so that the tail has no holes. A short
     environment, up to message `front`, is there whole or not at all."""
     asked, unread, answers = newest_words(shape), frozenset(shape.unread), _agents_newest(shape)
@@ -306,7 +306,7 @@ def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], fro
         own = asks and not unread.isdisjoint(asked)
         before, most = 0, inf
         if not answers.isdisjoint(range(unit.start, unit.stop)):
-            yield Step(BINDING * 1.5, False, number, before, FEWEST_CHARS)
+            yield QueueStep(BINDING * 1.5, False, number, before, FEWEST_CHARS)
             before = FEWEST_CHARS
         for level, share in _levels(own):
             last = longest[number] <= level + TOLERANCE
@@ -317,7 +317,7 @@ def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], fro
             if before and first.starts_round and len(first.said) > before:
                 share *= _WORTH_OF_KIND["request"] / 56 / _TAIL
             now = most = min(binding or worth * share, most)
-            yield Step(now, False, number, before, WHOLE if last else level)
+            yield QueueStep(now, False, number, before, WHOLE if last else level)
             if last:
                 break
             before = level

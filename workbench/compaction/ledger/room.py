@@ -9,7 +9,7 @@ from functools import cached_property
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.language import Language
-from workbench.compaction.ledger.entries import Entry
+from workbench.compaction.ledger.entries import LedgerEntry
 from workbench.compaction.ledger.gather import OLD
 from workbench.compaction.ledger.names import endings, names_in
 from workbench.compaction.ledger.queue import (
@@ -18,7 +18,7 @@ from workbench.compaction.ledger.queue import (
     COMMAND,
     WHOLE,
     Queue,
-    Step,
+    QueueStep,
     least_tail,
     newest_answer,
     queue_of,
@@ -32,7 +32,7 @@ from workbench.session import Message
 
 
 @dataclass(frozen=True)
-class Ground:
+class LedgerTask:
     """What is filled and with what: `always` are the messages that stay as they are wherever there is room."""
 
     context: Context
@@ -69,7 +69,7 @@ class Ground:
             return self.ruler.span(index, index + 1)
         return self.ruler.of_made(message)
 
-    def line(self, line: int, chars: int) -> Line:
+    def line(self, line: int, chars: int) -> LedgerLine:
         """A line in up to so many characters."""
         sizes = self.context.layout.sizes
         made_for, known = _lines(self.context.shape).get((self.ruler.unit, self.language), (None, {}))
@@ -80,7 +80,7 @@ class Ground:
             found = known[line, chars] = self._line(self.queue.lines[line].entry, chars)
         return found
 
-    def _line(self, entry: Entry, chars: int) -> Line:
+    def _line(self, entry: LedgerEntry, chars: int) -> LedgerLine:
         if chars < WHOLE and entry.kind == "command":
             fits = len(entry.text) + len(entry.detail) <= chars
             core = same_command(entry.text)
@@ -93,22 +93,22 @@ class Ground:
         if folder := folder_of(entry):
             # The blank before a number and the comma behind a name are of it, the blank before a path is not.
             parts = of_text(f" {folder.item(entry)},"), of_text(folder.opening)
-            return Line(entry, parts[0], tuple(endings(entry.text)), folder, parts[1])
+            return LedgerLine(entry, parts[0], tuple(endings(entry.text)), folder, parts[1])
         if entry.in_passing:
-            return Line(entry, of_text(entry.text) + 1, (), (entry.kind, entry.source), _SHARED)
+            return LedgerLine(entry, of_text(entry.text) + 1, (), (entry.kind, entry.source), _SHARED)
         text = line_of(entry)
-        return Line(entry, of_text(text) + 1, tuple(key for key, _, _ in names_in(text)))
+        return LedgerLine(entry, of_text(text) + 1, tuple(key for key, _, _ in names_in(text)))
 
     def line_cost(self, line: int, chars: int) -> int:
         return self.line(line, chars).cost
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LedgerLine:
     """An entry as it may stand in the ledger, what it takes, the names that it tells, with which others it shares a
     line, and what that takes beside them."""
 
-    entry: Entry
+    entry: LedgerEntry
     cost: int
     names: tuple[str, ...]
     beside: Hashable = None
@@ -116,7 +116,7 @@ class Line:
 
 
 @per_shape
-def _lines(shape: Shape) -> dict[tuple[str, Language], tuple[object, dict[tuple[int, int], Line]]]:
+def _lines(shape: Shape) -> dict[tuple[str, Language], tuple[object, dict[tuple[int, int], LedgerLine]]]:
     return {}
 
 
@@ -138,7 +138,7 @@ def _open(shape: Shape) -> frozenset[int]:
 
 
 @dataclass
-class Filled:
+class LedgerSelection:
     """What has room: lines and units in how many characters, lines that another one tells (`elsewhere`), what they
     take, and the step that had none."""
 
@@ -147,10 +147,10 @@ class Filled:
     elsewhere: set[int] = field(default_factory=set)
     in_units: int = 0
     in_lines: int = 0
-    next: Step | None = None
+    next: QueueStep | None = None
 
 
-def tail_says(ground: Ground, found: Filled, line: int, chars: int = 1) -> bool:
+def tail_says(ground: LedgerTask, found: LedgerSelection, line: int, chars: int = 1) -> bool:
     """Whether the tail says what a line in so many characters would."""
     return _says(ground, line, chars, found.units.get(_unit_of(ground.queue, line), 0))
 
@@ -160,7 +160,7 @@ def _unit_of(queue: Queue, line: int) -> int:
     return queue.unit_of[last] if last != OLD else OLD
 
 
-def _says(ground: Ground, line: int, chars: int, there: int) -> bool:
+def _says(ground: LedgerTask, line: int, chars: int, there: int) -> bool:
     """Whether the unit of a line, in as many characters as are `there`, says what the line does in `chars`."""
     one = ground.queue.lines[line]
     if there >= WHOLE:
@@ -175,14 +175,14 @@ _SHARED = 6
 """What a line of names takes beside them, in tokens or characters."""
 
 
-class Filling:
+class LedgerFiller:
     """The queue's steps in turn until one does not fit, and on from there when there is more room. What a message of
     the tail says whole needs no line."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: LedgerTask) -> None:
         self.ground = ground
         self.queue = ground.queue
-        self.out = Filled()
+        self.out = LedgerSelection()
         self._at = 0
         self._costs: dict[int, int] = {}
         self._lines_of: dict[int, list[int]] = {}
@@ -194,7 +194,7 @@ class Filling:
         for unit, chars in self._least():
             self._take_unit(unit, chars)
 
-    def filled(self, room: int, binding_room: int) -> Filled:
+    def filled(self, room: int, binding_room: int) -> LedgerSelection:
         """What has room. Neither room is ever smaller than the time before."""
         self.out.next = None
         while self.out.next is None and self._at < len(self.queue.steps):
@@ -221,7 +221,7 @@ class Filling:
             if number != OLD and number not in self.out.units:
                 yield number, LEAST_CHARS
 
-    def _where_it_stands(self, step: Step) -> Step:
+    def _where_it_stands(self, step: QueueStep) -> QueueStep:
         """More of a request that the tail has in part is told there and not twice, if its message says nothing else."""
         if not step.is_line or (line := self.queue.lines[step.thing]).entry.kind != "request":
             return step
@@ -232,7 +232,7 @@ class Filling:
 
     # --- messages ---
 
-    def _unit(self, step: Step, most: int) -> bool:
+    def _unit(self, step: QueueStep, most: int) -> bool:
         now, first = self.out.units.get(step.thing, 0), self.ground.first
         if now >= step.chars or (not now and first is not None and self.queue.units[step.thing].start < first):
             return True
@@ -272,7 +272,7 @@ class Filling:
         asked = self._requests.get(entry.source, "") if leans else ""
         return asked if asked and entry.text in asked else None
 
-    def _line(self, step: Step, most: int) -> bool:
+    def _line(self, step: QueueStep, most: int) -> bool:
         out, unit = self.out, _unit_of(self.queue, step.thing)
         if tail_says(self.ground, out, step.thing, step.chars) or self.queue.keys.get(step.thing) in self._there:
             return True

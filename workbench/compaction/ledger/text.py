@@ -26,12 +26,12 @@ from itertools import groupby
 
 from workbench.base.figures import whole_number
 from workbench.compaction.language import Language
-from workbench.compaction.ledger.entries import KINDS, Entry, EntryKind
+from workbench.compaction.ledger.entries import KINDS, EntryKind, LedgerEntry
 from workbench.session import Message
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class LedgerWords:
     """What a ledger says of its own: what its entries are, and what its instructions do, where it has any; the title of
     each kind, what was left out, where a text lost its middle, and where a command goes on. In few words, and none that
     are not needed: a small ledger is little else."""
@@ -46,8 +46,8 @@ class Words:
     more: str
 
 
-WORDS: Mapping[Language, Words] = {
-    "en": Words(
+WORDS: Mapping[Language, LedgerWords] = {
+    "en": LedgerWords(
         "Verbatim from earlier messages, by number.",
         " Instructions hold unless marked gone.",
         {
@@ -68,7 +68,7 @@ WORDS: Mapping[Language, Words] = {
         "[… {count} characters cut …]",
         "[… {count} more]",
     ),
-    "zh": Words(
+    "zh": LedgerWords(
         "逐字取自较早的消息，按编号。",
         "指示除标为 gone 的以外仍然有效。",
         {
@@ -104,14 +104,14 @@ class Ledger:
 
     upto: int
     pinned: tuple[int, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[LedgerEntry, ...]
     narrative: str = ""
     left_out: tuple[tuple[str, int], ...] = ()
     """How many entries of each group there was no room for, the least important group first."""
     language: Language = "en"
 
     @property
-    def first_request(self) -> Entry | None:
+    def first_request(self) -> LedgerEntry | None:
         """The user's first request of the session; a request that is the only one is both first and open."""
         requests = [one for one in self.entries if one.kind == "request"]
         first = next((one for one in requests if one.state == "first"), None)
@@ -145,10 +145,10 @@ def told_left_out(left_out: Iterable[tuple[str, int]], language: Language) -> st
     return WORDS[language].left_out + ", ".join(f"{count} {group}" for group, count in left_out)
 
 
-def _in_lines(entries: Iterable[Entry]) -> Iterator[str]:
+def _in_lines(entries: Iterable[LedgerEntry]) -> Iterator[str]:
     """Entries in lines: files of one folder share theirs where the first of them stands, other names of one source."""
     several = list(entries)
-    folders: dict[Folder, list[Entry]] = {}
+    folders: dict[SharedFolder, list[LedgerEntry]] = {}
     for one in several:
         if folder := folder_of(one):
             folders.setdefault(folder, []).append(one)
@@ -165,7 +165,7 @@ def _in_lines(entries: Iterable[Entry]) -> Iterator[str]:
                 yield folder.opening + NAMES_BETWEEN.join(_items(folder, mine))
 
 
-def _items(folder: Folder, files: Iterable[Entry]) -> Iterator[str]:
+def _items(folder: SharedFolder, files: Iterable[LedgerEntry]) -> Iterator[str]:
     source = 0
     for one in files:
         yield folder.item(one) if one.source != source else one.text.removeprefix(folder.path)
@@ -173,7 +173,7 @@ def _items(folder: Folder, files: Iterable[Entry]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class SharedFolder:
     """What files of one state have in common that may share a line: the beginning of their paths, "" for mere names."""
 
     state: str
@@ -183,15 +183,15 @@ class Folder:
     def opening(self) -> str:
         return f"- [{self.state}] {self.path}: " if self.path else f"- [{self.state}] "
 
-    def item(self, file: Entry) -> str:
+    def item(self, file: LedgerEntry) -> str:
         return f"#{file.source} {file.text.removeprefix(self.path)}"
 
 
-def folder_of(entry: Entry) -> Folder | None:
+def folder_of(entry: LedgerEntry) -> SharedFolder | None:
     """Whose line an entry may share; None for what is no file, or has a path that could not be read there."""
     if entry.kind != "file" or entry.detail or entry.state not in _FILE_STATES or not _PLAIN_FILE.fullmatch(entry.text):
         return None
-    return Folder(entry.state, entry.text[: entry.text.rfind("/") + 1])
+    return SharedFolder(entry.state, entry.text[: entry.text.rfind("/") + 1])
 
 
 _FILE_STATES = ("viewed", "created", "modified", "deleted", "named")
@@ -204,7 +204,7 @@ NAMES_BETWEEN = ", "
 """No name holds it."""
 
 
-def line_of(entry: Entry) -> str:
+def line_of(entry: LedgerEntry) -> str:
     """One entry as it stands in the ledger."""
     state = f"[{entry.state}] " if entry.state or entry.text.startswith("[") else ""
     detail = f"\n{_DETAIL}{' '.join(entry.detail.split())}" if entry.detail else ""
@@ -220,7 +220,7 @@ def read_ledger(text: str) -> Ledger | None:
     language: Language = "zh" if body.lstrip().startswith(_ZH) else "en"
     words = WORDS[language]
     body, _, narrative = body.partition(f"\n\n{words.narrative}\n")
-    entries: list[Entry] = []
+    entries: list[LedgerEntry] = []
     left_out: tuple[tuple[str, int], ...] = ()
     for part in _parts(body):
         if part[0].startswith(words.left_out):
@@ -242,7 +242,7 @@ def _parts(body: str) -> Iterable[list[str]]:
             part = []
 
 
-def _read_entries(kind: EntryKind, lines: Iterable[str]) -> Iterable[Entry]:
+def _read_entries(kind: EntryKind, lines: Iterable[str]) -> Iterable[LedgerEntry]:
     whole: list[list[str]] = []
     for line in lines:
         if _ENTRY.match(line) or _FOLDER.fullmatch(line):
@@ -256,10 +256,10 @@ def _read_entries(kind: EntryKind, lines: Iterable[str]) -> Iterable[Entry]:
             source = 0
             for item in filter(None, map(_ITEM.fullmatch, shared[3].split(NAMES_BETWEEN))):
                 source = int(item[1] or source)
-                yield Entry(kind, f"{shared[2] or ''}{item[2]}", source, shared[1])
+                yield LedgerEntry(kind, f"{shared[2] or ''}{item[2]}", source, shared[1])
         elif start is not None:
             text = "\n".join([first[start.end() :], *(line.removeprefix(_MORE) for line in more)])
-            entry = Entry(kind, text, int(start[1]), start[2] or "", detail)
+            entry = LedgerEntry(kind, text, int(start[1]), start[2] or "", detail)
             yield from (replace(entry, text=one) for one in text.split(NAMES_BETWEEN)) if entry.in_passing else (entry,)
 
 

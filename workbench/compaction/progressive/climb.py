@@ -11,17 +11,17 @@ from dataclasses import dataclass, field, replace
 
 from workbench.base.figures import grouped, percent
 from workbench.base.text import counted
-from workbench.compaction.carried import Texts
+from workbench.compaction.carried import SummaryExtras
 from workbench.compaction.compose import composed
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
-from workbench.compaction.outcome import Made, Outcome, Rung
+from workbench.compaction.outcome import NewMessage, Outcome, Rung
 from workbench.compaction.progressive.policy import ProgressivePolicy
-from workbench.compaction.progressive.replacing import Wording, replaced
+from workbench.compaction.progressive.replacing import SummaryWording, replace_groups
 from workbench.compaction.progressive.retained import always_kept, task_lines
 from workbench.compaction.progressive.rungs import (
-    Cut,
     RungName,
+    RungPlan,
     full_summary,
     importance,
     incremental,
@@ -30,7 +30,7 @@ from workbench.compaction.progressive.rungs import (
 )
 from workbench.compaction.progressive.task_type import TaskKind, task_type
 from workbench.compaction.prompts import load_prompt
-from workbench.compaction.strategy import Answer, Requests, Step, SummaryFailed
+from workbench.compaction.strategy import Answer, ProgressStep, Requests, SummaryFailed
 from workbench.compaction.vocabulary import EarlierSummary
 
 CHAINS: dict[TaskKind, tuple[RungName, ...]] = {
@@ -63,11 +63,11 @@ class Climb:
     failure: str = ""
 
     @property
-    def more(self) -> Texts:
+    def more(self) -> SummaryExtras:
         """What a summary carries beyond what stands in the messages: memories, tasks."""
         count = self.policy.recent_memories
         memories = self.context.memory_lines[-count:] if count else ()
-        return Texts(memories=tuple(memories), tasks=task_lines(self.context.shape))
+        return SummaryExtras(memories=tuple(memories), tasks=task_lines(self.context.shape))
 
     @property
     def remaining(self) -> int | None:
@@ -91,7 +91,7 @@ class Climb:
         self.trace[-1] += f"; {why}"
 
 
-Climbing = Generator[Step | Requests, tuple[Answer, ...] | None, bool]
+Climbing = Generator[ProgressStep | Requests, tuple[Answer, ...] | None, bool]
 """Climbs, and returns whether anything changed."""
 
 
@@ -163,9 +163,9 @@ def attempt(climb: Climb, name: RungName) -> Climbing:
     cut = _cut(name, state, keep, policy)
     if not cut.groups:
         climb.record(name, before, before, f"nothing to summarize: {cut.note}")
-        yield Step(name, cut.note)
+        yield ProgressStep(name, cut.note)
         return False
-    answered = yield from replaced(
+    answered = yield from replace_groups(
         state,
         cut,
         keep=keep,
@@ -195,7 +195,7 @@ def attempt(climb: Climb, name: RungName) -> Climbing:
     return True
 
 
-def _cut(name: RungName, state: Context, keep: frozenset[int], policy: ProgressivePolicy) -> Cut:
+def _cut(name: RungName, state: Context, keep: frozenset[int], policy: ProgressivePolicy) -> RungPlan:
     match name:
         case "sliding window":
             return sliding_window(state, keep, policy.sliding_window_size)
@@ -212,7 +212,7 @@ def _cut(name: RungName, state: Context, keep: frozenset[int], policy: Progressi
 
 def _take(climb: Climb, outcome: Outcome) -> None:
     """Go on from what a rung made. Outcomes are kept over the input, so that every fate speaks of it."""
-    new = {piece.message.id for piece in outcome.pieces if isinstance(piece, Made)}
+    new = {piece.message.id for piece in outcome.pieces if isinstance(piece, NewMessage)}
     climb.made |= new - climb.state.shape.index_of.keys()
     climb.state = climb.state.from_outcome(outcome)
     bare = replace(outcome, trace=())
@@ -226,9 +226,9 @@ def _choice(climb: Climb, index: int) -> EarlierSummary:
     return "nest" if own and policy == "drop" else policy
 
 
-def _wording(policy: ProgressivePolicy, *, full: bool) -> Wording:
+def _wording(policy: ProgressivePolicy, *, full: bool) -> SummaryWording:
     node = load_prompt(f"progressive-{'full' if full else 'rung'}-node.{policy.language}.md").text
-    return Wording(
+    return SummaryWording(
         policy.full_prompt_used if full else policy.rung_prompt_used,
         node,
         policy.language,

@@ -71,7 +71,7 @@ SIGNALS = tuple(ImportanceWeights.model_fields)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ScorePart:
     """One signal's share of a score: `points` = weight × `value`."""
 
     name: str
@@ -87,7 +87,7 @@ class Score:
     """A message's score with its parts, those that add nothing left out."""
 
     total: float
-    parts: tuple[Part, ...]
+    parts: tuple[ScorePart, ...]
 
     def __str__(self) -> str:
         return f"{self.total:.1f}" + (f" ({', '.join(map(str, self.parts))})" if self.parts else "")
@@ -97,7 +97,7 @@ def score(shape: Shape, index: int, weights: ImportanceWeights) -> Score:
     """The score of message `index` and what it is made of. Raises IndexError outside the context."""
     given = _weights(weights)
     parts = tuple(
-        Part(name, value, weight * value)
+        ScorePart(name, value, weight * value)
         for name, value, weight in zip(SIGNALS, values_of(shape)[index], given, strict=True)
         if weight * value
     )

@@ -36,7 +36,7 @@ _ACKNOWLEDGED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class ErrorFix:
     """A failed attempt and what became of it, by message index: the failure's result, what was changed (or run) last
     before the attempt succeeded, and the call that did."""
 
@@ -47,10 +47,10 @@ class Fixed:
 
 
 @per_shape
-def fixes_of(shape: Shape) -> tuple[Fixed, ...]:
+def fixes_of(shape: Shape) -> tuple[ErrorFix, ...]:
     """Every error after which the same command, or the same tool on the same file, succeeded."""
     calls = calls_of(shape)
-    found: list[Fixed] = []
+    found: list[ErrorFix] = []
     waiting: dict[str, list[int]] = {}
     changed: int | None = None
     for number, called in enumerate(calls):
@@ -66,11 +66,11 @@ def fixes_of(shape: Shape) -> tuple[Fixed, ...]:
     return tuple(sorted(found, key=lambda one: (one.error, one.success)))
 
 
-def _fixed(failed: Called, by: int, success: int) -> Fixed:
+def _fixed(failed: Called, by: int, success: int) -> ErrorFix:
     at = failed.result_index if failed.result_index is not None else failed.index
     of_command = any(action.kind == "command" for action in failed.actions)
     line = error_line(failed.result.text, of_command=of_command) if failed.result else ""
-    return Fixed(at, by, success, clip_at_word(line, WHY_CHARS) or "failed without a message")
+    return ErrorFix(at, by, success, clip_at_word(line, WHY_CHARS) or "failed without a message")
 
 
 def _files_changed(called: Called) -> list[str]:

@@ -10,10 +10,10 @@ from workbench.compaction.policy import setting
 from workbench.compaction.progressive.importance import ImportanceWeights
 from workbench.compaction.progressive.task_type import TaskCutoffs
 from workbench.compaction.shape import SUMMARY_MARKER
-from workbench.compaction.summarizing import Summarizing, shipped
+from workbench.compaction.summarizing import SummaryPolicy, builtin_text
 
 
-class ProgressivePolicy(Summarizing):
+class ProgressivePolicy(SummaryPolicy):
     """The configuration of its design (docs/strategies.md, Sources) with its defaults; what that leaves open are fields
     of the workbench's own."""
 
@@ -84,7 +84,10 @@ class ProgressivePolicy(Summarizing):
     importance_weights: ImportanceWeights = setting(ImportanceWeights(), "importance", "Points that each signal adds.")
     task_cutoffs: TaskCutoffs = setting(TaskCutoffs(), "task type", "Limits that decide the task type.")
 
-    worded: ClassVar = {"rung_prompt": shipped("progressive-rung"), "full_prompt": shipped("progressive-full")}
+    worded: ClassVar = {
+        "rung_prompt": builtin_text("progressive-rung"),
+        "full_prompt": builtin_text("progressive-full"),
+    }
 
     @field_validator("sliding_window_size")
     @classmethod

@@ -10,17 +10,26 @@ from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.compaction.carried import Texts, summary_alone
+from workbench.compaction.carried import SummaryExtras, summary_alone
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
-from workbench.compaction.keeping import carried_summaries, pinned_with_pairs
+from workbench.compaction.keeping import pinned_with_pairs, summaries_in_request
 from workbench.compaction.language import Language
-from workbench.compaction.outcome import Fate, Kept, Made, Outcome, Piece
+from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome, Piece
 from workbench.compaction.progressive.retained import request_of, texts_for
-from workbench.compaction.progressive.rungs import Cut, Group
+from workbench.compaction.progressive.rungs import MessageGroup, RungPlan
 from workbench.compaction.prompts import fill
-from workbench.compaction.request import Asked, Excerpt, as_text, cleaned, excerpt, request_for, tagged_style, within
-from workbench.compaction.spans import each, joined, kept
+from workbench.compaction.request import (
+    Excerpt,
+    RequestPrompt,
+    as_text,
+    clean_answer,
+    excerpt,
+    request_for,
+    tagged_style,
+    truncation_for,
+)
+from workbench.compaction.spans import joined, kept_pieces, spans_of
 from workbench.compaction.strategy import Answer, Requests, RequestSettings, SummaryFailed, SummaryRequest
 from workbench.compaction.vocabulary import EarlierSummary
 from workbench.session import Message, Span, Text
@@ -29,7 +38,7 @@ Replacing = Generator[Requests, tuple[Answer, ...] | None, Outcome | SummaryFail
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class SummaryWording:
     """How summaries are asked for and set into the context; 0 is no limit, `template` has {summary} and {retained}."""
 
     prompt: str
@@ -44,24 +53,24 @@ class Replacement:
     """One group, its messages as `spans` too, with the earlier summaries that its own takes the place of: `nested` are
     given to the request."""
 
-    group: Group
+    group: MessageGroup
     spans: tuple[Span, ...]
     consumed: tuple[int, ...]
     nested: tuple[int, ...]
-    asked: Asked
+    asked: RequestPrompt
     shown: Excerpt
     request: SummaryRequest
 
 
-def replaced(
+def replace_groups(
     context: Context,
-    cut: Cut,
+    cut: RungPlan,
     *,
     keep: Collection[int],
-    more: Texts,
+    more: SummaryExtras,
     non_interactive: bool,
     choice: Callable[[int], EarlierSummary],
-    wording: Wording,
+    wording: SummaryWording,
     exact: bool,
 ) -> Replacing:
     """Ask for the cut's summaries, all at once, and give the outcome, or the failure when every one of them failed.
@@ -75,7 +84,7 @@ def replaced(
     done: list[tuple[Replacement, str]] = []
     failure = SummaryFailed("error", "no answer")
     for one, answer in zip(waiting, answers, strict=True):
-        summary = cleaned(answer, wording.max_chars, trace)
+        summary = clean_answer(answer, wording.max_chars, trace)
         if isinstance(summary, SummaryFailed):
             failure = summary
             trace.append(f"{one.group.purpose}: its {len(one.group.indexes)} messages are kept: {failure}")
@@ -88,7 +97,7 @@ def replaced(
             context,
             one.group.indexes,
             one.consumed,
-            more if one is done[-1][0] else Texts(),
+            more if one is done[-1][0] else SummaryExtras(),
             oldest=one is done[0][0],
             non_interactive=non_interactive,
         )
@@ -99,10 +108,10 @@ def replaced(
 
 def _replacements(
     context: Context,
-    cut: Cut,
+    cut: RungPlan,
     keep: Collection[int],
     choice: Callable[[int], EarlierSummary],
-    wording: Wording,
+    wording: SummaryWording,
     exact: bool,
 ) -> list[Replacement]:
     found: list[Replacement] = []
@@ -110,13 +119,13 @@ def _replacements(
     for group in cut.groups:
         consumed = tuple(index for index in open_summaries if index < group.indexes[-1])
         open_summaries = open_summaries[len(consumed) :]
-        nested = tuple(i for i in consumed if carried_summaries(context, (i,), choice(i)))
+        nested = tuple(i for i in consumed if summaries_in_request(context, (i,), choice(i)))
         previous = "\n\n".join(summary_alone(context.messages[index].text) for index in nested)
         carry_on = any(choice(index) == "extend" for index in nested)
-        asked = Asked(group.purpose, wording.prompt, previous, carry_on, wording.language)
-        spans = each(group.indexes)
+        asked = RequestPrompt(group.purpose, wording.prompt, previous, carry_on, wording.language)
+        spans = spans_of(group.indexes)
         style = tagged_style(context, spans)
-        shown = excerpt(context, spans, style, within(wording.hard_limit, asked, style))
+        shown = excerpt(context, spans, style, truncation_for(wording.hard_limit, asked, style))
         settings = RequestSettings(language=wording.language, max_chars=wording.max_chars)
         request = request_for(context, asked, as_text(asked, style, shown), shown, settings, exact=exact)
         found.append(Replacement(group, tuple(spans), consumed, nested, asked, shown, request))
@@ -126,20 +135,20 @@ def _replacements(
 def _outcome(
     context: Context,
     done: Sequence[tuple[Replacement, str]],
-    texts: Sequence[Texts],
+    texts: Sequence[SummaryExtras],
     template: str,
     trace: Sequence[str],
 ) -> Outcome:
     gone = set[int]().union(*(part for one, _ in done for part in (one.group.indexes, one.consumed)))
     standing = frozenset(range(len(context))) - gone
-    nodes: dict[int, list[Made]] = {}
+    nodes: dict[int, list[NewMessage]] = {}
     for (one, summary), carried in zip(done, texts, strict=True):
         told = fill(template, {"summary": summary, "retained": carried.behind}).strip()
         text = f"{carried.front}\n\n{told}" if carried.front else told
         newest = context.messages[one.group.indexes[-1]]
         node = Message(f"summary-{newest.id}", "user", (Text(text),), kind="summary", time=newest.time)
         stands_for = tuple(joined(one.spans, one.nested))
-        nodes.setdefault(_place(context, one, standing), []).append(Made(node, stands_for))
+        nodes.setdefault(_place(context, one, standing), []).append(NewMessage(node, stands_for))
     return Outcome(
         "compacted",
         "",
@@ -167,17 +176,17 @@ def _place(context: Context, one: Replacement, standing: Collection[int]) -> int
     return at
 
 
-def _pieces(standing: Iterable[int], nodes: Mapping[int, Sequence[Made]]) -> Iterable[Piece]:
+def _pieces(standing: Iterable[int], nodes: Mapping[int, Sequence[NewMessage]]) -> Iterable[Piece]:
     """What stays, with every new message before the message at its place."""
     places = deque(sorted(nodes))
-    for span in each(sorted(standing)):
+    for span in spans_of(sorted(standing)):
         start = span.start
         while places and places[0] < span.stop:
             place = places.popleft()
-            yield from kept([Span(start, place)])
+            yield from kept_pieces([Span(start, place)])
             yield from nodes[place]
             start = max(start, place)
-        yield Kept(start, span.stop)
+        yield KeptSpan(start, span.stop)
     for place in places:
         yield from nodes[place]
 
@@ -185,8 +194,8 @@ def _pieces(standing: Iterable[int], nodes: Mapping[int, Sequence[Made]]) -> Ite
 def _strokes(context: Context, done: Sequence[tuple[Replacement, str]]) -> Iterable[Stroke]:
     """What of a group reached no request is dropped, like an earlier summary that is given up."""
     yield Stroke(Fate.KEPT, (Span(0, len(context)),))
-    yield Stroke(Fate.PINNED, each(sorted(pinned_with_pairs(context))))
+    yield Stroke(Fate.PINNED, spans_of(sorted(pinned_with_pairs(context))))
     for one, _ in done:
         yield Stroke(Fate.DROPPED, joined(one.spans, one.consumed))
-        yield Stroke(Fate.SUMMARIZED, each(one.nested), "all")
+        yield Stroke(Fate.SUMMARIZED, spans_of(one.nested), "all")
         yield from one.shown.strokes()

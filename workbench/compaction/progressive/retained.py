@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, takewhile
 
-from workbench.compaction.carried import Original, Texts, carried_of, joined, opening_request, original_of
+from workbench.compaction.carried import Original, SummaryExtras, extras_of, merge_extras, opening_request, original_of
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs, with_pairs
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
@@ -34,7 +34,7 @@ def changes_of(shape: Shape) -> Mapping[int, tuple[FileChange, ...]]:
 @per_shape
 def all_changes_of(shape: Shape) -> tuple[FileChange, ...]:
     """The diff statistic of all that was changed, what earlier summaries carry of it included."""
-    carried = joined(carried_of(shape).values()).changes
+    carried = merge_extras(extras_of(shape).values()).changes
     return diffstat((*carried, *(change for several in changes_of(shape).values() for change in several)))
 
 
@@ -58,7 +58,7 @@ def request_of(context: Context) -> int | None:
 @newest_per_shape
 def _index_of(shape: Shape, original: Original) -> int | None:
     """The message of the original request, or one with the same words, as a compaction copies it."""
-    if any(texts.request == original.text for texts in carried_of(shape).values() if texts.request):
+    if any(texts.request == original.text for texts in extras_of(shape).values() if texts.request):
         return None
     if original.id in shape.index_of:
         return shape.index_of[original.id]
@@ -108,18 +108,18 @@ def task_lines(shape: Shape) -> tuple[str, ...]:
     """The task list's state, one task a line; as an earlier summary carries it where no call says anything newer."""
     if tasks := plan_of(calls_of(shape)):
         return tuple(f"[{_MARKS[task.status]}] {task.text}" for task in tasks)
-    return joined(carried_of(shape).values()).tasks
+    return merge_extras(extras_of(shape).values()).tasks
 
 
 def texts_for(
     context: Context,
     gone: Sequence[int],
     consumed: Sequence[int],
-    more: Texts,
+    more: SummaryExtras,
     *,
     oldest: bool = True,
     non_interactive: bool = False,
-) -> Texts:
+) -> SummaryExtras:
     """The texts that the summary of the messages `gone` and the earlier summaries `consumed`, both ascending, carries.
 
     They are the request, the passages and the changes among them, what those summaries carried, and `more`: memories
@@ -127,12 +127,12 @@ def texts_for(
     session the whole requirement is a passage.
     """
     shape = context.shape
-    carried, changed, going = carried_of(shape), changes_of(shape), frozenset(gone)
-    earlier = joined(carried[index] for index in consumed if index in carried)
+    carried, changed, going = extras_of(shape), changes_of(shape), frozenset(gone)
+    earlier = merge_extras(carried[index] for index in consumed if index in carried)
     passages = [passage for index, said in passages_of(shape).items() if index in going for passage in said]
     if non_interactive:
         passages = _requirement(context, going, oldest=oldest) + passages
-    now = Texts(
+    now = SummaryExtras(
         passages=tuple(passages),
         memories=more.memories,
         tasks=more.tasks,
@@ -141,7 +141,7 @@ def texts_for(
         ),
     )
     request = _request_text(context, going, consumed, oldest=oldest)
-    return replace(joined((earlier, now)), request=request)
+    return replace(merge_extras((earlier, now)), request=request)
 
 
 def _request_text(context: Context, going: Collection[int], consumed: Collection[int], *, oldest: bool) -> str:
@@ -152,7 +152,7 @@ def _request_text(context: Context, going: Collection[int], consumed: Collection
     at = request_of(context)
     if at is not None:
         return context.shape.masked_at(at).said if at in going else ""
-    carriers = [i for i, texts in carried_of(context.shape).items() if texts.request == original.text]
+    carriers = [i for i, texts in extras_of(context.shape).items() if texts.request == original.text]
     carries = carriers[0] in consumed if carriers else oldest
     return original.text if carries else ""
 
@@ -185,10 +185,10 @@ def _changes_without(shape: Shape, staying: Sequence[FileChange]) -> tuple[FileC
     return tuple(left)
 
 
-def described(context: Context, more: Texts) -> str:
+def described(context: Context, more: SummaryExtras) -> str:
     """What is retained, in one line with figures."""
     shape = context.shape
-    carried = joined(carried_of(shape).values())
+    carried = merge_extras(extras_of(shape).values())
     parts = [
         "the first request" if original_of(context) else "no first request found",
         f"{len(pinned_with_pairs(context))} pinned messages",

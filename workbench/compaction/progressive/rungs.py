@@ -35,7 +35,7 @@ RUNGS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class MessageGroup:
     """Messages that one summary is to stand for: ascending indexes, never empty."""
 
     purpose: str
@@ -43,14 +43,14 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class RungPlan:
     """What a rung would summarize, and in words what it found. No groups: it changes nothing."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[MessageGroup, ...]
     note: str
 
 
-def sliding_window(context: Context, keep: Collection[int], size: int) -> Cut:
+def sliding_window(context: Context, keep: Collection[int], size: int) -> RungPlan:
     """The newest `size` turns stay, the agent's at both ends, and what came after them; older ones are summarized.
 
     A turn is all that the agent says and calls, or that user and tools say, until the other side speaks: so APIs that
@@ -75,7 +75,7 @@ def _turn_start(messages: Sequence[Message], number: int) -> int:
 
 def importance(
     context: Context, keep: Collection[int], weights: ImportanceWeights, threshold: float, newest: int
-) -> Cut:
+) -> RungPlan:
     """Messages that score `threshold` or more stay, and the newest of the rest; the others are summarized."""
     high = [index for index, points in enumerate(scores(context.shape, weights)) if points >= threshold]
     share = percent(len(high) / max(len(context), 1))
@@ -83,21 +83,21 @@ def importance(
     return _rest("summary of less important messages", context, keep, high, newest, note)
 
 
-def key_events(context: Context, keep: Collection[int], newest: int) -> Cut:
+def key_events(context: Context, keep: Collection[int], newest: int) -> RungPlan:
     """Events stay (see `events_of`), and the newest of the rest; the others are summarized."""
     events = events_of(context.shape)
     note = f"{len(events)} of {len(context)} messages are key events and are kept"
     return _rest("summary of the other messages", context, keep, events, newest, note)
 
 
-def incremental(context: Context, keep: Collection[int], chunk_rounds: int) -> Cut:
+def incremental(context: Context, keep: Collection[int], chunk_rounds: int) -> RungPlan:
     """Chunks of `chunk_rounds` rounds from the oldest; each but the last becomes a summary of its own."""
     rounds = context.shape.rounds.rounds
     chunks = [rounds[at : at + chunk_rounds] for at in range(0, len(rounds), chunk_rounds)]
     sizes = ", ".join(str(len(chunk)) for chunk in chunks)
     note = f"{counted(len(rounds), 'round')} in chunks of {chunk_rounds}: {sizes or 'none'}"
     if len(chunks) < 2:
-        return Cut((), f"{note}; the last chunk is kept")
+        return RungPlan((), f"{note}; the last chunk is kept")
     gone = _others(context, keep, range(chunks[-1][0].start, len(context)))
     groups = []
     start = 0
@@ -105,17 +105,19 @@ def incremental(context: Context, keep: Collection[int], chunk_rounds: int) -> C
         part = Span(start, chunk[-1].stop)
         start = part.stop
         if indexes := tuple(index for index in gone if part.start <= index < part.stop):
-            groups.append(Group(f"summary of chunk {number} of {len(chunks)}", indexes))
-    return Cut(tuple(groups), note)
+            groups.append(MessageGroup(f"summary of chunk {number} of {len(chunks)}", indexes))
+    return RungPlan(tuple(groups), note)
 
 
-def full_summary(context: Context, keep: Collection[int]) -> Cut:
+def full_summary(context: Context, keep: Collection[int]) -> RungPlan:
     """Everything is summarized but what must stay as messages."""
     gone = _others(context, keep, ())
     return _cut("summary of the whole conversation", gone, f"{len(gone)} of {len(context)} messages are summarized")
 
 
-def _rest(purpose: str, context: Context, keep: Collection[int], stay: Iterable[int], newest: int, note: str) -> Cut:
+def _rest(
+    purpose: str, context: Context, keep: Collection[int], stay: Iterable[int], newest: int, note: str
+) -> RungPlan:
     """The messages that neither stay nor are among the newest `newest` of the rest, those not read yet among them."""
     stay = list(stay)
     unread = with_pairs(context.shape, context.shape.unread).difference(keep, with_pairs(context.shape, stay))
@@ -135,5 +137,5 @@ def _others(context: Context, keep: Collection[int], stay: Iterable[int]) -> lis
     return others if others != [request] else []
 
 
-def _cut(purpose: str, gone: Sequence[int], note: str) -> Cut:
-    return Cut((Group(purpose, tuple(gone)),) if gone else (), note)
+def _cut(purpose: str, gone: Sequence[int], note: str) -> RungPlan:
+    return RungPlan((MessageGroup(purpose, tuple(gone)),) if gone else (), note)

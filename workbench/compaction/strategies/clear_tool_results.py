@@ -21,9 +21,9 @@ from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.outcome import unchanged
 from workbench.compaction.policy import Converted, Policy, names_in, setting
-from workbench.compaction.replaced import Replaced
+from workbench.compaction.replaced import Replacements
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.strategy import Compacting, Remedy, Step, Strategy, Traits, Trigger, judged
+from workbench.compaction.strategy import Compacting, ProgressStep, Remedy, Strategy, Traits, Trigger, with_verdict
 from workbench.session import Block, Message, Text, ToolResult, ToolUse
 
 
@@ -122,8 +122,8 @@ def compact(context: Context, policy: ClearToolResultsPolicy, trace: list[str]) 
         wanted = grouped(policy.clear_at_least_tokens)
         few = f"only {grouped(cleared)} tokens can be cleared; the minimum is {wanted}"
         return unchanged(context.messages, few, trace)
-    yield Step("clear", f"{chosen} tool calls")
-    return judged(context, replace(clearing.all.outcome(context, other, pins), trace=tuple(trace)))
+    yield ProgressStep("clear", f"{chosen} tool calls")
+    return with_verdict(context, replace(clearing.all.outcome(context, other, pins), trace=tuple(trace)))
 
 
 class _Clearing:
@@ -150,7 +150,7 @@ class _Clearing:
             made = shape.once(_changed_message, (message,), results, inputs, self.placeholder)
             if made is not message:
                 new[index] = made
-        self.all = Replaced(len(shape.messages), new)
+        self.all = Replacements(len(shape.messages), new)
 
     def spared(self, answered: Sequence[Use], keep: int, held: Collection[int]) -> frozenset[Use]:
         """Of the uses that may be cleared, the `keep` newest of all, and those that a held message

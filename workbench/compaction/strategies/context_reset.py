@@ -18,8 +18,8 @@ from workbench.compaction.keeping import (
     end_of_head,
     head_fates,
     head_of,
-    in_order,
-    summary_made,
+    ordered_pieces,
+    summary_messages,
     text_of_summaries,
 )
 from workbench.compaction.language import Language
@@ -28,10 +28,10 @@ from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.policy import setting
 from workbench.compaction.prompts import fill
 from workbench.compaction.render import LABELS, WHOLE
-from workbench.compaction.request import UNBOUNDED, Asked, Bounds, labelled_style, summarized
-from workbench.compaction.spans import each, kept
-from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, judged
-from workbench.compaction.summarizing import Prompted, Shaped, shipped
+from workbench.compaction.request import UNBOUNDED, RequestPrompt, Truncation, ask_for_summary, labelled_style
+from workbench.compaction.spans import kept_pieces, spans_of
+from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, with_verdict
+from workbench.compaction.summarizing import PromptPolicy, RequestShapePolicy, builtin_text
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
 from workbench.session import Span
 
@@ -42,7 +42,7 @@ TEMPLATES: dict[Language, str] = {
 MARKER = {"en": "\n\n... [middle of the conversation left out] ...\n\n", "zh": "\n\n... [中间部分已省略] ...\n\n"}
 
 
-class ContextResetPolicy(Prompted, Shaped, TokenLimits):
+class ContextResetPolicy(PromptPolicy, RequestShapePolicy, TokenLimits):
     """The thresholds of its design and its guard (docs/strategies.md, Sources)."""
 
     trigger_window_percent: float = vocabulary.trigger_window_percent(90.0)
@@ -94,7 +94,7 @@ class ContextResetPolicy(Prompted, Shaped, TokenLimits):
     unread: vocabulary.Unread = vocabulary.unread("keep")
 
     worded: ClassVar = {
-        "prompt": shipped("context-reset"),
+        "prompt": builtin_text("context-reset"),
         "summary_template": TEMPLATES.__getitem__,
         "reply": vocabulary.REPLIES.__getitem__,
     }
@@ -120,27 +120,27 @@ def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> C
     stop = end_of_head(context.shape, policy.unread)
     head = head_of(context, stop, policy.earlier_summary)
     last = _last_request(context, policy, stop)
-    staying = head.kept | last
+    staying = head.always_kept | last
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: every message is kept", trace)
     style = labelled_style(context.shape, LABELS[policy.language], WHOLE)
     template = policy.said("summary_template")
-    previous = text_of_summaries(context, head.carried, template, *TEMPLATES.values())
+    previous = text_of_summaries(context, head.in_request, template, *TEMPLATES.values())
     carry_on = policy.earlier_summary == "extend"
-    asked = Asked("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
+    asked = RequestPrompt("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
     how = policy.sent(head, style)
-    told = yield from summarized(context, head.fresh, asked, how, _guard(policy), policy.request, trace)
+    told = yield from ask_for_summary(context, head.fresh, asked, how, _guard(policy), policy.request, trace)
     if isinstance(told, SummaryFailed):
         return unchanged(context.messages, str(told), trace)
     summary, shown = told
     text = fill(template, {"summary": summary})
-    made = summary_made(context, head, staying, "user", text, policy.said("reply"))
+    made = summary_messages(context, head, staying, "user", text, policy.said("reply"))
     turn = min(last, default=stop)
-    before = each(sorted(index for index in staying if index < turn))
-    after = each(sorted(index for index in staying if index >= turn))
-    pieces = in_order(context, kept(before), made, kept([*after, Span(stop, len(context))]))
+    before = spans_of(sorted(index for index in staying if index < turn))
+    after = spans_of(sorted(index for index in staying if index >= turn))
+    pieces = ordered_pieces(context, kept_pieces(before), made, kept_pieces([*after, Span(stop, len(context))]))
     fates = head_fates(context, head, shown, staying)
-    return judged(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
+    return with_verdict(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 
 
 def _last_request(context: Context, policy: ContextResetPolicy, stop: int) -> frozenset[int]:
@@ -150,13 +150,13 @@ def _last_request(context: Context, policy: ContextResetPolicy, stop: int) -> fr
     return frozenset([found]) if (found := next(own, stop)) < stop else frozenset()
 
 
-def _guard(policy: ContextResetPolicy) -> Bounds:
+def _guard(policy: ContextResetPolicy) -> Truncation:
     """What passes of the beginning and of the end: shares *of the limit*, so that it is a bound."""
     shares = policy.guard_first_percent, policy.guard_last_percent
     if not policy.request_char_limit:
         return UNBOUNDED
     first, last = (int(policy.request_char_limit * share / 100) for share in shares)
-    return Bounds(policy.request_char_limit, first, last, MARKER[policy.language])
+    return Truncation(policy.request_char_limit, first, last, MARKER[policy.language])
 
 
 STRATEGY = Strategy(

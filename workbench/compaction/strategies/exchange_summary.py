@@ -15,12 +15,12 @@ from dataclasses import replace
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction.context import Context
-from workbench.compaction.exchange.abridge import Retold, abridge
+from workbench.compaction.exchange.abridge import AbridgedEntries, abridge
 from workbench.compaction.exchange.cut import (
-    Cut,
-    History,
+    CutSettings,
+    ExchangeCut,
+    ExchangeHistory,
     HistorySize,
-    Numbers,
     cut_exchanges,
     history_of,
     open_calls,
@@ -30,25 +30,25 @@ from workbench.compaction.exchange.policy import ExchangeSummaryPolicy, disabled
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.flags import flag
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import carried_summaries, text_of_summaries, with_pairs
+from workbench.compaction.keeping import summaries_in_request, text_of_summaries, with_pairs
 from workbench.compaction.lint import lint_summary_prompt
-from workbench.compaction.outcome import Fate, FateSpan, Made, Outcome, Piece, unchanged
+from workbench.compaction.outcome import Fate, FateSpan, NewMessage, Outcome, Piece, unchanged
 from workbench.compaction.prompts import fill
-from workbench.compaction.request import Asked, Excerpt, summarized, tagged_style, within
-from workbench.compaction.spans import each, joined, kept, without
+from workbench.compaction.request import Excerpt, RequestPrompt, ask_for_summary, tagged_style, truncation_for
+from workbench.compaction.spans import joined, kept_pieces, spans_of, without
 from workbench.compaction.strategy import (
-    Abridged,
+    AbridgedHistory,
     Compacting,
     Strategy,
     SummaryFailed,
     Traits,
     Trigger,
-    judged,
+    with_verdict,
 )
 from workbench.session import Block, Message, Span, Text
 
 
-def _history(context: Context, policy: ExchangeSummaryPolicy) -> History:
+def _history(context: Context, policy: ExchangeSummaryPolicy) -> ExchangeHistory:
     return history_of(
         context,
         version=policy.history_summary_version,
@@ -126,8 +126,8 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
 
     retold = abridge(context, cut.tail, policy.abridged_history_params)
     trace.append(f"abridged history: {counted(len(retold.entries), 'entry')}, {grouped(len(retold.text))} characters")
-    carried = carried_summaries(context, cut.earlier, policy.earlier_summary)
-    asked = Asked(
+    carried = summaries_in_request(context, cut.earlier, policy.earlier_summary)
+    asked = RequestPrompt(
         "summary of the head",
         policy.said("prompt").strip(),
         text_of_summaries(context, carried),
@@ -135,9 +135,9 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
         language=policy.language,
     )
     style = tagged_style(context, cut.given)
-    bounds = within(policy.request_char_limit, asked, style)
+    bounds = truncation_for(policy.request_char_limit, asked, style)
     settings = replace(policy.request, tools=context.tools if policy.offer_tools else ())
-    told = yield from summarized(context, cut.given, asked, style, bounds, settings, trace)
+    told = yield from ask_for_summary(context, cut.given, asked, style, bounds, settings, trace)
     if isinstance(told, SummaryFailed):
         return unchanged(context.messages, str(told), trace)
     summary, shown = told
@@ -149,14 +149,14 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
     text = fill(template, {"summary": summary, "abridged_history": retold.text})
     pieces = _pieces(context, policy, cut, staying, carried, text)
     fates = _fates(context, cut, staying, carried, shown, retold)
-    return judged(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
+    return with_verdict(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 
 
-def _numbers(policy: ExchangeSummaryPolicy) -> Numbers:
-    return Numbers(policy.history_tail_size_chars_to_exclude, policy.min_tail_exchanges, policy.guard_total_chars)
+def _numbers(policy: ExchangeSummaryPolicy) -> CutSettings:
+    return CutSettings(policy.history_tail_size_chars_to_exclude, policy.min_tail_exchanges, policy.guard_total_chars)
 
 
-def _staying(context: Context, policy: ExchangeSummaryPolicy, cut: Cut) -> tuple[int, ...]:
+def _staying(context: Context, policy: ExchangeSummaryPolicy, cut: ExchangeCut) -> tuple[int, ...]:
     """What stays of the messages between the leading system messages and the tail, ascending."""
     shape = context.shape
     earlier = cut.earlier if policy.earlier_summary == "keep" else ()
@@ -167,7 +167,7 @@ def _staying(context: Context, policy: ExchangeSummaryPolicy, cut: Cut) -> tuple
 def _pieces(
     context: Context,
     policy: ExchangeSummaryPolicy,
-    cut: Cut,
+    cut: ExchangeCut,
     staying: tuple[int, ...],
     carried: tuple[int, ...],
     text: str,
@@ -183,36 +183,40 @@ def _pieces(
     reply: tuple[Block, ...] = (Text(policy.said("reply")),)
     node = Message(f"{name}:request", "user", (Text(text),), kind="summary", time=time)
     answer = Message(f"{name}:response", "assistant", reply if staying else (*reply, *calls), kind="summary", time=time)
-    pieces: list[Piece] = [*kept([Span(0, context.shape.lead)]), Made(node, stands_for), Made(answer, stands_for)]
-    pieces += kept(each(staying))
+    pieces: list[Piece] = [
+        *kept_pieces([Span(0, context.shape.lead)]),
+        NewMessage(node, stands_for),
+        NewMessage(answer, stands_for),
+    ]
+    pieces += kept_pieces(spans_of(staying))
     if staying and calls:
-        pieces.append(Made(Message(f"{name}:calls", "assistant", calls, time=time), (cut.last,)))
-    return (*pieces, *kept([Span(cut.tail, len(context))]))
+        pieces.append(NewMessage(Message(f"{name}:calls", "assistant", calls, time=time), (cut.last,)))
+    return (*pieces, *kept_pieces([Span(cut.tail, len(context))]))
 
 
 def _fates(
     context: Context,
-    cut: Cut,
+    cut: ExchangeCut,
     staying: tuple[int, ...],
     carried: tuple[int, ...],
     shown: Excerpt,
-    retold: Retold,
+    retold: AbridgedEntries,
 ) -> tuple[FateSpan, ...]:
     strokes = [
         Stroke(Fate.ABRIDGED, [span for entry in retold.entries for span in entry.spans]),
         *shown.strokes(),
-        Stroke(Fate.SUMMARIZED, each(carried), "all"),
-        Stroke(Fate.KEPT, [Span(0, context.shape.lead), *each(staying), Span(cut.tail, len(context))]),
-        Stroke(Fate.PINNED, each(sorted(cut.pins))),
+        Stroke(Fate.SUMMARIZED, spans_of(carried), "all"),
+        Stroke(Fate.KEPT, [Span(0, context.shape.lead), *spans_of(staying), Span(cut.tail, len(context))]),
+        Stroke(Fate.PINNED, spans_of(sorted(cut.pins))),
     ]
     return painted(len(context), strokes)
 
 
-def abridged(context: Context, policy: ExchangeSummaryPolicy, before: int) -> Abridged:
+def abridged(context: Context, policy: ExchangeSummaryPolicy, before: int) -> AbridgedHistory:
     params = policy.abridged_history_params
     retold = abridge(context, before, params)
     entries = tuple((entry.spans, entry.text) for entry in retold.entries)
-    return Abridged(entries, params.total_chars_limit, retold.whole)
+    return AbridgedHistory(entries, params.total_chars_limit, retold.whole)
 
 
 STRATEGY = Strategy(

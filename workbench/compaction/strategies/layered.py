@@ -19,32 +19,41 @@ from workbench.base.text import are, counted
 from workbench.compaction import vocabulary
 from workbench.compaction.assembled.notes import notes_at
 from workbench.compaction.assembled.prompt import assembled
-from workbench.compaction.assembled.tool_results import Limits, compressed, less
+from workbench.compaction.assembled.tool_results import ResultLimits, compressed, less
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import carried_summaries, in_place, text_of_summaries
-from workbench.compaction.layered.archive import MARKS, SECTIONS, dates, faults, filled, lacking
+from workbench.compaction.keeping import pieces_in_place, summaries_in_request, text_of_summaries
+from workbench.compaction.layered.archive import MARKS, SECTIONS, dates, faults, fill_archive, lacking
 from workbench.compaction.layered.prompt_layers import prompt_layers
-from workbench.compaction.layered.round_cut import Cut, cut_rounds, place_of_archive, without_archive
+from workbench.compaction.layered.round_cut import RoundCut, cut_rounds, place_of_archive, without_archive
 from workbench.compaction.lint import lint_prompt
-from workbench.compaction.outcome import Fate, Made, Outcome, Piece, Rung, Status, unchanged
+from workbench.compaction.outcome import Fate, NewMessage, Outcome, Piece, Rung, Status, unchanged
 from workbench.compaction.policy import Converted, setting
 from workbench.compaction.prompt_parts import PromptPart
-from workbench.compaction.request import Asked, Excerpt, answer_to, as_text, excerpt, request_for, tagged_style, within
+from workbench.compaction.request import (
+    Excerpt,
+    RequestPrompt,
+    as_text,
+    ask,
+    excerpt,
+    request_for,
+    tagged_style,
+    truncation_for,
+)
 from workbench.compaction.shape import Shape
-from workbench.compaction.spans import each, indexes_of, joined, kept
+from workbench.compaction.spans import indexes_of, joined, kept_pieces, spans_of
 from workbench.compaction.strategy import (
     Compacting,
-    Note,
-    Step,
+    MessageNote,
+    ProgressStep,
     Strategy,
     SummaryFailed,
     SummaryRequest,
     Trigger,
-    judged,
+    with_verdict,
 )
-from workbench.compaction.summarizing import Prompted, shipped
+from workbench.compaction.summarizing import PromptPolicy, builtin_text
 from workbench.compaction.vocabulary import EarlierSummary, of_hundred
 from workbench.session import Message, Span, Text
 
@@ -53,7 +62,7 @@ WINDOW = 200_000
 """Taken where `context_window` is 0 and the session's own window is not known."""
 
 
-class LayeredPolicy(Prompted):
+class LayeredPolicy(PromptPolicy):
     """The numbers of its design (docs/strategies.md, Sources), and a few of the workbench's own."""
 
     context_window: int = setting(
@@ -75,8 +84,8 @@ class LayeredPolicy(Prompted):
         "Compress tool results of every finished round, kept rounds included (finished); of archived rounds "
         "only, before the summarizer reads them (head); or never (off).",
     )
-    tool_results: Limits = setting(
-        Limits(),
+    tool_results: ResultLimits = setting(
+        ResultLimits(),
         "results",
         "Size limits of a compressed tool result, by kind of tool.",
         needs={"compress_results": ("finished", "head")},
@@ -86,7 +95,7 @@ class LayeredPolicy(Prompted):
         120.0, "summary", "After this time, the newest rounds are kept without a summary.", unit="seconds", gt=0
     )
 
-    worded: ClassVar = {"prompt": shipped("layered-summary")}
+    worded: ClassVar = {"prompt": builtin_text("layered-summary")}
     converted: ClassVar = {"trigger_fraction": Converted("trigger_window_percent", of_hundred)}
 
 
@@ -130,14 +139,14 @@ def compact(context: Context, policy: LayeredPolicy, trace: list[str]) -> Compac
     if shorter:
         rungs.append(_compress_rung(context, shorter))
         trace.append(f"{rungs[0].name}: {rungs[0].note}")
-        yield Step(rungs[0].name, rungs[0].note)
+        yield ProgressStep(rungs[0].name, rungs[0].note)
 
     def outcome(
-        status: Status, reason: str, cut: Cut, archive: Made | None = None, asked: Question | None = None
+        status: Status, reason: str, cut: RoundCut, archive: NewMessage | None = None, asked: Question | None = None
     ) -> Outcome:
         pieces = _pieces(context, cut, shorter, archive)
         fates = painted(len(context), _strokes(context, cut, shorter, asked))
-        return judged(
+        return with_verdict(
             context, Outcome(status, reason, context.messages, pieces, fates, tuple(rungs), trace=tuple(trace))
         )
 
@@ -147,7 +156,7 @@ def compact(context: Context, policy: LayeredPolicy, trace: list[str]) -> Compac
         return outcome("compacted", f"tool results only: {cut.why_empty}", cut)
 
     asked = _question(context, policy, cut, trace)
-    summary = yield from answer_to(asked.request, trace)
+    summary = yield from ask(asked.request, trace)
     if isinstance(summary, SummaryFailed):
         if summary.kind != "timeout":
             return unchanged(context.messages, str(summary), trace)
@@ -161,7 +170,7 @@ def compact(context: Context, policy: LayeredPolicy, trace: list[str]) -> Compac
     return done
 
 
-def _shorter(context: Context, policy: LayeredPolicy, cut: Cut) -> dict[int, Message]:
+def _shorter(context: Context, policy: LayeredPolicy, cut: RoundCut) -> dict[int, Message]:
     """What takes the place of kept messages whose tool results become shorter, by index: those of finished rounds, pins
     excepted."""
     if policy.compress_results != "finished":
@@ -187,15 +196,15 @@ class Question:
     """The request, what it shows of the head, and the earlier summaries whose text it carries."""
 
     request: SummaryRequest
-    asked: Asked
+    asked: RequestPrompt
     shown: Excerpt
     carried: tuple[int, ...]
 
 
-def _question(context: Context, policy: LayeredPolicy, cut: Cut, trace: list[str]) -> Question:
+def _question(context: Context, policy: LayeredPolicy, cut: RoundCut, trace: list[str]) -> Question:
     """The prompt and the head, its tool results compressed; over the hard limit the two ends of it."""
-    carried = carried_summaries(context, cut.earlier, policy.earlier_summary)
-    asked = Asked(
+    carried = summaries_in_request(context, cut.earlier, policy.earlier_summary)
+    asked = RequestPrompt(
         "archived session summary",
         policy.asks(),
         text_of_summaries(context, carried),
@@ -204,7 +213,7 @@ def _question(context: Context, policy: LayeredPolicy, cut: Cut, trace: list[str
     )
     message_at = None if policy.compress_results == "off" else compressed(context.shape, policy.tool_results)
     style = tagged_style(context, cut.head, message_at)
-    shown = excerpt(context, cut.head, style, within(policy.request_char_limit, asked, style))
+    shown = excerpt(context, cut.head, style, truncation_for(policy.request_char_limit, asked, style))
     if left_out := sum(map(len, cut.head)) - sum(map(len, shown.spans)):
         trace.append(f"hard limit: {counted(left_out, 'message')} in the middle of the head {are(left_out)} not sent")
     if message_at is not None:
@@ -215,31 +224,37 @@ def _question(context: Context, policy: LayeredPolicy, cut: Cut, trace: list[str
 
 
 def _archive(
-    context: Context, policy: LayeredPolicy, cut: Cut, asked: Question, summary: str, trace: list[str]
-) -> Made:
+    context: Context, policy: LayeredPolicy, cut: RoundCut, asked: Question, summary: str, trace: list[str]
+) -> NewMessage:
     """The system message that stands for the head."""
-    under = filled(summary, *dates(context.shape, cut.head), policy.language)
+    under = fill_archive(summary, *dates(context.shape, cut.head), policy.language)
     trace.extend(under.lacked)
     newest = context.messages[cut.head[-1].stop - 1]
     text = asked.asked.carried(under.text)
     message = Message(f"summary-{newest.id}", "system", (Text(text),), kind="summary", time=newest.time)
-    return Made(message, tuple(joined(cut.head, asked.carried)))
+    return NewMessage(message, tuple(joined(cut.head, asked.carried)))
 
 
-def _pieces(context: Context, cut: Cut, shorter: dict[int, Message], archive: Made | None) -> tuple[Piece, ...]:
+def _pieces(
+    context: Context, cut: RoundCut, shorter: dict[int, Message], archive: NewMessage | None
+) -> tuple[Piece, ...]:
     before = list(cut.stays)
     at = place_of_archive(context.messages, before)
-    pieces: list[Piece] = [*kept(each(before[:at])), *([archive] if archive else []), *kept(each(before[at:]))]
-    return (*pieces, *in_place(Span(cut.tail, len(context)), shorter))
+    pieces: list[Piece] = [
+        *kept_pieces(spans_of(before[:at])),
+        *([archive] if archive else []),
+        *kept_pieces(spans_of(before[at:])),
+    ]
+    return (*pieces, *pieces_in_place(Span(cut.tail, len(context)), shorter))
 
 
-def _strokes(context: Context, cut: Cut, shorter: Iterable[int], asked: Question | None) -> Iterable[Stroke]:
+def _strokes(context: Context, cut: RoundCut, shorter: Iterable[int], asked: Question | None) -> Iterable[Stroke]:
     if asked is not None:
-        yield Stroke(Fate.SUMMARIZED, each(asked.carried), "all")
+        yield Stroke(Fate.SUMMARIZED, spans_of(asked.carried), "all")
         yield from asked.shown.strokes()
-    yield Stroke(Fate.KEPT, (*each(cut.stays), Span(cut.tail, len(context))))
-    yield Stroke(Fate.COMPRESSED, each(shorter))
-    yield Stroke(Fate.PINNED, each(sorted(cut.pins)))
+    yield Stroke(Fate.KEPT, (*spans_of(cut.stays), Span(cut.tail, len(context))))
+    yield Stroke(Fate.COMPRESSED, spans_of(shorter))
+    yield Stroke(Fate.PINNED, spans_of(sorted(cut.pins)))
 
 
 def prompt(context: Context, policy: LayeredPolicy) -> tuple[PromptPart, ...]:
@@ -247,12 +262,12 @@ def prompt(context: Context, policy: LayeredPolicy) -> tuple[PromptPart, ...]:
     return assembled(context, policy.tool_results if policy.compress_results == "finished" else None)
 
 
-def notes(shape: Shape, policy: LayeredPolicy, index: int) -> Iterator[Note]:
+def notes(shape: Shape, policy: LayeredPolicy, index: int) -> Iterator[MessageNote]:
     """The words that a request with mentioned files would be sent with."""
     for noted in notes_at(shape, index):
         if noted.kind == "mention":
-            yield Note("it would be sent with")
-            yield Note(noted.text)
+            yield MessageNote("it would be sent with")
+            yield MessageNote(noted.text)
 
 
 def lint(policy: LayeredPolicy) -> tuple[str, ...]:

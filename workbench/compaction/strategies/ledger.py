@@ -23,20 +23,35 @@ from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import carried_summaries, head_of, in_place, pinned_with_pairs, with_pairs
+from workbench.compaction.keeping import head_of, pieces_in_place, pinned_with_pairs, summaries_in_request, with_pairs
 from workbench.compaction.ledger.gather import narratives_of, numbering
 from workbench.compaction.ledger.lost import lost_from
-from workbench.compaction.ledger.plan import Plan, planned, spans
-from workbench.compaction.ledger.room import Ground
+from workbench.compaction.ledger.plan import LedgerPlan, planned, spans
+from workbench.compaction.ledger.room import LedgerTask
 from workbench.compaction.ledger.ruler import Ruler, in_characters, in_tokens
 from workbench.compaction.lint import lint_prompt
-from workbench.compaction.outcome import Fate, Made, Outcome, Piece, Status, unchanged
+from workbench.compaction.outcome import Fate, NewMessage, Outcome, Piece, Status, unchanged
 from workbench.compaction.policy import Needs, setting
-from workbench.compaction.render import LABELS, Limits
-from workbench.compaction.request import Asked, Excerpt, cut_at_sentence, labelled_style, summarized, within
-from workbench.compaction.spans import each, indexes_of, joined, kept, without
-from workbench.compaction.strategy import Budget, Compacting, Strategy, SummaryFailed, Traits, Trigger, judged
-from workbench.compaction.summarizing import Prompted, shipped
+from workbench.compaction.render import LABELS, PartLimits
+from workbench.compaction.request import (
+    Excerpt,
+    RequestPrompt,
+    ask_for_summary,
+    cut_at_sentence,
+    labelled_style,
+    truncation_for,
+)
+from workbench.compaction.spans import indexes_of, joined, kept_pieces, spans_of, without
+from workbench.compaction.strategy import (
+    Compacting,
+    ResultBudget,
+    Strategy,
+    SummaryFailed,
+    Traits,
+    Trigger,
+    with_verdict,
+)
+from workbench.compaction.summarizing import PromptPolicy, builtin_text
 from workbench.compaction.triggers import TokenLimits, token_triggers
 from workbench.session import Message, Span, Text
 
@@ -58,7 +73,7 @@ NOTHING_SHOWN = Excerpt(lambda: "", 0, (), {}, cut=False)
 NARRATIVE: Needs = {"narrative_percent": ...}
 
 
-class LedgerPolicy(Prompted, TokenLimits):
+class LedgerPolicy(PromptPolicy, TokenLimits):
     """Budget, its shares, and what the model is asked."""
 
     trigger_window_percent: float = vocabulary.trigger_window_percent(80.0)
@@ -94,7 +109,7 @@ class LedgerPolicy(Prompted, TokenLimits):
     request_char_limit: int = vocabulary.request_char_limit(400_000, needs=NARRATIVE)
     result_char_limit: int = vocabulary.result_char_limit(2_000, needs=NARRATIVE)
 
-    worded: ClassVar = {"prompt": shipped("ledger-narrative")}
+    worded: ClassVar = {"prompt": builtin_text("ledger-narrative")}
 
 
 def triggers(now: Gauge, policy: LedgerPolicy) -> tuple[Trigger, ...]:
@@ -113,7 +128,7 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
     always |= pinned_with_pairs(context)
     if ruler.each(sealed := _sealed(context)) <= budget // 2:
         always |= with_pairs(shape, sealed)
-    ground = Ground(context, ruler, always, policy.language, _split(context))
+    ground = LedgerTask(context, ruler, always, policy.language, _split(context))
     told = without_secrets(narratives_of(context, _carried(context, policy)))
     failed, shown = "", NOTHING_SHOWN
     share = int((policy.narrative_percent or CARRIED_PERCENT) * max(budget - ruler.each(always), 0) / 100)
@@ -125,17 +140,19 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
     else:
         fresh = []
     if fresh:
-        asked = Asked(
+        asked = RequestPrompt(
             "narrative of the head",
             policy.asks(max_chars=str(max_chars)),
             narratives_of(context, carried),
             carry_on=policy.earlier_summary == "extend",
             language=policy.language,
         )
-        style = labelled_style(shape, LABELS[policy.language], Limits(1 << 30, CALL_CHARS, policy.result_char_limit))
-        bounds = within(policy.request_char_limit, asked, style)
+        style = labelled_style(
+            shape, LABELS[policy.language], PartLimits(1 << 30, CALL_CHARS, policy.result_char_limit)
+        )
+        bounds = truncation_for(policy.request_char_limit, asked, style)
         settings = replace(policy.request, form="narrative", max_chars=max_chars)
-        answer = yield from summarized(context, fresh, asked, style, bounds, settings, trace)
+        answer = yield from ask_for_summary(context, fresh, asked, style, bounds, settings, trace)
         if isinstance(answer, SummaryFailed):
             failed = f"no new narrative: {answer}"
         else:
@@ -146,22 +163,24 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
     fresh, carried, gone = _gone(context, policy, plan)
     if not fresh and not (plan.said and plan.shorter) and ruler.each(carried) <= plan.ledger_takes:
         return _without_ledger(context, plan, budget, ruler, trace)
-    gone = gone or each(sorted(plan.shorter))
+    gone = gone or spans_of(sorted(plan.shorter))
     trace += _told(context, plan, budget, ruler)
     newest = context.messages[gone[-1].stop - 1]
     ledger = Message(f"summary-{newest.id}", "user", (Text(plan.text),), kind="summary", time=newest.time)
     behind = spans(plan, len(context))
     front = _front(context, plan)
-    rest = (piece for span in without(behind, range(front)) for piece in in_place(span, _within(plan.shorter, span)))
-    pieces: tuple[Piece, ...] = (*kept([Span(0, front)]), Made(ledger, tuple(gone)), *rest)
+    rest = (
+        piece for span in without(behind, range(front)) for piece in pieces_in_place(span, _within(plan.shorter, span))
+    )
+    pieces: tuple[Piece, ...] = (*kept_pieces([Span(0, front)]), NewMessage(ledger, tuple(gone)), *rest)
     sources = {one.at for one in plan.said if one.at >= 0}
     strokes = [
-        Stroke(Fate.ABRIDGED, each(sorted(sources.union(_earlier_ledger(context))))),
+        Stroke(Fate.ABRIDGED, spans_of(sorted(sources.union(_earlier_ledger(context))))),
         *shown.strokes(),
-        Stroke(Fate.SUMMARIZED, each(carried), "all"),
+        Stroke(Fate.SUMMARIZED, spans_of(carried), "all"),
         Stroke(Fate.KEPT, [Span(0, shape.lead), *behind]),
-        Stroke(Fate.COMPRESSED, each(sorted(plan.shorter)), "part"),
-        Stroke(Fate.PINNED, each(sorted(pinned_with_pairs(context)))),
+        Stroke(Fate.COMPRESSED, spans_of(sorted(plan.shorter)), "part"),
+        Stroke(Fate.PINNED, spans_of(sorted(pinned_with_pairs(context)))),
     ]
     fates = painted(len(context), strokes)
     status: Status = "fallback" if failed else "compacted"
@@ -170,11 +189,11 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
 
 def _judged(context: Context, draft: Outcome) -> Outcome:
     """The verdict on a draft, with the rules that it lacks although the ledger undertakes to keep them."""
-    outcome = judged(context, draft)
+    outcome = with_verdict(context, draft)
     return replace(outcome, lost=lost_from(context, outcome))
 
 
-def _told_further(ground: Ground, budget: int, plan: Plan, narrative: str, told: str) -> Plan:
+def _told_further(ground: LedgerTask, budget: int, plan: LedgerPlan, narrative: str, told: str) -> LedgerPlan:
     """A plan in which nothing else waits for room, with as much of what earlier summaries tell as the rest holds."""
     for _ in range(3):
         spare = (budget - plan.takes) * (CHARS_PER_TOKEN if ground.ruler.unit == "tokens" else 1)
@@ -185,7 +204,7 @@ def _told_further(ground: Ground, budget: int, plan: Plan, narrative: str, told:
     return plan
 
 
-def _front(context: Context, plan: Plan) -> int:
+def _front(context: Context, plan: LedgerPlan) -> int:
     """How many messages stand before the ledger: the instructions, and what a tool puts behind them (its environment)
     as far as it stays as it is. A tool that goes on looks for that in front."""
     staying = {*indexes_of(spans(plan, len(context)))}.difference(plan.shorter)
@@ -215,11 +234,11 @@ def _split(context: Context) -> int | None:
 
 def _carried(context: Context, policy: LedgerPolicy) -> list[int]:
     """The earlier summaries whose text is carried on."""
-    earlier = {*carried_summaries(context, context.shape.summaries, policy.earlier_summary)}
+    earlier = {*summaries_in_request(context, context.shape.summaries, policy.earlier_summary)}
     return sorted(earlier.union(_earlier_ledger(context) if policy.earlier_summary in ("nest", "extend") else ()))
 
 
-def _gone(context: Context, policy: LedgerPolicy, plan: Plan) -> tuple[list[Span], list[int], list[Span]]:
+def _gone(context: Context, policy: LedgerPolicy, plan: LedgerPlan) -> tuple[list[Span], list[int], list[Span]]:
     """What of the messages a plan tells anew, the earlier summaries whose text it carries on, and all that the ledger
     stands for."""
     head, earlier = head_of(context, plan.cut, policy.earlier_summary), _earlier_ledger(context)
@@ -228,7 +247,7 @@ def _gone(context: Context, policy: LedgerPolicy, plan: Plan) -> tuple[list[Span
     return fresh, carried, joined(fresh, {*carried, *earlier})
 
 
-def _told(context: Context, plan: Plan, budget: int, ruler: Ruler) -> Iterator[str]:
+def _told(context: Context, plan: LedgerPlan, budget: int, ruler: Ruler) -> Iterator[str]:
     """What the trace says of a plan."""
     lines, messages = len(plan.said), len(context) - plan.cut + len(plan.staying)
     yield (
@@ -249,15 +268,15 @@ def _within(shorter: Mapping[int, Message], span: Span) -> dict[int, Message]:
     return {index: message for index, message in shorter.items() if span.start <= index < span.stop}
 
 
-def _without_ledger(context: Context, plan: Plan, budget: int, ruler: Ruler, trace: list[str]) -> Outcome:
+def _without_ledger(context: Context, plan: LedgerPlan, budget: int, ruler: Ruler, trace: list[str]) -> Outcome:
     """The outcome where nothing is there that a ledger could stand for."""
     if not plan.shorter:
         return unchanged(context.messages, "nothing to compact: every message before the tail is kept", trace)
-    pieces = in_place(Span(0, len(context)), plan.shorter)
+    pieces = pieces_in_place(Span(0, len(context)), plan.shorter)
     strokes = [
         Stroke(Fate.KEPT, [Span(0, len(context))]),
-        Stroke(Fate.COMPRESSED, each(sorted(plan.shorter)), "part"),
-        Stroke(Fate.PINNED, each(sorted(pinned_with_pairs(context)))),
+        Stroke(Fate.COMPRESSED, spans_of(sorted(plan.shorter)), "part"),
+        Stroke(Fate.PINNED, spans_of(sorted(pinned_with_pairs(context)))),
     ]
     trace.append(f"{counted(len(plan.shorter), 'message')} shortened to fit")
     trace += _told_over(plan.takes - plan.ledger_takes - budget, ruler)
@@ -269,11 +288,11 @@ def ruler_of(context: Context, policy: LedgerPolicy) -> Ruler:
     return in_characters(context) if policy.budget_chars else in_tokens(context)
 
 
-def budget_of(context: Context, policy: LedgerPolicy) -> Budget:
+def budget_of(context: Context, policy: LedgerPolicy) -> ResultBudget:
     """The one given, in characters before tokens; else a share of the window."""
     whole = context.window or context.upto(len(context)).tokens
     most = policy.budget_chars or policy.budget_tokens or int(whole * policy.budget_window_percent / 100)
-    return Budget(most, ruler_of(context, policy).unit)
+    return ResultBudget(most, ruler_of(context, policy).unit)
 
 
 def _earlier_ledger(context: Context) -> frozenset[int]:

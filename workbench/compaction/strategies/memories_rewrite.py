@@ -14,15 +14,15 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context, memories_in
-from workbench.compaction.conversation import OneText
+from workbench.compaction.conversation import TextBody
 from workbench.compaction.flags import flag
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_prompt
-from workbench.compaction.memories import condensed, essence
-from workbench.compaction.outcome import Fate, FateSpan, Kept, Outcome, Rung, unchanged
+from workbench.compaction.memories import condense, essence
+from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, Outcome, Rung, unchanged
 from workbench.compaction.policy import Converted, setting
 from workbench.compaction.prompts import fill
-from workbench.compaction.request import answer_to
+from workbench.compaction.request import ask
 from workbench.compaction.strategy import (
     Compacting,
     Strategy,
@@ -30,11 +30,11 @@ from workbench.compaction.strategy import (
     SummaryRequest,
     Trigger,
 )
-from workbench.compaction.summarizing import Worded, shipped
+from workbench.compaction.summarizing import TextPolicy, builtin_text
 from workbench.session import Message, Text
 
 
-class MemoriesRewritePolicy(Worded):
+class MemoriesRewritePolicy(TextPolicy):
     """Augment's `memories_params`. Its `maxLines` has no value there; 50 is the workbench's."""
 
     max_lines: int = setting(50, "trigger", "Rewrite when the memories have more lines than this.", unit="lines", ge=1)
@@ -59,7 +59,10 @@ class MemoriesRewritePolicy(Worded):
     )
 
     converted: ClassVar = {"earlier_summary": Converted()}
-    worded: ClassVar = {"prompt": shipped("memories-rewrite"), "recent_memories_subprompt": shipped("recent-memories")}
+    worded: ClassVar = {
+        "prompt": builtin_text("memories-rewrite"),
+        "recent_memories_subprompt": builtin_text("recent-memories"),
+    }
 
     @property
     def most_lines(self) -> int:
@@ -87,7 +90,7 @@ def compact(context: Context, policy: MemoriesRewritePolicy, trace: list[str]) -
         why = f"the newest {keep}, kept word for word, already fill {policy.most_lines} lines"
         return unchanged(context.messages, f"nothing can be rewritten: {why}", trace)
 
-    answer = yield from answer_to(_request(older, recent, room, policy), trace)
+    answer = yield from ask(_request(older, recent, room, policy), trace)
     if isinstance(answer, SummaryFailed):
         return unchanged(context.messages, str(answer), trace)
     rewritten = _without_repeats(answer, recent, trace)
@@ -95,7 +98,7 @@ def compact(context: Context, policy: MemoriesRewritePolicy, trace: list[str]) -
         return unchanged(context.messages, "the answer has only the newest memories, which are kept anyway", trace)
     if len(rewritten) > room:
         trace.append(f"the answer's {len(rewritten)} lines were merged to {room}")
-        rewritten = [memory.text for memory in condensed(rewritten, room)]
+        rewritten = [memory.text for memory in condense(rewritten, room)]
     return _outcome(context, "\n".join([*rewritten, *recent]), trace)
 
 
@@ -125,7 +128,7 @@ def _request(older: list[str], recent: Sequence[str], room: int, policy: Memorie
         "memories",
         memories,
         prompt,
-        OneText(lambda: "\n\n".join(filter(None, parts)) + "\n"),
+        TextBody(lambda: "\n\n".join(filter(None, parts)) + "\n"),
         form="memories",
         language=policy.language,
         max_lines=room,
@@ -144,7 +147,7 @@ def _outcome(context: Context, memories: str, trace: list[str]) -> Outcome:
         "compacted" if smaller else "not_smaller",
         line if smaller else f"not smaller: {line}",
         context.messages,
-        (Kept(0, count),) if count else (),
+        (KeptSpan(0, count),) if count else (),
         (FateSpan(0, count, Fate.KEPT),) if count else (),
         rungs=(Rung("rewrite", before, after),),
         memories=memories,

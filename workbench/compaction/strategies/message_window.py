@@ -23,32 +23,32 @@ from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import (
     Head,
-    framed,
+    apply_template,
     head_fates,
     head_of,
-    in_order,
+    ordered_pieces,
     preamble_of,
-    summary_made,
+    strip_template,
+    summary_messages,
     text_of_summaries,
-    unframed,
     with_pairs,
 )
 from workbench.compaction.lint import lint_prompt
-from workbench.compaction.marks import Mark
-from workbench.compaction.outcome import Kept, Made, Outcome, Piece, unchanged
+from workbench.compaction.marks import TemplateMark
+from workbench.compaction.outcome import KeptSpan, NewMessage, Outcome, Piece, unchanged
 from workbench.compaction.prompts import load_prompt
-from workbench.compaction.render import LABELS, Limits
+from workbench.compaction.render import LABELS, PartLimits
 from workbench.compaction.request import (
     UNBOUNDED,
-    Asked,
-    Bounds,
     Excerpt,
+    RequestPrompt,
     Style,
+    Truncation,
+    ask_for_summary,
     both,
     labelled_style,
-    summarized,
 )
-from workbench.compaction.spans import each, kept, without
+from workbench.compaction.spans import kept_pieces, spans_of, without
 from workbench.compaction.strategy import (
     Answer,
     Compacting,
@@ -57,7 +57,7 @@ from workbench.compaction.strategy import (
     Strategy,
     SummaryFailed,
     Trigger,
-    judged,
+    with_verdict,
 )
 from workbench.compaction.triggers import message_triggers
 from workbench.compaction.window.ends import EventMeter, first_end, window_end
@@ -80,15 +80,15 @@ def template_of(policy: MessageWindowPolicy) -> str:
     return policy.said("summary_template") or TEMPLATES[policy.language]
 
 
-def openings(policy: MessageWindowPolicy) -> tuple[Mark, ...]:
+def openings(policy: MessageWindowPolicy) -> tuple[TemplateMark, ...]:
     """The words that the prompt in use asks the summary to begin with, if it does."""
     words = OPENINGS[policy.language]
-    return (Mark(words, "opening"),) if words in prompt_of(policy) else ()
+    return (TemplateMark(words, "opening"),) if words in prompt_of(policy) else ()
 
 
 def faults(policy: MessageWindowPolicy, text: str) -> Iterator[str]:
     """Whether a summary message begins as it was asked to."""
-    summary = unframed(text, template_of(policy))
+    summary = strip_template(text, template_of(policy))
     for mark in openings(policy):
         if not summary.startswith(mark.words):
             yield f"the summary does not begin with “{mark.words}”"
@@ -99,14 +99,14 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
     end = window_end(context, policy, trace)
     head = head_of(context, end, policy.earlier_summary)
     first = _first(context, policy, head)
-    staying = head.kept | first
+    staying = head.always_kept | first
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: every message in the window is kept", trace)
     style = labelled_style(context.shape, LABELS[policy.language], _limits(policy))
-    previous = text_of_summaries(context, head.carried, template_of(policy), *TEMPLATES.values())
+    previous = text_of_summaries(context, head.in_request, template_of(policy), *TEMPLATES.values())
     carry_on = policy.earlier_summary == "extend"
     second = load_prompt(f"second-look.{policy.language}.md").text.strip() if policy.second_look else ""
-    asked = Asked("summary of the window", prompt_of(policy), previous, carry_on, policy.language, second)
+    asked = RequestPrompt("summary of the window", prompt_of(policy), previous, carry_on, policy.language, second)
     settings = replace(policy.request, temperature=policy.temperature, marks=openings(policy))
     if not (spans := _told(context, policy, head, first, style)):
         return _fallen_back(context, policy, "no user message fits within the request limit", trace)
@@ -115,14 +115,14 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
         return _fallen_back(context, policy, str(told), trace)
     summary, shown = told
     trace.append(f"the summary has {grouped(len(summary))} characters")
-    text = framed(template_of(policy), summary)
-    made = summary_made(context, head, staying, policy.summary_role, text, policy.said("reply"))
+    text = apply_template(template_of(policy), summary)
+    made = summary_messages(context, head, staying, policy.summary_role, text, policy.said("reply"))
     if policy.reply_at == "summary":
         pieces = _pieces(context, policy, head, first, made)
     else:
         pieces = _with_last(context, _pieces(context, policy, head, first, made[:1]), made[1:])
     fates = head_fates(context, head, shown, staying)
-    return judged(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
+    return with_verdict(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 
 
 def _first(context: Context, policy: MessageWindowPolicy, head: Head) -> frozenset[int]:
@@ -153,7 +153,7 @@ def _summaries(
     policy: MessageWindowPolicy,
     head: Head,
     style: Style,
-    asked: Asked,
+    asked: RequestPrompt,
     spans: Sequence[Span],
     settings: RequestSettings,
     trace: list[str],
@@ -165,19 +165,19 @@ def _summaries(
     begun = [Span(max(span.start, split), span.stop) for span in spans if span.stop > split]
     bounds = _bounds(policy)
     if not begun or split == head.stop:
-        return (yield from summarized(context, spans, asked, policy.sent(head, style), bounds, settings, trace))
+        return (yield from ask_for_summary(context, spans, asked, policy.sent(head, style), bounds, settings, trace))
     trace.append(
         f"the window ends inside a round: its first {counted(sum(map(len, begun)), 'message')} get their own summary"
     )
     words, shown = without_secrets(asked.previous), Excerpt(str, 0, (), {}, cut=False)
     if before:
-        told = yield from summarized(context, before, asked, style, bounds, settings, trace)
+        told = yield from ask_for_summary(context, before, asked, style, bounds, settings, trace)
         if isinstance(told, SummaryFailed):
             return told
         words, shown = told
     prompt = load_prompt(f"split-round.{policy.language}.md").text.strip()
-    apart = Asked("summary of the split round's start", prompt, language=policy.language)
-    told = yield from summarized(context, begun, apart, style, bounds, replace(settings, marks=()), trace)
+    apart = RequestPrompt("summary of the split round's start", prompt, language=policy.language)
+    told = yield from ask_for_summary(context, begun, apart, style, bounds, replace(settings, marks=()), trace)
     if isinstance(told, SummaryFailed):
         return told
     return BEGUN[policy.language].join(filter(None, (words, told[0]))), both(shown, told[1])
@@ -191,45 +191,47 @@ def _split_round(context: Context, policy: MessageWindowPolicy, head: Head) -> i
     return next((index for index in range(stop - 1, head.lead - 1, -1) if messages[index].starts_round), stop)
 
 
-def _limits(policy: MessageWindowPolicy) -> Limits:
-    return Limits(policy.text_char_limit, policy.call_char_limit, policy.result_char_limit, policy.thinking_char_limit)
+def _limits(policy: MessageWindowPolicy) -> PartLimits:
+    return PartLimits(
+        policy.text_char_limit, policy.call_char_limit, policy.result_char_limit, policy.thinking_char_limit
+    )
 
 
-def _bounds(policy: MessageWindowPolicy) -> Bounds:
+def _bounds(policy: MessageWindowPolicy) -> Truncation:
     limit = policy.request_char_limit
     if not limit:
         return UNBOUNDED
     first = {"end": limit, "middle": limit // 2, "start": 0, "before_user_message": 0}[policy.request_cut]
-    return Bounds(limit, first, limit - first, MARKERS[policy.language])
+    return Truncation(limit, first, limit - first, MARKERS[policy.language])
 
 
 def _pieces(
-    context: Context, policy: MessageWindowPolicy, head: Head, first: frozenset[int], made: list[Made]
+    context: Context, policy: MessageWindowPolicy, head: Head, first: frozenset[int], made: list[NewMessage]
 ) -> tuple[Piece, ...]:
     """Leading system, first messages, earlier summaries that are kept and stand first, summary, pins, tail."""
     turn = max((index for index in first if index < head.stop), default=-1)
-    before = sorted(index for index in head.kept | first if index <= turn)
-    rest = sorted(index for index in head.kept if index > turn)
+    before = sorted(index for index in head.always_kept | first if index <= turn)
+    rest = sorted(index for index in head.always_kept if index > turn)
     while policy.earlier_summary == "keep" and rest and rest[0] in head.earlier:
         before.append(rest.pop(0))
-    after = [*kept(each(rest)), *kept([Span(head.stop, len(context))])]
-    return in_order(context, kept(each(before)), made, after)
+    after = [*kept_pieces(spans_of(rest)), *kept_pieces([Span(head.stop, len(context))])]
+    return ordered_pieces(context, kept_pieces(spans_of(before)), made, after)
 
 
-def _with_last(context: Context, pieces: Iterable[Piece], reply: Sequence[Made]) -> tuple[Piece, ...]:
+def _with_last(context: Context, pieces: Iterable[Piece], reply: Sequence[NewMessage]) -> tuple[Piece, ...]:
     """With the reply behind all that is done, in front of a request that has no answer yet, where a user's message or
     the summary would be the last there."""
     stop = context.shape.rounds.current_input.start
     done: list[Piece] = []
-    waiting: list[Kept] = []
+    waiting: list[KeptSpan] = []
     for piece in pieces:
-        if isinstance(piece, Kept):
-            done += kept([Span(piece.start, min(piece.stop, stop))])
-            waiting += kept([Span(max(piece.start, stop), piece.stop)])
+        if isinstance(piece, KeptSpan):
+            done += kept_pieces([Span(piece.start, min(piece.stop, stop))])
+            waiting += kept_pieces([Span(max(piece.start, stop), piece.stop)])
         else:
             done.append(piece)
     last = done[-1]
-    newest = context.messages[last.stop - 1] if isinstance(last, Kept) else last.message
+    newest = context.messages[last.stop - 1] if isinstance(last, KeptSpan) else last.message
     return (*done, *(reply if newest.role == "user" else ()), *waiting)
 
 
@@ -250,7 +252,7 @@ def _fallen_back(context: Context, policy: MessageWindowPolicy, reason: str, tra
         draft = drop_oldest(old, old.whole_cut(old.first_cut(old.messages_left, limit - 1)), marker)
     left = len(draft.messages) - old.lead
     trace.append(f"hard trim: {counted(len(context) - old.lead, 'message')} → {left}, limit {limit}")
-    return judged(context, replace(draft, status="fallback", reason=f"{reason}; hard trim", trace=tuple(trace)))
+    return with_verdict(context, replace(draft, status="fallback", reason=f"{reason}; hard trim", trace=tuple(trace)))
 
 
 STRATEGY = Strategy(

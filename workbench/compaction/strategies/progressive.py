@@ -29,10 +29,10 @@ from workbench.compaction.progressive.task_type import task_type
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.compaction.strategy import (
     Compacting,
-    Note,
+    MessageNote,
     Strategy,
     Trigger,
-    judged,
+    with_verdict,
 )
 
 TOKENS, ROUNDS, MARKER, COMMAND = "remaining tokens", "rounds", "marker", "command"
@@ -101,7 +101,7 @@ def _told(climb: Climb) -> Outcome:
     if climb.failure and climb.state.total.tokens < climb.context.total.tokens:
         instead = ", ".join(rung.name for rung in rungs if rung.after < rung.before)
         draft = replace(draft, status="fallback", reason=f"{climb.failure}; used instead: {instead}")
-    return judged(climb.context, draft)
+    return with_verdict(climb.context, draft)
 
 
 def _doubts(policy: ProgressivePolicy) -> tuple[str, ...]:
@@ -110,12 +110,12 @@ def _doubts(policy: ProgressivePolicy) -> tuple[str, ...]:
     )
 
 
-def notes(shape: Shape, policy: ProgressivePolicy, index: int) -> Iterator[Note]:
+def notes(shape: Shape, policy: ProgressivePolicy, index: int) -> Iterator[MessageNote]:
     """A message's importance with its parts, and why it is a key event."""
     threshold = policy.importance_score_threshold
-    yield Note(f"importance {score(shape, index, policy.importance_weights)} · kept from {threshold:g}")
+    yield MessageNote(f"importance {score(shape, index, policy.importance_weights)} · kept from {threshold:g}")
     if why := events_of(shape).get(index):
-        yield Note(f"key event: {why}")
+        yield MessageNote(f"key event: {why}")
 
 
 def remark(shape: Shape, policy: ProgressivePolicy) -> str:

@@ -16,9 +16,9 @@ from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
 from workbench.compaction.keeping import before_unread
-from workbench.compaction.outcome import Fate, Made, Outcome, unchanged
+from workbench.compaction.outcome import Fate, NewMessage, Outcome, unchanged
 from workbench.compaction.policy import Converted, setting
-from workbench.compaction.strategy import Compacting, Step, Strategy, Traits, judged
+from workbench.compaction.strategy import Compacting, ProgressStep, Strategy, Traits, with_verdict
 from workbench.compaction.triggers import MessageLimits, message_triggers
 
 Target = Literal["messages", "tokens", "percent_of_context", "percent_of_messages", "percent_of_window"]
@@ -90,9 +90,9 @@ def compact(context: Context, policy: TrimPolicy, trace: list[str]) -> Compactin
     count = draft.fate_counts[Fate.DROPPED]
     if not count:
         return unchanged(context.messages, "nothing to drop: the target is met, or all messages are protected", trace)
-    yield Step("trim", f"{counted(count, 'message')} dropped")
+    yield ProgressStep("trim", f"{counted(count, 'message')} dropped")
     trace.append(f"{count} of {len(context)} messages dropped")
-    return judged(context, replace(draft, trace=tuple(trace)))
+    return with_verdict(context, replace(draft, trace=tuple(trace)))
 
 
 def _exempt(context: Context, policy: TrimPolicy) -> Sequence[int]:
@@ -136,7 +136,7 @@ def _to_target(
     room = 1 if kind == "messages" else meter.text_tokens(policy.marker_text) + 8
     cut = _cut(old, policy, old.first_cut(left, target))
     draft = drop_oldest(old, cut, marker)
-    if any(isinstance(piece, Made) for piece in draft.pieces) and left(cut) + room > target:
+    if any(isinstance(piece, NewMessage) for piece in draft.pieces) and left(cut) + room > target:
         cut = _cut(old, policy, old.first_cut(left, target - room))
         draft = drop_oldest(old, cut, marker)
     reached = "" if left(cut) <= target else ", the least possible"

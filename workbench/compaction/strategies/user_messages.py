@@ -26,22 +26,22 @@ from workbench.compaction.keeping import (
     end_of_head,
     head_fates,
     head_of,
-    in_order,
+    ordered_pieces,
     preamble_of,
-    summary_made,
+    summary_messages,
     text_of_summaries,
     with_pairs,
 )
 from workbench.compaction.language import Language
 from workbench.compaction.lint import lint_prompt
-from workbench.compaction.outcome import Kept, Made, Outcome, Piece, unchanged
+from workbench.compaction.outcome import KeptSpan, NewMessage, Outcome, Piece, unchanged
 from workbench.compaction.policy import setting
 from workbench.compaction.render import LABELS, WHOLE
-from workbench.compaction.request import Asked, labelled_style, summarized, within
-from workbench.compaction.restoring import Allowance, Restored, restored
-from workbench.compaction.spans import each, kept
-from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, judged
-from workbench.compaction.summarizing import Prompted, Shaped, shipped
+from workbench.compaction.request import RequestPrompt, ask_for_summary, labelled_style, truncation_for
+from workbench.compaction.restoring import RestoredFile, RestoreLimits, restored
+from workbench.compaction.spans import kept_pieces, spans_of
+from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, with_verdict
+from workbench.compaction.summarizing import PromptPolicy, RequestShapePolicy, builtin_text
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
 from workbench.session import Message, Span, Text
 
@@ -55,7 +55,7 @@ TEMPLATES: dict[Language, str] = {
 }
 
 
-class UserMessagesPolicy(Prompted, Shaped, TokenLimits):
+class UserMessagesPolicy(PromptPolicy, RequestShapePolicy, TokenLimits):
     """What of the user's words stays, what the summary is asked for, and what is given back after it."""
 
     trigger_window_percent: float = vocabulary.trigger_window_percent(90.0)
@@ -94,7 +94,7 @@ class UserMessagesPolicy(Prompted, Shaped, TokenLimits):
     )
 
     worded: ClassVar = {
-        "prompt": shipped("user-messages"),
+        "prompt": builtin_text("user-messages"),
         "summary_template": TEMPLATES.__getitem__,
         "reply": vocabulary.REPLIES.__getitem__,
     }
@@ -131,30 +131,32 @@ class Words(Struct, frozen=True):
 def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> Compacting:
     """See the module's docstring. A failed summary has no fallback: the input comes back with the reason."""
     head = head_of(context, end_of_head(context.shape, policy.unread), policy.earlier_summary)
-    beside = head.kept | _first(context, policy, head)
+    beside = head.always_kept | _first(context, policy, head)
     words = _words(context, policy, head, beside, trace)
     staying = beside | words.whole
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: every message is kept", trace)
     style = labelled_style(context.shape, LABELS[policy.language], WHOLE)
     template = policy.said("summary_template")
-    previous = text_of_summaries(context, head.carried, template, *TEMPLATES.values())
+    previous = text_of_summaries(context, head.in_request, template, *TEMPLATES.values())
     carry_on = policy.earlier_summary == "extend"
-    asked = Asked("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
-    bounds = within(policy.request_char_limit, asked, style)
-    told = yield from summarized(context, head.fresh, asked, policy.sent(head, style), bounds, policy.request, trace)
+    asked = RequestPrompt("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
+    bounds = truncation_for(policy.request_char_limit, asked, style)
+    told = yield from ask_for_summary(
+        context, head.fresh, asked, policy.sent(head, style), bounds, policy.request, trace
+    )
     if isinstance(told, SummaryFailed):
         return unchanged(context.messages, str(told), trace)
     summary, shown = told
     text = in_frame(template, summary, context, head, policy.language)
-    made = summary_made(context, head, staying, "user", text, policy.said("reply"))
+    made = summary_messages(context, head, staying, "user", text, policy.said("reply"))
     files = _files(context, policy, staying | frozenset(range(head.stop, len(context))), trace)
     news = [*made, *(file.made for file in files)]
-    pieces = _pieces(context, policy, staying, words, news, kept([Span(head.stop, len(context))]))
+    pieces = _pieces(context, policy, staying, words, news, kept_pieces([Span(head.stop, len(context))]))
     whole = [words.cut[0]] if words.cut else []
     whole += [span.start for file in files if file.whole for span in file.made.stands_for]
-    fates = head_fates(context, head, shown, staying, compressed=each(sorted(whole)))
-    return judged(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
+    fates = head_fates(context, head, shown, staying, compressed=spans_of(sorted(whole)))
+    return with_verdict(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 
 
 def _first(context: Context, policy: UserMessagesPolicy, head: Head) -> frozenset[int]:
@@ -202,9 +204,11 @@ def _shortened(context: Context, message: Message, room: int) -> Message | None:
     return None
 
 
-def _files(context: Context, policy: UserMessagesPolicy, staying: frozenset[int], trace: list[str]) -> list[Restored]:
+def _files(
+    context: Context, policy: UserMessagesPolicy, staying: frozenset[int], trace: list[str]
+) -> list[RestoredFile]:
     """Restored files; what stays anyway is neither given a second time nor counted."""
-    allowance = Allowance(policy.restore_files, policy.restore_tokens_each, policy.restore_tokens)
+    allowance = RestoreLimits(policy.restore_files, policy.restore_tokens_each, policy.restore_tokens)
     files = restored(context, allowance, policy.language, staying)
     if policy.restore_files:
         trace.append(f"files restored after the summary: {len(files)} of at most {policy.restore_files}")
@@ -216,8 +220,8 @@ def _pieces(
     policy: UserMessagesPolicy,
     staying: frozenset[int],
     words: Words,
-    news: Sequence[Made],
-    after: Sequence[Kept],
+    news: Sequence[NewMessage],
+    after: Sequence[KeptSpan],
 ) -> tuple[Piece, ...]:
     """What stays, in its old order, then what is new, then what was not summarized. A preamble that is injected anew
     stands before the newest of the user's messages, where an older one stands first; system messages go with it where
@@ -228,7 +232,7 @@ def _pieces(
     if context.api != "openai-responses":
         preamble = [index for index in preamble if not context.messages[index].is_own_system]
     if policy.preamble_place == "first" or len(said) < 2 or not preamble:
-        return in_order(context, _in_turn(sorted(staying | cut.keys()), cut), news, after)
+        return ordered_pieces(context, _in_turn(sorted(staying | cut.keys()), cut), news, after)
     newest, there = said[-1], staying | cut.keys() | {*range(context.shape.lead)}
     rest = sorted(there.difference(preamble, [newest]))
     early, late = ([i for i in rest if i < newest], [i for i in rest if i > newest])
@@ -241,11 +245,11 @@ def _in_turn(indexes: Sequence[int], new: Mapping[int, Message]) -> list[Piece]:
     for index in indexes:
         last = pieces[-1] if pieces else None
         if index in new:
-            pieces.append(Made(new[index], (Span(index, index + 1),)))
-        elif isinstance(last, Kept) and last.stop == index:
-            pieces[-1] = Kept(last.start, index + 1)
+            pieces.append(NewMessage(new[index], (Span(index, index + 1),)))
+        elif isinstance(last, KeptSpan) and last.stop == index:
+            pieces[-1] = KeptSpan(last.start, index + 1)
         else:
-            pieces.append(Kept(index, index + 1))
+            pieces.append(KeptSpan(index, index + 1))
     return pieces
 
 

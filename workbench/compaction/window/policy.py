@@ -7,12 +7,12 @@ from typing import ClassVar, Literal
 from workbench.compaction import vocabulary
 from workbench.compaction.language import Language
 from workbench.compaction.policy import Converted, setting
-from workbench.compaction.summarizing import Prompted, Shaped, shipped
+from workbench.compaction.summarizing import PromptPolicy, RequestShapePolicy, builtin_text
 from workbench.compaction.triggers import MessageLimits
 from workbench.compaction.vocabulary import EarlierSummary, MessagesAs, TokensAs
 
 SafeEnd = Literal["plain_chat", "whole_pairs", "user_message", "answer"]
-Cut = Literal["first_messages", "newest_messages", "newest_spoken", "newest_tokens", "head_percent", "half"]
+CutRule = Literal["first_messages", "newest_messages", "newest_spoken", "newest_tokens", "head_percent", "half"]
 TEMPLATES: dict[Language, str] = {
     "zh": "[对话摘要 - 早期上下文]\n{summary}",
     "en": "[Conversation summary - earlier context]\n{summary}",
@@ -28,12 +28,12 @@ BEGUN: dict[Language, str] = {
 DROPPED = {"zh": "[更早的消息已被丢弃]", "en": "[Earlier messages were dropped.]"}
 
 
-class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
+class MessageWindowPolicy(PromptPolicy, RequestShapePolicy, MessageLimits):
     """When the window closes and where it ends; the defaults are the design's, each product has its own."""
 
     trigger_messages: int = vocabulary.trigger_messages(40)
     messages_as: MessagesAs = vocabulary.messages_as()
-    cut: Cut = setting(
+    cut: CutRule = setting(
         "first_messages",
         "split",
         "Rule for the window's end: a number of messages from the start (window_messages); all except the newest "
@@ -188,7 +188,7 @@ class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
         "request_from": Converted("request_cut", lambda old: "before_user_message" if old == "user_message" else "end"),
     }
     worded: ClassVar = {
-        "prompt": shipped("message-window"),
+        "prompt": builtin_text("message-window"),
         "summary_template": TEMPLATES.__getitem__,
         "reply": vocabulary.REPLIES.__getitem__,
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.compaction.conversation import Conversation
+from workbench.compaction.conversation import MessagesBody
 from workbench.compaction.strategy import SummaryRequest
 
 MARK = {"type": "ephemeral"}
@@ -22,7 +22,7 @@ Fields = dict[str, Any]
 
 def goes_on(request: SummaryRequest) -> bool:
     """Whether a request is the agent's own conversation with an instruction at its end."""
-    return isinstance(request.body, Conversation) and request.body.shape == "messages"
+    return isinstance(request.body, MessagesBody) and request.body.shape == "messages"
 
 
 def marked(body: Fields) -> Fields:

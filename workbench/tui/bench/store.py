@@ -12,7 +12,7 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState
 from workbench.bench.saved_work import SavedWork, work_of
 from workbench.compaction.layout import Layout
-from workbench.compaction.of_tool import of_its_time
+from workbench.compaction.of_tool import preset_for_version
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.finding.following import Mark
 from workbench.session import Session
@@ -164,7 +164,7 @@ def drawable(bench: Bench) -> bool:
 def measured_by(bench: Bench) -> Preset:
     """The preset that the policy is measured by: the chosen one, or the strategy's own where that is gone."""
     try:
-        found = of_its_time(load_preset(bench.preset), bench.session)
+        found = preset_for_version(load_preset(bench.preset), bench.session)
     except BadInput:
         return default_preset(bench.strategy.id)
     return found if found.strategy == bench.strategy.id else default_preset(bench.strategy.id)

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 
 from workbench.bench import Bench
 from workbench.compaction.context import memories_in
-from workbench.compaction.outcome import Fate, Kept, Made, Outcome
+from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome
 from workbench.session import Message, Span
 from workbench.tokens.visible import visible_parts
 from workbench.tui.middle.view import Parts, View
@@ -30,9 +30,9 @@ def changes_parts(view: View) -> Parts:
     if outcome.status == "unchanged":
         return [Part("Nothing changes.", "title"), Part(outcome.reason, "dim")]
     after = context.outcome_size(outcome)
-    made = [piece for piece in outcome.pieces if isinstance(piece, Made)]
+    made = [piece for piece in outcome.pieces if isinstance(piece, NewMessage)]
     short = [piece for piece in made if rewritten(outcome, piece) is not None]
-    kept = sum(piece.stop - piece.start for piece in outcome.pieces if isinstance(piece, Kept))
+    kept = sum(piece.stop - piece.start for piece in outcome.pieces if isinstance(piece, KeptSpan))
     gone = len(outcome.source) - kept - len(short)
     counts = f"- {figure(gone)} removed · + {figure(len(made) - len(short))} new · ~ {figure(len(short))} shortened"
     return [
@@ -54,7 +54,7 @@ def _memories(before: str, after: str | None) -> Iterator[Part]:
     yield Part("")
 
 
-def rewritten(outcome: Outcome, piece: Made) -> int | None:
+def rewritten(outcome: Outcome, piece: NewMessage) -> int | None:
     """The index of the message that `piece` is in fewer words; None where it is a new one."""
     spans = piece.stands_for
     if len(spans) != 1 or len(spans[0]) != 1 or outcome.fate_at(spans[0].start).fate is not Fate.COMPRESSED:
@@ -67,11 +67,11 @@ def _walk(bench: Bench, outcome: Outcome) -> Iterator[Part]:
     staying = _staying(outcome)
     at = 0
     for piece in outcome.pieces:
-        index = piece.start if isinstance(piece, Kept) else rewritten(outcome, piece)
+        index = piece.start if isinstance(piece, KeptSpan) else rewritten(outcome, piece)
         upto = index if index is not None else max((span.stop for span in _stood(piece)), default=at)
         yield from _gone(bench, outcome, staying, at, upto)
         at = max(at, upto)
-        if isinstance(piece, Kept):
+        if isinstance(piece, KeptSpan):
             yield from _unchanged(bench, piece)
             at = max(at, piece.stop)
         elif index is not None:
@@ -82,8 +82,8 @@ def _walk(bench: Bench, outcome: Outcome) -> Iterator[Part]:
     yield from _gone(bench, outcome, staying, at, len(outcome.source))
 
 
-def _stood(piece: Kept | Made) -> tuple[Span, ...]:
-    return piece.stands_for if isinstance(piece, Made) else ()
+def _stood(piece: KeptSpan | NewMessage) -> tuple[Span, ...]:
+    return piece.stands_for if isinstance(piece, NewMessage) else ()
 
 
 def _staying(outcome: Outcome) -> bytearray:
@@ -106,7 +106,7 @@ def _gone(bench: Bench, outcome: Outcome, staying: bytearray, start: int, stop: 
         yield Part("\n".join(lines), "bad", one_row=True)
 
 
-def _unchanged(bench: Bench, piece: Kept) -> Iterator[Part]:
+def _unchanged(bench: Bench, piece: KeptSpan) -> Iterator[Part]:
     count = piece.stop - piece.start
     shown = range(piece.start, piece.stop)
     if count > 2 * AROUND + 1:
@@ -129,7 +129,7 @@ def _shortened(bench: Bench, old: Message, new: Message, index: int) -> Iterator
     yield from text_changes(lines_of(old), lines_of(new), indent="  ")
 
 
-def _new(bench: Bench, piece: Made) -> Iterator[Part]:
+def _new(bench: Bench, piece: NewMessage) -> Iterator[Part]:
     spans = ", ".join(f"{figure(s.start + 1)}–{figure(s.stop)}" for s in piece.stands_for[:4])
     instead = f" for {spans}{'…' if len(piece.stands_for) > 4 else ''}" if spans else ""
     head = f"+       {role_word(piece.message):<8}{bench.context.measure((piece.message,))!s:>9}  new{instead}"

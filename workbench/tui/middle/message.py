@@ -8,7 +8,7 @@ from workbench.analysis.transcript import transcript
 from workbench.base.stamps import shown
 from workbench.bench import Bench
 from workbench.compaction.layout import Layout
-from workbench.compaction.outcome import Fate, Made
+from workbench.compaction.outcome import Fate, NewMessage
 from workbench.compaction.strategy import SummaryRequest
 from workbench.session import Message, ToolResult, ToolUse
 from workbench.tokens.sizes import visible_chars
@@ -20,7 +20,7 @@ from workbench.tui.rows import WORDS, role_word
 from workbench.tui.widgets.text_view import Part
 
 if TYPE_CHECKING:
-    from workbench.compaction.assembled.notes import Noted
+    from workbench.compaction.assembled.notes import SessionNote
 
 MENTIONED = 8
 """Mentioned files that a note names."""
@@ -90,7 +90,7 @@ def _notes(bench: Bench, index: int) -> Parts:
     return [*parts, *(Part(note.text, "warning" if note.warns else "dim") for note in found)]
 
 
-def _note(noted: Noted) -> str:
+def _note(noted: SessionNote) -> str:
     if noted.kind == "mention":
         return f"mentions {', '.join(f'@{path}' for path in noted.files[:MENTIONED])}"
     return f"to-do list: {noted.text}" if noted.kind == "recap" else noted.text
@@ -100,7 +100,7 @@ def _rewritten(bench: Bench, index: int) -> Parts:
     """The text of a message that is kept shortened."""
     old = bench.messages[index]
     for piece in bench.outcome.pieces:
-        if isinstance(piece, Made) and rewritten(bench.outcome, piece) == index:
+        if isinstance(piece, NewMessage) and rewritten(bench.outcome, piece) == index:
             new, before = piece.message, bench.context.size(index, index + 1)
             head = f"▚ shortened: {before} → {bench.context.measure((new,))} tokens"
             changed = list(text_changes(lines_of(old), lines_of(new), indent="  "))

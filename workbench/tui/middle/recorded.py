@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.bench import Bench
-from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.outcome import Fate, NewMessage, Outcome
 from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.compaction.text import summary_inside
 from workbench.session import Compaction, Message, Session, Span
@@ -43,7 +43,7 @@ def theirs_parts(view: View) -> Parts:
         words = "The session records a compaction here, without a summary: "
         return [Part(words + _how(recorded), "title")]
     run = bench.result or bench.offline
-    our = [p.message for p in run.outcome.pieces if isinstance(p, Made) and p.message.kind == "summary"]
+    our = [p.message for p in run.outcome.pieces if isinstance(p, NewMessage) and p.message.kind == "summary"]
     ground = _ground(bench, run.outcome)
     count = bench.layout.sizes.meter.text_tokens
     theirs = (text := summary_inside(their.text), count(text), ground.check(text))

@@ -9,7 +9,7 @@ from workbench.base.errors import BadInput
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.edits import nearest
-from workbench.compaction.outcome import Made, verdict
+from workbench.compaction.outcome import NewMessage, verdict
 from workbench.session import Span, Text
 from workbench.summarizers.estimate import said_once
 from workbench.tui.middle.blocks import block_parts
@@ -97,7 +97,7 @@ def request_parts(view: View) -> Parts:
 def summary_parts(view: View) -> Parts:
     """The new messages that replace the head."""
     bench = view.bench
-    made = [piece for piece in bench.outcome.pieces if isinstance(piece, Made)]
+    made = [piece for piece in bench.outcome.pieces if isinstance(piece, NewMessage)]
     parts = [preview_note(bench)]
     if not made:
         return [*parts, Part("No new message.", "title"), Part(bench.outcome.reason, "dim")]

@@ -16,7 +16,7 @@ from textual.widgets import Static
 from workbench.analysis.two_outcomes import Fare, Stretch, added, shortened, stretches
 from workbench.base.figures import short
 from workbench.bench import Bench
-from workbench.compaction.outcome import Made
+from workbench.compaction.outcome import NewMessage
 from workbench.tokens.sizes import Size
 from workbench.tui.middle.changes import AROUND, lines_of, text_changes
 from workbench.tui.middle.columns import beside
@@ -132,16 +132,16 @@ def _rows(bench: Bench, first: Ranked, second: Ranked, both: Sequence[Stretch]) 
     yield from _beside_each_other(bench, new)
 
 
-def _place(piece: Made) -> int:
+def _place(piece: NewMessage) -> int:
     return max((span.stop for span in piece.stands_for), default=0)
 
 
-def _beside_each_other(bench: Bench, new: Sequence[tuple[int, str, Made]]) -> Iterator[Sides]:
+def _beside_each_other(bench: Bench, new: Sequence[tuple[int, str, NewMessage]]) -> Iterator[Sides]:
     left, right = ([_new(bench, letter, piece) for _, letter, piece in new if letter == side] for side in "AB")
     yield from zip_longest(left, right)
 
 
-def _new(bench: Bench, letter: str, piece: Made) -> Part:
+def _new(bench: Bench, letter: str, piece: NewMessage) -> Part:
     size = bench.context.measure((piece.message,))
     stood = sum(len(span) for span in piece.stands_for)
     instead = f"for {several(stood, 'message')}" if stood else "for none"
@@ -155,7 +155,9 @@ _STYLES = {"A": "good", "B": "result"}
 """Of what only one has; each line begins with a sign too, and stands in its column."""
 
 
-def _stretch(bench: Bench, one: Stretch, short: tuple[dict[int, Made], dict[int, Made]]) -> Iterator[Part | Sides]:
+def _stretch(
+    bench: Bench, one: Stretch, short: tuple[dict[int, NewMessage], dict[int, NewMessage]]
+) -> Iterator[Part | Sides]:
     match one.first, one.second:
         case "gone", "gone":
             yield Part(
@@ -214,7 +216,7 @@ def _short(size: Size) -> str:
     return f"{size.basis.value}{short(size.tokens)}".rjust(6)
 
 
-def _forms(bench: Bench, index: int, short: tuple[dict[int, Made], dict[int, Made]]) -> Iterator[Sides]:
+def _forms(bench: Bench, index: int, short: tuple[dict[int, NewMessage], dict[int, NewMessage]]) -> Iterator[Sides]:
     """A message that both keep, at least one of them in fewer words; what differs beside each other."""
     whole = bench.messages[index]
     one, other = (made[index].message if index in made else whole for made in short)

@@ -21,11 +21,11 @@ from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench
-from workbench.compaction.flags import read_by
+from workbench.compaction.flags import parse_with_best
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import BUNDLED, preset_path
 from workbench.compaction.prompts import prompt_files
-from workbench.compaction.strategy import Read, Strategy
+from workbench.compaction.strategy import ParsedPolicy, Strategy
 from workbench.tokens.window import Window, window_of
 from workbench.tui.failures import failure_of
 from workbench.tui.fields import differing, value_words
@@ -213,14 +213,14 @@ def ask_params(strategies: Sequence[Strategy[Any]]) -> AskScreen[tuple[Strategy[
     def read(typed: str) -> Answer[tuple[Strategy[Any], Policy]]:
         if not typed.strip():
             raise BadInput("Paste them here.")
-        strategy, found = read_by(strategies, typed)
+        strategy, found = parse_with_best(strategies, typed)
         return Answer((strategy, found.policy), one_line(understood(strategy, found), 1_000))
 
     about = "\n".join(one.about for one in pasted)
     return AskScreen(f"Paste {' or '.join(one.name for one in pasted)}", about, "", read)
 
 
-def understood(strategy: Strategy[Any], read: Read[Any]) -> str:
+def understood(strategy: Strategy[Any], read: ParsedPolicy[Any]) -> str:
     """What was read: for which strategy, the fields that are not the policy's defaults, whether that compacts at all,
     and what was passed over."""
     fields = differing(read.policy, type(read.policy)())

@@ -21,7 +21,7 @@ from workbench.base.resources import SAMPLES
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.compaction.checks import Check, check, export_check, failures
-from workbench.compaction.exporting import exported
+from workbench.compaction.exporting import export_compacted
 from workbench.formats import registry
 from workbench.formats.export import Export, Saved, place, save
 from workbench.formats.masked import masked_export
@@ -51,7 +51,7 @@ def draft(bench: Bench, format_id: str, *, mask: bool) -> Draft:
     """Write the outcome in a format, with its secrets or without, in memory, and judge it. Raises BadInput."""
     outcome = bench.outcome
     messages = messages_for(outcome, bench.result.answers if bench.result else (), format_id)
-    made = exported(bench.session, bench.context.from_outcome(outcome), messages, format_id)
+    made = export_compacted(bench.session, bench.context.from_outcome(outcome), messages, format_id)
     made = masked_export(made) if mask else made
     checks = check(bench.context, outcome, bench.strategy, bench.policy)
     return Draft(made, (*checks, export_check(not made.problems, made.verdict), *_preview_check(bench)))
