@@ -166,7 +166,7 @@ def test_a_gemini_session_is_found_by_the_hash_of_its_folder(own_home: Path, her
 
 def test_the_tools_own_preset_is_taken_where_it_asks_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No tool's does by itself; one that is trimmed does, unless what is left is too long still."""
-    monkeypatch.setattr("workbench.bench.rescue.tools_preset", lambda session: "trim")
+    monkeypatch.setattr("workbench.bench.rescue.agent_preset_id", lambda session: "trim")
     session = load(SAMPLES / "claude-code-overflow.jsonl")
     bench = open_bench(session, Counter())
     after = without_model(bench)
