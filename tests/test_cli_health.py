@@ -16,7 +16,7 @@ from workbench.analysis.bills import Bill, Bills, Gap
 from workbench.base.errors import BadInput
 from workbench.cli.health import _billed as bills_finding
 from workbench.formats import diagnosis, registry
-from workbench.formats.diagnosis import change, findings, units, verdict
+from workbench.formats.diagnosis import change, findings, recognition, units
 from workbench.formats.export import export
 from workbench.formats.files import load
 
@@ -53,7 +53,7 @@ def test_what_else_a_file_is_close_to(tmp_path: Path) -> None:
     ]
     path = tmp_path / "bare.json"
     path.write_text(json.dumps([{"role": role, "content": content} for role, content in said]))
-    judged = verdict(path)
+    judged = recognition(path)
     assert judged.format == "mini-swe-agent"
     assert [title for title, _ in judged.others] == ["OpenAI Chat body"]
 
@@ -118,7 +118,7 @@ def test_every_real_file_is_told_of(shared: Path) -> None:
             session = load(path)
         except BadInput:
             continue
-        assert verdict(path).format == session.format
+        assert recognition(path).format == session.format
         assert all(finding.text for finding in findings(session))
         seen += 1
     assert seen > 40

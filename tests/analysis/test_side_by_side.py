@@ -16,7 +16,7 @@ from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, O
 from workbench.compaction.strategies.context_reset import STRATEGY, ContextResetPolicy
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, chat, context_of, summary, user
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.session import Span
 from workbench.summarizers.driver import drive
 from workbench.summarizers.runs import Call, Checked, Run, Tokens
@@ -139,7 +139,7 @@ def test_how_the_answers_of_two_runs_differ() -> None:
 def test_how_full_a_session_is_at_a_glance(
     model: str, window: int | None, tokens: int | None, of: int | None, share: float | None
 ) -> None:
-    glanced = replace(Found(Path("s"), 1, 0.0, "pi", "Pi"), model=model, window=window, tokens=tokens)
+    glanced = replace(SessionGlance(Path("s"), 1, 0.0, "pi", "Pi"), model=model, window=window, tokens=tokens)
     found = glanced_window(glanced)
     assert (found and found.tokens, fullness(glanced)) == (of, share)
 

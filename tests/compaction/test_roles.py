@@ -17,7 +17,7 @@ from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import context_of, session_of
 from workbench.conformance.strategies import run
 from workbench.formats.registry import formats
-from workbench.formats.roles import GAP, KNOWN, Api, joined_turns, refused
+from workbench.formats.roles import GAP, KNOWN, Api, joined_turns, role_refusals
 from workbench.session import Message, Role, Span, Text, ToolResult, ToolUse
 
 ROLES: dict[str, Role] = {"S": "system", "s": "system", "u": "user", "a": "assistant", "c": "assistant", "r": "tool"}
@@ -72,14 +72,14 @@ def said(words: str) -> list[Message]:
 def test_what_each_api_refuses(words: str, refusing: tuple[Api | None, ...], id: str, why: str) -> None:
     for api in ALL:
         expected = [(id, why)] if api in refusing else []
-        assert [tuple(one) for one in refused(said(words), api)] == expected, api
+        assert [tuple(one) for one in role_refusals(said(words), api)] == expected, api
 
 
 def test_calls_of_joined_messages_are_one_batch_for_anthropic_alone() -> None:
     messages = said("u c1 c2 r12")
-    assert [*refused(messages, ANTHROPIC)] == []
-    assert [*refused(messages, GEMINI)] == [("2", BEHIND), ("3", APART)]
-    assert [*refused(messages, CHAT)] == [("3", APART)]
+    assert [*role_refusals(messages, ANTHROPIC)] == []
+    assert [*role_refusals(messages, GEMINI)] == [("2", BEHIND), ("3", APART)]
+    assert [*role_refusals(messages, CHAT)] == [("3", APART)]
 
 
 def test_neighbours_of_one_side_are_counted_results_being_the_users() -> None:

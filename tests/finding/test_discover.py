@@ -14,7 +14,7 @@ from tests.paths import SAMPLES
 from workbench.finding import discover as discovery
 from workbench.finding.discover import Result, discover
 from workbench.finding.glances import Unreadable
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.formats.machine import Machine
 from workbench.formats.registry import places
 
@@ -72,8 +72,8 @@ KEPT = (
 """A sample, where its tool would keep it below the home folder, and the tool."""
 
 
-def found_in(results: list[Result]) -> list[Found]:
-    return [one for one in results if isinstance(one, Found)]
+def found_in(results: list[Result]) -> list[SessionGlance]:
+    return [one for one in results if isinstance(one, SessionGlance)]
 
 
 def test_every_tool_is_found_where_it_keeps_its_sessions(tmp_path: Path) -> None:

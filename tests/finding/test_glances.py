@@ -16,14 +16,14 @@ from workbench.finding import glances
 from workbench.finding.glances import Unreadable, glance
 from workbench.formats.export import export, save
 from workbench.formats.files import load
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.formats.kit.ends import FURTHER, REACH
 from workbench.tokens import Counter
 
 
-def seen(path: Path) -> Found:
+def seen(path: Path) -> SessionGlance:
     found = glance(path)
-    assert isinstance(found, Found), found
+    assert isinstance(found, SessionGlance), found
     return found
 
 
@@ -49,7 +49,7 @@ def test_a_document_is_told_by_all_its_keys_where_it_is_not_too_large(
     path.write_text(json.dumps(body))
     monkeypatch.setattr(glances, "LOOKED_AT", path.stat().st_size - short)
     found = glance(path)
-    assert isinstance(found, Found) is not bool(short)
+    assert isinstance(found, SessionGlance) is not bool(short)
 
 
 def test_a_request_behind_a_long_system_prompt_is_found(tmp_path: Path) -> None:
@@ -117,7 +117,9 @@ def test_a_hostile_tail_is_given_up(tmp_path: Path) -> None:
 
 
 def test_a_search_looks_at_all_that_is_known() -> None:
-    found = Found(Path("/p/x.jsonl"), 1, 0.0, "codex", "Codex", "Title", "Mend the GATE", "/home/ada/farm", "gpt-5")
+    found = SessionGlance(
+        Path("/p/x.jsonl"), 1, 0.0, "codex", "Codex", "Title", "Mend the GATE", "/home/ada/farm", "gpt-5"
+    )
     assert found.matches("")
     assert found.matches("gate FARM codex")
     assert not found.matches("gate barn")

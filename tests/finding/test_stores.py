@@ -15,17 +15,17 @@ from tests.formats import test_opencode_store as opencode
 from workbench.finding.discover import discover
 from workbench.finding.glances import Unreadable, glances
 from workbench.formats.files import load, parts_of
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.formats.kit import database
 from workbench.formats.registry import places
 
 SAID = (goose.said("user", goose.text("Plan the menu")), goose.said("assistant", goose.text("Soup")))
 
 
-def listed(home: Path) -> list[Found]:
+def listed(home: Path) -> list[SessionGlance]:
     results = list(discover(places(here(home))))
-    assert all(isinstance(one, Found) for one in results), results
-    return [one for one in results if isinstance(one, Found)]
+    assert all(isinstance(one, SessionGlance) for one in results), results
+    return [one for one in results if isinstance(one, SessionGlance)]
 
 
 def test_gooses_sessions_are_listed_each_with_its_tokens(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_what_is_in_the_log_is_seen_in_a_copy_unless_that_is_too_large(
     if not copied:
         monkeypatch.setattr(database, "COPIED", 0)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    assert [one.title for one in glances(path) if isinstance(one, Found)] == ["A name"] * copied
+    assert [one.title for one in glances(path) if isinstance(one, SessionGlance)] == ["A name"] * copied
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
@@ -96,7 +96,7 @@ def test_opencodes_storage_folder_is_listed_by_the_files_of_its_sessions(tmp_pat
     assert (found.title, found.folder, found.model) == (session.title, session.cwd, session.model)
     assert found.tokens
     shutil.rmtree(storage / "message")
-    assert not [one for one in discover(places(here(tmp_path))) if isinstance(one, Found) and one.tokens]
+    assert not [one for one in discover(places(here(tmp_path))) if isinstance(one, SessionGlance) and one.tokens]
 
 
 def test_a_database_of_no_tool_is_told(tmp_path: Path) -> None:

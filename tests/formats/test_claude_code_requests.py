@@ -11,7 +11,7 @@ from tests.formats.claude_code_build import assistant, call, line, read, result,
 from workbench.formats import claude_code
 from workbench.formats.diagnosis import findings
 from workbench.formats.loss import Loss, LossKind
-from workbench.formats.sent import Checked, checked
+from workbench.formats.request_checks import RequestComparison, compare_requests
 from workbench.session import Opaque, Session, Text, Tool
 
 Line = dict[str, Any]
@@ -32,11 +32,11 @@ def asked(id: str, *tail: str, base: str = "", keep: int = 0) -> Line:
     return {"type": "api-request", "sessionId": "s", "id": id, "base": base, "keep": keep, "tail": list(tail)}
 
 
-def outcome(*lines: Line) -> list[Checked]:
+def outcome(*lines: Line) -> list[RequestComparison]:
     session = read(*lines)
     codec = claude_code.FORMAT.codec
     assert codec.requests is not None
-    return list(checked(session, codec.requests(session)))
+    return list(compare_requests(session, codec.requests(session)))
 
 
 def two_calls(reminder: str = "\n\n<r>9 left</r>") -> list[Line]:
@@ -62,7 +62,7 @@ def test_requests_are_put_together_and_equal_to_the_contexts() -> None:
     sent = list(claude_code.FORMAT.codec.requests(session))
     assert [(one.answer, len(one.messages)) for one in sent] == [("a1", 1), ("a2", 3)]
     assert sent[1].messages[1] == session.messages[2]
-    assert outcome(*two_calls()) == [Checked("a1", ""), Checked("a2", "")]
+    assert outcome(*two_calls()) == [RequestComparison("a1", ""), RequestComparison("a2", "")]
 
 
 def told(session: Session) -> list[str]:
@@ -96,7 +96,7 @@ def test_a_request_keeps_as_much_of_an_earlier_one_as_it_says() -> None:
     again = [user("u2", "x1", "Otherwise."), assistant("a3", "u2", "m3", text("So."), requestRef="q3")]
     third = blob(text("Otherwise."))
     both = outcome(*lines, third, asked("q3", third["hash"], base="q2", keep=1), *again)
-    assert both[-1] == Checked("a3", "")
+    assert both[-1] == RequestComparison("a3", "")
     none = outcome(*lines, third, asked("q3", third["hash"], base="q2", keep=0), *again)
     assert none[-1].difference == "in turn 1 “<r>Monday</r>” was not sent"
 
@@ -114,7 +114,7 @@ def test_what_was_sent_twice_is_shown_twice() -> None:
     answer = assistant("a1", "u1", "m1", text("Done."), requestRef="q1")
     assert outcome(*once, answer)[0].difference == "in turn 1 “Read it.” was sent but is not shown"
     again = [*once, user("u2", "u1", "Read it."), {**answer, "parentUuid": "u2"}]
-    assert outcome(*again) == [Checked("a1", "")]
+    assert outcome(*again) == [RequestComparison("a1", "")]
 
 
 def test_a_request_that_cannot_be_put_together_is_left_out() -> None:

@@ -17,7 +17,7 @@ from workbench.formats.cline_sdk.read import read_folder
 from workbench.formats.cline_sdk.signature import recognise_folder
 from workbench.formats.export import export, save
 from workbench.formats.format import no_progress
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.formats.read_back import shape
 from workbench.session import Compaction, Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
 
@@ -111,7 +111,7 @@ def test_its_file_says_what_the_folder_says(tmp_path: Path) -> None:
     assert (by_file.cwd, by_file.title, by_file.facts) == ("/w", "Loaves", by_folder.facts)
     assert replace(by_file, path=tmp_path, records=by_folder.records) == by_folder
     glanced = [glance(one) for one in (path, tmp_path)]
-    assert [one.folder for one in glanced if isinstance(one, Found)] == ["/w", "/w"]
+    assert [one.folder for one in glanced if isinstance(one, SessionGlance)] == ["/w", "/w"]
 
 
 def test_what_a_session_says() -> None:

@@ -16,7 +16,7 @@ from workbench.finding.glances import glances
 from workbench.formats.crush import FORMAT
 from workbench.formats.files import load, parts_of
 from workbench.formats.format import no_progress
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.formats.look import Look
 from workbench.session import Media, Session, Text, Thinking, ToolResult, ToolUse
 from workbench.tokens import Counter
@@ -193,7 +193,7 @@ def test_what_is_in_the_log_is_read_and_nothing_beside_the_database_changes(tmp_
     assert [
         (one.tool, one.format, one.title, one.tokens, one.model, one.folder)
         for one in glances(path)
-        if isinstance(one, Found)
+        if isinstance(one, SessionGlance)
     ] == [("Crush", "crush", "A title", 4_200, "model-x", str(tmp_path))]
     assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
     KEPT.pop().close()
@@ -223,6 +223,6 @@ def test_what_is_damaged_is_told(tmp_path: Path) -> None:
 
 def test_a21_one_size_at_a_glance_and_when_it_is_opened(tmp_path: Path) -> None:
     path = database(tmp_path / "project/.crush/crush.db")
-    glanced = next(one for one in glances(path) if isinstance(one, Found) and one.part == "main")
+    glanced = next(one for one in glances(path) if isinstance(one, SessionGlance) and one.part == "main")
     session = load(path, part="main")
     assert (glanced.tokens, context_at(session, None, Counter()).total.tokens) == (4_200, 4_200)

@@ -14,11 +14,11 @@ from workbench.formats.faults import (
     MOST,
     SPARE_TOKENS,
     Faults,
-    Hopeless,
+    StopValidation,
     _counts,
     document,
-    some,
-    too_much,
+    excess_tokens,
+    require_list,
     validator,
 )
 
@@ -61,13 +61,13 @@ def test_what_was_found_before_the_end_is_told_too() -> None:
     @validator
     def validate(data: bytes) -> Faults:
         yield "First."
-        some([], "messages")
+        require_list([], "messages")
 
     assert validate(b"") == ["First.", "There are no messages."]
 
 
 def test_a_document_that_is_none() -> None:
-    with pytest.raises(Hopeless, match=r"^It is not a JSON document: .*\.$"):
+    with pytest.raises(StopValidation, match=r"^It is not a JSON document: .*\.$"):
         document(b"{")
 
 
@@ -75,7 +75,7 @@ def test_a_document_that_is_none() -> None:
 def test_a_count_may_claim_what_is_sent_and_some_more(over: int) -> None:
     tokens = len(json.dumps({"a": 1})) + SPARE_TOKENS + over
     told = [f"Line 1 claims {tokens} tokens, more than the context can have."] if over else []
-    assert list(too_much("Line 1", tokens, [{"a": 1}])) == told
+    assert list(excess_tokens("Line 1", tokens, [{"a": 1}])) == told
 
 
 @pytest.mark.parametrize("id", [known.id for known in WRITTEN if known.id != "aider"])

@@ -20,7 +20,7 @@ from workbench.base.errors import BadInput
 from workbench.formats import registry
 from workbench.formats.files import INSIDE, load, parts_of
 from workbench.formats.look import Look
-from workbench.formats.refusal import LONGEST, NAMES, refused
+from workbench.formats.refusal import LONGEST, NAMES, explain_refusal
 
 GIVE = "open the session file that the agent wrote, or a JSON list of messages with role and content."
 NAME = "open the session file that the agent wrote."
@@ -134,11 +134,11 @@ def test_a18_of_the_case(shared: Path) -> None:
 
 def test_of_keys_that_many_have_nothing_is_told() -> None:
     """`id` and `type` are in every second format; a key that one format alone has is enough with another."""
-    assert "closest" not in refused(Look.of(encoded({"id": 1, "type": 2})), registry.formats())
-    assert "closest to Codex rollout, which also has payload, type" in refused(
+    assert "closest" not in explain_refusal(Look.of(encoded({"id": 1, "type": 2})), registry.formats())
+    assert "closest to Codex rollout, which also has payload, type" in explain_refusal(
         Look.of(encoded({"payload": 1, "type": 2})), registry.formats()
     )
-    assert "closest" not in refused(Look.of(encoded({"payload": 1})), registry.formats())
+    assert "closest" not in explain_refusal(Look.of(encoded({"payload": 1})), registry.formats())
 
 
 @pytest.mark.parametrize(("having", "near"), [(4, True), (5, False)])
@@ -146,7 +146,9 @@ def test_what_so_many_formats_have_tells_nothing(having: int, near: bool) -> Non
     """Two keys that four formats have tell 1/4 each."""
     keys = frozenset(["x", "y"])
     formats = [replace(registry.by_id("claude-code"), title=f"F{number}", keys=keys) for number in range(having)]
-    assert ("closest to F0, which also has x, y" in refused(Look.of(encoded({"x": 1, "y": 1})), formats)) is near
+    assert (
+        "closest to F0, which also has x, y" in explain_refusal(Look.of(encoded({"x": 1, "y": 1})), formats)
+    ) is near
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_what_so_many_formats_have_tells_nothing(having: int, near: bool) -> Non
 )
 def test_a_format_that_would_not_take_its_own_sample_is_the_nearest(name: str) -> None:
     look = Look.of((SAMPLES / name).read_bytes())
-    assert f"closest to {registry.detect(look)[0].title}," in refused(look, registry.formats())
+    assert f"closest to {registry.detect(look)[0].title}," in explain_refusal(look, registry.formats())
 
 
 def test_a_folder_is_refused_by_what_it_holds(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from workbench.formats import registry
 from workbench.formats.export import export
 from workbench.formats.files import load
 from workbench.formats.format import Format
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.formats.look import Look
 from workbench.formats.machine import Machine
 
@@ -175,7 +175,7 @@ def test_a_plug_in_is_found_in_its_places_and_one_that_fails_at_them_has_none(pl
     path = plugged_in / ".toy" / "a.toy"
     path.parent.mkdir()
     path.write_text("TOY hello")
-    found = [one for one in discover(registry.places(machine)) if isinstance(one, Found)]
+    found = [one for one in discover(registry.places(machine)) if isinstance(one, SessionGlance)]
     assert [(one.path, one.tool, one.format) for one in found] == [(path, "Toy", "toy")]
 
 

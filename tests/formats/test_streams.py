@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workbench.formats.bodies import answered_in, asked_in
+from workbench.formats.bodies import request_in, response_in
 from workbench.formats.streams import response_of
 from workbench.session import Text, Thinking, ToolResult, ToolUse, Usage
 
@@ -77,12 +77,12 @@ USED = (ToolUse("c", "f", {"a": 1}), ToolUse("d", "g", {}))
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 def test_what_each_api_streams(ends: str) -> None:
-    answer = answered_in(response_of(sse(*ANTHROPIC, named=True, ends=ends)))
+    answer = response_in(response_of(sse(*ANTHROPIC, named=True, ends=ends)))
     assert answer is not None
     assert answer.blocks == (Thinking("hm", "s"), Text("I look."), *USED)
     assert (answer.model, answer.usage) == ("m", Usage(7, 30))
     for pieces in (CHAT, RESPONSES):
-        answer = answered_in(response_of(sse(*pieces, ends=ends)))
+        answer = response_in(response_of(sse(*pieces, ends=ends)))
         assert answer is not None
         assert answer.blocks == (Text("I look."), *USED)
         assert (answer.role, answer.model, answer.usage) == ("assistant", "m", Usage(7, 30, 2))
@@ -108,7 +108,7 @@ def test_what_gemini_streams_with_events_or_as_a_list(wrapped: bool) -> None:
     if wrapped:
         pieces = [{"response": one} for one in pieces]
     for text in (sse(*pieces), json.dumps(pieces)):
-        answer = answered_in(response_of(text))
+        answer = response_in(response_of(text))
         assert answer is not None
         assert answer.blocks == (Text("I look."), USED[0])
         assert (answer.model, answer.usage) == ("m", Usage(7, 30, 2))
@@ -124,11 +124,11 @@ def test_a_call_of_gemini_without_an_id_has_the_one_that_the_next_request_gives_
     asked = {"role": "user", "parts": [{"text": "hi"}]}
     call = {"functionCall": {"name": "f", "args": {}}}
     came = {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"output": "x"}}}]}
-    first = asked_in({"contents": [asked]})
-    then = asked_in({"contents": [asked, {"role": "model", "parts": [call]}, came]})
+    first = request_in({"contents": [asked]})
+    then = request_in({"contents": [asked, {"role": "model", "parts": [call]}, came]})
     assert first is not None
     assert then is not None
-    answer = answered_in(candidate(call), first.items)
+    answer = response_in(candidate(call), first.items)
     assert answer is not None
     assert [one.id for one in answer.calls] == [one.id for one in then.messages[1].calls]
     assert then.messages[2].results[0].call_id == answer.calls[0].id
@@ -144,7 +144,7 @@ NO_ANSWERS = (
 
 @pytest.mark.parametrize("text", NO_ANSWERS, ids=range(len(NO_ANSWERS)))
 def test_what_is_no_answer_stops_nothing(text: str) -> None:
-    found = answered_in(response_of(text))
+    found = response_in(response_of(text))
     assert found is None or not found.blocks
 
 
@@ -219,7 +219,7 @@ CAME = {"id": "c", "name": "f", "response": {"output": "x"}}
     ids=["anthropic", "chat", "responses", "gemini"],
 )
 def test_what_a_request_asks(api: str, body: Any) -> None:
-    asked = asked_in(body)
+    asked = request_in(body)
     assert asked is not None
     assert (asked.api, asked.model, [tool.name for tool in asked.tools]) == (api, "m", ["f"])
     assert [(message.role, message.blocks) for message in asked.messages] == [
@@ -234,4 +234,4 @@ def test_what_a_request_asks(api: str, body: Any) -> None:
     "body", [None, "x", [], {}, {"contents": 3}, {"messages": []}, {"input": "x"}, {"messages": [{"role": "x"}]}]
 )
 def test_what_is_no_request_asks_nothing(body: Any) -> None:
-    assert asked_in(body) is None
+    assert request_in(body) is None

@@ -16,7 +16,7 @@ from workbench.base.stamps import shown
 from workbench.finding.glances import glances
 from workbench.formats import files
 from workbench.formats.format import no_progress
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.formats.look import Look
 from workbench.formats.zed import FORMAT
 from workbench.session import Session, Usage
@@ -133,7 +133,7 @@ def test_the_threads_of_a_database(database: Path) -> None:
 
 
 def test_the_threads_of_a_database_are_listed(database: Path) -> None:
-    found = [one for one in glances(database) if isinstance(one, Found)]
+    found = [one for one in glances(database) if isinstance(one, SessionGlance)]
     assert [(one.tool, one.part, one.title, shown(one.time, "%Y-%m-%d")) for one in found[1:]] == [
         ("Zed", "new", "Newest", "2026-05-03"), ("Zed", "old", "Old", "2026-05-01"),
     ]  # fmt: skip

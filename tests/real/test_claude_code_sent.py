@@ -15,7 +15,7 @@ from workbench.formats import claude_code
 from workbench.formats.claude_code import rules
 from workbench.formats.format import Sent, no_progress
 from workbench.formats.kit.blocks import from_anthropic
-from workbench.formats.sent import checked
+from workbench.formats.request_checks import compare_requests
 from workbench.session import Message, Role, Session
 
 FILES = SHARED / "agents" / "files" / "claude-code" if SHARED else Path("nowhere")
@@ -73,7 +73,7 @@ def test_every_recorded_request_is_the_context_shown(name: str) -> None:
     session = read(filled((FILES / f"{name}.jsonl").read_bytes()))
     assert claude_code.FORMAT.codec.requests is not None
     sent = list(claude_code.FORMAT.codec.requests(session))
-    found = list(checked(session, sent))
+    found = list(compare_requests(session, sent))
     assert (len(sent), len(found)) == RECORDED[name]
     assert [one.difference for one in found] == [""] * len(found)
 
@@ -88,7 +88,7 @@ def test_what_a_server_was_sent_after_a_compaction_is_the_context_shown(name: st
         role: Role = "assistant" if item["role"] == "assistant" else "user"
         messages.append(Message(str(len(messages)), role, from_anthropic(item["content"])))
     answer = session.context()[-1]
-    assert [one.difference for one in checked(session, [Sent(answer.id, tuple(messages))])] == [""]
+    assert [one.difference for one in compare_requests(session, [Sent(answer.id, tuple(messages))])] == [""]
 
 
 def test_all_answers_that_were_picked_are_the_persons_words() -> None:

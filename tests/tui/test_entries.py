@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.paths import SAMPLES
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.tui.entries import (
     Entry,
     found_entry,
@@ -118,7 +118,9 @@ def test_a_path_is_taken_as_terminals_paste_what_is_dropped_on_them(name: str, t
 
 
 def test_a_found_session_shows_its_agent_and_how_full_it_is() -> None:
-    found = Found(Path("/p/c.jsonl"), 9, 5.0, "codex", "Codex", "c", tokens=900, window=1_000, folder="/home/ada/farm")
+    found = SessionGlance(
+        Path("/p/c.jsonl"), 9, 5.0, "codex", "Codex", "c", tokens=900, window=1_000, folder="/home/ada/farm"
+    )
     row = record_of(found_entry(found))
     assert (row["agent"], row["title"], row["tokens"], row["window_share"]) == ("Codex", "c", 900, 0.9)
     assert (row["project"], row["changed"], row["compactions"]) == ("/home/ada/farm", 5.0, None)
@@ -128,7 +130,9 @@ def test_a_found_session_shows_its_agent_and_how_full_it_is() -> None:
 
 
 def test_a_preview_of_one_session_among_several_is_what_was_found() -> None:
-    found = Found(Path("/gone/sessions.db"), 9, 0.0, "goose", "goose", "menu", part="2025_1", tokens=900, compactions=1)
+    found = SessionGlance(
+        Path("/gone/sessions.db"), 9, 0.0, "goose", "goose", "menu", part="2025_1", tokens=900, compactions=1
+    )
     facts = dict(preview(found_entry(found)))
     assert facts["part"] == "2025_1"
     assert facts["tokens"] == "900 at the last call"

@@ -21,7 +21,7 @@ from workbench.auditing.rows import TRIGGERS, SessionRow, row_from
 from workbench.base import paths
 from workbench.base.text import whole
 from workbench.base.version import __version__
-from workbench.finding.following import mark_of
+from workbench.finding.following import file_mark
 
 if TYPE_CHECKING:
     import sqlite3
@@ -60,12 +60,12 @@ class Kept:
 
 def mark(path: Path | str) -> bytes:
     """Sizes and times of change of a file and what belongs to it."""
-    return _short([one[1:] for one in mark_of(path) or ()])
+    return _short([one[1:] for one in file_mark(path) or ()])
 
 
 def _basis() -> bytes:
     """What a row depends on beside its file: the program, what it tries, and the person's table of models."""
-    return _short([__version__, FIGURES, TRIGGERS, mark_of(paths.models())])
+    return _short([__version__, FIGURES, TRIGGERS, file_mark(paths.models())])
 
 
 def _short(told: object) -> bytes:

@@ -14,17 +14,17 @@ from workbench.compaction.of_tool import agent_preset_id
 from workbench.compaction.preset import default_preset, load_preset
 from workbench.compaction.strategies import DEFAULT
 from workbench.finding.discover import discover
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.formats.registry import by_id
 from workbench.repairs.engine import Repair, repair
 
 
-def newest_session_in(folder: Path) -> Found:
+def newest_session_in(folder: Path) -> SessionGlance:
     """The session of `folder` that was changed last, of all tools that keep theirs where they usually do.
 
     Raises BadInput where there is none, where its tool's sessions cannot be written, and while it is being written.
     """
-    found = next((one for one in discover() if isinstance(one, Found) and _belongs_to(one, folder)), None)
+    found = next((one for one in discover() if isinstance(one, SessionGlance) and _belongs_to(one, folder)), None)
     if found is None:
         raise BadInput(
             f"No session of {folder} is in an agent's usual folder; name its file (`cwb audit --quick` lists all)."
@@ -42,7 +42,7 @@ def newest_session_in(folder: Path) -> Found:
     return found
 
 
-def _belongs_to(found: Found, folder: Path) -> bool:
+def _belongs_to(found: SessionGlance, folder: Path) -> bool:
     """Whether a session was held in the folder, or lies in it."""
     return same_file(found.folder, folder) if found.folder else found.path.is_relative_to(folder)
 

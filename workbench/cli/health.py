@@ -21,14 +21,14 @@ from workbench.cli.selection import Selection
 from workbench.formats import registry
 from workbench.formats.diagnosis import (
     Change,
-    Finding,
+    ContextFinding,
     Originals,
-    Verdict,
+    Recognition,
     change,
     findings,
     place_of,
+    recognition,
     relatives,
-    verdict,
 )
 from workbench.formats.files import load
 from workbench.session import LoadWarning, Session, pairs_of
@@ -51,7 +51,7 @@ def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
     """Write the health of a file. Exports are made in memory, in every format where `everything` is set."""
     file = chosen.file
     session = load(file, part=chosen.part)
-    found = verdict(file)
+    found = recognition(file)
     own = registry.by_id(session.format)
     same = own.id if own.codec.write else BODIES[0]
     targets = [same, *(f"{own.id}:{way.id}" for way in own.codec.ways), *BODIES]
@@ -128,7 +128,7 @@ class Told:
     epochs: int
     unanswered_calls: int
     orphan_results: int
-    findings: Sequence[Finding]
+    findings: Sequence[ContextFinding]
     usage: Bills
     warnings: Sequence[LoadWarning]
     related_sessions: Sequence[Beside]
@@ -136,7 +136,7 @@ class Told:
     export: Exports
 
 
-def _told(session: Session, found: Verdict, busy: str, bills: Bills, export: Exports) -> Told:
+def _told(session: Session, found: Recognition, busy: str, bills: Bills, export: Exports) -> Told:
     context = session.context()
     pairs = pairs_of(context)
     return Told(
@@ -186,16 +186,16 @@ def _about(file: Path, told: Told) -> list[tuple[str, str]]:
     return rows
 
 
-def _billed(bills: Bills) -> list[Finding]:
+def _billed(bills: Bills) -> list[ContextFinding]:
     """Whether the context shown explains what was billed; nothing where no bill can be judged."""
     if not bills.judged:
         return []
     explained = f"{grouped(bills.judged - len(bills.unexplained))} of {counted(bills.judged, 'call')}"
     text = f"{explained} explained within {percent(TOLERANCE)} by the context shown"
     if not bills.gaps:
-        return [Finding("note" if bills.unexplained else "complete", "bills", text)]
+        return [ContextFinding("note" if bills.unexplained else "complete", "bills", text)]
     steps = f"{counted(len(bills.gaps), 'step')} between two calls {'is' if len(bills.gaps) == 1 else 'are'} not"
-    return [Finding("missing" if bills.unexplained else "note", "bills", f"{text}, but {steps}")]
+    return [ContextFinding("missing" if bills.unexplained else "note", "bills", f"{text}, but {steps}")]
 
 
 def _gaps(session: Session, bills: Bills) -> list[str]:

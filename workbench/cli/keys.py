@@ -70,7 +70,7 @@ KEYS = {
     "finding.glances.Unreadable": "file=path error=reason",
     "formats.diagnosis.Change": "format=target title unchanged_records=kept changed_records=changed "
         "added_records=added removed_records=left_out changed_keys=keys bytes notes faults=problems",
-    "formats.diagnosis.Finding": "level topic=what text",
+    "formats.diagnosis.ContextFinding": "level topic=what text",
     "bench.fixes.RuleFix": "option description=words tokens",
     "play.frames.Frame": "title sentences=says lanes seconds transition=fall",
     "play.frames.Lane": "name call parts peaks=trail compactions trigger_tokens=fires rule price=cost",

@@ -109,9 +109,9 @@ def first_shown(*, bare: bool) -> Path | Literal["sessions"]:
     """What is shown without a FILE: the sessions of this machine, or the sample where there are none or an option is
     given."""
     from workbench.finding.discover import discover
-    from workbench.formats.found import Found
+    from workbench.formats.glance import SessionGlance
 
-    if bare and any(isinstance(one, Found) for one in discover()):
+    if bare and any(isinstance(one, SessionGlance) for one in discover()):
         return "sessions"
     return SAMPLES / OVERFLOWING
 

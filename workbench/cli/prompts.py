@@ -19,7 +19,7 @@ from workbench.compaction.language import language_of
 from workbench.compaction.preset import has_prompt
 from workbench.compaction.prompts import ENDINGS, adopted_name, load_prompt, prompt_files, write_own
 from workbench.compaction.prompts import adopt as write_adopted
-from workbench.finding.tool_prompts import ToolPrompt, found_in, installed, looked_for, program_of
+from workbench.finding.agent_prompts import AgentPrompt, installed_prompts, program_of, prompts_in, searched_folders
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
 
@@ -150,7 +150,9 @@ def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool, as
         raise BadInput(f"The preset {preset} has no replaceable prompt; choose a product's preset.")
     trace = Path(".claude-trace")
     named = sources or ((trace,) if preset == "claude-code" and trace.is_dir() else ())
-    found = [one for source in named for one in found_in(preset, source)] or ([] if sources else installed(preset))
+    found = [one for source in named for one in prompts_in(preset, source)] or (
+        [] if sources else installed_prompts(preset)
+    )
     if not found:
         raise BadInput(_nothing(preset, sources))
     text, name = found[0].text, adopted_name(preset)
@@ -172,12 +174,12 @@ def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool, as
 
 
 @plain.register
-def _(one: ToolPrompt) -> dict[str, Any]:
+def _(one: AgentPrompt) -> dict[str, Any]:
     return {**only(one, "file", "location=place", "filled_in_when_sent=left_out"), "chars": len(one.text)}
 
 
 def _nothing(preset: str, sources: tuple[Path, ...]) -> str:
-    where = ", ".join(map(str, sources)) or looked_for(preset)
+    where = ", ".join(map(str, sources)) or searched_folders(preset)
     program = program_of(preset)
     sealed = f": {program.sealed}, and its prompt has no markers" if program and program.sealed else ""
     seen = f"in {where}{sealed}" if where else f"on this machine{sealed or ': no package of it is known'}"

@@ -19,7 +19,7 @@ from workbench.cli.output import only, plain, warn, write_json, write_tables
 from workbench.finding.discover import discover, is_session_folder
 from workbench.finding.glances import Unreadable
 from workbench.formats.files import load, parts_of
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.formats.machine import Place
 from workbench.formats.registry import places
 
@@ -62,7 +62,7 @@ def list_sessions(
 
 def _wanted(
     looked_at: tuple[Place, ...], root: Path | None, tool: str, search: str, unreadable: list[Unreadable]
-) -> Iterator[Found]:
+) -> Iterator[SessionGlance]:
     """What was asked for, as it is found; files that are no sessions are put into `unreadable`."""
     for one in discover(looked_at, root):
         if isinstance(one, Unreadable):
@@ -88,7 +88,7 @@ def _places_of(tool: str) -> tuple[Place, ...]:
     return chosen
 
 
-def _table(found: Iterable[Found]) -> Table:
+def _table(found: Iterable[SessionGlance]) -> Table:
     spec = (
         "changed:time agent bytes:count tokens:tokens window_share:share:full window_tokens:tokens:window "
         "window_source compactions project first_request file"
@@ -96,7 +96,7 @@ def _table(found: Iterable[Found]) -> Table:
     return Table("sessions", "", columns(spec), tuple(map(_row, found)))
 
 
-def _row(one: Found) -> Row:
+def _row(one: SessionGlance) -> Row:
     limit = glanced_window(one)
     return Row(
         (
@@ -115,13 +115,13 @@ def _row(one: Found) -> Row:
     )
 
 
-def _compactions(one: Found) -> str:
+def _compactions(one: SessionGlance) -> str:
     """How many are seen, with a + where more may lie between the ends; "" for none in a file that was read whole."""
     return "" if one.complete and not one.compactions else f"{one.compactions}{'' if one.complete else '+'}"
 
 
 @plain.register
-def _(one: Found) -> dict[str, Any]:
+def _(one: SessionGlance) -> dict[str, Any]:
     return {
         "file": one.path,
         "part": one.part or None,
@@ -132,7 +132,7 @@ def _(one: Found) -> dict[str, Any]:
     }
 
 
-def _window(one: Found) -> dict[str, Any]:
+def _window(one: SessionGlance) -> dict[str, Any]:
     found = glanced_window(one)
     return {"window_tokens": found.tokens if found else None, "window_source": found.source if found else None}
 

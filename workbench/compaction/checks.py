@@ -16,7 +16,7 @@ from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.outcome import Fate, NewMessage, Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.strategy import Strategy
-from workbench.formats.roles import KNOWN, joined_turns, refused
+from workbench.formats.roles import KNOWN, joined_turns, role_refusals
 from workbench.session import Message, Pair, Text, Thinking, pairs_of
 from workbench.session.masked import masked_message
 
@@ -96,8 +96,8 @@ def _roles_legal(context: Context, outcome: Outcome) -> Check:
         there = any(not message.is_own_system for message in outcome.source)
         return Check("role order valid", True, not there, "no messages remain")
     title = KNOWN[context.api].title
-    before = {*refused(outcome.source, context.api)}
-    bad = [one for one in refused(outcome.messages, context.api) if one not in before]
+    before = {*role_refusals(outcome.source, context.api)}
+    bad = [one for one in role_refusals(outcome.messages, context.api) if one not in before]
     if bad:
         told = f"{title} would reject {counted(len(bad), 'message')}: {bad[0].id} {bad[0].why}"
         return Check("role order valid", True, False, told, tuple(one.id for one in bad))

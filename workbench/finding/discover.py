@@ -18,7 +18,7 @@ from workbench.base.errors import BadInput
 from workbench.finding.glances import Unreadable, glances
 from workbench.formats import registry
 from workbench.formats.format import Format
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.formats.machine import Place
 
 MOST = 50_000
@@ -42,7 +42,7 @@ class Candidate:
     size: int | None = None
 
 
-Result = Found | Unreadable
+Result = SessionGlance | Unreadable
 
 
 def never() -> bool:
@@ -76,7 +76,7 @@ def discover(
 
 def _results(candidate: Candidate) -> Iterator[Result]:
     for result in glances(candidate.path, candidate.expected):
-        if isinstance(result, Found):
+        if isinstance(result, SessionGlance):
             yield replace(result, whole=None, tool=candidate.tool or result.tool)
         elif candidate.path.suffix != ".md" or candidate.expected:
             yield result

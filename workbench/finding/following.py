@@ -22,7 +22,7 @@ Mark = tuple[tuple[int, int, int], ...]
 """Inode, bytes and nanoseconds of the last change, of a file and the files that belong to it."""
 
 
-def mark_of(path: Path | str) -> Mark | None:
+def file_mark(path: Path | str) -> Mark | None:
     """None where the file is not there. Of a folder count what lies in it and its events, of a database its write-ahead
     log."""
     marks = tuple(_marks(path))
@@ -60,10 +60,10 @@ def read_finished(path: Path, part: str = "", progress: Progress = no_progress) 
     """
     if path.is_dir():
         return load(path, progress)
-    return load_bytes(path, finished(bytes_of(path)), progress, part)
+    return load_bytes(path, without_partial_line(bytes_of(path)), progress, part)
 
 
-def finished(data: bytes) -> bytes:
+def without_partial_line(data: bytes) -> bytes:
     """A file of lines up to its last whole one; anything else as it is."""
     end = data.rfind(b"\n") + 1
     rest = data[end:]

@@ -15,7 +15,7 @@ from workbench.formats.absurd import believed
 from workbench.formats.carried import carried_in, with_carried
 from workbench.formats.files import bytes_of
 from workbench.formats.format import Format, no_progress
-from workbench.formats.found import Found, described
+from workbench.formats.glance import SessionGlance, with_session_facts
 from workbench.formats.kit.ends import FURTHER, REACH, Ends, ends_of, joined
 from workbench.formats.kit.magic import SQLITE, ZSTD
 from workbench.formats.kit.mark import CARRIED
@@ -41,7 +41,7 @@ class Unreadable:
     reason: str
 
 
-def glance(path: Path, expected: Format | None = None) -> Found | Unreadable:
+def glance(path: Path, expected: Format | None = None) -> SessionGlance | Unreadable:
     """The session at `path`, or the file as one where it has several. `expected` is the format that is tried first."""
     try:
         if path.is_dir():
@@ -52,7 +52,7 @@ def glance(path: Path, expected: Format | None = None) -> Found | Unreadable:
         return Unreadable(path, _reason(error))
 
 
-def glances(path: Path, expected: Format | None = None) -> list[Found | Unreadable]:
+def glances(path: Path, expected: Format | None = None) -> list[SessionGlance | Unreadable]:
     """The session at `path`; of a database, each of its sessions where the format lists them."""
     try:
         if path.is_dir():
@@ -74,7 +74,7 @@ def _recognised(path: Path, ends: Ends, expected: Format | None) -> Format:
     return registry.detect(Look(ends.head, lambda: bytes_of(path), path) if whole else Look.of(ends.head, path))[0]
 
 
-def _glance_folder(path: Path) -> Found | Unreadable:
+def _glance_folder(path: Path) -> SessionGlance | Unreadable:
     """A session that is kept as a folder. Raises BadInput for any other folder."""
     known, _ = registry.detect_folder(path)
     if known.codec.glance and (found := known.codec.glance(path)):
@@ -85,17 +85,17 @@ def _glance_folder(path: Path) -> Found | Unreadable:
     return replace(glance(main, known), path=path)
 
 
-def _glance_file(path: Path, known: Format, ends: Ends) -> Found:
+def _glance_file(path: Path, known: Format, ends: Ends) -> SessionGlance:
     """A session as its format tells it, or by the two ends of its file. Raises BadInput."""
     if known.codec.glance and (told := known.codec.glance(path)):
         return told
     if CARRIED.encode() in ends.head + ends.tail:
         ends = ends_of(path, EXPORT)
-    found = Found(path, ends.size, ends.time, known.id, known.title)
+    found = SessionGlance(path, ends.size, ends.time, known.id, known.title)
     session, shows_newest = _session(path, known, ends)
     if session is None:
         return found
-    found = described(found, session, is_whole=ends.is_whole, shows_newest=shows_newest)
+    found = with_session_facts(found, session, is_whole=ends.is_whole, shows_newest=shows_newest)
     return found if found.folder else replace(found, folder=_folder_by_hash(session, known))
 
 

@@ -23,7 +23,7 @@ _SIGNS = (
 )
 
 
-def asks(text: str) -> bool:
+def requests_summary(text: str) -> bool:
     """Whether a text asks for a summary, as a tool's prompt does."""
     return len(text) >= _SHORTEST and all(sign.search(text) for sign in _SIGNS)
 
@@ -76,7 +76,7 @@ def tagged_literal(source: str, tag: str) -> Worded | None:
         start = _opened(source, at)
         named = _NAMED.search(source, max(0, start - 40), start)
         literal = _literal(source, start) if named else None
-        if literal is None or named is None or not asks(literal[0]) or _is_partial(source, named[1]):
+        if literal is None or named is None or not requests_summary(literal[0]) or _is_partial(source, named[1]):
             continue
         text, left_out = _filled(source, start, literal)
         found[text] = left_out

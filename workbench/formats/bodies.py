@@ -29,7 +29,7 @@ _NOWHERE = Path()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApiRequest:
     """A request: its messages, a system prompt first among them, the tools, and the model it names.
 
     `source` of a message numbers the items of the request, of which there are `items`.
@@ -43,7 +43,7 @@ class Asked:
     warnings: tuple[LoadWarning, ...] = ()
 
 
-def asked_in(body: Any, answer: Any = None) -> Asked | None:
+def request_in(body: Any, answer: Any = None) -> ApiRequest | None:
     """What the body of a request asks; None where it is that of no API known here.
 
     `answer` is what came back: it may say what of the request the model was not shown.
@@ -66,13 +66,13 @@ def asked_in(body: Any, answer: Any = None) -> Asked | None:
     return None
 
 
-def _asked(api: Api, session: Session) -> Asked:
+def _asked(api: Api, session: Session) -> ApiRequest:
     prompt = (Message("system", "system", (Text(session.system),)),) if session.system else ()
     messages = with_user_text((*prompt, *session.context()))
-    return Asked(api, messages, session.tools, session.model, len(session.messages), session.warnings)
+    return ApiRequest(api, messages, session.tools, session.model, len(session.messages), session.warnings)
 
 
-def _gemini(body: dict[str, Any], model: str | None) -> Asked:
+def _gemini(body: dict[str, Any], model: str | None) -> ApiRequest:
     given = body.get("systemInstruction", body.get("system_instruction"))
     parts = list_of(dict_of(given).get("parts")) or ([given] if given else [])
     system = "\n\n".join(text for part in parts if (text := word_of(dict_of(part).get("text"))))
@@ -83,7 +83,7 @@ def _gemini(body: dict[str, Any], model: str | None) -> Asked:
     declared = [
         one for tool in map(dict_of, list_of(body.get("tools"))) for one in list_of(tool.get("functionDeclarations"))
     ]
-    return Asked("gemini", tuple(messages), tools_of(declared), model, len(contents))
+    return ApiRequest("gemini", tuple(messages), tools_of(declared), model, len(contents))
 
 
 def _content(content: dict[str, Any], id: str, calls: Calls) -> list[Message]:
@@ -91,7 +91,7 @@ def _content(content: dict[str, Any], id: str, calls: Calls) -> list[Message]:
     return messages_of({"type": type, "content": list_of(content.get("parts"))}, id, NOWHERE, calls)
 
 
-def answered_in(response: Any, items: int = 0) -> Message | None:
+def response_in(response: Any, items: int = 0) -> Message | None:
     """The message that came back, with what was billed for it and the model; None where none did.
 
     Behind a request of so many `items` its calls without an id get the one that they have in the next request.
@@ -105,7 +105,7 @@ def answered_in(response: Any, items: int = 0) -> Message | None:
     return None
 
 
-def compacted_in(response: Any) -> tuple[Message, dict[str, Any]] | None:
+def summary_in(response: Any) -> tuple[Message, dict[str, Any]] | None:
     """The summary that the Messages API made before it answered, with its bill, and the answer without it."""
     given = dict_of(response)
     content = list_of(given.get("content"))

@@ -20,14 +20,14 @@ from workbench.formats.files import look_at
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import loads_text, object_of
-from workbench.formats.sent import checked
+from workbench.formats.request_checks import compare_requests
 from workbench.session import Compaction, Epoch, Message, Opaque, Session, leading_system, pairs_of
 
 # -- What it is
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Recognition:
     """The format that a file was taken for, why, and what else would have taken it, by its title and why."""
 
     format: str
@@ -36,7 +36,7 @@ class Verdict:
     others: tuple[tuple[str, str], ...]
 
 
-def verdict(path: Path) -> Verdict:
+def recognition(path: Path) -> Recognition:
     """Judged as `files.load` does, by what a file holds or what a folder holds. Raises BadInput."""
     if path.is_dir():
         found, why = registry.detect_folder(path)
@@ -47,7 +47,7 @@ def verdict(path: Path) -> Verdict:
         found, why = registry.detect(look)
         rest = ((known, known.recognise(look)) for known in registry.formats() if known is not found)
         others = [(known.title, reason) for known, reason in rest if reason]
-    return Verdict(found.id, found.title, why, tuple(others))
+    return Recognition(found.id, found.title, why, tuple(others))
 
 
 # -- Whether the context is complete
@@ -56,7 +56,7 @@ Level = Literal["complete", "note", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ContextFinding:
     """One thing about the context view. `missing`: the model saw more or less than can be shown here."""
 
     level: Level
@@ -64,7 +64,7 @@ class Finding:
     text: str
 
 
-def findings(session: Session) -> list[Finding]:
+def findings(session: Session) -> list[ContextFinding]:
     """What the newest context lacks, or may lack, of what the model was sent."""
     context = session.context()
     return [
@@ -86,27 +86,27 @@ def place_of(session: Session, message: Message) -> str:
     return f"entry {first + 1}" if first is not None else f"message {message.id}"
 
 
-def _system_prompt(session: Session, context: Sequence[Message]) -> Finding:
+def _system_prompt(session: Session, context: Sequence[Message]) -> ContextFinding:
     size = len(session.system) + sum(len(m.text) for m in context[: leading_system(context)])
     if size:
-        return Finding("complete", "system prompt", f"{grouped(size)} characters")
-    return Finding("missing", "system prompt", "not in the file: it was sent and billed, but not recorded")
+        return ContextFinding("complete", "system prompt", f"{grouped(size)} characters")
+    return ContextFinding("missing", "system prompt", "not in the file: it was sent and billed, but not recorded")
 
 
-def _tools(session: Session) -> Finding:
+def _tools(session: Session) -> ContextFinding:
     if session.tools and all((object_of(tool.schema.encode()) or {}).keys() == {"name"} for tool in session.tools):
-        return Finding("missing", "tool definitions", f"only the names of {counted(len(session.tools), 'tool')}")
+        return ContextFinding("missing", "tool definitions", f"only the names of {counted(len(session.tools), 'tool')}")
     if session.tools:
-        return Finding("complete", "tool definitions", counted(len(session.tools), "tool"))
+        return ContextFinding("complete", "tool definitions", counted(len(session.tools), "tool"))
     used = {call.name for message in session.messages for call in message.calls}
     if used:
-        return Finding(
+        return ContextFinding(
             "missing", "tool definitions", f"not in the file, although {counted(len(used), 'tool')} were called"
         )
-    return Finding("note", "tool definitions", "none in the file, and no tool was called")
+    return ContextFinding("note", "tool definitions", "none in the file, and no tool was called")
 
 
-def _views(session: Session) -> Iterator[Finding]:
+def _views(session: Session) -> Iterator[ContextFinding]:
     """How many messages stand in the file, on the live branch, in the context."""
     everything, live, sent = len(session.messages), len(session.branch), len(session.epochs[-1].members)
     shown = set(session.branch).union(*(epoch.members for epoch in session.epochs))
@@ -114,18 +114,18 @@ def _views(session: Session) -> Iterator[Finding]:
         apart = everything - len(shown)
         of_all = counted(everything, "message")
         told = f"{apart} of {of_all} {are(apart)} rewound, cut off or a sub-agent's: not loaded on resume"
-        yield Finding("note", "apart", told)
+        yield ContextFinding("note", "apart", told)
     for is_empty, run in groupby(session.epochs[:-1], key=_ended_empty):
         epochs = [*run]
         if is_empty and len(epochs) > 1:
             told = f"{len(epochs)} recorded compactions in a row that removed nothing"
-            yield Finding("note", f"epochs {epochs[0].number} to {epochs[-1].number}", told)
+            yield ContextFinding("note", f"epochs {epochs[0].number} to {epochs[-1].number}", told)
             continue
         for epoch in epochs:
             if epoch.ended_by is not None:
-                yield Finding("note", f"epoch {epoch.number}", f"ended by a recorded {_told(epoch.ended_by)}")
+                yield ContextFinding("note", f"epoch {epoch.number}", f"ended by a recorded {_told(epoch.ended_by)}")
     if len(session.epochs) == 1 and sent < live:
-        yield Finding(
+        yield ContextFinding(
             "note", "not sent", f"{counted(live - sent, 'message')} of the active branch are outside the context"
         )
 
@@ -149,7 +149,7 @@ def _told(end: Compaction) -> str:
     return f"compaction{tokens}, {'with a summary' if end.summary else 'without a recorded summary'}{kept}"
 
 
-def _pairs(session: Session, context: Sequence[Message]) -> Iterator[Finding]:
+def _pairs(session: Session, context: Sequence[Message]) -> Iterator[ContextFinding]:
     pairs = pairs_of(context)
     last = len(context) - 1
     open_calls = [context[pair.call] for pair in pairs if pair.result is None and pair.call is not None]
@@ -157,14 +157,14 @@ def _pairs(session: Session, context: Sequence[Message]) -> Iterator[Finding]:
     lost = [message for message in open_calls if message is not context[last]]
     orphans = [context[pair.result] for pair in pairs if pair.call is None and pair.result is not None]
     if waiting:
-        yield Finding("note", "open calls", f"{waiting} in the last message, waiting for results")
+        yield ContextFinding("note", "open calls", f"{waiting} in the last message, waiting for results")
     if lost:
-        yield Finding("missing", "open calls", f"{len(lost)} without a result: {_places(session, lost)}")
+        yield ContextFinding("missing", "open calls", f"{len(lost)} without a result: {_places(session, lost)}")
     if orphans:
-        yield Finding("missing", "orphan results", f"{len(orphans)} without a call: {_places(session, orphans)}")
+        yield ContextFinding("missing", "orphan results", f"{len(orphans)} without a call: {_places(session, orphans)}")
     if not (open_calls or orphans):
         told = f"{counted(len(pairs), 'call')}, all with results" if pairs else "none in the context"
-        yield Finding("complete" if pairs else "note", "calls", told)
+        yield ContextFinding("complete" if pairs else "note", "calls", told)
 
 
 def _places(session: Session, messages: Sequence[Message]) -> str:
@@ -174,51 +174,53 @@ def _places(session: Session, messages: Sequence[Message]) -> str:
     return ", ".join(places[:8]) + (f" and {len(places) - 8} more" if len(places) > 8 else "")
 
 
-def _opaque(session: Session, context: Sequence[Message]) -> Iterator[Finding]:
+def _opaque(session: Session, context: Sequence[Message]) -> Iterator[ContextFinding]:
     hidden = [
         message
         for message in context
         if message.kind == "summary" and any(isinstance(block, Opaque) for block in message.blocks)
     ]
     if hidden:
-        yield Finding("missing", "encrypted", f"an encrypted summary: {_places(session, hidden)}")
+        yield ContextFinding("missing", "encrypted", f"an encrypted summary: {_places(session, hidden)}")
     types = Counter(block.type for m in context for block in m.blocks if isinstance(block, Opaque) and m not in hidden)
     if types:
         told = ", ".join(f"{count} {type or 'without a type'}" for type, count in types.most_common(6))
-        yield Finding("note", "unknown blocks", f"kept unchanged: {told}")
+        yield ContextFinding("note", "unknown blocks", f"kept unchanged: {told}")
 
 
-def _usage(session: Session, context: Sequence[Message]) -> Finding:
+def _usage(session: Session, context: Sequence[Message]) -> ContextFinding:
     members, copies = session.epochs[-1].members, session.epochs[-1].copies
     made = [message for member, message in zip(members, context, strict=True) if member not in copies]
     answers = [message for message in made if message.role == "assistant" and message.kind == "normal"]
     billed = sum(message.usage is not None for message in answers)
     if not answers:
-        return Finding("note", "usage", "no assistant message in the context yet")
+        return ContextFinding("note", "usage", "no assistant message in the context yet")
     if not billed and session.facts.overhead:
         told = f"none per call; the agent counts {grouped(session.facts.overhead)} tokens for system prompt and tools"
-        return Finding("note", "usage", told)
+        return ContextFinding("note", "usage", told)
     if not billed:
-        return Finding("missing", "usage", "none recorded: all figures are counted and leave out unrecorded tokens")
+        return ContextFinding(
+            "missing", "usage", "none recorded: all figures are counted and leave out unrecorded tokens"
+        )
     level: Level = "complete" if billed == len(answers) else "note"
-    return Finding(level, "usage", f"recorded for {grouped(billed)} of {counted(len(answers), 'answer')}")
+    return ContextFinding(level, "usage", f"recorded for {grouped(billed)} of {counted(len(answers), 'answer')}")
 
 
-def _requests(session: Session) -> Iterator[Finding]:
+def _requests(session: Session) -> Iterator[ContextFinding]:
     """What the requests that the file itself records say of the contexts shown, of all epochs."""
     asked = registry.by_id(session.format).codec.requests
-    found = list(checked(session, asked(session))) if asked else []
+    found = list(compare_requests(session, asked(session))) if asked else []
     other = [one for one in found if one.difference]
     if not found:
         return
     if not other:
-        yield Finding("complete", "sent", f"equal to {_of_requests(len(found))} recorded in the file")
+        yield ContextFinding("complete", "sent", f"equal to {_of_requests(len(found))} recorded in the file")
         return
     answers = {message.id: message for message in session.messages}
     more = f"; {grouped(other[0].more)} more characters were sent" if other[0].more else ""
     told = f"{len(other)} of {_of_requests(len(found))} recorded in the file differ"
     where = place_of(session, answers[other[0].answer])
-    yield Finding("missing", "sent", f"{told}, the first before {where}: {other[0].difference}{more}")
+    yield ContextFinding("missing", "sent", f"{told}, the first before {where}: {other[0].difference}{more}")
 
 
 def _of_requests(count: int) -> str:

@@ -31,7 +31,7 @@ from workbench.formats.files import gc_paused
 from workbench.formats.format import Format, Written, no_progress
 from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.formats.read_back import difference
-from workbench.formats.sound import sound
+from workbench.formats.sanitize import sanitize
 from workbench.session import Carried, Message, Session
 
 
@@ -104,7 +104,7 @@ def export(
     changed = not same_history or source.memories != session.memories
     with session.records.held():
         written = _written(target, source, messages)
-        data, mended = sound(written.data)
+        data, mended = sanitize(written.data)
         written, losses = replace(written, data=data), [*losses, *mended]
         # The file alone, without what lay around it in a folder, may show other sizes than the session did.
         copied = written.data == session.records.data and not (session.path and session.path.is_dir())

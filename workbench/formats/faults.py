@@ -50,7 +50,7 @@ _ANYBODYS = frozenset(
 )  # fmt: skip
 
 
-class Hopeless(Exception):
+class StopValidation(Exception):
     """There is nothing more to judge; the last fault says why."""
 
 
@@ -63,7 +63,7 @@ def validator(rules: Callable[[bytes], Faults]) -> Callable[[bytes], list[str]]:
         try:
             for fault in map(_on_one_line, rules(data)):
                 found.append(fault if len(fault) <= LONGEST else f"{fault[: LONGEST - 1]}…")  # noqa: PERF401
-        except Hopeless as last:
+        except StopValidation as last:
             found.append(str(last))
         except RecursionError:
             found.append("It is nested too deeply to validate.")
@@ -96,7 +96,7 @@ def _wrong_counts(data: bytes) -> Iterator[tuple[str, int | float]]:
     rows = lines(data)
     first = next(rows, (1, None))
     if first[1] is None:
-        with suppress(Hopeless, RecursionError):
+        with suppress(StopValidation, RecursionError):
             for path, value in _counts(document(data)):
                 if not 0 <= value < MOST_COUNTED:
                     yield f"Value {path}", value
@@ -136,7 +136,7 @@ def document(data: bytes) -> Any:
     try:
         return json.loads(data.decode("utf-8-sig", "replace"), strict=False)
     except ValueError as error:
-        raise Hopeless(f"It is not a JSON document: {error}.") from None
+        raise StopValidation(f"It is not a JSON document: {error}.") from None
 
 
 def lines(data: bytes) -> Iterator[tuple[int, Item | None]]:
@@ -155,11 +155,11 @@ def lines(data: bytes) -> Iterator[tuple[int, Item | None]]:
         number += 1
 
 
-def some(value: Any, what: str) -> list[Any]:
+def require_list(value: Any, what: str) -> list[Any]:
     """The value where it is a list with something in it. Raises Hopeless: "There are no messages."."""
     if isinstance(value, list) and value:
         return value
-    raise Hopeless(f"There are no {what}.")
+    raise StopValidation(f"There are no {what}.")
 
 
 def inner(value: Any, key: str, kind: type[T]) -> T:
@@ -173,14 +173,14 @@ def objects(values: Any) -> list[Item]:
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
-def lacking(value: Any, shape: Shape, where: str) -> Faults:
+def missing_keys(value: Any, shape: Shape, where: str) -> Faults:
     """A fault for each key that is missing or of another type; `where` is what lacks it."""
     for key, kind in shape.items():
         if not isinstance(value.get(key) if isinstance(value, dict) else None, kind):
             yield f"{where} has no {key} of the right type."
 
 
-def too_much(where: str, tokens: Any, sent: Iterable[Any]) -> Faults:
+def excess_tokens(where: str, tokens: Any, sent: Iterable[Any]) -> Faults:
     """Whether a count of tokens is more than what is sent can be: tools compact by the newest one."""
     largest = sum(len(json.dumps(item, ensure_ascii=False)) for item in sent) + SPARE_TOKENS
     if isinstance(tokens, int) and tokens > largest:

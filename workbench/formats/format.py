@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.formats.kit.jsonl import Lines
 from workbench.formats.kit.note import NoteSlot
 from workbench.formats.kit.sheet import Entry, Sheet
@@ -214,8 +214,8 @@ class Codec:
     addressed: Callable[[Session, bytes, str, Sequence[Loss]], Written] | None = None
     requests: Callable[[Session], Iterator[Sent]] | None = None
     main_file: Callable[[Path], Path | None] | None = None
-    glance: Callable[[Path], Found | None] | None = None
-    list_sessions: Callable[[Path], list[Found]] | None = None
+    glance: Callable[[Path], SessionGlance | None] | None = None
+    list_sessions: Callable[[Path], list[SessionGlance]] | None = None
     request_texts: Callable[[Session], Iterator[str]] | None = None
     relatives: Callable[[Session], list[tuple[str, str]]] | None = None
     note: NoteSlot | None = None

@@ -65,7 +65,7 @@ class _Seen(Struct, frozen=True):
     keys: frozenset[str] = frozenset()
 
 
-def refused(look: Look, formats: Iterable[Format]) -> str:
+def explain_refusal(look: Look, formats: Iterable[Format]) -> str:
     """Why a file is opened as none of `formats`: a sentence without the file's name."""
     seen = _seen(look)
     near = _nearest(seen.keys, [*formats])

@@ -23,7 +23,7 @@ from workbench.base.errors import BadInput
 from workbench.formats.format import Format, Validator, Writer
 from workbench.formats.look import Look, Unread
 from workbench.formats.machine import Machine, Place
-from workbench.formats.refusal import refused
+from workbench.formats.refusal import explain_refusal
 
 GROUP = "compaction_workbench.formats"
 T = TypeVar("T")
@@ -144,7 +144,7 @@ def detect(look: Look) -> tuple[Format, str]:
     failed: list[str] = []
     if found := _taker(lambda known: known.recognise(look), failed):
         return found
-    raise BadInput(" ".join([refused(look, every([])), *failed]))
+    raise BadInput(" ".join([explain_refusal(look, every([])), *failed]))
 
 
 def detect_folder(path: Path) -> tuple[Format, str]:

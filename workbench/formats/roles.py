@@ -69,14 +69,14 @@ KNOWN: dict[Api | None, Roles] = {
 }
 
 
-class Refusal(NamedTuple):
+class RoleRefusal(NamedTuple):
     """A message, by its id, and why an API would refuse it where it stands."""
 
     id: str
     why: str
 
 
-def refused(messages: Iterable[Message], api: Api | None) -> Iterator[Refusal]:
+def role_refusals(messages: Iterable[Message], api: Api | None) -> Iterator[RoleRefusal]:
     """What the API would refuse of a conversation, in its order."""
     roles = KNOWN[api]
     before: Message | None = None
@@ -85,11 +85,11 @@ def refused(messages: Iterable[Message], api: Api | None) -> Iterator[Refusal]:
     between = False
     for message in filter(roles.is_turn, messages):
         if why_not := roles.why_not(before, message):
-            yield Refusal(message.id, why_not)
+            yield RoleRefusal(message.id, why_not)
         if message.role == "tool":
             answered = {result.call_id for result in message.results} & called
             if roles.results_next and answered and (between or not answered <= waiting):
-                yield Refusal(message.id, "has a result that is not right after its call")
+                yield RoleRefusal(message.id, "has a result that is not right after its call")
         elif message.role == "assistant":
             joined = roles.joins and before is not None and before.role == "assistant"
             calls = {call.id for call in message.calls}

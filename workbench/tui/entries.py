@@ -18,7 +18,7 @@ from workbench.base.tables import columns
 from workbench.finding.discover import is_session_folder
 from workbench.finding.glances import Unreadable, glance
 from workbench.formats.format import Part
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.tui.home import Recent
 from workbench.tui.plain import figure, one_line, percent, several
 
@@ -42,7 +42,7 @@ class Entry:
     bytes: int | None = None
     time: float | None = None
     part: str = ""
-    found: Found | None = None
+    found: SessionGlance | None = None
     tool: str = ""
 
     @property
@@ -103,7 +103,7 @@ def _whose(format: str) -> str:
     return " ".join(words[:most])
 
 
-def found_entry(found: Found) -> Entry:
+def found_entry(found: SessionGlance) -> Entry:
     words = found.title or found.request or found.path.stem
     about = "\n".join((found.request, found.folder, found.tool, found.model))
     return Entry("found", found.path, words, about, found.bytes, found.time, found.part, found)
@@ -204,7 +204,7 @@ def preview(entry: Entry) -> list[tuple[str, str]]:
     ]
 
 
-def _filled(found: Found) -> str:
+def _filled(found: SessionGlance) -> str:
     """Tokens of the last recorded call, and how much of the window that is."""
     if not found.tokens:
         return ""
@@ -213,7 +213,7 @@ def _filled(found: Found) -> str:
     return f"{figure(found.tokens)} at the last call{full}"
 
 
-def _compacted(found: Found) -> str:
+def _compacted(found: SessionGlance) -> str:
     if not found.compactions:
         return ""
     seen = "" if found.complete else " at least: the middle of the file was not read"

@@ -12,7 +12,7 @@ import pytest
 from tests.finding.test_discover import session_at
 from tests.tui.app import story
 from tests.tui.bench.desk import Desk
-from workbench.finding.following import mark_of
+from workbench.finding.following import file_mark
 from workbench.formats.files import load
 from workbench.tui.bench.following import TRIES, Following, ReadAgain, fits, follow, look
 from workbench.tui.reload import Grown
@@ -27,7 +27,7 @@ def path(tmp_path: Path) -> Path:
 def desk(path: Path) -> Desk:
     """The session as it was loaded: its mark is known, it is not followed."""
     desk = Desk(load(path))
-    desk.store.put(replace(desk.view, following=Following(mark=mark_of(path))))
+    desk.store.put(replace(desk.view, following=Following(mark=file_mark(path))))
     return desk
 
 
@@ -107,7 +107,7 @@ def test_following_is_stopped_and_begun_again(desk: Desk, path: Path) -> None:
 def test_a_file_that_is_gone_is_told_of_once_and_again_when_it_went_twice(desk: Desk, path: Path, is_on: bool) -> None:
     if is_on:
         follow(desk)
-        desk.store.put(replace(desk.view, following=replace(desk.view.following, mark=mark_of(path))))
+        desk.store.put(replace(desk.view, following=replace(desk.view.following, mark=file_mark(path))))
     aside = path.rename(path.with_name("aside"))
     desk.do("pin")
     pins = desk.bench.pins

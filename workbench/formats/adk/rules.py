@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from workbench.formats.faults import Faults, Hopeless, Item, document, inner, validator
+from workbench.formats.faults import Faults, Item, StopValidation, document, inner, validator
 
 _UPPER = re.compile(r"(?<=[a-z])([A-Z])")
 _KINDS = (
@@ -26,7 +26,7 @@ _KINDS = (
 def validate(data: bytes) -> Faults:
     body = document(data)
     if not isinstance(body, dict) or not isinstance(body.get("events"), list):
-        raise Hopeless("There are no events.")
+        raise StopValidation("There are no events.")
     session = _snake(body)
     owners = [key for key in ("app_name", "user_id") if session.get(key) is not None]
     for key in ("id", *(("app_name", "user_id") if owners else ())):  # before 1.0 a session had no owner

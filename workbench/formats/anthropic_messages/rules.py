@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from workbench.formats.faults import Faults, document, inner, objects, some, validator
+from workbench.formats.faults import Faults, document, inner, objects, require_list, validator
 
 
 @validator
@@ -23,7 +23,7 @@ def validate(data: bytes) -> Faults:
         if "system" in body and not isinstance(body["system"], str | list):
             yield "The system is neither text nor a list of blocks."
         body = body.get("messages")
-    messages = some(body, "messages")
+    messages = require_list(body, "messages")
     if inner(messages[0], "role", str) != "user" and not _is_compacted(messages[0]):
         yield "Message 1 is not a user message; the first must be."
     for number, message in enumerate(messages, 1):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.formats.faults import Faults, Item, document, inner, some, validator
+from workbench.formats.faults import Faults, Item, document, inner, require_list, validator
 
 _BEFORE_1_7 = ("0", "1", "2", "3", "4", "5", "6")
 _AGENT_ONLY = ("model_name", "reasoning_effort", "reasoning_content", "tool_calls", "metrics")
@@ -11,7 +11,7 @@ _AGENT_ONLY = ("model_name", "reasoning_effort", "reasoning_content", "tool_call
 @validator
 def validate(data: bytes) -> Faults:
     body = document(data)
-    steps = some(inner(body, "steps", list), "steps")
+    steps = require_list(inner(body, "steps", list), "steps")
     if not str(body.get("schema_version")).startswith("ATIF-v1."):
         yield f"The schema_version is {body.get('schema_version')}, not one of ATIF-v1."
     yield from _id_faults(body)

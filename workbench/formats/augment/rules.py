@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.formats.faults import Faults, Hopeless, document, inner, objects, some, validator
+from workbench.formats.faults import Faults, StopValidation, document, inner, objects, require_list, validator
 
 
 @validator
@@ -14,11 +14,11 @@ def validate(data: bytes) -> Faults:
     last entry may be open."""
     body = document(data)
     if not isinstance(body, dict):
-        raise Hopeless("The document is not an object.")
+        raise StopValidation("The document is not an object.")
     for key in ("sessionId", "created", "modified"):
         if not inner(body, key, str):
             yield f"It has no {key} as text."
-    entries = some(body.get("chatHistory"), "entries in chatHistory")
+    entries = require_list(body.get("chatHistory"), "entries in chatHistory")
     newest = max((number for number, entry in enumerate(entries, 1) if _is_current(entry)), default=0)
     before = -float("inf")
     open_calls: dict[str, int] = {}

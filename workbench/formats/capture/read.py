@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.bodies import Asked, answered_in, asked_in, compacted_in
+from workbench.formats.bodies import ApiRequest, request_in, response_in, summary_in
 from workbench.formats.capture.signature import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.calls import RecordedCall, RecordedConversation, conversations
@@ -31,15 +31,15 @@ class Reader(Numbered[RecordedConversation]):
 
     def read_entries(self, progress: Progress) -> list[RecordedConversation]:
         calls: list[RecordedCall] = []
-        self.bodies: list[Asked] = []
+        self.bodies: list[ApiRequest] = []
         stored: dict[str, tuple[Message, ...]] = {}
         for request, response, time in _exchanges(self.path, self.data, self.warnings):
-            found = asked_in(request, response)
+            found = request_in(request, response)
             if found is not None:
                 messages = _with_stored_response(
                     found, stored.get(text_of(dict_of(request).get("previous_response_id")), ())
                 )
-                if (compacted := compacted_in(response)) is not None:
+                if (compacted := summary_in(response)) is not None:
                     summary, response = compacted
                     self.bodies.append(found)
                     calls.append(RecordedCall(messages, replace(summary, time=time)))
@@ -78,15 +78,15 @@ def _longest(one: RecordedConversation) -> int:
     return max(len(epoch.members) for epoch in one.epochs)
 
 
-def _with_stored_response(request: Asked, before: Sequence[Message]) -> tuple[Message, ...]:
+def _with_stored_response(request: ApiRequest, before: Sequence[Message]) -> tuple[Message, ...]:
     """Return the messages of a request after `before`, those of the stored response that it continues."""
     messages = tuple(replace(message, source=()) for message in request.messages)
     leading = leading_system(messages)
     return (*messages[:leading], *before, *messages[leading:])
 
 
-def _answer(response: Any, request: Asked, time: float | None) -> Message | None:
-    answer = answered_in(response, request.items)
+def _answer(response: Any, request: ApiRequest, time: float | None) -> Message | None:
+    answer = response_in(response, request.items)
     return replace(answer, time=time, model=answer.model or request.model) if answer is not None else None
 
 

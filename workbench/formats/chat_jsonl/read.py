@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.base.errors import BadInput
-from workbench.formats.bodies import asked_in
+from workbench.formats.bodies import request_in
 from workbench.formats.chat_jsonl.signature import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.jsonl import objects_of, records_of
@@ -19,7 +19,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     warnings: list[LoadWarning] = []
     records = Records(data)
     lines = [*objects_of(records_of(data), len(data), records, warnings, progress)]
-    request = asked_in({"messages": [value for value, _, _ in lines]})
+    request = request_in({"messages": [value for value, _, _ in lines]})
     if request is None or not lines:
         raise BadInput(f"{path}: its lines are not messages of one chat; open a file with one message per line.")
     messages = tuple(

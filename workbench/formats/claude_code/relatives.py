@@ -15,7 +15,7 @@ from workbench.formats.claude_code.agents import (
 )
 from workbench.formats.claude_code.read import branches
 from workbench.formats.claude_code.requests import requests
-from workbench.formats.sent import last_text
+from workbench.formats.request_checks import last_text
 from workbench.session import Session
 
 

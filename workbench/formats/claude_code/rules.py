@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from workbench.base.stamps import seconds_of
-from workbench.formats.faults import Faults, Hopeless, Item, inner, lines, objects, too_much, validator
+from workbench.formats.faults import Faults, Item, StopValidation, excess_tokens, inner, lines, objects, validator
 
 Line = tuple[int, Item]
 Lines = dict[int, Item]
@@ -28,7 +28,7 @@ def validate(data: bytes) -> Faults:
     named = [line for line in found if isinstance(line[1].get("uuid"), str)]
     linked = [line for line in named if not line[1].get("isSidechain")]
     if not any(value.get("type") in ("user", "assistant") for _, value in linked or named or found):
-        raise Hopeless("It holds no user or assistant line.")
+        raise StopValidation("It holds no user or assistant line.")
     if not linked or all("session_id" in value and "sessionId" not in value for _, value in found):
         return
     yield from _identity(found, linked)
@@ -196,7 +196,7 @@ def _last_usage(since: list[Line], loaded: list[Line]) -> Faults:
             if about.get("subtype") == "compact_boundary" and total > 0 and _is_before(value, about):
                 yield f"Line {number} counts {total} tokens from before the compaction in line {boundary}."
                 return
-            yield from too_much(f"Line {number}", total, (one.get("message") for _, one in loaded))
+            yield from excess_tokens(f"Line {number}", total, (one.get("message") for _, one in loaded))
             return
 
 

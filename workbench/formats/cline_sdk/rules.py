@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.formats.faults import Faults, Hopeless, Item, document, inner, objects, some, validator
+from workbench.formats.faults import Faults, Item, StopValidation, document, inner, objects, require_list, validator
 
 
 @validator
@@ -14,11 +14,11 @@ def validate(data: bytes) -> Faults:
     summary. Calls of the last response may be open."""
     body = document(data)
     if not isinstance(body, dict):
-        raise Hopeless("The document is not an object.")
+        raise StopValidation("The document is not an object.")
     if body.get("version") != 1:
         yield f"The version is {body.get('version')}, not 1."
     yield from (f"It has no {key}." for key in ("sessionId", "agent", "updated_at") if not body.get(key))
-    messages = some(body.get("messages"), "messages")
+    messages = require_list(body.get("messages"), "messages")
     if inner(messages[0], "role", str) == "assistant":
         yield "Message 1 is an assistant message; the first must be a user message."
     ids: set[str] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.formats.faults import Faults, Hopeless, Item, inner, lines, objects, too_much, validator
+from workbench.formats.faults import Faults, Item, StopValidation, excess_tokens, inner, lines, objects, validator
 
 _META = ("id", "timestamp", "cwd", "originator", "cli_version")
 
@@ -23,7 +23,7 @@ def validate(data: bytes) -> Faults:
         else:
             found.append((number, value))
     if not found or found[0][1]["type"] != "session_meta":
-        raise Hopeless("Line 1 is not a session_meta line.")
+        raise StopValidation("Line 1 is not a session_meta line.")
     meta = found[0][1]["payload"]
     yield from (f"Line 1 has no {key}." for key in _META if not isinstance(meta.get(key), str))
     if meta.get("history_mode") == "paginated" and "ordinal" not in found[-1][1]:
@@ -130,4 +130,4 @@ def _stale(found: list[Line], items: list[Line]) -> Faults:
     else:
         return
     number, last, _ = counts[-1]
-    yield from too_much(f"Line {number}", last, [item for _, item in items])
+    yield from excess_tokens(f"Line {number}", last, [item for _, item in items])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.formats.faults import Faults, Hopeless, Item, inner, lines, validator
+from workbench.formats.faults import Faults, Item, StopValidation, inner, lines, validator
 
 _REQUIRED_FIELDS: dict[str, dict[str, type]] = {
     "session.start": {"sessionId": str, "producer": str, "version": int, "copilotVersion": str, "startTime": str},
@@ -36,7 +36,7 @@ def validate(data: bytes) -> Faults:
         else:
             yield f"Line {number} is not an event."
     if not events or events[0][1]["type"] != "session.start":
-        raise Hopeless("Line 1 is not a session.start event.")
+        raise StopValidation("Line 1 is not a session.start event.")
     yield from _chain(events)
     for number, event in events:
         for key, kind in _REQUIRED_FIELDS.get(event["type"], {}).items():

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.crush.signature import ID
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.formats.kit.database import LISTED, connect_for_listing, rows
 from workbench.formats.kit.values import count_of, text_of
 
@@ -19,16 +19,16 @@ _LIST = (
 )
 
 
-def list_sessions(path: Path) -> list[Found]:
+def list_sessions(path: Path) -> list[SessionGlance]:
     """List sessions with messages, newest first, without those of sub-agents. Raises BadInput."""
     with connect_for_listing(path) as database:
         found = rows(database, _LIST)
         return [_found(path, row) for row in found if row["_bytes"] and not row.get("parent_session_id")]
 
 
-def _found(path: Path, row: Mapping[str, Any]) -> Found:
+def _found(path: Path, row: Mapping[str, Any]) -> SessionGlance:
     project = path.absolute().parent
-    return Found(
+    return SessionGlance(
         path,
         count_of(row["_bytes"]),
         seconds_of(row.get("updated_at")) or path.stat().st_mtime,

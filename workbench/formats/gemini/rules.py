@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from workbench.formats.faults import Faults, Hopeless, Item, inner, lines, objects, too_much, validator
+from workbench.formats.faults import Faults, Item, StopValidation, excess_tokens, inner, lines, objects, validator
 
 _TYPES = ("user", "gemini", "info", "error", "warning")
 
@@ -23,7 +23,7 @@ def validate(data: bytes) -> Faults:
     messages = list(messages_by_id.values())
     yield from (f"It has no {key} as text." for key in ("sessionId", "projectHash") if not inner(metadata, key, str))
     if not any(_is_sent(message) for message in messages):
-        raise Hopeless("It holds no message that Gemini CLI would send.")
+        raise StopValidation("It holds no message that Gemini CLI would send.")
     for number, message in enumerate(messages, 1):
         if message.get("type") not in _TYPES:
             yield f"Message {number} has a type that Gemini CLI does not know."
@@ -124,5 +124,5 @@ def _check_last_count(messages: list[Item]) -> Faults:
     """Check the last count of tokens, by which Gemini CLI compresses."""
     for number, message in reversed(list(enumerate(messages, 1))):
         if message.get("type") == "gemini" and isinstance(message.get("tokens"), dict):
-            yield from too_much(f"Message {number}", message["tokens"].get("total"), messages)
+            yield from excess_tokens(f"Message {number}", message["tokens"].get("total"), messages)
             return

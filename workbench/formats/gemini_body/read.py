@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.formats.bodies import asked_in
+from workbench.formats.bodies import request_in
 from workbench.formats.gemini_body.signature import ID
 from workbench.formats.kit.conversation import Document
 from workbench.session import Session
@@ -15,7 +15,7 @@ class Reader(Document):
     needs = "has no contents; open the body of a request to Gemini"
 
     def session(self) -> Session:
-        request = asked_in(self.document)
+        request = request_in(self.document)
         if request is None or request.api != "gemini" or not request.messages:
             raise self.lacking()
         numbered = [replace(message, id=f"m{number}") for number, message in enumerate(request.messages, 1)]

@@ -10,7 +10,7 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
 from workbench.formats.format import Part
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.formats.goose.signature import ID
 from workbench.formats.kit.database import LISTED, connect_for_listing, connect_to_bytes, rows
 from workbench.formats.kit.several import sessions_of
@@ -41,16 +41,16 @@ def session_rows(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list
     return found[0], messages
 
 
-def list_sessions(path: Path) -> list[Found]:
+def list_sessions(path: Path) -> list[SessionGlance]:
     """List sessions with messages and their metadata, newest first. Raises BadInput."""
     with connect_for_listing(path) as database:
         return [_found(path, row) for row in rows(database, _LIST) if row["_bytes"]]
 
 
-def _found(path: Path, row: Mapping[str, Any]) -> Found:
+def _found(path: Path, row: Mapping[str, Any]) -> SessionGlance:
     model = dict_of(json_value(row.get("model_config_json")))
     texts = [part.get("text") for part in list_of(json_value(row.get("_first"))) if isinstance(part, dict)]
-    return Found(
+    return SessionGlance(
         path,
         count_of(row["_bytes"]),
         seconds_of(row.get("updated_at")) or path.stat().st_mtime,

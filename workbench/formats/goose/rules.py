@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from workbench.formats.faults import Faults, Hopeless, Item, inner, lines, objects, validator
+from workbench.formats.faults import Faults, Item, StopValidation, inner, lines, objects, validator
 
 _KNOWN = frozenset(
     [
@@ -30,7 +30,7 @@ _REQUIRED = {
 def validate(data: bytes) -> Faults:
     """Yield faults by which goose would refuse the session or change it before a request."""
     if data.startswith(b"SQLite format 3"):
-        raise Hopeless("It is a database, which only goose may write; export a session from it.")
+        raise StopValidation("It is a database, which only goose may write; export a session from it.")
     export = _document(data)
     entries: list[tuple[str, Item]] = []  # (name of a message in a sentence, message)
     if export is not None:
@@ -48,7 +48,7 @@ def validate(data: bytes) -> Faults:
         yield from _shape(where, entry, whole=export is not None)
     visible = [entry for entry in entries if inner(entry[1], "metadata", dict).get("agentVisible") is not False]
     if not visible:
-        raise Hopeless("There is no message that the agent would see.")
+        raise StopValidation("There is no message that the agent would see.")
     if visible[0][1].get("role") == "assistant":
         yield f"{visible[0][0]} is the first message the agent would see and an assistant's, so goose removes it."
     yield from _pairs(visible)

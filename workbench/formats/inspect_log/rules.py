@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.formats.faults import Faults, Hopeless, document, inner, some, validator
+from workbench.formats.faults import Faults, StopValidation, document, inner, require_list, validator
 
 _ROLES = ("system", "user", "assistant", "tool")
 
@@ -14,11 +14,11 @@ def validate(data: bytes) -> Faults:
     """What is wrong with a `.json` log, naming messages by their place from 1 in their sample."""
     log = document(data)
     if not isinstance(log, dict) or not isinstance(log.get("eval"), dict):
-        raise Hopeless("There is no eval.")
+        raise StopValidation("There is no eval.")
     for key in ("created", "task", "dataset", "model", "config"):
         if key not in log["eval"]:
             yield f"The eval has no {key}."
-    for place, sample in enumerate(some(log.get("samples"), "samples"), 1):
+    for place, sample in enumerate(require_list(log.get("samples"), "samples"), 1):
         where = f"Sample {place}"
         if not isinstance(sample, dict) or not isinstance(sample.get("messages"), list):
             yield f"{where} has no messages."

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.formats.faults import Faults, Item, document, inner, some, validator
+from workbench.formats.faults import Faults, Item, document, inner, require_list, validator
 
 _TYPES = ("human", "ai", "system", "tool", "function", "chat", "remove")
 _CLASSES = tuple(f"{name.upper() if name == 'ai' else name.capitalize()}Message" for name in _TYPES)
@@ -17,7 +17,7 @@ _CHUNKS = {f"{long}Chunk": short for short, long in zip(_TYPES, _CLASSES, strict
 def validate(data: bytes) -> Faults:
     """The calls of the last message may be open."""
     waiting: list[str] = []
-    for number, item in enumerate(some(_list_in(document(data)), "messages"), 1):
+    for number, item in enumerate(require_list(_list_in(document(data)), "messages"), 1):
         where = f"Message {number}"
         name, fields, fault = _opened(item)
         if fault:

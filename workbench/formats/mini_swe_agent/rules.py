@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.formats.faults import Faults, document, inner, some, validator
+from workbench.formats.faults import Faults, document, inner, require_list, validator
 from workbench.formats.openai_chat.rules import chat_faults
 
 
@@ -12,7 +12,7 @@ from workbench.formats.openai_chat.rules import chat_faults
 def validate(data: bytes) -> Faults:
     """The messages must be what a chat API takes, `extra` and a last `exit` aside."""
     body = document(data)
-    items = some(body.get("messages") if isinstance(body, dict) else body, "messages")
+    items = require_list(body.get("messages") if isinstance(body, dict) else body, "messages")
     if isinstance(body, dict):
         if not str(body.get("trajectory_format")).startswith("mini-swe-agent"):
             yield f"The trajectory_format {body.get('trajectory_format')} is not mini-swe-agent's."

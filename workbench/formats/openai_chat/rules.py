@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.formats.faults import Faults, Item, document, inner, objects, some, validator
+from workbench.formats.faults import Faults, Item, document, inner, objects, require_list, validator
 
 _ROLES = ("system", "developer", "user", "assistant", "tool")
 
@@ -25,7 +25,7 @@ def chat_faults(messages: Any, within: str = "") -> Faults:
     """
     waiting: list[str] = []
     asked_in = 0
-    for number, message in enumerate(some(messages, f"messages{within}"), 1):
+    for number, message in enumerate(require_list(messages, f"messages{within}"), 1):
         where = f"Message {number}{within}"
         role = inner(message, "role", str)
         if role not in _ROLES:

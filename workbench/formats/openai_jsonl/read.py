@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.formats.bodies import Asked, answered_in, asked_in
+from workbench.formats.bodies import ApiRequest, request_in, response_in
 from workbench.formats.format import Progress
 from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.several import Numbered
@@ -53,17 +53,17 @@ class Reader(Numbered[Line]):
         )
 
 
-def _messages(line: dict[str, Any]) -> tuple[tuple[Message, ...], Asked | None]:
+def _messages(line: dict[str, Any]) -> tuple[tuple[Message, ...], ApiRequest | None]:
     """The conversation of a line, and what of it was a request: none in the results of a batch."""
     for key in ("body", "params"):
         if isinstance(line.get(key), dict):
-            asked = asked_in(line[key])
+            asked = request_in(line[key])
             return (asked.messages if asked else ()), asked
     came = dict_of(line.get("response")).get("body", dict_of(line.get("result")).get("message"))
     if came is not None:
-        answer = answered_in(came)
+        answer = response_in(came)
         return ((answer,) if answer else ()), None
     preferred = list_of(line.get("preferred_output"))
     body = dict_of(line["input"]) if "preferred_output" in line else line
-    asked = asked_in({**body, "messages": [*list_of(body.get("messages")), *preferred]})
+    asked = request_in({**body, "messages": [*list_of(body.get("messages")), *preferred]})
     return (asked.messages if asked else ()), asked

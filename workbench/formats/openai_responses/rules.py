@@ -4,7 +4,7 @@ https://platform.openai.com/docs/api-reference/responses.
 
 from __future__ import annotations
 
-from workbench.formats.faults import Faults, Hopeless, Item, document, inner, objects, some, validator
+from workbench.formats.faults import Faults, Item, StopValidation, document, inner, objects, require_list, validator
 
 _ROLES = ("user", "assistant", "system", "developer")
 
@@ -17,9 +17,9 @@ def validate(data: bytes) -> Faults:
     given = body.get("input", body.get("output")) if isinstance(body, dict) else body
     if isinstance(given, str):
         if not given:
-            raise Hopeless("The input is empty.")
+            raise StopValidation("The input is empty.")
         return
-    items = some(given, "items")
+    items = require_list(given, "items")
     continues = isinstance(body, dict) and bool(body.get("previous_response_id") or body.get("conversation"))
     waiting: dict[str, int] = {}
     last_said = 0

@@ -6,7 +6,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.formats.faults import Faults, Hopeless, Item, Shape, document, inner, lacking, objects, validator
+from workbench.formats.faults import (
+    Faults,
+    Item,
+    Shape,
+    StopValidation,
+    document,
+    inner,
+    missing_keys,
+    objects,
+    validator,
+)
 
 _PARTS: dict[str, Shape] = {
     "text": {"text": str},
@@ -49,10 +59,10 @@ def validate(data: bytes) -> Faults:
     body = document(data)
     info = inner(body, "info", dict)
     if not str(info.get("id")).startswith("ses_"):
-        raise Hopeless("The info has no id that begins with ses_.")
+        raise StopValidation("The info has no id that begins with ses_.")
     yield from (f"The info has no {key}." for key in ("directory", "title", "version", "time") if key not in info)
     if not isinstance(body.get("messages"), list):
-        raise Hopeless("There is no list of messages.")
+        raise StopValidation("There is no list of messages.")
     ids: set[str] = set()
     users: set[str] = set()
     asked: set[str] = set()
@@ -87,12 +97,12 @@ def _message_faults(where: str, info: Item, session: str, ids: set[str], users: 
         yield f"{where} belongs to another session."
     role = info.get("role")
     if role == "user":
-        yield from lacking(info, _USER, where)
+        yield from missing_keys(info, _USER, where)
         model = info.get("model")
         if isinstance(model, dict) and not all(isinstance(model.get(key), str) for key in ("providerID", "modelID")):
             yield f"{where} has a model without a provider or name."
     elif role == "assistant":
-        yield from lacking(info, _ASSISTANT, where)
+        yield from missing_keys(info, _ASSISTANT, where)
         if str(info.get("parentID")) not in users:
             yield f"{where} has the parent {info.get('parentID')}, which is no user's message before it."
     else:
@@ -107,12 +117,12 @@ def _part_faults(where: str, part: Any, info: Item, session: str, ids: set[str])
     yield from _id_faults(where, part.get("id"), "prt_", ids)
     if part.get("messageID") != info.get("id") or part.get("sessionID") != session:
         yield f"{where} has a {kind} part that belongs to another message."
-    yield from lacking(part, _PARTS[kind], f"{where}, in a {kind} part,")
+    yield from missing_keys(part, _PARTS[kind], f"{where}, in a {kind} part,")
     state = part.get("state")
     if kind == "tool" and isinstance(state, dict):
         call, status = part.get("callID"), str(state.get("status"))
         if status in _STATES:
-            yield from lacking(state, _STATES[status], f"{where}, in the state of the call {call},")
+            yield from missing_keys(state, _STATES[status], f"{where}, in the state of the call {call},")
         else:
             yield f"{where} has the call {call} with the status {status}."
     if kind == "tool" and info.get("role") == "user":

@@ -11,7 +11,7 @@ from typing import Any
 from workbench.base.reading import open_file
 from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.formats.kit.database import LISTED, connect_for_listing, rows
 from workbench.formats.kit.ends import REACH
 from workbench.formats.kit.values import count_of, dict_of, text_of
@@ -32,20 +32,20 @@ _BYTES = "SELECT SUM(LENGTH(data)) FROM part p WHERE p.session_id = s.id"
 _LIST = f"SELECT s.*, ({_LAST}) AS _last, ({_BYTES}) AS _bytes FROM session s ORDER BY time_updated DESC LIMIT {LISTED}"
 
 
-def list_sessions(path: Path) -> list[Found]:
+def list_sessions(path: Path) -> list[SessionGlance]:
     """The sessions with messages but those of sub-agents, the newest first. Raises BadInput."""
     with connect_for_listing(path) as database:
         found = rows(database, _LIST)
         return [_in_database(path, row) for row in found if row["_bytes"] and not row.get("parent_id")]
 
 
-def _in_database(path: Path, row: Mapping[str, Any]) -> Found:
+def _in_database(path: Path, row: Mapping[str, Any]) -> SessionGlance:
     time = seconds_of(row.get("time_updated"))
     last = dict_of(json_value(row.get("_last")))
     return _found(path, count_of(row["_bytes"]), time, row, last, text_of(row["id"]))
 
 
-def glance(path: Path) -> Found | None:
+def glance(path: Path) -> SessionGlance | None:
     """A session in the storage folder, by its file and its last messages. None for other files, and for the session of
     a sub-agent."""
     if not SESSION_ID.fullmatch(path.name.removesuffix(".json")):
@@ -66,8 +66,8 @@ def glance(path: Path) -> Found | None:
 
 def _found(
     path: Path, bytes: int, time: float | None, info: Mapping[str, Any], last: Mapping[str, Any], part: str = ""
-) -> Found:
-    return Found(
+) -> SessionGlance:
+    return SessionGlance(
         path,
         bytes,
         time or path.stat().st_mtime,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.base.errors import BadInput
 from workbench.formats.format import no_progress
-from workbench.formats.found import Found, described
+from workbench.formats.glance import SessionGlance, with_session_facts
 from workbench.formats.kit.ends import ends_of
 from workbench.formats.kit.values import dict_of, word_of
 from workbench.formats.openhands.read import read
@@ -19,7 +19,7 @@ _EVENTS = 20
 """Events that are read at each end."""
 
 
-def glance(path: Path) -> Found | None:
+def glance(path: Path) -> SessionGlance | None:
     """The conversation in a folder; None for a file. Raises BadInput for one without events; OSError."""
     if not path.is_dir():
         return None
@@ -33,8 +33,8 @@ def glance(path: Path) -> Found | None:
     is_whole = len(chosen) == len(events) and all(one.is_whole for one in ends)
     parts = [(one.head + one.tail).strip() for one in ends if one.is_whole]
     size = sum(one.size for one in ends) * len(events) // len(chosen)
-    found = Found(path, size, max(one.time for one in ends), ID, "OpenHands conversation")
+    found = SessionGlance(path, size, max(one.time for one in ends), ID, "OpenHands conversation")
     session = read(path, b"[\n" + b",\n".join(parts) + b"\n]\n", no_progress)
-    found = described(found, session, is_whole=is_whole)
+    found = with_session_facts(found, session, is_whole=is_whole)
     workspace = dict_of(dict_of(state_of(path)).get("workspace")).get("working_dir")
     return replace(found, folder=word_of(workspace) or found.folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.base.figures import whole_number
-from workbench.formats.faults import Faults, Item, document, inner, some, validator
+from workbench.formats.faults import Faults, Item, document, inner, require_list, validator
 
 _FIELDS_V1 = {
     "SystemPromptEvent": ("system_prompt",),
@@ -26,7 +26,7 @@ def validate(data: bytes) -> Faults:
     forgotten: set[str] = set()
     answers: list[tuple[str, str, tuple[str, ...]]] = []
     running: dict[str, str] = {}
-    for number, event in enumerate(some(document(data), "events"), 1):
+    for number, event in enumerate(require_list(document(data), "events"), 1):
         where = f"Event {number}"
         if inner(event, "source", str) not in ("user", "agent", "environment"):
             yield f"{where} is from neither user, agent nor environment."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.formats.faults import Faults, Hopeless, Item, inner, lines, objects, too_much, validator
+from workbench.formats.faults import Faults, Item, StopValidation, excess_tokens, inner, lines, objects, validator
 
 _ROLES = ("system", "user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage", "branchSummary")
 _EDITED = ("user", "assistant", "toolResult", "custom", "hookMessage")
@@ -22,7 +22,7 @@ def validate(data: bytes) -> Faults:
             entries.append((number, value))
     header = entries[0][1] if entries else {}
     if header.get("type") != "session" or not isinstance(header.get("id"), str):
-        raise Hopeless("The first line is not a session header with an id: pi would start a new session.")
+        raise StopValidation("The first line is not a session header with an id: pi would start a new session.")
     version = header.get("version", 1)
     if not isinstance(version, int) or version not in (1, 2, 3):
         yield f"pi does not know version {version}."
@@ -170,5 +170,5 @@ def _stale(sent: list[Entry], changed: int) -> Faults:
         usage = _body(entry).get("usage")
         if _body(entry).get("role") == "assistant" and isinstance(usage, dict):
             counts = sum(inner(usage, key, int) for key in ("input", "output", "cacheRead", "cacheWrite"))
-            yield from too_much(f"Line {number}", usage.get("totalTokens") or counts, [each for _, each in sent])
+            yield from excess_tokens(f"Line {number}", usage.get("totalTokens") or counts, [each for _, each in sent])
             return

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.formats.faults import Faults, Item, document, inner, objects, some, validator
+from workbench.formats.faults import Faults, Item, document, inner, objects, require_list, validator
 
 
 @validator
@@ -14,7 +14,7 @@ def validate(data: bytes) -> Faults:
     """Judged is what would be sent: from the newest summary on (with the first message in front of one that the
     assistant speaks), without what a sliding window hid. Results must answer the message before; calls may go
     unanswered, as Cline records results as texts."""
-    items = some(document(data), "messages")
+    items = require_list(document(data), "messages")
     faults = list(_shape(items))
     yield from faults or _sent_faults(items)
 

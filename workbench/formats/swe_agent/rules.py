@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.formats.faults import Faults, Item, document, inner, some, validator
+from workbench.formats.faults import Faults, Item, document, inner, require_list, validator
 from workbench.formats.openai_chat.rules import chat_faults
 
 
@@ -10,7 +10,7 @@ from workbench.formats.openai_chat.rules import chat_faults
 def validate(data: bytes) -> Faults:
     """What the main agent sends must be what a chat API takes; a tool's message names its call in `tool_call_ids`."""
     body = document(data)
-    history = some(body.get("history") if isinstance(body, dict) else None, "messages in its history")
+    history = require_list(body.get("history") if isinstance(body, dict) else None, "messages in its history")
     known = ("trajectory", "info")
     faults = [f"It has no {key}." for key in known if key not in body and len(body.keys() & set(known))]
     sent: list[Item] = []

@@ -4,13 +4,13 @@ https://github.com/sierra-research/tau-bench.
 
 from __future__ import annotations
 
-from workbench.formats.faults import Faults, Hopeless, document, some, validator
+from workbench.formats.faults import Faults, StopValidation, document, require_list, validator
 from workbench.formats.openai_chat.rules import chat_faults
 
 
 @validator
 def validate(data: bytes) -> Faults:
-    for number, entry in enumerate(some(document(data), "results"), 1):
+    for number, entry in enumerate(require_list(document(data), "results"), 1):
         where = f"Entry {number}"
         if not isinstance(entry, dict) or "task_id" not in entry:
             yield f"{where} has no task_id."
@@ -19,5 +19,5 @@ def validate(data: bytes) -> Faults:
             yield f"{where} has no reward."
         try:
             yield from chat_faults(entry.get("traj"), f" in entry {number}")
-        except Hopeless as last:
+        except StopValidation as last:
             yield str(last)

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.format import Part
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.formats.kit import zstd
 from workbench.formats.kit.database import LISTED, connect_for_listing, connect_to_bytes, rows
 from workbench.formats.kit.document import parse
@@ -48,7 +48,7 @@ def _document(path: Path, row: dict[str, Any]) -> bytes:
     return zstd.unpack(path, raw) if row.get("data_type") == "zstd" else raw
 
 
-def list_sessions(path: Path) -> list[Found]:
+def list_sessions(path: Path) -> list[SessionGlance]:
     """The threads at a glance, the newest first. Raises BadInput."""
     query = (
         f"SELECT id, summary, updated_at, LENGTH(data) AS _bytes FROM threads ORDER BY updated_at DESC LIMIT {LISTED}"
@@ -57,7 +57,7 @@ def list_sessions(path: Path) -> list[Found]:
         return [_found(path, row) for row in rows(database, query) if row["_bytes"]]
 
 
-def _found(path: Path, row: dict[str, Any]) -> Found:
+def _found(path: Path, row: dict[str, Any]) -> SessionGlance:
     time = seconds_of(row["updated_at"]) or path.stat().st_mtime
     title, part = text_of(row["summary"]), text_of(row["id"])
-    return Found(path, count_of(row["_bytes"]), time, ID, "Zed", title=title, part=part)
+    return SessionGlance(path, count_of(row["_bytes"]), time, ID, "Zed", title=title, part=part)

@@ -15,7 +15,7 @@ from workbench.base.errors import BadInput
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.bench.saved_work import SavedWork, work_of
-from workbench.finding.following import mark_of, read_finished
+from workbench.finding.following import file_mark, read_finished
 from workbench.formats.files import load
 from workbench.session import Message, Session
 from workbench.tokens import Counter
@@ -74,7 +74,7 @@ def look(host: Host, now: float | None = None) -> None:
             return
     elif following.mark is None or not host.app.app_focus:
         return
-    mark = mark_of(path)
+    mark = file_mark(path)
     if following.is_gone != (mark is None):
         following = replace(following, is_gone=mark is None)
         _put(host, following)
@@ -109,7 +109,7 @@ def toggle_follow(host: Host) -> None:
         host.tell("No longer followed.")
     elif path is None:
         host.tell("This session was not read from a file, so there is nothing to follow.", bad=True)
-    elif mark_of(path) is None:
+    elif file_mark(path) is None:
         _put(host, replace(view.following, is_gone=True))
         host.tell(_gone(host, path), bad=True)
     else:

@@ -240,10 +240,10 @@ can cancel without losing anything."""
 
 def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], None]) -> LoadingScreen.Ready:
     """Load, and make everything the first drawing needs, here and not where the screen is drawn. Raises BadInput."""
-    from workbench.finding.following import mark_of
+    from workbench.finding.following import file_mark
 
     source = opening.source
-    mark = mark_of(source) if isinstance(source, Path) else None
+    mark = file_mark(source) if isinstance(source, Path) else None
     session = _first_read(opening, lambda done, total: progress(round(READ * SCALE * done / max(total, 1)), SCALE))
     prepare()  # when the file's bytes are let go
     from workbench.bench import open_bench, with_limit, with_saved_scale, with_watched_rules

@@ -32,7 +32,7 @@ from workbench.base.errors import BadInput
 from workbench.base.figures import dollars
 from workbench.base.tables import Column
 from workbench.finding.discover import Result, discover, is_session_folder
-from workbench.formats.found import Found
+from workbench.formats.glance import SessionGlance
 from workbench.tui import entries
 from workbench.tui.entries import Entry
 from workbench.tui.failures import failure_of
@@ -216,11 +216,11 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
                 batch, posted = [], time.monotonic()
         self.post_message(self.Listed(batch))
 
-    def _found(self, worker: Worker[object]) -> Iterator[Found]:
+    def _found(self, worker: Worker[object]) -> Iterator[SessionGlance]:
         cancelled: Callable[[], bool] = lambda: worker.is_cancelled
         roots: Sequence[Path | None] = self.folders or [None]
         every: Iterator[Result] = chain.from_iterable(discover(root=root, cancelled=cancelled) for root in roots)
-        return (one for one in every if isinstance(one, Found))
+        return (one for one in every if isinstance(one, SessionGlance))
 
     @on(Listed)
     def _listed(self, event: Listed) -> None:

@@ -17,7 +17,7 @@ from workbench.formats.format import Sent
 from workbench.session import Block, Media, Message, Session, Text, ToolResult, ToolUse
 
 
-class Checked(Struct, frozen=True):
+class RequestComparison(Struct, frozen=True):
     """A recorded request beside the context shown for its answer. `difference` is the first one, in a phrase; "" where
     they are equal. `more` are characters that were sent and are not shown."""
 
@@ -34,7 +34,7 @@ def last_text(messages: Sequence[Message]) -> str:
     return texts[-1].strip() if texts else ""
 
 
-def checked(session: Session, requests: Iterable[Sent]) -> Iterator[Checked]:
+def compare_requests(session: Session, requests: Iterable[Sent]) -> Iterator[RequestComparison]:
     """Each request whose answer stands in an epoch, beside what stands before the answer there."""
     place = {
         session.messages[member].id: (epoch.number, at)
@@ -47,7 +47,7 @@ def checked(session: Session, requests: Iterable[Sent]) -> Iterator[Checked]:
             yield _compared(sent, session.context(number)[:at])
 
 
-def _compared(sent: Sent, shown: Sequence[Message]) -> Checked:
+def _compared(sent: Sent, shown: Sequence[Message]) -> RequestComparison:
     theirs, ours = _turns(sent.messages), _turns(shown)
     more = 0
     first = ""
@@ -57,7 +57,7 @@ def _compared(sent: Sent, shown: Sequence[Message]) -> Checked:
         first = first or (f"in turn {number} {difference}" if difference else "")
     if not first and len(theirs) != len(ours):
         first = f"{len(theirs)} turns were sent, {len(ours)} are shown"
-    return Checked(sent.answer, first, more)
+    return RequestComparison(sent.answer, first, more)
 
 
 def _turns(messages: Sequence[Message]) -> list[list[Message]]:

@@ -11,7 +11,7 @@ from workbench.session import Message, Session
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SessionGlance:
     """A session at a glance. `format` is its id, `tool` the agent's name; `time` of the last change, in seconds since
     the epoch.
 
@@ -43,7 +43,9 @@ class Found:
         return all(word in haystack for word in query.casefold().split())
 
 
-def described(found: Found, session: Session, *, is_whole: bool, shows_newest: bool = True) -> Found:
+def with_session_facts(
+    found: SessionGlance, session: Session, *, is_whole: bool, shows_newest: bool = True
+) -> SessionGlance:
     """`found` with the texts and figures of a session that was read from parts of its file, all of it if `is_whole`.
 
     `shows_newest`: the newest call is in `session`, so that its usage is that of the context.

@@ -15,7 +15,7 @@ from workbench.formats.export import export
 from workbench.formats.files import load, read_bytes
 from workbench.formats.format import Format
 from workbench.formats.loss import LossKind
-from workbench.formats.sound import sound
+from workbench.formats.sanitize import sanitize
 
 JSON = [known for known in WRITTEN if known.id != "aider"]
 COUNT = re.compile(rb'("(?:input|output|(?!max)[a-zA-Z_]*[tT]oken(?:s|Count)|tokens[A-Z]\w*)"\s*:\s*)[1-9]\d*')
@@ -81,7 +81,7 @@ def test_a8_every_validator_objects_to_a_negative_count_and_no_export_has_it(pat
     ],
 )  # fmt: skip
 def test_a8_such_values_alone_are_written_otherwise(before: bytes, after: bytes) -> None:
-    written, losses = sound(before)
+    written, losses = sanitize(before)
     assert (written, bool(losses)) == (after, before != after)
 
 

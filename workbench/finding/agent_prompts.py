@@ -17,21 +17,21 @@ from workbench.base.errors import BadInput
 from workbench.base.reading import open_file
 from workbench.finding.literals import (
     Worded,
-    asks,
     instructed_literal,
     python_constant,
+    requests_summary,
     tagged_literal,
     template_literal,
     whole_text,
 )
 from workbench.formats import files, registry
 from workbench.formats.machine import Program
-from workbench.formats.sent import last_text
+from workbench.formats.request_checks import last_text
 from workbench.session import Session
 
 
 @dataclass(frozen=True, slots=True)
-class ToolPrompt:
+class AgentPrompt:
     """A prompt as it was found: in which file, and where in it. `left_out` are parts that are filled in when it is sent
     and that its text goes without."""
 
@@ -46,15 +46,15 @@ class ToolPrompt:
 _BODIES = ("anthropic-messages", "openai-chat", "openai-responses", "gemini-body", "bedrock")
 
 
-def recorded(path: Path) -> list[ToolPrompt]:
+def recorded_prompts(path: Path) -> list[AgentPrompt]:
     """The prompts with which requests end that ask for a summary of what stands before them, each once, the last
     first: in a capture (HAR, claude-trace), in the body of one request, or in a session whose agent records its
     requests. Raises BadInput as a load does."""
-    found: dict[str, ToolPrompt] = {}
+    found: dict[str, AgentPrompt] = {}
     for number, last in enumerate(_last_texts(path), 1):
-        if asks(last):
+        if requests_summary(last):
             found.pop(last, None)
-            found[last] = ToolPrompt(last, path, f"request {number}")
+            found[last] = AgentPrompt(last, path, f"request {number}")
     return [*reversed(found.values())]
 
 
@@ -90,7 +90,7 @@ def program_of(preset: str) -> Program | None:
     return next((one for one in programs if one and one.preset == preset), None)
 
 
-def installed(preset: str, folders: Sequence[Path] = ()) -> list[ToolPrompt]:
+def installed_prompts(preset: str, folders: Sequence[Path] = ()) -> list[AgentPrompt]:
     """The prompts in the packages that lie in these folders, or, where none are named, in those of the command on PATH
     and of the virtual environment that is active."""
     program = program_of(preset)
@@ -106,12 +106,12 @@ def _files(folder: Path, program: Program) -> list[Path]:
     return [folder] if folder.is_file() else [one for pattern in program.files for one in sorted(folder.rglob(pattern))]
 
 
-def _held(file: Path, program: Program) -> list[ToolPrompt]:
+def _held(file: Path, program: Program) -> list[AgentPrompt]:
     """The prompt in a file, none where there is none or several are that could be meant."""
     found = {read for text in _around(file, program.name) if (read := _READ[program.kind](text, program.name))}
     read = next(iter(found)) if len(found) == 1 else None
     where = " ".join(program.name.split()) or "the whole text"
-    return [ToolPrompt(_in_order(read[0]), file, where, read[1])] if read else []
+    return [AgentPrompt(_in_order(read[0]), file, where, read[1])] if read else []
 
 
 def package_folders(program: Program) -> tuple[Path, ...]:
@@ -155,7 +155,7 @@ def _in_order(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().split("\n"))
 
 
-def looked_for(preset: str) -> str:
+def searched_folders(preset: str) -> str:
     """Folders in which `installed` looks by itself, in words; "" where no package of the agent can be read."""
     program = program_of(preset)
     if program is None or program.sealed:
@@ -163,20 +163,20 @@ def looked_for(preset: str) -> str:
     return ", ".join(map(str, package_folders(program))) or "the program on PATH"
 
 
-def found_in(preset: str, source: Path) -> list[ToolPrompt]:
+def prompts_in(preset: str, source: Path) -> list[AgentPrompt]:
     """Prompts in a capture, a request's body, a session, a text, an agent's program, or a folder with any of these but
     texts. Raises BadInput for a file that cannot be read."""
     if source.suffix in (".md", ".txt") and source.is_file():
         text = _in_order(source.read_text("utf-8", "replace"))
-        return [ToolPrompt(text, source, "the whole text")] if text else []
+        return [AgentPrompt(text, source, "the whole text")] if text else []
     if not source.is_dir():
         program = program_of(preset)
         is_program = program is not None and not program.sealed and source.is_file()
-        return (_held(source, program) if program and is_program else []) or recorded(source)
-    found: list[ToolPrompt] = []
+        return (_held(source, program) if program and is_program else []) or recorded_prompts(source)
+    found: list[AgentPrompt] = []
     for file in sorted(one for one in source.iterdir() if one.suffix in (".har", ".json", ".jsonl") and one.is_file()):
         try:
-            found += recorded(file)
+            found += recorded_prompts(file)
         except BadInput:
             continue
-    return found or installed(preset, [source])
+    return found or installed_prompts(preset, [source])

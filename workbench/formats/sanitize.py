@@ -32,7 +32,7 @@ _OF_TOOLS = frozenset(
 """Keys that hold tool input or tool results: numbers under them are data of the tool, not counts of the session."""
 
 
-def sound(data: bytes) -> tuple[bytes, Losses]:
+def sanitize(data: bytes) -> tuple[bytes, Losses]:
     """The JSON document or lines `data` without such values, and a loss for each kind that was there. Anything else
     than JSON stays as it is."""
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n\x00").startswith((b"{", b"[")):

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from workbench.base.errors import BadInput
+from workbench.finding.agent_prompts import AgentPrompt, installed_prompts, prompts_in, recorded_prompts
 from workbench.finding.literals import python_constant, template_literal
-from workbench.finding.tool_prompts import ToolPrompt, found_in, installed, recorded
 
 PROMPT = "Sum up the conversation for whoever rows on: a summary of what was asked and done." + " Be exact." * 20
 ASKED = [
@@ -50,7 +50,7 @@ def har(path: Path, *bodies: dict[str, Any]) -> Path:
 
 def test_the_last_text_of_a_request_that_asks_for_a_summary(tmp_path: Path) -> None:
     path = written(tmp_path / "body.json", body(user("One more thing.", PROMPT)))
-    assert recorded(path) == [ToolPrompt(PROMPT, path, "request 1")]
+    assert recorded_prompts(path) == [AgentPrompt(PROMPT, path, "request 1")]
 
 
 @pytest.mark.parametrize(
@@ -65,14 +65,14 @@ def test_the_last_text_of_a_request_that_asks_for_a_summary(tmp_path: Path) -> N
     ],
 )
 def test_other_requests_are_none(tmp_path: Path, last: dict[str, Any]) -> None:
-    assert recorded(written(tmp_path / "body.json", body(last))) == []
-    assert recorded(written(tmp_path / "alone.json", body(user(PROMPT), asked=[]))) == []
+    assert recorded_prompts(written(tmp_path / "body.json", body(last))) == []
+    assert recorded_prompts(written(tmp_path / "alone.json", body(user(PROMPT), asked=[]))) == []
 
 
 @pytest.mark.parametrize(("length", "found"), [(199, 0), (200, 1), (201, 1)])
 def test_it_has_at_least_two_hundred_characters(tmp_path: Path, length: int, found: int) -> None:
     text = "summary of the conversation".ljust(length, "x")
-    assert len(recorded(written(tmp_path / "body.json", body(user(text))))) == found
+    assert len(recorded_prompts(written(tmp_path / "body.json", body(user(text))))) == found
 
 
 def test_a_capture_holds_several_the_last_first_and_each_once(tmp_path: Path) -> None:
@@ -80,14 +80,14 @@ def test_a_capture_holds_several_the_last_first_and_each_once(tmp_path: Path) ->
     other = [{"role": "user", "content": "Count the oars."}, {"role": "assistant", "content": "Four."}]
     bodies = (body(), body(user(PROMPT)), body(user(newer), asked=other), body(user("Go on.")))
     path = har(tmp_path / "log.har", *bodies)
-    assert [(one.text, one.file) for one in recorded(path)] == [(newer, path), (PROMPT, path)]
+    assert [(one.text, one.file) for one in recorded_prompts(path)] == [(newer, path), (PROMPT, path)]
     (tmp_path / "notes.json").write_text("no JSON at all", "utf-8")
-    assert found_in("claude-code", tmp_path) == recorded(path)
+    assert prompts_in("claude-code", tmp_path) == recorded_prompts(path)
 
 
 def test_a_file_that_is_no_session_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="notes"):
-        recorded(written(tmp_path / "notes.json", {"a": 1}))
+        recorded_prompts(written(tmp_path / "notes.json", {"a": 1}))
 
 
 def package(root: Path, name: str, text: str) -> Path:
@@ -100,18 +100,18 @@ def package(root: Path, name: str, text: str) -> Path:
 def test_a_constant_of_a_module_of_javascript(tmp_path: Path) -> None:
     text = "const OTHER = `no`;\nexport const SUMMARIZATION_PROMPT = `Row \\`on\\`,\n${name({a: 1})}steer.  \nEnd.`;"
     path = package(tmp_path, "dist/core/compaction/compaction.js", text)
-    (found,) = installed("pi", [tmp_path])
-    assert found == ToolPrompt("Row `on`,\nsteer.\nEnd.", path, "SUMMARIZATION_PROMPT", ("name({a: 1})",))
-    assert found_in("pi", tmp_path) == [found]
-    assert installed("aider", [tmp_path]) == []
-    assert installed("codex", [tmp_path]) == []
+    (found,) = installed_prompts("pi", [tmp_path])
+    assert found == AgentPrompt("Row `on`,\nsteer.\nEnd.", path, "SUMMARIZATION_PROMPT", ("name({a: 1})",))
+    assert prompts_in("pi", tmp_path) == [found]
+    assert installed_prompts("aider", [tmp_path]) == []
+    assert installed_prompts("codex", [tmp_path]) == []
 
 
 def test_what_a_function_of_a_bundle_returns_and_no_text_twice(tmp_path: Path) -> None:
     lines = ["function getCompressionPrompt(plan) {", "  const kept = plan ? `keep ${plan}` : '';"]
     for name in ("bundle/chunk-A.js", "bundle/chunk-B.js"):
         package(tmp_path, name, "\n".join([*lines, "  return `Row.${kept}`.trim();", "}"]))
-    (found,) = installed("gemini-cli", [tmp_path])
+    (found,) = installed_prompts("gemini-cli", [tmp_path])
     assert (found.text, found.left_out, found.file.name) == ("Row.", ("kept",), "chunk-A.js")
 
 
@@ -152,7 +152,7 @@ def test_the_package_of_the_command_on_the_path(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "bin" / "pi").symlink_to(command)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.delenv("VIRTUAL_ENV", raising=False)
-    assert [one.file for one in installed("pi")] == [file]
+    assert [one.file for one in installed_prompts("pi")] == [file]
 
 
 # --- bundles whose names were taken out, and binaries with one in them ------------------------------------------------
@@ -189,15 +189,15 @@ GIVEN = "var Xb='Mind',Xa=`${Xb} the \\u201ctide\\u201d.`,"
 )
 def test_the_literal_for_a_whole_conversation_by_its_tags(tmp_path: Path, bundle: str, text: str | None) -> None:
     (tmp_path / "cli.js").write_text(bundle, "utf-8")
-    found = installed("claude-code", [tmp_path])
+    found = installed_prompts("claude-code", [tmp_path])
     assert [(one.text, one.left_out) for one in found] == ([] if text is None else [(text, ())])
-    assert found_in("claude-code", tmp_path) == found
+    assert prompts_in("claude-code", tmp_path) == found
 
 
 def test_what_only_a_call_knows_is_left_out(tmp_path: Path) -> None:
     """A name of one letter is that of what a function is given, whatever else of that name is in the bundle."""
     (tmp_path / "cli.js").write_text(f"var A='no';Ya=`{TAGGED.replace('${Xa}', '${A} ${f(1)} ${Unknown}')}`;", "utf-8")
-    (found,) = installed("claude-code", [tmp_path])
+    (found,) = installed_prompts("claude-code", [tmp_path])
     assert found.left_out == ("A", "f(1)", "Unknown")
 
 
@@ -213,7 +213,7 @@ def test_a_binary_is_read_around_the_tag_alone(tmp_path: Path) -> None:
     for more in (b";", b";;"):  # up to as many bytes it is read whole
         with binary.open("ab") as file:
             file.write(more)
-        (found,) = found_in("claude-code", binary)
+        (found,) = prompts_in("claude-code", binary)
         assert (found.text, found.file) == (PLAIN, binary)
 
 
@@ -235,21 +235,23 @@ TEMPLATE = "Write this.\n<template>\n## Tide\n</template>\nNo more."
 )
 def test_a_template_and_the_sentence_before_it(tmp_path: Path, bundle: str, text: str | None) -> None:
     (tmp_path / "opencode").write_text(bundle, "utf-8")
-    assert [one.text for one in installed("opencode", [tmp_path])] == ([] if text is None else [text])
+    assert [one.text for one in installed_prompts("opencode", [tmp_path])] == ([] if text is None else [text])
 
 
 def test_the_first_of_a_list_of_literals(tmp_path: Path) -> None:
     path = package(tmp_path, "core/dist/index.js", f"function f(a){{let z=[`{WORDS}\n\n## Goal\nRow.`,`More ${{a}}`]}}")
-    assert [(one.text, one.file) for one in installed("cline", [tmp_path])] == [(f"{WORDS}\n\n## Goal\nRow.", path)]
+    assert [(one.text, one.file) for one in installed_prompts("cline", [tmp_path])] == [
+        (f"{WORDS}\n\n## Goal\nRow.", path)
+    ]
     path.write_text(f"function f(a){{let z=[a,`{WORDS}\n\n## Goal\nRow.`]}}", "utf-8")
-    assert installed("cline", [tmp_path]) == []
+    assert installed_prompts("cline", [tmp_path]) == []
 
 
 def test_a_file_of_a_package_that_is_the_prompt(tmp_path: Path) -> None:
     path = package(tmp_path, "condenser/prompts/summarizing_system.j2", "Sum up.  \nBe exact.\n")
-    assert installed("openhands", [tmp_path]) == [ToolPrompt("Sum up.\nBe exact.", path, "the whole text")]
+    assert installed_prompts("openhands", [tmp_path]) == [AgentPrompt("Sum up.\nBe exact.", path, "the whole text")]
     path.write_text(" \n")
-    assert installed("openhands", [tmp_path]) == []
+    assert installed_prompts("openhands", [tmp_path]) == []
 
 
 def test_a_binary_that_lies_alone_is_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,7 +262,7 @@ def test_a_binary_that_lies_alone_is_looked_into(tmp_path: Path, monkeypatch: py
     (tmp_path / "claude").symlink_to(binary)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("VIRTUAL_ENV", raising=False)
-    assert [(one.text, one.file) for one in installed("claude-code")] == [(PLAIN, binary)]
+    assert [(one.text, one.file) for one in installed_prompts("claude-code")] == [(PLAIN, binary)]
 
 
 # --- texts, and sessions whose tool records its requests --------------------------------------------------------------
@@ -269,9 +271,9 @@ def test_a_binary_that_lies_alone_is_looked_into(tmp_path: Path, monkeypatch: py
 def test_a_text_is_the_prompt(tmp_path: Path) -> None:
     path = tmp_path / "prompt.md"
     path.write_text("\nSum up.  \nBe exact.\n")
-    assert found_in("codex", path) == [ToolPrompt("Sum up.\nBe exact.", path, "the whole text")]
+    assert prompts_in("codex", path) == [AgentPrompt("Sum up.\nBe exact.", path, "the whole text")]
     path.write_text(" \n")
-    assert found_in("codex", path) == []
+    assert prompts_in("codex", path) == []
 
 
 def test_the_request_of_claude_code_s_compacting_agent(tmp_path: Path) -> None:
@@ -294,10 +296,10 @@ def test_the_request_of_claude_code_s_compacting_agent(tmp_path: Path) -> None:
     path.write_text(
         "\n".join([*asked, line(2, "user", PROMPT), line(3, "assistant", [{"type": "text", "text": "Sum."}])])
     )
-    assert recorded(path) == [ToolPrompt(PROMPT, path, "request 1")]
+    assert recorded_prompts(path) == [AgentPrompt(PROMPT, path, "request 1")]
     other = tmp_path / "agent-other.jsonl"
     other.write_text(path.read_text().replace("acompact-70d8e7", "other"))
-    assert recorded(other) == []
+    assert recorded_prompts(other) == []
 
 
 def test_what_copilot_cli_kept_of_a_request(tmp_path: Path) -> None:
@@ -313,6 +315,6 @@ def test_what_copilot_cli_kept_of_a_request(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     talk = event("user.message", {"content": "Mend the rope."})
     path.write_text("\n".join([start, talk, event("model.messages_snapshot", {"kind": "k", "messages": sent})]))
-    assert [one.text for one in recorded(path)] == [PROMPT]
+    assert [one.text for one in recorded_prompts(path)] == [PROMPT]
     path.write_text("\n".join([start, talk, event("model.messages_snapshot", {"kind": "k", "messages": sent[:1]})]))
-    assert recorded(path) == []
+    assert recorded_prompts(path) == []
