@@ -21,8 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from workbench.facts.standing import parts_of  # noqa: E402
-from workbench.facts.standing_rules import Reach  # noqa: E402
+from workbench.facts.standing import typed_sentences  # noqa: E402
+from workbench.facts.standing_grammar import Reach  # noqa: E402
 from workbench.facts.standing_signs import BIAS, Sentence, signs  # noqa: E402
 
 SEEN = 3
@@ -75,7 +75,7 @@ def others(paths: Iterable[str]) -> Iterator[Labelled]:
 def rows(messages: Iterable[Labelled]) -> Iterator[tuple[frozenset[str], frozenset[str], bool]]:
     """Of each sentence its signs at first sight, all of them, and whether it is an instruction."""
     for message in messages:
-        found, pasted = parts_of(message.text)
+        found, pasted = typed_sentences(message.text)
         parts = [one.sentence for one in found]
         for at, part in enumerate(parts):
             if any(_same(part.text, one) for one in message.rules):

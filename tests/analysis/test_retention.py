@@ -22,9 +22,9 @@ from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, O
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies import strategy
 from workbench.conformance.building import context_of, summary
+from workbench.facts.all_facts import find_facts
+from workbench.facts.distinct import DistinctFact, distinct_facts
 from workbench.facts.fact import ErrorState, Fact, FactKind
-from workbench.facts.found import find
-from workbench.facts.known import Known, known
 from workbench.formats.files import load
 from workbench.session import Compaction, Message, Session, Span, Text
 from workbench.summarizers.driver import drive
@@ -399,15 +399,15 @@ def test_a2_figures_do_not_depend_on_who_asks_at_the_same_time(monkeypatch: pyte
     outcome = summarized("Some work was done.", context=alone, head=2)
     found: list[Retention] = []
 
-    def known_meanwhile(facts: Sequence[Fact]) -> tuple[Known, ...]:
+    def known_meanwhile(facts: Sequence[Fact]) -> tuple[DistinctFact, ...]:
         if not found:
-            monkeypatch.setattr("workbench.analysis.retention.known", known)
+            monkeypatch.setattr("workbench.analysis.retention.distinct_facts", distinct_facts)
             thread = Thread(target=lambda: found.append(retention(alone, outcome)))
             thread.start()
             thread.join()
-        return known(facts)
+        return distinct_facts(facts)
 
-    monkeypatch.setattr("workbench.analysis.retention.known", known_meanwhile)
+    monkeypatch.setattr("workbench.analysis.retention.distinct_facts", known_meanwhile)
     found.append(retention(alone, outcome))
     found.append(retention(alone, outcome))
     expected = retention(again, summarized("Some work was done.", context=again, head=2))
@@ -472,9 +472,9 @@ def test_outcomes_of_one_context_share_facts_and_change_no_verdict(
 
     def counted(messages: Sequence[Message]) -> tuple[Fact, ...]:
         searched.append(len(messages))
-        return find(messages)
+        return find_facts(messages)
 
-    monkeypatch.setattr("workbench.analysis.retention.find", counted)
+    monkeypatch.setattr("workbench.analysis.retention.find_facts", counted)
     assert [retention(context, one, following(session, epoch)) for one in outcomes] == alone
     assert searched == [len(later)], "facts of the later messages are found once"
     assert [retention(context, one) for one in outcomes] == [

@@ -12,7 +12,7 @@ import pytest
 from tests.analysis.courses import counter_of, session_of
 from workbench.analysis.course import Course, course_of
 from workbench.analysis.rework import Rework, rework, said_again, told_rework
-from workbench.facts.standing import said_in
+from workbench.facts.standing import rules_in_text
 from workbench.session import Block, Compaction, Epoch, Message, Text, ToolResult, ToolUse
 
 CUT = "the agent compacts here"
@@ -433,7 +433,7 @@ def test_instructions_are_looked_for_only_where_one_may_come_again() -> None:
 
     def rules_in(words: str) -> list[tuple[str, str]]:
         asked.append(words)
-        return [*said_in(words)]
+        return [*rules_in_text(words)]
 
     (found,) = rework(course, rules_in)
     assert asked == [RULE, "Weave on.", RULE]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from workbench.compaction.assembled.tool_result_rules import RULES, CallFacts
 from workbench.compaction.assembled.tool_results import COUNTED, ResultLimits, ToolKind, compress, kind_of
 from workbench.conformance.building import call
-from workbench.facts.envelope import envelope, holds_more
+from workbench.facts.envelope import envelope_is_partial, result_envelope
 from workbench.session import Media, Text, ToolResult, ToolUse
 
 
@@ -56,15 +56,15 @@ def test_a_tool_takes_the_rule_of_its_kind(one: ToolUse | None, kind: ToolKind) 
 
 @pytest.mark.parametrize("text", ['{"status": "open", "data": 1}', '{"status": "success", "id": 7}', '{"status": "su'])
 def test_json_that_is_no_envelope_is_plain_text(text: str) -> None:
-    assert envelope(answer(text)) == {"status": "success", "data": text}
-    assert envelope(answer(text, error=True))["status"] == "error"
+    assert result_envelope(answer(text)) == {"status": "success", "data": text}
+    assert result_envelope(answer(text, error=True))["status"] == "error"
 
 
 @pytest.mark.parametrize(("depth", "is_read"), [(199, True), (200, False), (990, False), (1_010, False)])
 def test_an_envelope_that_is_nested_too_deeply_is_plain_text(depth: int, is_read: bool) -> None:
     deep = answer('{"status": "success", "data": ' + '{"a":' * depth + "0" + "}" * (depth + 1))
-    assert (envelope(deep)["data"] != deep.text) is is_read
-    assert not holds_more(deep)
+    assert (result_envelope(deep)["data"] != deep.text) is is_read
+    assert not envelope_is_partial(deep)
 
 
 SMALL = ResultLimits(
@@ -270,9 +270,9 @@ def test_it_never_raises_grows_only_by_what_a_rule_asks_for_and_twice_is_as_once
     once = compress(one, answer(text, error=error), limits)
     if len(once.text) > len(text):
         is_cut = kind_of(one) in COUNTED and '"truncated":true' in once.text
-        assert is_cut or holds_more(answer(text, error=error))
-    assert not holds_more(once)
+        assert is_cut or envelope_is_partial(answer(text, error=error))
+    assert not envelope_is_partial(once)
     assert (once.call_id, once.is_error) == ("c", error)
-    status = envelope(answer(text, error=error))["status"]
-    assert envelope(once)["status"] == status
+    status = result_envelope(answer(text, error=error))["status"]
+    assert result_envelope(once)["status"] == status
     assert compress(one, once, limits) == once

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from workbench.facts.all_facts import find_facts
 from workbench.facts.fact import FactKind
-from workbench.facts.found import find
 from workbench.session import Block, Message, Text, ToolResult, ToolUse
 
 HERE = Path(__file__).with_name("labelled")
@@ -63,13 +63,13 @@ def scores(names: Iterable[str]) -> dict[str, Score]:
 
 def _compared(data: dict[str, Any]) -> Iterator[tuple[FactKind, list[Found], list[Found]]]:
     for stretch in data["stretches"]:
-        facts = find([_message(one) for one in stretch["messages"]])
+        facts = find_facts([_message(one) for one in stretch["messages"]])
         kinds: list[FactKind] = ["request", "decision", "path", "command", "error", "identifier", "number", "url"]
         for kind in kinds:
             found = list(dict.fromkeys((fact.message, fact.text) for fact in facts if fact.kind == kind))
             yield kind, found, [(id, text) for id, one, text in stretch["facts"] if one == kind]
     for user in data["users"]:
-        facts = find([_message({**user, "role": "user"})])
+        facts = find_facts([_message({**user, "role": "user"})])
         found = [(fact.message, fact.text) for fact in facts if fact.kind == "instruction"]
         yield "instruction", found, [(user["id"], text) for text in user["instructions"]]
     for failure in data.get("failures", ()):
@@ -79,7 +79,7 @@ def _compared(data: dict[str, Any]) -> Iterator[tuple[FactKind, list[Found], lis
             _message({"id": "call", "role": "assistant", "calls": [call]}),
             _message({"id": failure["id"], "role": "tool", "results": [answer]}),
         ]
-        found = [(fact.message, fact.text) for fact in find(messages) if fact.kind == "error"]
+        found = [(fact.message, fact.text) for fact in find_facts(messages) if fact.kind == "error"]
         yield "error", found, [(failure["id"], failure["error"])] if failure["error"] else []
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from workbench.conformance.building import agent, call, result
 from workbench.facts.calls import calls_in
-from workbench.facts.diffstat import FileChange, changes, diffstat, in_words
+from workbench.facts.diffstat import FileChange, diffstat, diffstat_text, file_changes
 from workbench.session import Message
 
 
@@ -19,7 +19,7 @@ def stat_of(*calls: tuple[str, dict[str, Any]], failed: tuple[int, ...] = ()) ->
             agent(f"a{n}", "", call(f"c{n}", name, **given)),
             result(f"r{n}", (f"c{n}", "x"), error=n in failed),
         ]
-    return diffstat(change for _, change in changes(calls_in(messages)))
+    return diffstat(change for _, change in file_changes(calls_in(messages)))
 
 
 PATCH = """*** Begin Patch
@@ -117,5 +117,5 @@ def test_long_texts_are_compared_as_bags_of_lines() -> None:
 
 
 def test_in_words() -> None:
-    assert in_words(()) == "0 files, +0 −0 lines"
-    assert in_words((FileChange("a", 3, 1),)) == "1 file, +3 −1 lines"
+    assert diffstat_text(()) == "0 files, +0 −0 lines"
+    assert diffstat_text((FileChange("a", 3, 1),)) == "1 file, +3 −1 lines"

@@ -9,17 +9,16 @@ import pytest
 
 from tests.facts.talk import agent, answered, call, edited, injecting, ran, result, user
 from workbench.base.text import clip_at_word
-from workbench.facts.again import Uses
+from workbench.facts.all_facts import find_facts
 from workbench.facts.calls import calls_in
-from workbench.facts.decided import is_decision
-from workbench.facts.done import same_command
+from workbench.facts.commands_and_paths import core_command
+from workbench.facts.decisions import is_decision
+from workbench.facts.distinct import FactUses, distinct_facts
 from workbench.facts.errors import error_line
 from workbench.facts.fact import Fact
-from workbench.facts.found import find
-from workbench.facts.known import known
-from workbench.facts.plan import plan_of
+from workbench.facts.tasks import tasks_of
 from workbench.facts.tools import normal_path
-from workbench.facts.wording import HEAD_CHARS, own_words, sentences, spoken
+from workbench.facts.wording import HEAD_CHARS, message_prose, prose, sentences
 from workbench.formats.files import load
 from workbench.session import Message, Text
 
@@ -38,7 +37,7 @@ def test_instructions_come_only_from_the_users_own_messages() -> None:
         user("Always do as the hook says.", kind="meta"),
         user("Never forget the summary.", kind="summary"),
     ]
-    found = kinds(find(messages), "instruction")
+    found = kinds(find_facts(messages), "instruction")
     assert [(fact.text, fact.message) for fact in found] == [
         ("Never push to main.", messages[0].id),
         ("Only fix the parser.", messages[3].id),
@@ -65,7 +64,7 @@ def test_decisions(sentence: str, decided: bool) -> None:
 
 def test_requests_know_whether_they_were_answered() -> None:
     messages = [user("one"), agent("done"), user("two"), *ran("ls", "a"), user("three")]
-    assert [(f.text, f.ok) for f in kinds(find(messages), "request")] == [
+    assert [(f.text, f.ok) for f in kinds(find_facts(messages), "request")] == [
         ("one", True),
         ("two", False),
         ("three", False),
@@ -74,19 +73,19 @@ def test_requests_know_whether_they_were_answered() -> None:
 
 def test_a_refused_call_is_no_error() -> None:
     words = "The user doesn't want to proceed with this tool use. The tool use was rejected."
-    facts = find([*ran("rm -rf x", words, is_error=True)])
+    facts = find_facts([*ran("rm -rf x", words, is_error=True)])
     assert not kinds(facts, "error")
     assert kinds(facts, "command")[0].detail == "refused by the user"
 
 
 def test_errors_in_files_that_are_read_are_not_errors() -> None:
     read = call("Read", {"file_path": "/log"})
-    assert not kinds(find([agent("", read), result(read, "ValueError: old news")]), "error")
+    assert not kinds(find_facts([agent("", read), result(read, "ValueError: old news")]), "error")
 
 
 def test_commands_carry_their_result() -> None:
     messages = [*ran("pytest", "x\n42 passed in 1.2s\n\n"), *ran("false", "Exit code 1", is_error=True)]
-    assert [(f.text, f.detail, f.ok) for f in kinds(find(messages), "command")] == [
+    assert [(f.text, f.detail, f.ok) for f in kinds(find_facts(messages), "command")] == [
         ("pytest", "42 passed in 1.2s", True),
         ("false", "", False),
     ]
@@ -94,7 +93,7 @@ def test_commands_carry_their_result() -> None:
 
 def test_paths_of_calls_and_of_words() -> None:
     messages = [user("look at src/app.py:12 and `README.md`, not at 1.2 or e.g. this/that"), *edited("./src//app.py")]
-    assert [(f.text, f.detail, f.ok) for f in kinds(find(messages), "path")] == [
+    assert [(f.text, f.detail, f.ok) for f in kinds(find_facts(messages), "path")] == [
         ("src/app.py", "mentioned", None),
         ("README.md", "mentioned", None),
         ("src/app.py", "modified", True),
@@ -105,15 +104,15 @@ def test_normal_paths() -> None:
     assert normal_path("C:\\x\\.\\a.go") == "C:/x/a.go"
     assert (normal_path(" "), normal_path("a\\b.py"), normal_path("a\\b/c.py")) == ("", "a/b.py", "a\\b/c.py")
     assert normal_path("./a/../b.py ") == "b.py"
-    assert same_command("cd /p && pytest -q 2>&1 | tail -5") == "pytest -q"
-    assert same_command('go test ./a 2>&1 | grep -E "FAIL|---" | head -20') == "go test ./a"
-    assert same_command("a | b") == "a | b"
-    assert same_command("FOO=1 npm test") == "npm test"
+    assert core_command("cd /p && pytest -q 2>&1 | tail -5") == "pytest -q"
+    assert core_command('go test ./a 2>&1 | grep -E "FAIL|---" | head -20') == "go test ./a"
+    assert core_command("a | b") == "a | b"
+    assert core_command("FOO=1 npm test") == "npm test"
 
 
 def test_names_and_numbers() -> None:
     words = "See PR #12 and commit 3f9a2bc, set API_KEY_X; run parse_all() on port 8080, v1.4.2, 30 seconds."
-    facts = find([user(words), agent("parse_all() is in https://example.org/a_b). parse_all() again")])
+    facts = find_facts([user(words), agent("parse_all() is in https://example.org/a_b). parse_all() again")])
     assert {f.text for f in kinds(facts, "identifier")} >= {"PR #12", "3f9a2bc", "API_KEY_X", "parse_all"}
     assert {f.text for f in kinds(facts, "number")} == {"port 8080", "v1.4.2", "30 seconds"}
     assert [f.text for f in kinds(facts, "url")] == ["https://example.org/a_b"]
@@ -138,7 +137,7 @@ def test_names_and_numbers() -> None:
     ],
 )
 def test_what_is_no_identifier(words: str, found: list[str]) -> None:
-    assert [fact.text for fact in kinds(find([user(words)]), "identifier")] == found
+    assert [fact.text for fact in kinds(find_facts([user(words)]), "identifier")] == found
 
 
 @pytest.mark.parametrize(
@@ -157,11 +156,11 @@ def test_what_is_no_identifier(words: str, found: list[str]) -> None:
     ],
 )
 def test_numbers_with_their_unit(words: str, found: list[str]) -> None:
-    assert [fact.text for fact in kinds(find([user(words)]), "number")] == found
+    assert [fact.text for fact in kinds(find_facts([user(words)]), "number")] == found
 
 
 def test_the_words_around_a_number() -> None:
-    (fact,) = kinds(find([user("The cache may hold\nno more than 512 MB of maps on the small boat.")]), "number")
+    (fact,) = kinds(find_facts([user("The cache may hold\nno more than 512 MB of maps on the small boat.")]), "number")
     assert fact.detail == "no more than 512 MB of maps on the small boat."
 
 
@@ -182,7 +181,7 @@ def test_the_words_around_a_number() -> None:
     ],
 )
 def test_what_stands_around_a_command_is_not_the_command(command: str, same: str) -> None:
-    assert same_command(command) == same
+    assert core_command(command) == same
 
 
 @pytest.mark.parametrize(
@@ -194,7 +193,7 @@ def test_what_stands_around_a_command_is_not_the_command(command: str, same: str
 )
 def test_a_long_here_document_is_told_by_its_first_line(body: str, told: str) -> None:
     command = f"cat > a.md <<'EOF'\n{body}EOF\nls <<< x"
-    (fact,) = kinds(find([*ran(command, "ok")]), "command")
+    (fact,) = kinds(find_facts([*ran(command, "ok")]), "command")
     assert fact.text == f"cat > a.md <<'EOF'\n{told}EOF\nls <<< x"
 
 
@@ -211,17 +210,17 @@ def test_a_long_here_document_is_told_by_its_first_line(body: str, told: str) ->
     ],
 )
 def test_a_number_ends_in_a_digit(words: str, numbers: list[str]) -> None:
-    assert [fact.text for fact in kinds(find([user(words)]), "number")] == numbers
+    assert [fact.text for fact in kinds(find_facts([user(words)]), "number")] == numbers
 
 
 def test_long_texts_are_searched_at_their_ends() -> None:
     filler = "word " * (HEAD_CHARS // 2)
-    facts = find([user(f"From now on push.\n{filler}\nFrom now on lint.\n{filler}\nFrom now on use tabs.")])
+    facts = find_facts([user(f"From now on push.\n{filler}\nFrom now on lint.\n{filler}\nFrom now on use tabs.")])
     assert [f.text for f in kinds(facts, "instruction")] == ["From now on push.", "From now on use tabs."]
 
 
 def test_own_words() -> None:
-    assert own_words("a\n~~~\ncode\n~~~\nb") == "a\nb"
+    assert prose("a\n~~~\ncode\n~~~\nb") == "a\nb"
 
 
 @pytest.mark.parametrize(
@@ -236,7 +235,7 @@ def test_own_words() -> None:
     ],
 )
 def test_who_speaks(message: Message, words: str) -> None:
-    assert spoken(message) == words
+    assert message_prose(message) == words
 
 
 def test_the_plan_of_every_kind() -> None:
@@ -246,13 +245,13 @@ def test_the_plan_of_every_kind() -> None:
     create, update = call("TaskCreate", {"subject": "c"}), call("TaskUpdate", {"taskId": "7", "status": "in_progress"})
     codex = call("update_plan", {"plan": [{"step": "d", "status": "in_progress"}, "junk"]})
     roo = call("update_todo_list", {"todos": "[x] e\n[-] f\n[ ] g"})
-    assert [(t.text, t.status) for t in plan_of(calls_in([agent("", todo)]))] == [("a", "completed"), ("b", "pending")]
+    assert [(t.text, t.status) for t in tasks_of(calls_in([agent("", todo)]))] == [("a", "completed"), ("b", "pending")]
     made = [agent("", create), result(create, "Task #7 created successfully: c"), agent("", update)]
-    assert [(t.text, t.status, t.index) for t in plan_of(calls_in(made))] == [("c", "in_progress", 2)]
-    assert [(t.text, t.status) for t in plan_of(calls_in([agent("", todo), agent("", codex)]))] == [
+    assert [(t.text, t.status, t.index) for t in tasks_of(calls_in(made))] == [("c", "in_progress", 2)]
+    assert [(t.text, t.status) for t in tasks_of(calls_in([agent("", todo), agent("", codex)]))] == [
         ("d", "in_progress")
     ]
-    assert [t.status for t in plan_of(calls_in([agent("", roo)]))] == ["completed", "in_progress", "pending"]
+    assert [t.status for t in tasks_of(calls_in([agent("", roo)]))] == ["completed", "in_progress", "pending"]
 
 
 @pytest.mark.parametrize(
@@ -265,13 +264,13 @@ def test_hostile_texts_come_to_an_end(text: str) -> None:
     """A pattern that backtracks would take hours over these, and the suite's time limit would stop it."""
     used = call("Bash", {"command": text})
     messages = [user(text), agent(text, used), result(used, text, is_error=True)]
-    assert all(fact.index in (0, 1, 2) for fact in find(messages))
+    assert all(fact.index in (0, 1, 2) for fact in find_facts(messages))
 
 
 def test_every_fact_of_a_real_session_stands_where_it_says(shared: Path) -> None:
     session = load(shared / "sessions/claude-code/spotter-fa812bfe.jsonl")
-    facts = find(session.messages)
-    assert facts == find(session.messages)
+    facts = find_facts(session.messages)
+    assert facts == find_facts(session.messages)
     assert all(session.messages[fact.index].id == fact.message for fact in facts)
     assert {fact.kind for fact in facts} >= {"request", "path", "command", "error", "identifier", "number"}
     sessions = {fact.text for fact in facts if fact.kind == "error" and not fact.ok}
@@ -279,7 +278,7 @@ def test_every_fact_of_a_real_session_stands_where_it_says(shared: Path) -> None
 
 
 def test_lone_surrogates_and_empty_messages() -> None:
-    facts = find([Message("m", "user", (Text("Never \ud800 push"),)), Message("n", "user", ()), user("   ")])
+    facts = find_facts([Message("m", "user", (Text("Never \ud800 push"),)), Message("n", "user", ()), user("   ")])
     assert [f.text for f in kinds(facts, "instruction")] == ["Never \ud800 push"]
 
 
@@ -567,14 +566,14 @@ def test_where_an_error_came_from_and_how_it_ended(
     messages: list[tuple[Message, ...]], detail: str, state: str, by: str
 ) -> None:
     flat = [one for pair in messages for one in pair]
-    first = kinds(find(flat), "error")[0]
+    first = kinds(find_facts(flat), "error")[0]
     assert (first.detail, first.state, first.by, first.message) == (detail, state, by, flat[first.index].id)
 
 
 def test_an_error_of_a_tool_without_a_file_and_one_that_a_user_pasted() -> None:
     task = call("Task", {"prompt": "look"})
     messages = [agent("", task), result(task, "no agent", is_error=True), user("help\nValueError: boom\nKeyError: x")]
-    assert [(f.text, f.detail, f.state, f.index) for f in kinds(find(messages), "error")] == [
+    assert [(f.text, f.detail, f.state, f.index) for f in kinds(find_facts(messages), "error")] == [
         ("no agent", "Task", "unknown", 1),
         ("ValueError: boom", "reported by the user", "unknown", 2),
     ]
@@ -626,12 +625,12 @@ def test_the_line_that_says_what_went_wrong(text: str, of_command: bool, line: s
 )
 def test_what_is_used_again(stated: str, later: Message, used: bool) -> None:
     messages = [user(stated), agent("ok"), later]
-    facts = find(messages)
+    facts = find_facts(messages)
     wanted = {"open": "path", "see": "identifier", "Never": "instruction", "Let's": "decision"}[stated.split()[0]]
     wanted = "url" if "http" in stated else wanted
-    one = next(one for one in known(facts) if one.kind == wanted and one.first.index == 0)
-    assert (2 in Uses(messages, facts, [one]).of(one)) is used
-    assert 0 in Uses(messages, facts, []).of(one)
+    one = next(one for one in distinct_facts(facts) if one.kind == wanted and one.first.index == 0)
+    assert (2 in FactUses(messages, facts, [one]).of(one)) is used
+    assert 0 in FactUses(messages, facts, []).of(one)
 
 
 @pytest.mark.parametrize(
@@ -653,7 +652,7 @@ def test_what_is_used_again(stated: str, later: Message, used: bool) -> None:
     ],
 )
 def test_paths_that_are_spoken_of(words: str, paths: list[str]) -> None:
-    assert [fact.text for fact in kinds(find([user(words)]), "path")] == paths
+    assert [fact.text for fact in kinds(find_facts([user(words)]), "path")] == paths
 
 
 def test_what_is_said_again_in_other_letters_is_known_once() -> None:
@@ -666,14 +665,16 @@ def test_what_is_said_again_in_other_letters_is_known_once() -> None:
         "open src/a.py",
     ]
     once = [
-        (one.kind, len(one.mentions)) for one in known(find([user(text) for text in said])) if one.kind != "request"
+        (one.kind, len(one.mentions))
+        for one in distinct_facts(find_facts([user(text) for text in said]))
+        if one.kind != "request"
     ]
     assert once == [("decision", 2), ("instruction", 2), ("path", 1), ("path", 1)]
 
 
 def test_a_failure_without_a_word_hides_no_other() -> None:
     messages = [*failing("ls x", "Exit code 1"), *failing("curl a")]
-    assert [fact.detail for fact in kinds(find(messages), "error")] == ["`curl a`"]
+    assert [fact.detail for fact in kinds(find_facts(messages), "error")] == ["`curl a`"]
 
 
 @pytest.mark.parametrize(
@@ -688,7 +689,7 @@ def test_a_failure_without_a_word_hides_no_other() -> None:
 )
 def test_a_task_is_changed_by_its_number(update: dict[str, object], status: str) -> None:
     create, change = call("TaskCreate", {"subject": "c  d"}), call("TaskUpdate", update)
-    (task,) = plan_of(calls_in([agent("", create), result(create, "Task #1 created"), agent("", change)]))
+    (task,) = tasks_of(calls_in([agent("", create), result(create, "Task #1 created"), agent("", change)]))
     assert (task.text, task.status, task.index) == (
         "c d",
         status,
@@ -703,9 +704,9 @@ def fetched(url: str, *, fails: bool) -> tuple[Message, Message]:
 
 def test_an_address_that_cannot_be_had_is_open_until_it_can() -> None:
     gone, other = fetched("https://a.org", fails=True), fetched("https://b.org", fails=False)
-    assert [(f.state, f.detail) for f in kinds(find([*gone, *other]), "error")] == [("open", "WebFetch")]
+    assert [(f.state, f.detail) for f in kinds(find_facts([*gone, *other]), "error")] == [("open", "WebFetch")]
     again = fetched("https://a.org", fails=False)
-    assert [f.state for f in kinds(find([*gone, *again]), "error")] == ["resolved"]
+    assert [f.state for f in kinds(find_facts([*gone, *again]), "error")] == ["resolved"]
 
 
 @pytest.mark.parametrize(
@@ -736,7 +737,7 @@ def test_a_command_in_the_background_ended_as_a_later_call_tells(fetched: str, o
     ],
 )
 def test_what_failed_without_an_errors_name_is_told_by_how_it_ended(command: str, output: str, line: str) -> None:
-    assert [f.text for f in kinds(find(failing(command, output)), "error")] == ([line] if line else [])
+    assert [f.text for f in kinds(find_facts(failing(command, output)), "error")] == ([line] if line else [])
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.facts.talk import agent, call, ran, result, user
+from workbench.facts.all_facts import find_facts
 from workbench.facts.fact import Fact
-from workbench.facts.found import find
 from workbench.session import Message
 
 STEPS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("labelled_work.json").read_text("utf-8"))["steps"]
@@ -34,7 +34,7 @@ def messages_of(step: dict[str, Any]) -> tuple[Message, ...]:
 def by_step() -> list[tuple[dict[str, Any], list[Fact]]]:
     """Each step with the facts of its messages."""
     messages = [messages_of(step) for step in STEPS]
-    facts = find([message for several in messages for message in several])
+    facts = find_facts([message for several in messages for message in several])
     return [
         (step, [fact for fact in facts if fact.message in {message.id for message in several}])
         for step, several in zip(STEPS, messages, strict=True)

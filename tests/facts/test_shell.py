@@ -6,10 +6,10 @@ import pytest
 
 from tests.facts.talk import agent, call, ran, result
 from workbench.facts import powershell
+from workbench.facts.all_facts import find_facts
 from workbench.facts.calls import calls_in, is_check
-from workbench.facts.found import find
 from workbench.facts.shell import effects, views
-from workbench.facts.shell_lines import LONGEST, is_told, simple_commands
+from workbench.facts.shell_lines import MAX_LINE_CHARS, simple_commands, status_covers
 from workbench.session import Message
 
 C, M, D, R = "created", "modified", "deleted", "reverted"
@@ -74,8 +74,8 @@ C, M, D, R = "created", "modified", "deleted", "reverted"
         ("$(" * 100 + "rm x", []),
         ("# rm x\nrm y # rm z", [(D, "y")]),
         ("rm \\\n  x", [(D, "x")]),
-        ("rm " + "x" * (LONGEST - 3), [(D, "x" * (LONGEST - 3))]),
-        ("rm " + "x" * (LONGEST - 2), []),
+        ("rm " + "x" * (MAX_LINE_CHARS - 3), [(D, "x" * (MAX_LINE_CHARS - 3))]),
+        ("rm " + "x" * (MAX_LINE_CHARS - 2), []),
     ],
 )
 def test_what_a_line_does(line: str, done: list[tuple[str, str]]) -> None:
@@ -155,7 +155,7 @@ def test_which_files_a_line_shows(line: str, shown: list[str]) -> None:
     ],
 )
 def test_whether_the_status_tells_of_a_check(line: str, told: bool) -> None:
-    assert is_told(line, is_check) is told
+    assert status_covers(line, is_check) is told
 
 
 def outcome(command: str, output: str, *, is_error: bool = False) -> bool | None:
@@ -191,7 +191,7 @@ def test_a_check_behind_a_pipe_has_not_passed_by_its_status(command: str, output
 
 
 def files(messages: list[Message]) -> list[tuple[str, str, bool | None]]:
-    return [(fact.detail, fact.text, fact.ok) for fact in find(messages) if fact.kind == "path"]
+    return [(fact.detail, fact.text, fact.ok) for fact in find_facts(messages) if fact.kind == "path"]
 
 
 REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected."
@@ -304,6 +304,6 @@ def test_what_only_looks_like_a_blank_is_part_of_a_word(blank: str) -> None:
 @pytest.mark.parametrize("part", ['"`', "'\"", "@'\n", "a,", "$((", "<<a ", "{a,"])
 def test_a_line_that_never_closes_comes_to_an_end(part: str) -> None:
     """What reads on to the end from every quote or bracket would take minutes, and the suite's time limit stop it."""
-    line = "rm x; {" + part * ((LONGEST - 10) // len(part))
+    line = "rm x; {" + part * ((MAX_LINE_CHARS - 10) // len(part))
     assert [(one.kind, one.path) for one in powershell.effects(line)][:1] == [(D, "x")]
     assert [(one.kind, one.path) for one in effects(line)][:1] == [(D, "x")]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.facts.talk import agent, user
-from workbench.facts.said import is_instruction
-from workbench.facts.standing import PIN_REASON, STANDS, said_in, standing
-from workbench.facts.standing_signs import LONG, Sentence, chances, is_long
+from workbench.facts.requests import is_instruction
+from workbench.facts.standing import PIN_REASON, RULE_PROBABILITY, rules_in_text, standing_rules
+from workbench.facts.standing_signs import LONG_MESSAGE, Sentence, is_long, probabilities
 
 SENTENCES = Path(__file__).with_name("sentences")
 
@@ -47,7 +47,7 @@ def test_nine_languages_are_read_by_one_grammar(language: str, lines: list[str])
 @pytest.mark.parametrize(("language", "lines"), by_language("messages").items())
 def test_whole_messages_are_told_from_orders_of_one_thing(language: str, lines: list[str]) -> None:
     wanted = [line for line in lines if line[0] == "+"]
-    found = [line for line in lines if [*said_in(line[2:])]]
+    found = [line for line in lines if [*rules_in_text(line[2:])]]
     assert {line[0] for line in lines} == {"+", "-"}
     assert len([line for line in found if line[0] == "-"]) <= 1
     assert len(found) / len(wanted) >= 0.85
@@ -83,7 +83,7 @@ SUMMARY = (
     ],
 )  # fmt: skip
 def test_rules_stand_as_they_were_written(words: str, found: list[str] | None) -> None:
-    said = [text for text, _ in said_in(words)]
+    said = [text for text, _ in rules_in_text(words)]
     assert said == ([words] if found is None else found)
     assert all(text in words for text in said)
 
@@ -103,8 +103,8 @@ def test_rules_stand_as_they_were_written(words: str, found: list[str] | None) -
     ],
 )
 def test_how_one_text_is_to_be_is_a_rule_only_where_no_text_is_asked_for(rule: str, one_thing: str) -> None:
-    assert [*said_in(f"{one_thing} {rule}")] == [*said_in(f"{rule}\n{one_thing}")] == []
-    assert [text for text, _ in said_in(rule)] == [rule]
+    assert [*rules_in_text(f"{one_thing} {rule}")] == [*rules_in_text(f"{rule}\n{one_thing}")] == []
+    assert [text for text, _ in rules_in_text(rule)] == [rule]
 
 
 @pytest.mark.parametrize(
@@ -122,8 +122,8 @@ def test_how_one_text_is_to_be_is_a_rule_only_where_no_text_is_asked_for(rule: s
     ],
 )
 def test_what_is_for_all_to_come_is_a_rule_beside_anything(rule: str, one_thing: str) -> None:
-    assert [text for text, _ in said_in(f"{one_thing} {rule}")] == [rule]
-    assert [text for text, _ in said_in(f"{rule}\n{one_thing}")] == [rule]
+    assert [text for text, _ in rules_in_text(f"{one_thing} {rule}")] == [rule]
+    assert [text for text, _ in rules_in_text(f"{rule}\n{one_thing}")] == [rule]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_what_is_for_all_to_come_is_a_rule_beside_anything(rule: str, one_thing:
     ],
 )
 def test_how_the_agent_works_is_a_rule_beside_a_request(rule: str, where: str) -> None:
-    assert [text for text, _ in said_in(f"{where} {rule}")] == [rule]
+    assert [text for text, _ in rules_in_text(f"{where} {rule}")] == [rule]
 
 
 @pytest.mark.parametrize(
@@ -150,14 +150,14 @@ def test_how_the_agent_works_is_a_rule_beside_a_request(rule: str, where: str) -
     [("Never touch the tests.", True), ("Ask me before you commit.", True), ("Use the pier module only.", False)],
 )
 def test_in_a_long_text_only_what_is_sure_is_a_rule(rule: str, surely: bool) -> None:
-    plan = "The pier is built of oak. " * (LONG // len("The pier is built of oak. ") + 1)
-    assert [text for text, _ in said_in(rule)] == [rule]
-    assert [text for text, _ in said_in(f"{plan}{rule}")] == ([rule] if surely else [])
+    plan = "The pier is built of oak. " * (LONG_MESSAGE // len("The pier is built of oak. ") + 1)
+    assert [text for text, _ in rules_in_text(rule)] == [rule]
+    assert [text for text, _ in rules_in_text(f"{plan}{rule}")] == ([rule] if surely else [])
 
 
 def test_a_message_is_long_from_its_size_on() -> None:
-    assert not is_long([Sentence("x" * LONG)])
-    assert is_long([Sentence("x" * LONG), Sentence("y")])
+    assert not is_long([Sentence("x" * LONG_MESSAGE)])
+    assert is_long([Sentence("x" * LONG_MESSAGE), Sentence("y")])
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_message_is_long_from_its_size_on() -> None:
     ],
 )
 def test_the_latest_wins_of_what_speaks_of_one_thing(earlier: str, later: str, replaces: bool) -> None:
-    first, second = standing([user(earlier), agent("Sure."), user(later)])
+    first, second = standing_rules([user(earlier), agent("Sure."), user(later)])
     assert (first.superseded_by, second.superseded_by) == (second.fact if replaces else None, None)
 
 
@@ -243,7 +243,7 @@ def test_the_latest_wins_of_what_speaks_of_one_thing(earlier: str, later: str, r
     ],
 )
 def test_a_prohibition_can_be_taken_back(earlier: str, later: str) -> None:
-    first, *others = standing([user(earlier), agent("Sure."), user("You can push now."), user(later)])
+    first, *others = standing_rules([user(earlier), agent("Sure."), user("You can push now."), user(later)])
     assert first.fact.text == earlier
     assert first.superseded_by is not None
     assert first.superseded_by.text == later
@@ -252,7 +252,7 @@ def test_a_prohibition_can_be_taken_back(earlier: str, later: str) -> None:
 
 def test_an_exception_leaves_the_rule_as_it_is() -> None:
     said = ["Never touch the drafts folder.", "You may touch the drafts folder this once."]
-    assert [one.superseded_by for one in standing([user(text) for text in said])] == [None]
+    assert [one.superseded_by for one in standing_rules([user(text) for text in said])] == [None]
 
 
 def test_what_is_taken_back_has_to_be_told_apart() -> None:
@@ -262,7 +262,7 @@ def test_what_is_taken_back_has_to_be_told_apart() -> None:
         "Never begin an answer with a greeting.",
         "Forget the rule about answers.",
     ]
-    assert [one.superseded_by for one in standing([user(text) for text in said])] == [None, None]
+    assert [one.superseded_by for one in standing_rules([user(text) for text in said])] == [None, None]
 
 
 def test_pin_passages_stand_and_repetitions_count_once() -> None:
@@ -272,7 +272,7 @@ def test_pin_passages_stand_and_repetitions_count_once() -> None:
         user("```\nNever in code.\n```\nnever push."),
         user("Never from a summary.", kind="summary"),
     ]
-    pin, push = standing(messages)
+    pin, push = standing_rules(messages)
     assert (pin.fact.text, pin.reason, pin.fact.message) == (
         "The port is 8080,\nand stays so.",
         PIN_REASON,
@@ -293,14 +293,14 @@ def test_pin_passages_stand_and_repetitions_count_once() -> None:
     ],
 )
 def test_a_doubt_is_no_rule_and_a_short_word_ends_a_sentence(words: str, found: list[str]) -> None:
-    assert [text for text, _ in said_in(words)] == found
+    assert [text for text, _ in rules_in_text(words)] == found
 
 
 def test_what_stands_beside_it_weighs_with_a_sentence() -> None:
     rule, order = Sentence("At most four lines."), Sentence("Write a poem about the harbour.")
-    (alone,), (_, beside) = chances([rule]), chances([order, rule])
-    assert alone > STANDS > beside
-    assert chances([rule]) == [alone]
+    (alone,), (_, beside) = probabilities([rule]), probabilities([order, rule])
+    assert alone > RULE_PROBABILITY > beside
+    assert probabilities([rule]) == [alone]
 
 
 def test_a_weight_is_told_for_every_sign_once() -> None:
@@ -317,9 +317,9 @@ def test_a_sentence_that_begins_in_a_quotation_is_no_instruction_by_itself() -> 
         'anywhere else, which is consistent with the "best\n'
         '  effort — never block" comment, but if you ever want to know that the hook is broken, this hides it.'
     )
-    assert [*said_in(review)] == []
+    assert [*rules_in_text(review)] == []
 
 
 def test_a_line_behind_a_sign_for_inches_is_one_by_itself() -> None:
     text = 'The old screen is 27" wide\nalways call the new one "the big screen" in every message'
-    assert [rule for rule, _ in said_in(text)] == ['always call the new one "the big screen" in every message']
+    assert [rule for rule, _ in rules_in_text(text)] == ['always call the new one "the big screen" in every message']

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from workbench.facts.terms import stemmed
+from workbench.facts.terms import stem
 
 WORDS = [
     f"{head}{end}" for head in ("abend", "bearbeit", "datei", "verhandl", "x") for end in ("", "en", "ungen")
@@ -25,7 +25,7 @@ def threads_that_take_turns_often() -> Iterator[None]:
 
 @pytest.mark.usefixtures("threads_that_take_turns_often")
 def test_several_threads_take_endings_off_at_once() -> None:
-    bare = stemmed.__wrapped__  # each time anew: the cache would ask once for a word
+    bare = stem.__wrapped__  # each time anew: the cache would ask once for a word
     alone = [bare(word, "german") for word in WORDS]
     with ThreadPoolExecutor(6) as pool:
         together = list(pool.map(lambda _: [bare(word, "german") for word in WORDS], range(6)))

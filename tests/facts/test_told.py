@@ -9,14 +9,13 @@ import pytest
 
 from tests.paths import SAMPLES
 from tests.told import assert_told
-from workbench.facts.again import Uses
+from workbench.facts.all_facts import find_facts
 from workbench.facts.calls import calls_in
-from workbench.facts.diffstat import changes, diffstat, in_words
+from workbench.facts.diffstat import diffstat, diffstat_text, file_changes
+from workbench.facts.distinct import FactUses, distinct_facts
 from workbench.facts.fact import Fact
-from workbench.facts.found import find
-from workbench.facts.known import known
-from workbench.facts.plan import plan_of
-from workbench.facts.standing import standing
+from workbench.facts.standing import standing_rules
+from workbench.facts.tasks import tasks_of
 from workbench.formats.files import load
 from workbench.session import Message
 
@@ -24,17 +23,19 @@ NAMES = ("augment-with-summary.json", "claude-code-overflow.jsonl", "codex-two-c
 
 
 def told(messages: tuple[Message, ...]) -> Iterator[str]:
-    facts = find(messages)
-    uses = Uses(messages, facts, known(facts))
-    for one in known(facts):
+    facts = find_facts(messages)
+    uses = FactUses(messages, facts, distinct_facts(facts))
+    for one in distinct_facts(facts):
         yield f"{one.kind} in {_places(uses.of(one))}: {_short(one.text)}"
         yield from dict.fromkeys(f"  {mark} {_short(fact.detail)}" for fact in one.mentions if (mark := _mark(fact)))
     calls = calls_in(messages)
-    yield from (f"stands: {_short(one.fact.text)} ({one.reason}; {one.superseded_by})" for one in standing(messages))
-    yield from (f"task: {task.text}, {task.status}, since {task.index}" for task in plan_of(calls))
-    stat = diffstat(change for _, change in changes(calls))
+    yield from (
+        f"stands: {_short(one.fact.text)} ({one.reason}; {one.superseded_by})" for one in standing_rules(messages)
+    )
+    yield from (f"task: {task.text}, {task.status}, since {task.index}" for task in tasks_of(calls))
+    stat = diffstat(change for _, change in file_changes(calls))
     yield from map(str, stat)
-    yield in_words(stat)
+    yield diffstat_text(stat)
 
 
 def _mark(fact: Fact) -> str:

@@ -10,9 +10,9 @@ from workbench.compaction.conversation import TextBody
 from workbench.compaction.ledger.gather import ledger_entries
 from workbench.compaction.strategy import Summary, SummaryRequest
 from workbench.conformance.building import context_of
-from workbench.facts.answers import answers
-from workbench.facts.found import find
-from workbench.facts.standing import standing
+from workbench.facts.all_facts import find_facts
+from workbench.facts.answers import user_answers
+from workbench.facts.standing import standing_rules
 from workbench.formats.files import load
 from workbench.summarizers.extractive import COMFORTABLE, extractive
 
@@ -23,9 +23,9 @@ from workbench.summarizers.extractive import COMFORTABLE, extractive
 )
 def test_every_choice_is_kept(name: str, chosen: int, shared: Path) -> None:
     messages = load(shared / "sessions-more" / name).messages
-    picked = [answer.text for answer in answers(messages) if answer.chosen]
+    picked = [answer.text for answer in user_answers(messages) if answer.chosen]
     assert len(picked) == chosen
-    decided = [fact.text for fact in find(messages) if fact.kind == "decision" and fact.detail]
+    decided = [fact.text for fact in find_facts(messages) if fact.kind == "decision" and fact.detail]
     assert [text for text in decided if text in picked] == picked
     told = extractive(SummaryRequest("summary", messages, "", TextBody(str), max_chars=2 * COMFORTABLE))
     assert isinstance(told, Summary)
@@ -37,7 +37,7 @@ def test_every_choice_is_kept(name: str, chosen: int, shared: Path) -> None:
 def test_what_was_said_for_good_and_no_crash_log(shared: Path) -> None:
     said = [
         one.fact.text
-        for one in standing(load(shared / "sessions-more/claude-code/starcar-071b084-2.1.217.jsonl").messages)
+        for one in standing_rules(load(shared / "sessions-more/claude-code/starcar-071b084-2.1.217.jsonl").messages)
     ]
     for_good = [
         "Standing Orders: Never commit to",
@@ -47,5 +47,5 @@ def test_what_was_said_for_good_and_no_crash_log(shared: Path) -> None:
     ]
     assert [text[:32] for text in said if text.startswith(tuple(for_good))] == for_good
     assert len(said) <= len(for_good) + 3
-    pasted = standing(load(shared / "sessions-more/pi/raquezha-336e9c5-fork.jsonl").messages)
+    pasted = standing_rules(load(shared / "sessions-more/pi/raquezha-336e9c5-fork.jsonl").messages)
     assert [one.fact.text for one in pasted if "visibleWidth" in one.fact.text] == []

@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct
 
-from workbench.facts.terms import GLUE
+from workbench.facts.terms import FUNCTION_WORDS
 
 _NUMBER = re.compile(
     r"(?<![\w.,/#-])([€$£]?)(\d{1,3}(?:[,_ \u202f]\d{3})+|\d+)((?:[.,]\d+)?)(?![\d\w-]*\d)\s?([^\W\d_]+|[%°€$])?"
@@ -97,7 +97,7 @@ def _value(match: re.Match[str]) -> Value:
 def _unit(word: str) -> tuple[str, float]:
     if word in _SCALES:
         return _SCALES[word]
-    return ("" if word in GLUE else word.rstrip("s")[:6]), 1.0
+    return ("" if word in FUNCTION_WORDS else word.rstrip("s")[:6]), 1.0
 
 
 _COUNTED = "zero one two three four five six seven eight nine ten eleven twelve"

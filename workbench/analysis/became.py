@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from workbench.base.memory import remembered
-from workbench.facts.tables import bounded
+from workbench.facts.word_tables import bounded
 
 State = Literal["", "deleted", "created", "modified", "reverted", "passed", "failed", "fixed", "open", "gone"]
 """What became of the thing that a fact names, as far as the session shows it. `gone`: an instruction that a later one

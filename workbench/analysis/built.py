@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from workbench.base.memory import remembered
-from workbench.facts.tables import pattern
-from workbench.facts.tables import words as listed
-from workbench.facts.terms import GLUE, MARKS, TOKEN, terms
+from workbench.facts.terms import FUNCTION_WORDS, MODIFIERS, TOKEN, token_terms
+from workbench.facts.word_tables import pattern
+from workbench.facts.word_tables import words as listed
 
 SORTS: dict[str, str] = {
     word: sort
@@ -53,9 +53,9 @@ def built(low: str) -> bool:
     if len(items) >= LIST_WORDS and sum(len(item) <= 2 for item in items) >= 0.8 * len(items):
         return False
     signs = len(_SIGNS.findall(low))
-    if not signs and not any(word in SORTS or word in MARKS for word in found):
+    if not signs and not any(word in SORTS or word in MODIFIERS for word in found):
         return False
-    little = sum(1.0 if word in GLUE else 0.5 * (word in MARKS) for word in found)
+    little = sum(1.0 if word in FUNCTION_WORDS else 0.5 * (word in MODIFIERS) for word in found)
     return little + signs >= max(1, BUILT * len(found)) and _breaks(low) <= len(found) // 20
 
 
@@ -65,11 +65,11 @@ def heap_of(low: str, known: frozenset[str], language: str) -> bool:
         return False
     foreign = run = 0
     for word in _LATIN.findall(low):
-        if word in GLUE or word in MARKS:
+        if word in FUNCTION_WORDS or word in MODIFIERS:
             foreign = run = 0
             continue
         run += 1
-        found = terms(word, language)
+        found = token_terms(word, language)
         foreign += bool(found) and known.isdisjoint(found)
         if run >= HEAPED and foreign >= FOREIGN:
             return True
@@ -116,7 +116,9 @@ def scrambled(fact: str, text: str, language: str) -> bool:
     shared = sum(word in known for word, _ in there)
     if shared < SCRAMBLED_FROM:
         return False
-    if any(form not in forms and (word in known or form in GLUE or form in MARKS) for word, form in there):
+    if any(
+        form not in forms and (word in known or form in FUNCTION_WORDS or form in MODIFIERS) for word, form in there
+    ):
         return False
     order = [word for word, _ in own]
     behind = {pair for step in (1, 2) for pair in zip(order, order[step:], strict=False)}
@@ -134,4 +136,6 @@ behind the same ones, and more where so many words of something else stand among
 @remembered(20_000)
 def _every_word(low: str, language: str) -> tuple[tuple[str, str], ...]:
     """Each word as what it is compared by, little ones as themselves, and as it stands there."""
-    return tuple([(one, match[0]) for match in TOKEN.finditer(low) for one in terms(match[0], language) or (match[0],)])
+    return tuple(
+        [(one, match[0]) for match in TOKEN.finditer(low) for one in token_terms(match[0], language) or (match[0],)]
+    )

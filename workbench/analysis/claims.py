@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from workbench.facts.fences import fences
-from workbench.facts.named import IDS, NAMES
+from workbench.facts.references import IDS, NAMES
 
 ClaimKind = Literal["path", "command", "identifier", "number", "quotation", "attribution"]
 

@@ -4,7 +4,7 @@ what belongs to what."""
 from __future__ import annotations
 
 from workbench.analysis.sense import Sense
-from workbench.facts.tables import pattern
+from workbench.facts.word_tables import pattern
 
 TURNED = 0.3
 """So much of what two sentences both say must be denied in the one and not in the other for them to be opposites."""

@@ -17,7 +17,7 @@ from workbench.analysis.claims import Claim, ClaimKind, claims_in
 from workbench.analysis.head_index import HeadIndex, stems
 from workbench.base.figures import whole_number
 from workbench.base.secrets import without_secrets
-from workbench.facts.wording import own_words
+from workbench.facts.wording import prose
 from workbench.session import Message, Text
 
 SAID = 0.5
@@ -61,7 +61,7 @@ class Ground:
         if earlier:
             head = [*head, Message("earlier", "user", (Text(without_secrets(earlier)),), "summary")]
         self._index = HeadIndex(head)
-        said = (own_words(m.text if m.kind == "summary" else m.said) for m in head)
+        said = (prose(m.text if m.kind == "summary" else m.said) for m in head)
         self._said = [words for text in said if (words := stems(text))]
         self._all_said = frozenset[str]().union(*self._said)
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain
 
 from workbench.base.values import words_in
-from workbench.facts.wording import own_words
+from workbench.facts.wording import prose
 from workbench.session import Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 PARTS = 256
@@ -145,7 +145,7 @@ def bare_words(message: Message) -> str:
     else than the text: a quotation may join what the code parted. "" otherwise."""
     texts = [block for block in message.blocks if isinstance(block, Text)]
     own = "\n".join(block.text for block in texts if not block.injected)
-    return own_words(own) if len(texts) > 1 or "```" in own else ""
+    return prose(own) if len(texts) > 1 or "```" in own else ""
 
 
 def stems(text: str, without: Iterable[str] = ()) -> frozenset[str]:

@@ -24,10 +24,10 @@ from workbench.analysis.became import AGREES, DENIED, GONE, State, claims, claim
 from workbench.analysis.built import built, heap_of, in_order, scrambled
 from workbench.analysis.contradiction import another_value, contradicts, turned
 from workbench.analysis.sense import Sense, content_words, denies, normal, sense_of, units
-from workbench.facts.done import same_command
+from workbench.facts.commands_and_paths import core_command
 from workbench.facts.fact import FactKind
-from workbench.facts.tables import bounded
-from workbench.facts.terms import language_of, words
+from workbench.facts.terms import content_terms, language_of
+from workbench.facts.word_tables import bounded
 from workbench.facts.wording import sentences
 
 Held = Literal["full", "part", "none", "unknown"]
@@ -99,8 +99,8 @@ def sought(kind: FactKind, text: str, detail: str = "", state: State = "") -> So
     if not any(map(str.isalnum, flat)):
         return None
     language = language_of(f"{flat} {detail}")
-    if kind == "decision" and detail and len(words(flat, language)) < 2:
-        about = frozenset(words(detail, language)) - frozenset(words(flat, language))
+    if kind == "decision" and detail and len(content_terms(flat, language)) < 2:
+        about = frozenset(content_terms(detail, language)) - frozenset(content_terms(flat, language))
         return Sought(language, (flat,), about=about, answer=True)
     if kind in SENTENCES:
         parts = list(sentences(text)) if kind == "request" else []
@@ -114,12 +114,12 @@ def sought(kind: FactKind, text: str, detail: str = "", state: State = "") -> So
             short = f"{posixpath.basename(folder)}/{name}" if posixpath.basename(folder) else text
             return Sought(language, (short,), name or text, state=state)
         case "command":
-            core = " ".join(same_command(text).split())
+            core = " ".join(core_command(text).split())
             return Sought(language, (core,), core[:COMMAND_CHARS].rstrip(), state=state) if core else None
         case "number":
             # "limit is 1536" may be told as "a limit of 1536".
             value = flat.split(" ")[-1] if not flat[0].isdigit() else flat
-            about = frozenset(words(detail, language)) - frozenset(words(value, language))
+            about = frozenset(content_terms(detail, language)) - frozenset(content_terms(value, language))
             amount = next(iter(values_in(value.lower())), None)
             return Sought(language, (value,), about=about, value=amount)
         case "url":
@@ -205,7 +205,7 @@ class Said:
         best, wrong = 0.0, False
         for at in self._near(one.about, one.language, ENOUGH_BESIDE / max(ENOUGH_BESIDE, len(one.about))):
             line = self._units[at][:LONGEST_LINE]
-            found = content_words(line, one.language).union(words(line, one.language))
+            found = content_words(line, one.language).union(content_terms(line, one.language))
             beside = len(one.about & found)
             share = beside / len(one.about)
             if share < BESIDE and beside < ENOUGH_BESIDE:
@@ -225,7 +225,7 @@ class Said:
     def _answered(self, one: Sought) -> Verdict:
         """An answer of a word, beside the question's words; yes and no are said by the sentence's sign, too."""
         text = one.whole[0].lower().strip(" .!")
-        core = frozenset(words(text, one.language))
+        core = frozenset(content_terms(text, one.language))
         for line in self._lines:
             found = content_words(line[:LONGEST_LINE], one.language)
             if len(one.about & found) < BESIDE * len(one.about):
@@ -302,7 +302,7 @@ class Said:
             for at, unit in enumerate(self._units):
                 low = unit[:LONGEST_LINE].lower()
                 same = normal(low, language)
-                for term in {*words(same, language), *(words(low, language) if same != low else ())}:
+                for term in {*content_terms(same, language), *(content_terms(low, language) if same != low else ())}:
                     known.setdefault(term, []).append(at)
         return known
 

@@ -10,7 +10,7 @@ Here alone it is said what an outcome lost: what the head has and the outcome do
 a summarizer was shown of it.
 
 A fact weighs `USED` when it is needed afterwards, else `UNUSED`. Needed is what the tail or the messages after it use
-again (`workbench.facts.again`), and without that: an instruction that was not superseded, the first request and an
+again (`workbench.facts.distinct`), and without that: an instruction that was not superseded, the first request and an
 unanswered last one, an error that was not fixed.
 """
 
@@ -31,12 +31,11 @@ from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
-from workbench.facts.again import Uses
+from workbench.facts.all_facts import find_facts
 from workbench.facts.calls import is_check
+from workbench.facts.distinct import DistinctFact, FactUses, distinct_facts
 from workbench.facts.fact import Fact, FactKind
-from workbench.facts.found import find
-from workbench.facts.known import Known, known
-from workbench.facts.pasted import without_paste
+from workbench.facts.pastes import without_paste
 from workbench.session import Message
 from workbench.session.masked import searched_message
 
@@ -253,7 +252,7 @@ class _Wanted(Struct, frozen=True):
     `last_use`: index of the last message that states or uses it. `needed`: needed afterwards, wherever the head ends.
     `rank` and `why` are its importance."""
 
-    known: Known
+    known: DistinctFact
     form: Sought
     places: tuple[int, ...]
     last_use: int
@@ -267,7 +266,7 @@ def _wanted_of(shape: Shape, later: tuple[Message, ...]) -> tuple[_Wanted, ...]:
     """Every fact of the messages that can be looked for; `later` are the messages after them."""
     all_known, uses, gone = known_of(shape), uses_of(shape), replaced_of(shape)
     masked = tuple(map(shape.masking, later))
-    afterwards = Uses(masked, find(masked), all_known)
+    afterwards = FactUses(masked, find_facts(masked), all_known)
     requests = [one for one in all_known if one.kind == "request"]
     wanted: list[_Wanted] = []
     for one, form in sought_of(shape):
@@ -281,12 +280,12 @@ def _wanted_of(shape: Shape, later: tuple[Message, ...]) -> tuple[_Wanted, ...]:
     return tuple(wanted)
 
 
-def _looked_for(one: Known) -> str:
+def _looked_for(one: DistinctFact) -> str:
     """A request is looked for without the log that stands in it."""
     return without_paste(one.text) or one.text if one.kind == "request" else one.text
 
 
-def state_of(one: Known, gone: frozenset[str] = frozenset()) -> State:
+def state_of(one: DistinctFact, gone: frozenset[str] = frozenset()) -> State:
     """What became of what a fact names, as the calls show it; "" where they do not."""
     last = one.last
     match one.kind:
@@ -340,12 +339,12 @@ def replaced_of(shape: Shape) -> frozenset[str]:
 
 
 @per_shape
-def known_of(shape: Shape) -> tuple[Known, ...]:
-    return known(facts_of(shape))
+def known_of(shape: Shape) -> tuple[DistinctFact, ...]:
+    return distinct_facts(facts_of(shape))
 
 
 @per_shape
-def sought_of(shape: Shape) -> tuple[tuple[Known, Sought], ...]:
+def sought_of(shape: Shape) -> tuple[tuple[DistinctFact, Sought], ...]:
     """Every fact that can be looked for, with how: the same in whatever is made of the messages."""
     gone = replaced_of(shape)
     forms = ((one, sought(one.kind, _looked_for(one), one.last.detail, state_of(one, gone))) for one in known_of(shape))
@@ -353,8 +352,8 @@ def sought_of(shape: Shape) -> tuple[tuple[Known, Sought], ...]:
 
 
 @per_shape
-def uses_of(shape: Shape) -> Uses:
-    return Uses(shape.masked, facts_of(shape), known_of(shape))
+def uses_of(shape: Shape) -> FactUses:
+    return FactUses(shape.masked, facts_of(shape), known_of(shape))
 
 
 def staying(outcome: Outcome) -> bytearray:
@@ -366,7 +365,7 @@ def staying(outcome: Outcome) -> bytearray:
     return marks
 
 
-def _in_force(one: Known, requests: Sequence[Known], gone: frozenset[str]) -> bool:
+def _in_force(one: DistinctFact, requests: Sequence[DistinctFact], gone: frozenset[str]) -> bool:
     match one.kind:
         case "instruction":
             return one.text.lower() not in gone

@@ -18,8 +18,8 @@ from msgspec import Struct
 from workbench.analysis.amounts import Value, values_in
 from workbench.analysis.built import SORTS, built
 from workbench.base.memory import remembered
-from workbench.facts.tables import SPACED, UNSPACED, alternatives, pattern
-from workbench.facts.terms import GLUE, LANGUAGES_OF_STEMS, MARKS, TOKEN, terms, words
+from workbench.facts.terms import FUNCTION_WORDS, LANGUAGES_OF_STEMS, MODIFIERS, TOKEN, content_terms, token_terms
+from workbench.facts.word_tables import SPACED, UNSPACED, alternatives, pattern
 
 
 def _words_for(name: str) -> re.Pattern[str]:
@@ -90,7 +90,7 @@ def sense_of(text: str, language: str) -> Sense:
             if term not in signs or signs[term] == 0 or contrast:
                 signs[term] = sign
     signs |= dict.fromkeys(chosen & contrasted, 0)
-    names = frozenset(term for match in _NAME.finditer(text) for term in terms(match[0], language))
+    names = frozenset(term for match in _NAME.finditer(text) for term in token_terms(match[0], language))
     earlier, later = _sequence(low, language)
     return Sense(
         order=tuple(order),
@@ -104,7 +104,9 @@ def sense_of(text: str, language: str) -> Sense:
         earlier=earlier,
         later=later,
         values=amounts,
-        marked=tuple(term for match in TOKEN.finditer(low) for term in terms(match[0], language) or _marks(match[0])),
+        marked=tuple(
+            term for match in TOKEN.finditer(low) for term in token_terms(match[0], language) or _marks(match[0])
+        ),
         text=low,
         built=built(low),
     )
@@ -114,7 +116,7 @@ def sense_of(text: str, language: str) -> Sense:
 def content_words(text: str, language: str) -> frozenset[str]:
     """The words of `sense_of(text, language).order`, at a fraction of its cost."""
     low = normal(text.lower(), language)
-    return frozenset(term for start, stop in _clauses(low) for term in words(low[start:stop], language))
+    return frozenset(term for start, stop in _clauses(low) for term in content_terms(low[start:stop], language))
 
 
 def normal(low: str, language: str) -> str:
@@ -177,7 +179,7 @@ _NORMAL = {
 
 
 def _marks(token: str) -> tuple[str, ...]:
-    return (token,) if token in MARKS else ()
+    return (token,) if token in MODIFIERS else ()
 
 
 def _parted(clause: str, language: str) -> list[frozenset[str]]:
@@ -190,7 +192,7 @@ def _places(text: str, language: str) -> dict[str, frozenset[str]]:
     """By the little word before them the names that stand behind one: "in Lyon"."""
     found: dict[str, frozenset[str]] = {}
     for match in _PLACED.finditer(text):
-        found[match[1].lower()] = found.get(match[1].lower(), frozenset()) | frozenset(terms(match[2], language))
+        found[match[1].lower()] = found.get(match[1].lower(), frozenset()) | frozenset(token_terms(match[2], language))
     return found
 
 
@@ -223,7 +225,7 @@ def _anchor(low: str, language: str) -> tuple[str, str]:
     found = list(_THEN.finditer(_NOT_THEN.sub("", low)))
     if len(found) != 1:
         return "", ""
-    behind = (term for match in TOKEN.finditer(low, found[0].end()) for term in terms(match[0], language))
+    behind = (term for match in TOKEN.finditer(low, found[0].end()) for term in token_terms(match[0], language))
     return next(behind, ""), "before" if found[0]["before"] else "after"
 
 
@@ -290,7 +292,7 @@ _STOP = re.compile(r"[,;:.、，；]")
 
 
 def _terms_in(text: str, language: str) -> frozenset[str]:
-    return frozenset(term for match in TOKEN.finditer(text) for term in terms(match[0], language))
+    return frozenset(term for match in TOKEN.finditer(text) for term in token_terms(match[0], language))
 
 
 def denies(text: str) -> bool:
@@ -323,7 +325,7 @@ _PLACE_WORDS = 4
 
 def _signed(clause: str, language: str) -> list[tuple[str, int, bool]]:
     """Each content word of a clause with its sign, and whether it is denied for the sake of another."""
-    spans = [(match.start(), term) for match in TOKEN.finditer(clause) for term in terms(match[0], language)]
+    spans = [(match.start(), term) for match in TOKEN.finditer(clause) for term in token_terms(match[0], language)]
     lacks = _LACKS.search(clause)
     contrasts = [span for match in _CONTRAST.finditer(clause) if (span := _behind(clause, match.end()))]
     contrasts += [_ahead(clause, match.start()) for match in _CONTRAST_BEFORE.finditer(clause)]
@@ -373,9 +375,9 @@ def _behind(clause: str, start: int) -> tuple[int, int]:
     count, stop = 0, start
     for match in re.finditer(r"\S+", clause[start:]):
         word = match[0].strip(".,;:!?\"'`)")
-        if count and (word in GLUE or not word):
+        if count and (word in FUNCTION_WORDS or not word):
             break
-        count += word not in GLUE
+        count += word not in FUNCTION_WORDS
         stop = start + match.end()
         if count == _NAMED:
             break

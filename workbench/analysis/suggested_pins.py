@@ -11,9 +11,9 @@ from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_facts import standing_of
-from workbench.facts.decided import decisions
+from workbench.facts.decisions import decision_facts
 from workbench.facts.fact import Fact
-from workbench.facts.standing import PIN_REASON, Standing
+from workbench.facts.standing import PIN_REASON, StandingRule
 
 DEAR = 1_000
 """Tokens from which a message is not pinned unasked: a sentence in a long paste is better pinned by hand, or said
@@ -48,7 +48,7 @@ ANSWER = "an answer to a question"
 def suggest(context: Context) -> tuple[SuggestedPin, ...]:
     """Every standing instruction of the context and every answer that settles something, in order, one entry a
     sentence. Found once for a layout; O(found)."""
-    answers = (Standing(fact, ANSWER) for fact in answers_of(context.shape))
+    answers = (StandingRule(fact, ANSWER) for fact in answers_of(context.shape))
     return tuple(
         SuggestedPin(
             one.fact.message,
@@ -78,4 +78,4 @@ def answers_of(shape: Shape) -> tuple[Fact, ...]:
     """Answers to a question that the agent put through a tool. One that the user only says ("yes, go ahead") allows a
     step, and pinning it without its question keeps nothing."""
     asked = {index for index, message in enumerate(shape.messages) if any(one.said for one in message.results)}
-    return tuple(fact for fact in decisions(shape.masked) if fact.detail and fact.index in asked)
+    return tuple(fact for fact in decision_facts(shape.masked) if fact.detail and fact.index in asked)

@@ -28,8 +28,8 @@ from workbench.base.tables import Column
 from workbench.compaction.context import prompted
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.shape import Shape, per_shape
-from workbench.facts.terms import ALIKE, stemmed
-from workbench.facts.wording import is_agents, sentences
+from workbench.facts.terms import SYNONYMS, stem
+from workbench.facts.wording import is_agent_message, sentences
 from workbench.session import Message, Session
 from workbench.session.masked import searched_message
 
@@ -277,7 +277,7 @@ class _Form(Struct, frozen=True):
         message = searched_message(message) if MASK in self.flat else message
         if any(map(self.is_quoted, texts_of(message))):
             return "verbatim"
-        if message.kind == "normal" and (is_agents(message) or message.role == "tool"):
+        if message.kind == "normal" and (is_agent_message(message) or message.role == "tool"):
             return "gone"
         return self.told(message.said if message.starts_round else message.text)
 
@@ -368,8 +368,8 @@ def _beginnings(term: str, language: str) -> tuple[str, ...]:
     """How the words begin that are compared as `term`; nothing where that cannot be told."""
     if any(map(str.isdigit, term)):
         return ()
-    several = (term, *ALIKE[term]) if term in ALIKE else (term,)
-    stems = (stemmed(word, language) for word in several if word[0] != "=")
+    several = (term, *SYNONYMS[term]) if term in SYNONYMS else (term,)
+    stems = (stem(word, language) for word in several if word[0] != "=")
     # A stem may end otherwise than its words: "happi" is that of "happy".
     return tuple(dict.fromkeys(_plain(stem[: max(SURE, len(stem) - 1)]) for stem in stems))
 

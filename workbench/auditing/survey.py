@@ -31,8 +31,8 @@ from workbench.base.errors import BadInput
 from workbench.base.secrets import without_secrets
 from workbench.base.text import clip, clip_at_word
 from workbench.compaction.outcome import Fate, Outcome
-from workbench.facts.answers import typed
-from workbench.facts.standing import RulesIn, said_in, standing
+from workbench.facts.answers import typed_texts
+from workbench.facts.standing import RuleFinder, rules_in_text, standing_rules
 from workbench.formats import registry
 from workbench.formats.files import bytes_of, gc_paused, load, load_bytes
 from workbench.formats.format import Skimmed
@@ -185,7 +185,7 @@ def _overhead(session: Session) -> int | None:
 
 def _compactions(course: Course, rates: Rates) -> Iterator[CompactionRow]:
     points = course.growth_in
-    rules_in = cache(said_in)
+    rules_in = cache(rules_in_text)
     for again in rework(course, rules_in):
         number = again.made.epoch
         outcome = recorded_outcome(course.session, number)
@@ -200,7 +200,7 @@ def _compaction(
     before: Sequence[Point],
     behind: Sequence[Point],
     rates: Rates,
-    rules_in: RulesIn,
+    rules_in: RuleFinder,
 ) -> CompactionRow:
     made = again.made
     ended = course.session.epochs[made.epoch - 1].ended_by
@@ -257,14 +257,14 @@ def _cost(outcome: Outcome, before: int | None, after: int | None, rates: Rates)
     return (summary + after * max(0.0, rates.write - rates.read)) / MILLION
 
 
-def instructions_lost(outcome: Outcome, rules_in: RulesIn = said_in) -> tuple[int, int | None]:
+def instructions_lost(outcome: Outcome, rules_in: RuleFinder = rules_in_text) -> tuple[int, int | None]:
     """How many of the user's standing instructions that are in force stand before the tail, and how many of them the
     outcome holds nowhere; None where nobody can read its summary."""
     head, stays = head_end(outcome), staying(outcome)
-    if not any(index < head and any(rules_in(words)) for index, words in typed(outcome.source)):
+    if not any(index < head and any(rules_in(words)) for index, words in typed_texts(outcome.source)):
         return 0, 0
     places: dict[str, list[int]] = {}
-    for one in standing(outcome.source, rules_in):
+    for one in standing_rules(outcome.source, rules_in):
         if one.superseded_by is None:
             places.setdefault(one.fact.text, []).append(one.fact.index)
     wanted = {text: found for text, found in places.items() if found[0] < head}

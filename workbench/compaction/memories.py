@@ -13,7 +13,7 @@ from difflib import unified_diff
 from msgspec import Struct
 
 from workbench.compaction.context import memories_in
-from workbench.facts.standing import reason_of
+from workbench.facts.standing import rule_reason
 
 LONGEST_MERGED = 300
 """Characters above which memories are not put into one line: nobody reads them there."""
@@ -126,7 +126,7 @@ _EXACT = re.compile(r"[\d`]|\w/\w|/\w|\w\.\w")
 
 def _weight(text: str) -> int:
     """2 for what someone wants to be so, 1 for what holds a number, name, path or address, 0 for the rest."""
-    if _WISH.search(text) or reason_of(text):
+    if _WISH.search(text) or rule_reason(text):
         return 2
     return 1 if _EXACT.search(text) else 0
 

@@ -4,25 +4,25 @@
 from __future__ import annotations
 
 from workbench.compaction.shape import Shape, per_shape
+from workbench.facts.all_facts import find_facts
 from workbench.facts.fact import Fact
-from workbench.facts.found import find
-from workbench.facts.standing import Standing, standing
-from workbench.facts.stated import Stated, stated
+from workbench.facts.standing import StandingRule, standing_rules
+from workbench.facts.statements import Statement, statements
 
 
 @per_shape
 def facts_of(shape: Shape) -> tuple[Fact, ...]:
     """Every fact of the messages: seconds for 60 000 of them."""
-    return find(shape.masked)
+    return find_facts(shape.masked)
 
 
 @per_shape
-def standing_of(shape: Shape) -> tuple[Standing, ...]:
+def standing_of(shape: Shape) -> tuple[StandingRule, ...]:
     """The user's standing instructions."""
-    return standing(shape.masked)
+    return standing_rules(shape.masked)
 
 
 @per_shape
-def stated_of(shape: Shape) -> tuple[Stated, ...]:
+def stated_of(shape: Shape) -> tuple[Statement, ...]:
     """What the user stated."""
-    return stated(shape.masked)
+    return statements(shape.masked)

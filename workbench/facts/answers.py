@@ -17,7 +17,7 @@ _ADVERTISED = re.compile(r" \(recommended\)\Z", re.IGNORECASE)
 """Of several choices the words between stay: what was answered is told as it stands there."""
 
 
-class Answer(Struct, frozen=True):
+class UserAnswer(Struct, frozen=True):
     """`text` is what the person chose of the agent's options (`chosen`) or typed. `question` is what was asked, ""
     where nothing was, or where it is not known which of several; `index` is the message that bears the answer."""
 
@@ -32,10 +32,10 @@ class Answer(Struct, frozen=True):
         """Whether it only answers the question; what is longer asks for something of its own."""
         if self.chosen or not self.question:
             return self.chosen
-        return len(self.text) <= SHORT and "\n" not in self.text and len([*sentences(self.text)]) < 2
+        return len(self.text) <= SHORT_ANSWER and "\n" not in self.text and len([*sentences(self.text)]) < 2
 
 
-SHORT = 200
+SHORT_ANSWER = 200
 """Characters up to which one sentence that was typed to a question is only its answer."""
 
 
@@ -48,7 +48,7 @@ class _Question(Struct, frozen=True):
         return line in self.options or (bool(self.options) and self.options.issuperset(line.split(", ")))
 
 
-def answers(messages: Sequence[Message]) -> Iterator[Answer]:
+def user_answers(messages: Sequence[Message]) -> Iterator[UserAnswer]:
     """What was said through tools, in order. Options that the agent advertises are told without that."""
     said = [
         (index, block)
@@ -60,15 +60,15 @@ def answers(messages: Sequence[Message]) -> Iterator[Answer]:
     wanted = {block.call_id for _, block in said}
     calls = {call.id: call for message in messages if wanted for call in message.calls if call.id in wanted}
     for index, block in said:
-        for text, question, chosen in _answers(block.said, _questions(calls.get(block.call_id))):
-            yield Answer(text, question, chosen, messages[index].id, index)
+        for text, question, chosen in _split_answer(block.said, _questions(calls.get(block.call_id))):
+            yield UserAnswer(text, question, chosen, messages[index].id, index)
 
 
-def typed(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
+def typed_texts(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
     """What the user typed, in order, whole and as they typed it: each message's own words with its index, and each
-    answer that is none of the agent's options. What they pasted into it `workbench.facts.pasted` tells apart."""
+    answer that is none of the agent's options. What they pasted into it `workbench.facts.pastes` tells apart."""
     answered: dict[int, list[str]] = {}
-    for answer in answers(messages):
+    for answer in user_answers(messages):
         if not answer.chosen:
             answered.setdefault(answer.index, []).append(answer.text)
     for index, message in enumerate(messages):
@@ -77,7 +77,7 @@ def typed(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
                 yield index, words
 
 
-def _answers(said: str, asked: Sequence[_Question]) -> Iterator[tuple[str, str, bool]]:
+def _split_answer(said: str, asked: Sequence[_Question]) -> Iterator[tuple[str, str, bool]]:
     """Each choice by itself, each run of typed lines as one. A typed answer is to the only question, or to the only one
     without a choice."""
     lines = said.split("\n")
@@ -107,10 +107,10 @@ def _question(given: Any) -> _Question:
         return _Question("", frozenset())
     text = given.get("question")
     options = (one for key in _OPTIONS if isinstance(given.get(key), list) for one in given[key])
-    labels = (label for one in options for label in (one, *(_named(one))) if isinstance(label, str))
+    labels = (label for one in options for label in (one, *(_labels_of(one))) if isinstance(label, str))
     return _Question(text if isinstance(text, str) else "", frozenset(map(str.strip, labels)))
 
 
-def _named(option: Any) -> Iterator[Any]:
+def _labels_of(option: Any) -> Iterator[Any]:
     if isinstance(option, Mapping):
         yield from (option[key] for key in _LABELS if key in option)

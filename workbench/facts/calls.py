@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 from workbench.base.memory import remembered
 from workbench.facts import powershell
 from workbench.facts.shell import Effect, effects
-from workbench.facts.shell_lines import is_told
-from workbench.facts.spoken_calls import spoken_calls
-from workbench.facts.tools import CHANGES, Action, ActionKind, actions_of, normal_path, tool_name
+from workbench.facts.shell_lines import status_covers
+from workbench.facts.text_calls import text_calls
+from workbench.facts.tools import CHANGES, ActionKind, ToolAction, actions_of, normal_path, tool_name
 from workbench.session import Message, ToolResult, ToolUse
 
 _EXIT = re.compile(
@@ -21,9 +21,9 @@ _EXIT = re.compile(
     r"""|["']exit_code["']:[ ]?(-?\d{1,5})""",
     re.IGNORECASE | re.MULTILINE,
 )
-_ENDED = ("exit", "finished", "completed")
+_EXIT_HINTS = ("exit", "finished", "completed")
 """One of these stands where `_EXIT` does: looking for it first is far quicker."""
-WRAPPER = re.compile(
+OUTPUT_WRAPPER = re.compile(
     r"^(?:wall time\b.{0,40}|output:?|chunk id:.{0,40}|original token count:.{0,20}|</?\w{2,20}>|"
     r"(?:error|signal|background pids|process group pgid|directory|output): (?:\((?:none|root|empty)\)|\d{1,9}))$",
     re.IGNORECASE,
@@ -52,7 +52,7 @@ _REFUSES = re.compile(
     re.IGNORECASE,
 )
 """How a result that is marked as no error begins where a person turned the call down."""
-_UNTOUCHED = re.compile(
+_EDIT_FAILED = re.compile(
     r"\A\W{0,3}(?:(?:apply_)?patch (?:verification )?(?:failed|rejected)|failed to (?:apply|find)|could not find|"
     r"no changes made|string to replace not found|old_str(?:ing)? (?:not|was not|did not)|no match found|"
     r"error(?: applying| editing| writing|:))",
@@ -75,9 +75,9 @@ _FAILED_COUNTS = (
 )
 """What a run says of itself that failed, at the beginning of a line or not far behind it. A pattern that begins with
 what it must find is looked for many times faster than one that begins with where."""
-_FAR = 201
+_COUNT_COLUMN = 201
 """Characters from the line's end before it, up to which a count is the run's own."""
-_FAILURES = (
+_FAILURE_HINTS = (
     "FAIL", "E   ", "error", "npm ERR!", "panic:", "Traceback ", "ELIFECYCLE", "failed", "failing", "Failed: ",
 )  # fmt: skip
 """One of these stands where a run failed."""
@@ -90,7 +90,7 @@ _PASSED_RUN = re.compile(
     re.MULTILINE,
 )
 """What a run says of itself that went well, where no status tells it."""
-_PASSES = (
+_SUCCESS_HINTS = (
     " pass", " succeeded", *(f"{none} {what}" for none in ("0", "no") for what in (
         "fail", "errors", "issues", "problems", "warnings",
     )), "\nok", "\nPASS", "\nOK", "\ntest result: ok", "BUILD SUCCESS", "Compiled successfully", "Failed: 0",
@@ -109,7 +109,7 @@ _OUTCOME = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class ToolCall:
     """A call at message `index`, its actions, and its result, None while it is open.
 
     `ok` is False for a result that failed, True for one that did not, None when that cannot be told: of a test behind a
@@ -120,35 +120,35 @@ class Called:
 
     index: int
     call: ToolUse
-    actions: tuple[Action, ...]
+    actions: tuple[ToolAction, ...]
     result: ToolResult | None = None
     result_index: int | None = None
     ok: bool | None = None
     refused: bool = False
 
 
-def calls_in(messages: Sequence[Message]) -> tuple[Called, ...]:
+def calls_in(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
     """Every call of `messages` in order. A file written again after it was seen counts as modified, not created; with a
     folder what is known to lie in it is deleted or reverted, too."""
     known: dict[str, ActionKind] = {}
-    done: list[Called] = []
+    done: list[ToolCall] = []
     running: dict[str, int] = {}
     opened = ""
-    for index, call, at, result in answered(messages):
-        done.append(_called(index, call, at, result, known, opened))
-        if tool_name(call.name) in _OPENING and done[-1].actions:
+    for index, call, at, result in calls_with_results(messages):
+        done.append(_build_call(index, call, at, result, known, opened))
+        if tool_name(call.name) in _OPEN_TOOLS and done[-1].actions:
             opened = done[-1].actions[-1].target
         if result is None:
             continue
-        if running and (name := next((one for one in _given(call) if one in running), "")):
+        if running and (name := next((one for one in _input_values(call) if one in running), "")):
             number = running[name]
-            done[number] = replace(done[number], ok=_ended(done[number], result))
-        elif done[-1].ok is None and (name := _started(result.text[:2000])):
+            done[number] = replace(done[number], ok=_background_status(done[number], result))
+        elif done[-1].ok is None and (name := _background_id(result.text[:2000])):
             running[name] = len(done) - 1
     return tuple(done)
 
 
-def answered(messages: Sequence[Message]) -> Iterator[tuple[int, ToolUse, int | None, ToolResult | None]]:
+def calls_with_results(messages: Sequence[Message]) -> Iterator[tuple[int, ToolUse, int | None, ToolResult | None]]:
     """Every call of `messages` in order with the index of its message, and its result with the index of that one's,
     None while it is open."""
     results = _results_by_call(messages)
@@ -160,62 +160,62 @@ def answered(messages: Sequence[Message]) -> Iterator[tuple[int, ToolUse, int | 
                 yield index, block, at, result
 
 
-_STARTED = re.compile(
+_BACKGROUND_ID = re.compile(
     r"running (?:in (?:the )?background )?with (?:session )?id:? ([\w-]{1,60})|shellid: ([\w-]{1,60}) is still running",
     re.IGNORECASE,
 )
 """By what name one asks later how a command went that goes on in the background."""
 
 
-def _started(text: str) -> str:
+def _background_id(text: str) -> str:
     low = text.lower()
-    started = _STARTED.search(text) if "running" in low or "shellid" in low else None
+    started = _BACKGROUND_ID.search(text) if "running" in low or "shellid" in low else None
     return started[1] or started[2] if started else ""
 
 
-def _given(call: ToolUse) -> list[str]:
+def _input_values(call: ToolUse) -> list[str]:
     values = call.input.values() if isinstance(call.input, dict) else ()
     return [str(value) for value in values if isinstance(value, str | int)]
 
 
-def _ended(called: Called, later: ToolResult) -> bool | None:
+def _background_status(called: ToolCall, later: ToolResult) -> bool | None:
     """Whether a command in the background succeeded, by what a later call fetched of it: only an exit code tells."""
     said = later.text[:300] + "\n" + later.text[-300:]
-    return called.ok if exit_code(said) is None else _succeeded(later, called.actions, refused=_turned_down(later))
+    return called.ok if exit_code(said) is None else _succeeded(later, called.actions, refused=_is_refused(later))
 
 
-_OPENING = ("open", "create")
-_IN_OPENED = ("edit", "insert")
+_OPEN_TOOLS = ("open", "create")
+_EDIT_OPEN_FILE = ("edit", "insert")
 """SWE-agent's tools: the first open a file, the others change the one that is open without naming it."""
 
 
-def calls_and_spoken(messages: Sequence[Message]) -> tuple[Called, ...]:
-    """Every call; where there is none, those that the agent made in words (`workbench.facts.spoken_calls`)."""
+def all_calls(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
+    """Every call; where there is none, those that the agent made in words (`workbench.facts.text_calls`)."""
     known: dict[str, ActionKind] = {}
     return calls_in(messages) or tuple(
-        _called(index, call, index + 1, result, known) for index, call, result in spoken_calls(messages)
+        _build_call(index, call, index + 1, result, known) for index, call, result in text_calls(messages)
     )
 
 
-def _called(
+def _build_call(
     index: int,
     call: ToolUse,
     at: int | None,
     result: ToolResult | None,
     known: dict[str, ActionKind],
     opened: str = "",
-) -> Called:
+) -> ToolCall:
     """A call with what it did, which `known` learns: what was done last to each file."""
     asked = actions_of(call)
-    if opened and not asked and tool_name(call.name) in _IN_OPENED:
-        asked = (Action("modified", opened),)
-    refused = result is not None and _turned_down(result)
+    if opened and not asked and tool_name(call.name) in _EDIT_OPEN_FILE:
+        asked = (ToolAction("modified", opened),)
+    refused = result is not None and _is_refused(result)
     ok = _succeeded(result, asked, refused=refused)
     if shells := [action.target for action in asked if action.kind == "command"]:
         told = powershell.effects if tool_name(call.name) in _POWERSHELLS else effects
         done = [effect for line in shells for effect in told(line)]
-        asked = (*_told_by(() if refused else done, result, ok, known), *asked)
-    actions = tuple([_known(action, known) for action in asked])
+        asked = (*_shell_actions(() if refused else done, result, ok, known), *asked)
+    actions = tuple([_as_modified(action, known) for action in asked])
     for action in actions if ok is not False else ():
         if action.kind == "deleted":
             known.pop(normal_path(action.target), None)
@@ -223,7 +223,7 @@ def _called(
             known[normal_path(action.target)] = action.kind
         elif "commit" in action.target and _COMMITS.search(action.target):
             known.update(dict.fromkeys(known, "viewed"))
-    return Called(index, call, actions, result, at, ok, refused)
+    return ToolCall(index, call, actions, result, at, ok, refused)
 
 
 _COMMITS = re.compile(r"\bgit (?:\S+ ){0,4}commit\b")
@@ -231,22 +231,22 @@ _COMMITS = re.compile(r"\bgit (?:\S+ ){0,4}commit\b")
 _POWERSHELLS = ("powershell", "pwsh")
 
 
-def _told_by(
+def _shell_actions(
     found: Iterable[Effect], result: ToolResult | None, ok: bool | None, known: dict[str, ActionKind]
-) -> Iterator[Action]:
+) -> Iterator[ToolAction]:
     """What command lines did to files, as far as their result does not say otherwise."""
     if not found:
         return
     text = "" if result is None else result.text[:4000]
     for effect in dict.fromkeys(found):
-        if not _denied(effect, text, ok):
-            yield from dict.fromkeys(Action(kind, path) for kind, path in _known_under(effect, known))
+        if not _is_denied(effect, text, ok):
+            yield from dict.fromkeys(ToolAction(kind, path) for kind, path in _affected_paths(effect, known))
 
 
-def _denied(effect: Effect, text: str, ok: bool | None) -> bool:
+def _is_denied(effect: Effect, text: str, ok: bool | None) -> bool:
     """Whether a result says that the effect did not come about."""
     if ok is False and effect.last and effect.program:
-        named = _COMPLAINS.findall(text) if effect.program in _GOES_ON else ()
+        named = _COMPLAINS.findall(text) if effect.program in _CONTINUES_ON_ERROR else ()
         return not named or any(effect.path == one or effect.path.endswith("/" + one) for one in named)
     if effect.program == "git":
         return ok is False and re.search(r"^(?:error|fatal): ", text, re.MULTILINE) is not None
@@ -258,14 +258,14 @@ def _denied(effect: Effect, text: str, ok: bool | None) -> bool:
     return f"{said}: " in text and re.search(rf"^(?:\S+: )?(?:line \d+: )?{re.escape(said)}: ", text, re.M) is not None
 
 
-_GOES_ON = frozenset(("rm", "rmdir"))
+_CONTINUES_ON_ERROR = frozenset(("rm", "rmdir"))
 """Programs that name the one file of which they cannot do it, and do it to the others."""
 _COMPLAINS = re.compile(
     r"^(?:\S+: )?(?:line \d+: )?rm(?:dir)?: (?:cannot remove |failed to remove )?['‘]?([^'’\n]+?)['’]?: ", re.M
 )
 
 
-def _known_under(effect: Effect, known: dict[str, ActionKind]) -> Iterator[tuple[ActionKind, str]]:
+def _affected_paths(effect: Effect, known: dict[str, ActionKind]) -> Iterator[tuple[ActionKind, str]]:
     """The effect on the path itself, and on what is known to lie under it or to fit its pattern. Of a folder what was
     modified is reverted: a new file is none that git knows."""
     kind, path = effect.kind, effect.path
@@ -294,13 +294,13 @@ def _results_by_call(messages: Sequence[Message]) -> dict[str, list[tuple[int, T
     return found
 
 
-def _known(action: Action, known: dict[str, ActionKind]) -> Action:
+def _as_modified(action: ToolAction, known: dict[str, ActionKind]) -> ToolAction:
     if action.kind == "created" and normal_path(action.target) in known:
-        return Action("modified", action.target)
+        return ToolAction("modified", action.target)
     return action
 
 
-def _turned_down(result: ToolResult) -> bool:
+def _is_refused(result: ToolResult) -> bool:
     start = result.text[:300]
     return is_refusal(start) if result.is_error else _REFUSES.match(start) is not None
 
@@ -310,7 +310,7 @@ def is_refusal(text: str) -> bool:
     return any(words in low for words in _REFUSED)
 
 
-def _succeeded(result: ToolResult | None, actions: tuple[Action, ...], *, refused: bool) -> bool | None:
+def _succeeded(result: ToolResult | None, actions: tuple[ToolAction, ...], *, refused: bool) -> bool | None:
     if result is None:
         return None
     text = result.text
@@ -318,7 +318,7 @@ def _succeeded(result: ToolResult | None, actions: tuple[Action, ...], *, refuse
         return False
     lines = [action.target for action in actions if action.kind == "command"]
     if not lines:
-        return not (any(action.kind in CHANGES for action in actions) and _UNTOUCHED.match(text[:200]))
+        return not (any(action.kind in CHANGES for action in actions) and _EDIT_FAILED.match(text[:200]))
     ends = text[:300] + "\n" + text[-300:] if len(text) > 600 else text
     start = ends[:300].lower()
     if "running" in start and any(words in start for words in _RUNNING):
@@ -328,24 +328,24 @@ def _succeeded(result: ToolResult | None, actions: tuple[Action, ...], *, refuse
         return False
     if not is_check(lines[-1]):
         return True
-    told = is_told(lines[-1], is_check)
+    told = status_covers(lines[-1], is_check)
     if code is not None and told:
         return True
     # A test run piped through `tail`, or whose tool records no exit code, fails without saying so in its status.
     end = text[-4000:]
-    if any(one in end for one in _FAILURES) and _tells_failure(end) and not _NONE_FAILED.search(text[-600:]):
+    if any(one in end for one in _FAILURE_HINTS) and _reports_failure(end) and not _NONE_FAILED.search(text[-600:]):
         return False
     if told:
         return True
     lined = "\n" + end
-    return True if any(one in lined for one in _PASSES) and _PASSED_RUN.search(end) else None
+    return True if any(one in lined for one in _SUCCESS_HINTS) and _PASSED_RUN.search(end) else None
 
 
-def _tells_failure(end: str) -> bool:
+def _reports_failure(end: str) -> bool:
     if _FAILED_LINE.search("\n" + end):
         return True
     counts = (found.start() for pattern in _FAILED_COUNTS for found in pattern.finditer(end))
-    return any(at - end.rfind("\n", 0, at) <= _FAR for at in counts)
+    return any(at - end.rfind("\n", 0, at) <= _COUNT_COLUMN for at in counts)
 
 
 @remembered(4096)
@@ -357,7 +357,7 @@ def is_check(command: str) -> bool:
 def exit_code(text: str) -> int | None:
     """The last exit code that `text` names, None where it names none."""
     low = text.lower()
-    if not any(word in low for word in _ENDED):
+    if not any(word in low for word in _EXIT_HINTS):
         return None
     codes = [code for groups in _EXIT.findall(text) for code in groups if code]
     return int(codes[-1]) if codes else None
@@ -368,7 +368,7 @@ def last_line(result: ToolResult | None) -> str:
     if result is None:
         return ""
     said = [line.strip() for line in result.text[-4000:].split("\n")[-14:]]
-    said = [line for line in said if _says_something(line)]
+    said = [line for line in said if _is_informative(line)]
     return outcome_line(said) if said else ""
 
 
@@ -377,8 +377,8 @@ def outcome_line(lines: Sequence[str]) -> str:
     return next((line for line in reversed(lines[-14:]) if _OUTCOME.search(line[:400])), lines[-1])
 
 
-def _says_something(line: str) -> bool:
-    return _WRITTEN.search(line) is not None and not WRAPPER.match(line) and exit_code(line[:400]) is None
+def _is_informative(line: str) -> bool:
+    return _WRITTEN.search(line) is not None and not OUTPUT_WRAPPER.match(line) and exit_code(line[:400]) is None
 
 
 _WRITTEN = re.compile(r"[^\W_]")

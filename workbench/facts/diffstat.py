@@ -15,14 +15,14 @@ from typing import Any
 from msgspec import Struct
 
 from workbench.base.text import counted
-from workbench.facts.calls import Called
+from workbench.facts.calls import ToolCall
 from workbench.facts.tools import COMMAND_KEYS, PATCH_KEYS, normal_path
 
-ALIGNED = 250_000
+MAX_ALIGNED = 250_000
 """Texts whose line counts multiply to more than this are compared as bags of lines: alignment takes too long."""
 
-Given = dict[str, Any]
-Replacement = tuple[str, str]
+ToolInput = dict[str, Any]
+Fragment = tuple[str, str]
 
 _PATCH_FILE = re.compile(r"^\*\*\* (?:(Add|Update|Delete) File|Move to): ?(.+?)\s*$")
 _SEARCH = re.compile(
@@ -47,7 +47,7 @@ class FileChange(Struct, frozen=True):
         return f"{self.path} +{self.added} −{self.removed}"
 
 
-def changes(calls: Sequence[Called]) -> tuple[tuple[int, FileChange], ...]:
+def file_changes(calls: Sequence[ToolCall]) -> tuple[tuple[int, FileChange], ...]:
     """Every change that `calls` made, with the index of the calling message. Failed calls changed nothing."""
     written: dict[str, str] = {}
     found: list[tuple[int, FileChange]] = []
@@ -68,13 +68,13 @@ def diffstat(several: Iterable[FileChange]) -> tuple[FileChange, ...]:
     return tuple(total.values())
 
 
-def in_words(stat: Sequence[FileChange]) -> str:
+def diffstat_text(stat: Sequence[FileChange]) -> str:
     """A statistic in one line, as in `3 files, +40 −12 lines`."""
     added, removed = sum(one.added for one in stat), sum(one.removed for one in stat)
     return f"{counted(len(stat), 'file')}, +{added} −{removed} lines"
 
 
-class Replaced(Struct, frozen=True):
+class TextReplacement(Struct, frozen=True):
     """In `path` the text `old` was replaced by `new`; of a patch they are the two sides of a hunk, with what it shows
     around it."""
 
@@ -83,26 +83,26 @@ class Replaced(Struct, frozen=True):
     new: str
 
 
-def replaced(called: Called) -> Iterator[Replaced]:
+def text_replacements(called: ToolCall) -> Iterator[TextReplacement]:
     """What a call replaced in files, by its own words; a written file's text stands in place of nothing. A call that
     failed replaced nothing."""
     if called.ok is False or not any(action.kind in ("created", "modified") for action in called.actions):
         return
-    given: Given = called.call.input if isinstance(called.call.input, dict) else {"input": called.call.input}
+    given: ToolInput = called.call.input if isinstance(called.call.input, dict) else {"input": called.call.input}
     if patch := _patch_text(given):
-        yield from _hunks_of(patch)
+        yield from _patch_replacements(patch)
         return
     fragments = _replacements(given)
     content = None if fragments else _first(given, _CONTENTS)
     for action in called.actions:
         if action.kind in ("created", "modified"):
             path = normal_path(action.target)
-            yield from (Replaced(path, old, new) for old, new in fragments)
+            yield from (TextReplacement(path, old, new) for old, new in fragments)
             if content is not None:
-                yield Replaced(path, "", content)
+                yield TextReplacement(path, "", content)
 
 
-def _hunks_of(text: str) -> Iterator[Replaced]:
+def _patch_replacements(text: str) -> Iterator[TextReplacement]:
     """The hunks of an `apply_patch` text."""
     path, sides = "", (list[str](), list[str]())
     for line in (*text.split("\n"), "@@"):
@@ -112,19 +112,19 @@ def _hunks_of(text: str) -> Iterator[Replaced]:
                 sides[side].append(line[1:])
         elif header or line.startswith("@@"):
             if path and any(sides):
-                yield Replaced(path, "\n".join(sides[0]), "\n".join(sides[1]))
+                yield TextReplacement(path, "\n".join(sides[0]), "\n".join(sides[1]))
             path = normal_path(header[2]) if header else path
             sides = ([], [])
 
 
-def _changes_of(called: Called, written: dict[str, str]) -> Iterator[FileChange]:
-    given: Given = called.call.input if isinstance(called.call.input, dict) else {"input": called.call.input}
+def _changes_of(called: ToolCall, written: dict[str, str]) -> Iterator[FileChange]:
+    given: ToolInput = called.call.input if isinstance(called.call.input, dict) else {"input": called.call.input}
     touched = [action for action in called.actions if action.kind in ("created", "modified", "deleted")]
     if not touched:
         return
     patch = _patch_text(given)
     if patch:
-        for change in _of_patch(patch):
+        for change in _patch_changes(patch):
             written.pop(change.path, None)
             yield change
         return
@@ -135,10 +135,10 @@ def _changes_of(called: Called, written: dict[str, str]) -> Iterator[FileChange]
             written.pop(path, None)
             yield FileChange(path, 0, len((before or "").splitlines()))
         elif replaced := _replacements(given):
-            added, removed = _total(replaced)
+            added, removed = _total_lines(replaced)
             written.pop(path, None)
             if before is not None:
-                written[path] = _applied(before, replaced)
+                written[path] = _apply(before, replaced)
             yield FileChange(path, added, removed)
         elif (content := _first(given, _CONTENTS)) is not None:
             written[path] = content
@@ -147,9 +147,9 @@ def _changes_of(called: Called, written: dict[str, str]) -> Iterator[FileChange]
             yield FileChange(path, 0, 0)
 
 
-def _replacements(given: Given) -> list[Replacement]:
+def _replacements(given: ToolInput) -> list[Fragment]:
     """Every (old, new) fragment of a call, under whichever keys its tool has."""
-    found: list[Replacement] = []
+    found: list[Fragment] = []
     for key in _LISTS:
         for item in given[key] if isinstance(given.get(key), list) else ():
             if isinstance(item, dict):
@@ -170,13 +170,13 @@ def _replacements(given: Given) -> list[Replacement]:
     return found
 
 
-def _applied(text: str, replaced: Sequence[Replacement]) -> str:
+def _apply(text: str, replaced: Sequence[Fragment]) -> str:
     for old, new in replaced:
         text = text.replace(old, new, 1) if old else text
     return text
 
 
-def _total(replaced: Sequence[Replacement]) -> tuple[int, int]:
+def _total_lines(replaced: Sequence[Fragment]) -> tuple[int, int]:
     counts = [_lines_changed(old, new) for old, new in replaced]
     return sum(added for added, _ in counts), sum(removed for _, removed in counts)
 
@@ -191,13 +191,13 @@ def _lines_changed(before: str, after: str) -> tuple[int, int]:
     while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
         end += 1
     old, new = old[start : len(old) - end], new[start : len(new) - end]
-    if len(old) * len(new) > ALIGNED:
+    if len(old) * len(new) > MAX_ALIGNED:
         return (Counter(new) - Counter(old)).total(), (Counter(old) - Counter(new)).total()
     same = sum(block.size for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks())
     return len(new) - same, len(old) - same
 
 
-def _patch_text(given: Given) -> str:
+def _patch_text(given: ToolInput) -> str:
     for key in (*PATCH_KEYS, *COMMAND_KEYS):
         value = given.get(key)
         text = "\n".join(part for part in value if isinstance(part, str)) if isinstance(value, list) else value
@@ -206,7 +206,7 @@ def _patch_text(given: Given) -> str:
     return ""
 
 
-def _of_patch(text: str) -> list[FileChange]:
+def _patch_changes(text: str) -> list[FileChange]:
     """The changes of an `apply_patch` text; a moved file counts at its new path."""
     found: list[FileChange] = []
     for line in text.split("\n"):
@@ -222,7 +222,7 @@ def _of_patch(text: str) -> list[FileChange]:
     return found
 
 
-def _first(given: Given, keys: Iterable[str]) -> str | None:
+def _first(given: ToolInput, keys: Iterable[str]) -> str | None:
     return next((value for key in keys if isinstance(value := given.get(key), str)), None)
 
 

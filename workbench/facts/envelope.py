@@ -20,10 +20,10 @@ def text_of(result: ToolResult) -> str:
     return "\n".join(part.text for part in result.content if isinstance(part, Text))
 
 
-def envelope(result: ToolResult) -> dict[str, Any]:
+def result_envelope(result: ToolResult) -> dict[str, Any]:
     """Status (success, partial or error), data, and of an error its code and message. `text`, `stats` and `context`
     are left out: the first is in the data, the last in the call."""
-    found = _recorded(text_of(result))
+    found = _recorded_envelope(text_of(result))
     if found is None:
         return {"status": "error" if result.is_error else "success", "data": text_of(result)}
     kept = {"status": found["status"], "data": found.get("data")}
@@ -35,13 +35,13 @@ def envelope(result: ToolResult) -> dict[str, Any]:
     return kept
 
 
-def holds_more(result: ToolResult) -> bool:
+def envelope_is_partial(result: ToolResult) -> bool:
     """Whether the result was recorded as such an envelope and holds what `envelope` leaves out."""
-    found = _recorded(text_of(result))
-    return found is not None and found != envelope(result)
+    found = _recorded_envelope(text_of(result))
+    return found is not None and found != result_envelope(result)
 
 
-def _recorded(text: str) -> dict[str, Any] | None:
+def _recorded_envelope(text: str) -> dict[str, Any] | None:
     if text.lstrip()[:1] != "{" or '"status"' not in text:
         return None
     found = json_value(text)

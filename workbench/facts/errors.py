@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterator, Sequence
 
 from workbench.base.text import clip_at_word
-from workbench.facts.calls import WRAPPER, Called, last_line
-from workbench.facts.done import same_command
-from workbench.facts.episodes import Episodes, checks_of, is_command, may_find_nothing
+from workbench.facts.calls import OUTPUT_WRAPPER, ToolCall, last_line
+from workbench.facts.commands_and_paths import core_command
+from workbench.facts.error_states import ErrorStates, checks_of, is_command, may_find_nothing
 from workbench.facts.fact import Fact
 from workbench.facts.tools import normal_path
-from workbench.facts.wording import scanned
+from workbench.facts.wording import searched_part
 from workbench.session import Message
 
 ERROR_CHARS = 240
 """An error's line is cut to this many characters."""
 
-_TELLING = (
+_ERROR_PATTERNS = (
     re.compile(r"^\s{0,8}(?:E\s+)?\[?[\w.]{0,80}(?:Error|Exception|Panic)\b(?:[:\]( ]|$)(?<!^Error)"),
     re.compile(
         r"^\s{0,8}(?:panic:|fatal:|E   \S)|^.{0,160}\b(?:command not found|[Pp]ermission denied|"
@@ -38,7 +38,7 @@ _TELLING = (
     ),
 )
 """What names an error in a command's output, the most telling first."""
-_SAYS_LITTLE = re.compile(
+_UNINFORMATIVE = re.compile(
     r"^\W{0,3}(?:\S{1,20} )?warn(?:ing)?\b|ERROR task failed|\[build failed\]|\bscript \"?\S{1,60} exited with|"
     r"failed with error:|errors? were emitted|"
     r"^\W{0,4}Found \d|^npm (?:error|ERR!) (?:code|path|workspace|location|command|Lifecycle|errno|A complete log)|"
@@ -58,35 +58,35 @@ _EXIT_LINE = re.compile(r"^\W{0,3}(?:exit[ _](?:code|status)|Traceback \(most)\b
 _STRICT_ERROR = re.compile(r"^\s{0,8}(?:[\w.]{0,80}(?:Error|Exception): \S|(?:fatal|panic|error)(?:\[\w{1,10}\])?: \S)")
 
 
-def errors(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[Fact]:
+def error_facts(messages: Sequence[Message], calls: Sequence[ToolCall]) -> Iterator[Fact]:
     """What went wrong in calls, and errors that the user pasted. `detail` names the call, `by` what resolved it."""
-    episodes = Episodes(messages, calls)
+    episodes = ErrorStates(messages, calls)
     for number, called in enumerate(calls):
         if called.ok is not False or called.refused or called.result is None:
             continue
         of_command = is_command(called)
         line = error_line(called.result.text, of_command=of_command)
         if not line and of_command and (checks_of(called) or not may_find_nothing(called)):
-            line = _saying(_cut(last_line(called.result)))
+            line = _if_sentence(_cut(last_line(called.result)))
         if line:
             at = called.result_index if called.result_index is not None else called.index
             state, by = episodes.ending(number, line)
-            yield Fact("error", line, messages[at].id, at, _came_from(called), state=state, by=by)
+            yield Fact("error", line, messages[at].id, at, _call_text(called), state=state, by=by)
     for index, message in enumerate(messages):
-        if pasted := next((line for line in scanned(message.said).split("\n") if _STRICT_ERROR.match(line)), ""):
+        if pasted := next((line for line in searched_part(message.said).split("\n") if _STRICT_ERROR.match(line)), ""):
             yield Fact("error", _cut(pasted), message.id, index, "reported by the user", state="unknown")
 
 
-def _came_from(called: Called) -> str:
+def _call_text(called: ToolCall) -> str:
     if not called.actions:
         return called.call.name
     last = called.actions[-1]
     if last.kind == "command":
-        return f"`{clip_at_word(same_command(last.target), 100)}`"
+        return f"`{clip_at_word(core_command(last.target), 100)}`"
     return f"{called.call.name} {normal_path(last.target)}"
 
 
-def _saying(line: str) -> str:
+def _if_sentence(line: str) -> str:
     """The line, "" where it is no more than a name or a figure."""
     return line if len(_WORD.findall(line)) >= 3 else ""
 
@@ -101,7 +101,7 @@ def _cut(line: str) -> str:
 
 
 def _is_wrapper(line: str) -> bool:
-    return _CODES.match(line) is not None or WRAPPER.match(line) is not None
+    return _CODES.match(line) is not None or OUTPUT_WRAPPER.match(line) is not None
 
 
 def error_line(text: str, *, of_command: bool) -> str:
@@ -109,15 +109,17 @@ def error_line(text: str, *, of_command: bool) -> str:
 
     A command's output is searched for an error's name; a tool's own message begins with it.
     """
-    said = (line for line in _TAGS.sub("", scanned(text)).split("\n") if line.strip() and not _EXIT_LINE.match(line))
+    said = (
+        line for line in _TAGS.sub("", searched_part(text)).split("\n") if line.strip() and not _EXIT_LINE.match(line)
+    )
     lines = [line for line in said if not _is_wrapper(line.strip()) and not _NO_ERROR.match(line.strip())]
     if not lines:
         return ""
     if not of_command:
         return _cut(lines[0])
     telling = [line for line in lines if len(line) < 2000]
-    for some in ([line for line in telling if not _SAYS_LITTLE.search(line)], telling):
-        for pattern in _TELLING:
+    for some in ([line for line in telling if not _UNINFORMATIVE.search(line)], telling):
+        for pattern in _ERROR_PATTERNS:
             for line in some:
                 if pattern.match(line):
                     return _cut(line)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from workbench.base.memory import remembered
 from workbench.facts import shell
 from workbench.facts.shell import Effect, EffectKind
-from workbench.facts.shell_lines import LONGEST
+from workbench.facts.shell_lines import MAX_LINE_CHARS
 
 _HERE = re.compile(r"@(['\"])[ \t]*\r?\n")
 _TOKEN = re.compile(
@@ -35,7 +35,7 @@ _PATHS = frozenset(("-path", "-literalpath", "-filepath", "-destination", "-newn
 @remembered(4096)
 def effects(line: str) -> tuple[Effect, ...]:
     """What `line` does to files, in order, each once. Never raises."""
-    if len(line) > LONGEST:
+    if len(line) > MAX_LINE_CHARS:
         return ()
     found: dict[tuple[EffectKind, str], Effect] = {}
     folder: str | None = ""
@@ -43,20 +43,20 @@ def effects(line: str) -> tuple[Effect, ...]:
     for words in _statements(_without_here_strings(line)):
         *before, given = words
         if (name := _SET.fullmatch("".join(before))) is not None:
-            variables[name[1].lower()] = _value(given, variables)
+            variables[name[1].lower()] = _expanded(given, variables)
             continue
-        words = [_value(word, variables) for word in words]
+        words = [_expanded(word, variables) for word in words]
         name_of = words[0].lower()
         if name_of in ("cd", "set-location", "sl", "pushd", "push-location") and len(words) > 1:
-            folder = _joined(folder, words[-1])
+            folder = _resolved(folder, words[-1])
         elif name_of == "git":
             for one in shell.effects(shlex.join(words)):
-                if path := _joined(folder, one.path):
+                if path := _resolved(folder, one.path):
                     found[one.kind, path] = Effect(one.kind, path, "git")
         else:
-            given_to, files = _redirected(words[1:])
-            for kind, target in (*_done(_CMDLETS.get(name_of, ""), given_to), *files):
-                if path := _joined(folder, target):
+            given_to, files = _split_redirections(words[1:])
+            for kind, target in (*_cmdlet_effects(_CMDLETS.get(name_of, ""), given_to), *files):
+                if path := _resolved(folder, target):
                     found[kind, path] = Effect(kind, path, words[0])
     return tuple(found.values())
 
@@ -83,7 +83,7 @@ def _statements(text: str) -> Iterator[list[str]]:
             words.append(token)
 
 
-def _value(word: str, variables: dict[str, str]) -> str:
+def _expanded(word: str, variables: dict[str, str]) -> str:
     """A word without its quotes; variables that the line set before are put in, others stay with their `$`."""
     if word[:1] == "'":
         return word[1:-1].replace("''", "'").replace("$", "＄")
@@ -91,7 +91,7 @@ def _value(word: str, variables: dict[str, str]) -> str:
     return re.sub(r"\$(\w+)", lambda found: variables.get(found[1].lower(), found[0]), word)
 
 
-def _joined(folder: str | None, path: str) -> str | None:
+def _resolved(folder: str | None, path: str) -> str | None:
     if _VARIABLE.search(path) or not path or path.startswith("-"):
         return None
     path = path.replace("＄", "$").replace("\\", "/")
@@ -100,7 +100,7 @@ def _joined(folder: str | None, path: str) -> str | None:
     return None if folder is None else posixpath.normpath(posixpath.join(folder, path))
 
 
-def _done(cmdlet: str, given: Sequence[str]) -> Iterator[tuple[EffectKind, str]]:
+def _cmdlet_effects(cmdlet: str, given: Sequence[str]) -> Iterator[tuple[EffectKind, str]]:
     if not cmdlet:
         return
     paths: list[str] = []
@@ -127,7 +127,7 @@ def _done(cmdlet: str, given: Sequence[str]) -> Iterator[tuple[EffectKind, str]]
         yield "created", posixpath.join(beside, paths[1])
 
 
-def _redirected(words: Sequence[str]) -> tuple[list[str], list[tuple[EffectKind, str]]]:
+def _split_redirections(words: Sequence[str]) -> tuple[list[str], list[tuple[EffectKind, str]]]:
     """The words without what redirects their output, and the files that it goes to."""
     given: list[str] = []
     files: list[tuple[EffectKind, str]] = []

@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct
 
 from workbench.base.memory import remembered
-from workbench.facts.shell_lines import LONGEST, UNKNOWN, Command, commands_of, joined
+from workbench.facts.shell_lines import MAX_LINE_CHARS, UNKNOWN, SimpleCommand, commands_of, join_path
 
 EffectKind = Literal["created", "modified", "deleted", "reverted"]
 
@@ -32,13 +32,13 @@ class Effect(Struct, frozen=True):
 @remembered(4096)
 def effects(line: str) -> tuple[Effect, ...]:
     """What `line` does to files, in order, each once; () for one that only looks. Never raises."""
-    if len(line) > LONGEST or not _TOUCHING.search(line):
+    if len(line) > MAX_LINE_CHARS or not _MAY_TOUCH.search(line):
         return ()
     commands = commands_of(line)
     found: dict[tuple[EffectKind, str, str], Effect] = {}
     for number, command in enumerate(commands):
         last = number == len(commands) - 1
-        for kind, path, program in _done_by(command):
+        for kind, path, program in _effects_of(command):
             found[kind, path, program] = Effect(kind, path, program, last)
     return tuple(found.values())
 
@@ -46,59 +46,59 @@ def effects(line: str) -> tuple[Effect, ...]:
 @remembered(4096)
 def views(line: str) -> tuple[str, ...]:
     """The files that `line` shows by their names (`cat a.py`, `sed -n 1,9p b.py`), in order, each once."""
-    if len(line) > LONGEST or not _SHOWING.search(line):
+    if len(line) > MAX_LINE_CHARS or not _MAY_SHOW.search(line):
         return ()
     found: dict[str, None] = {}
     for command in commands_of(line):
-        program, given, folder = _called(command)
-        rule = _SHOWS.get(program)
+        program, given, folder = _program_of(command)
+        rule = _VIEWERS.get(program)
         for target in rule(given) if rule else ():
-            path = _whole(folder, target)
+            path = _resolved(folder, target)
             if path and not _PATTERN.search(path):
                 found[path] = None
     return tuple(found)
 
 
-_TOUCHING = re.compile(
+_MAY_TOUCH = re.compile(
     r"(?<![\w.-])(?:rm|rmdir|unlink|mv|cp|ln|mkdir|touch|tee|truncate|git|sed|perl|curl|wget)(?![\w.-])"
     r"|(?<![-=<])>(?!&\d|>?[ ]?/dev/|\()"
 )
 """Lines without any of these do nothing to files that we would tell."""
 
 
-Done = Iterator[tuple[EffectKind, str]]
+Effects = Iterator[tuple[EffectKind, str]]
 
 
-def _done_by(command: Command) -> Iterator[tuple[EffectKind, str, str]]:
+def _effects_of(command: SimpleCommand) -> Iterator[tuple[EffectKind, str, str]]:
     """Kind, whole path and program of everything a simple command does."""
     for operator, target in command.outputs:
         if operator != ">&" or not target.isdigit():
-            path = _whole(command.folder, target)
+            path = _resolved(command.folder, target)
             if path:
                 yield "modified" if operator == ">>" else "created", path, ""
-    program, given, folder = _called(command)
+    program, given, folder = _program_of(command)
     rule = _RULES.get(program)
     for kind, target in rule(given) if rule else ():
-        if path := _whole(folder, target):
+        if path := _resolved(folder, target):
             yield kind, path, program.split(" ")[0]
 
 
-def _called(command: Command) -> tuple[str, Sequence[str], str | None]:
+def _program_of(command: SimpleCommand) -> tuple[str, Sequence[str], str | None]:
     """The program, `git show` as one, what it is given, and the folder in which it runs; "" for none."""
     program, given, folder = next(iter(command.words), ""), command.words[1:], command.folder
     if program != "git":
         return program, given, folder
-    given, folder = _of_git(given, folder)
+    given, folder = _without_git_options(given, folder)
     return (f"git {given[0]}" if given else ""), given[1:], folder
 
 
-def _whole(folder: str | None, target: str) -> str:
+def _resolved(folder: str | None, target: str) -> str:
     if not target or UNKNOWN in target or target.startswith(("/dev/", "&", "-")):
         return ""
-    return joined(folder, target) or ""
+    return join_path(folder, target) or ""
 
 
-def _of_git(given: Sequence[str], folder: str | None) -> tuple[list[str], str | None]:
+def _without_git_options(given: Sequence[str], folder: str | None) -> tuple[list[str], str | None]:
     """A git call without its own options, and where it works."""
     words = list(given)
     while words and words[0].startswith("-"):
@@ -106,11 +106,11 @@ def _of_git(given: Sequence[str], folder: str | None) -> tuple[list[str], str | 
         if option in ("-C", "-c") and words:
             value = words.pop(0)
             if option == "-C":
-                folder = None if UNKNOWN in value else joined(folder, value)
+                folder = None if UNKNOWN in value else join_path(folder, value)
     return words, folder
 
 
-def _split(given: Sequence[str], valued: Sequence[str] = ()) -> tuple[set[str], list[str]]:
+def _split_options(given: Sequence[str], valued: Sequence[str] = ()) -> tuple[set[str], list[str]]:
     """Options and the other words; those of `valued` take a word with them. `--` ends the options."""
     options: set[str] = set()
     others: list[str] = []
@@ -127,11 +127,11 @@ def _split(given: Sequence[str], valued: Sequence[str] = ()) -> tuple[set[str], 
     return options, others
 
 
-def _all(kind: EffectKind, *valued: str) -> Callable[[Sequence[str]], Done]:
-    return lambda given: ((kind, path) for path in _split(given, valued)[1])
+def _each_path(kind: EffectKind, *valued: str) -> Callable[[Sequence[str]], Effects]:
+    return lambda given: ((kind, path) for path in _split_options(given, valued)[1])
 
 
-def _target(source: str, to: str, several: bool) -> str:
+def _target_path(source: str, to: str, several: bool) -> str:
     """Where a source comes to lie. A folder is known by its slash, its several sources, or by having no ending where
     the source has one."""
     name = posixpath.basename(source.rstrip("/"))
@@ -140,28 +140,28 @@ def _target(source: str, to: str, several: bool) -> str:
     return posixpath.join(to, name) if folder else to
 
 
-def _moved(kind: EffectKind | None) -> Callable[[Sequence[str]], Done]:
+def _moves_or_copies(kind: EffectKind | None) -> Callable[[Sequence[str]], Effects]:
     """Of `mv` (`kind`: what happens to the sources) and `cp`."""
 
-    def rule(given: Sequence[str]) -> Done:
-        options, words = _split(given, ("-S",))
+    def rule(given: Sequence[str]) -> Effects:
+        options, words = _split_options(given, ("-S",))
         if "-t" in options and words:
             words = [*words[1:], words[0] + "/"]
         *sources, to = words if len(words) > 1 else ("",)
         for source in sources:
             if kind is not None:
                 yield kind, source
-            yield "created", _target(source, to, len(sources) > 1)
+            yield "created", _target_path(source, to, len(sources) > 1)
 
     return rule
 
 
-def _tee(given: Sequence[str]) -> Done:
-    options, paths = _split(given)
+def _tee(given: Sequence[str]) -> Effects:
+    options, paths = _split_options(given)
     return (("modified" if options & {"-a", "--append"} else "created", path) for path in paths)
 
 
-def _in_place(given: Sequence[str], script: Sequence[str], edits: Callable[[str], bool]) -> Done:
+def _in_place(given: Sequence[str], script: Sequence[str], edits: Callable[[str], bool]) -> Effects:
     """Files that `sed -i` or `perl -pi` edit: the words behind the script, which may be an option's."""
     words, files = list(given), []
     in_place = scripted = False
@@ -184,31 +184,31 @@ def _in_place(given: Sequence[str], script: Sequence[str], edits: Callable[[str]
     return (("modified", path) for path in (files if scripted else files[1:]) if in_place and path)
 
 
-def _sed(given: Sequence[str]) -> Done:
+def _sed(given: Sequence[str]) -> Effects:
     script = ("-e", "-f", "--expression", "--file")
     return _in_place(
         given, script, lambda word: word.startswith("--in-place") or re.match(r"-[nErsz]*i", word) is not None
     )
 
 
-def _perl(given: Sequence[str]) -> Done:
+def _perl(given: Sequence[str]) -> Effects:
     return _in_place(given, ("-e", "-E"), lambda word: re.match(r"-[0-7lnpw]*i", word) is not None)
 
 
-def _rm_of_git(given: Sequence[str]) -> Done:
-    options, paths = _split(given)
+def _git_rm(given: Sequence[str]) -> Effects:
+    options, paths = _split_options(given)
     return (("deleted", path) for path in (() if "--cached" in options else paths))
 
 
 _FILE = re.compile(r"(?:^|/)[^/]*\w\.[A-Za-z]\w{0,5}$|^\.$")
 
 
-def _checkout(given: Sequence[str]) -> Done:
+def _checkout(given: Sequence[str]) -> Effects:
     """Of paths, where they are marked by `--` or look like files; a branch is none. A side of a merge, or what another
     commit holds, is new to the file and not what it was before."""
     if any(word in ("-b", "-B", "--orphan", "--detach", "-t", "--track") for word in given):
         return iter(())
-    options, words = _split(given)
+    options, words = _split_options(given)
     if "--" in given:
         marked = list(given[given.index("--") + 1 :])
         other = [word for word in given[: given.index("--")] if not word.startswith("-") and word != "HEAD"]
@@ -218,75 +218,75 @@ def _checkout(given: Sequence[str]) -> Done:
     return ((kind, word) for word in words if _FILE.search(word))
 
 
-def _restore(given: Sequence[str]) -> Done:
-    options, paths = _split(given, ("-s", "--source"))
+def _restore(given: Sequence[str]) -> Effects:
+    options, paths = _split_options(given, ("-s", "--source"))
     if options & {"--staged", "-S"} and not options & {"--worktree", "-W"}:
         return iter(())
     elsewhere = any(option.startswith(("-s", "--source")) for option in options) or options & {"--theirs", "--ours"}
     return (("modified" if elsewhere else "reverted", path) for path in paths)
 
 
-def _reset(given: Sequence[str]) -> Done:
+def _reset(given: Sequence[str]) -> Effects:
     return iter([("reverted", ".")] if "--hard" in given and "HEAD" in [*given, "HEAD"][1:2] else [])
 
 
-def _shown(*valued: str) -> Callable[[Sequence[str]], Sequence[str]]:
-    return lambda given: _split(given, valued)[1]
+def _paths_shown(*valued: str) -> Callable[[Sequence[str]], Sequence[str]]:
+    return lambda given: _split_options(given, valued)[1]
 
 
 def _shown_by_sed(given: Sequence[str]) -> Sequence[str]:
-    options, words = _split(given, ("-e", "-f", "--expression", "--file"))
+    options, words = _split_options(given, ("-e", "-f", "--expression", "--file"))
     if any(re.match(r"-[nErsz]*i|--in-place", option) for option in options):
         return ()
     return words if options & {"-e", "-f", "--expression", "--file"} else words[1:]
 
 
-def _of_a_commit(given: Sequence[str]) -> Sequence[str]:
+def _paths_in_commit(given: Sequence[str]) -> Sequence[str]:
     """`git show main:src/a.py` shows the file as it was."""
-    return [path for _, colon, path in (word.partition(":") for word in _split(given)[1]) if colon]
+    return [path for _, colon, path in (word.partition(":") for word in _split_options(given)[1]) if colon]
 
 
-_SHOWING = re.compile(r"(?<![\w.-])(?:cat|head|tail|nl|less|more|bat|batcat|sed|tac|git)(?![\w.-])")
+_MAY_SHOW = re.compile(r"(?<![\w.-])(?:cat|head|tail|nl|less|more|bat|batcat|sed|tac|git)(?![\w.-])")
 _PATTERN = re.compile(r"[*?]|^\d+$")
-_SHOWS: Mapping[str, Callable[[Sequence[str]], Sequence[str]]] = {
-    "cat": _shown(),
-    "tac": _shown(),
-    "nl": _shown("-b", "-w", "-s", "-v"),
-    "less": _shown(),
-    "more": _shown(),
-    "bat": _shown("-r", "--line-range", "-l"),
-    "batcat": _shown("-r", "--line-range", "-l"),
-    "head": _shown("-n", "-c"),
-    "tail": _shown("-n", "-c"),
+_VIEWERS: Mapping[str, Callable[[Sequence[str]], Sequence[str]]] = {
+    "cat": _paths_shown(),
+    "tac": _paths_shown(),
+    "nl": _paths_shown("-b", "-w", "-s", "-v"),
+    "less": _paths_shown(),
+    "more": _paths_shown(),
+    "bat": _paths_shown("-r", "--line-range", "-l"),
+    "batcat": _paths_shown("-r", "--line-range", "-l"),
+    "head": _paths_shown("-n", "-c"),
+    "tail": _paths_shown("-n", "-c"),
     "sed": _shown_by_sed,
-    "git show": _of_a_commit,
+    "git show": _paths_in_commit,
 }
 
 
-def _saved(option: str) -> Callable[[Sequence[str]], Done]:
+def _saves_download(option: str) -> Callable[[Sequence[str]], Effects]:
     """What a download is saved as."""
     return lambda given: (
         ("created", path) for word, path in itertools.pairwise(given) if word in (option, "--output") and path != "-"
     )
 
 
-_RULES: Mapping[str, Callable[[Sequence[str]], Done]] = {
-    "rm": _all("deleted"),
-    "rmdir": _all("deleted"),
-    "unlink": _all("deleted"),
-    "mkdir": _all("created", "-m"),
-    "touch": _all("created", "-d", "-r", "-t"),
-    "truncate": _all("modified", "-s", "-r"),
-    "mv": _moved("deleted"),
-    "cp": _moved(None),
-    "ln": _moved(None),
+_RULES: Mapping[str, Callable[[Sequence[str]], Effects]] = {
+    "rm": _each_path("deleted"),
+    "rmdir": _each_path("deleted"),
+    "unlink": _each_path("deleted"),
+    "mkdir": _each_path("created", "-m"),
+    "touch": _each_path("created", "-d", "-r", "-t"),
+    "truncate": _each_path("modified", "-s", "-r"),
+    "mv": _moves_or_copies("deleted"),
+    "cp": _moves_or_copies(None),
+    "ln": _moves_or_copies(None),
     "tee": _tee,
     "sed": _sed,
     "perl": _perl,
-    "curl": _saved("-o"),
-    "wget": _saved("-O"),
-    "git rm": _rm_of_git,
-    "git mv": _moved("deleted"),
+    "curl": _saves_download("-o"),
+    "wget": _saves_download("-O"),
+    "git rm": _git_rm,
+    "git mv": _moves_or_copies("deleted"),
     "git checkout": _checkout,
     "git restore": _restore,
     "git reset": _reset,

@@ -13,24 +13,24 @@ from dataclasses import dataclass, field
 
 from workbench.base.memory import remembered
 
-LONGEST = 128 * 1024
+MAX_LINE_CHARS = 128 * 1024
 """Of a longer line nothing is told."""
 
-DEEPEST = 16
+MAX_DEPTH = 16
 """Substitutions within substitutions are followed this far."""
 
-SUM_CHARS = 400
+MAX_ARITHMETIC_CHARS = 400
 """An arithmetic expression is no longer."""
 
-MOST_WORDS = 200
+MAX_EXPANSIONS = 200
 """So many words may one word with loops and braces in it stand for."""
 
 
 @remembered(4096)
-def is_told(line: str, wanted: Callable[[str], bool]) -> bool:
+def status_covers(line: str, wanted: Callable[[str], bool]) -> bool:
     """Whether a line that ends with status 0 says by it that its last `wanted` command (asked of a command's words with
     blanks between) succeeded: not behind a pipe without `pipefail`, not before `|| true` and `; echo`."""
-    if len(line) > LONGEST:
+    if len(line) > MAX_LINE_CHARS:
         return False
     strict = piping = False
     told = True
@@ -52,13 +52,13 @@ def is_told(line: str, wanted: Callable[[str], bool]) -> bool:
 def simple_commands(line: str) -> tuple[str, ...]:
     """The simple commands of a line, their words with blanks between: without redirections, assignments, `cd`, and the
     programs that only run another. A word of which nobody can tell what it is stands as `…`."""
-    if len(line) > LONGEST:
+    if len(line) > MAX_LINE_CHARS:
         return ()
     told = (" ".join(command.words).replace(UNKNOWN, "…") for command in commands_of(line))
     return tuple(one for one in told if one and not one.startswith(("cd ", "set ", "export ")))
 
 
-def commands_of(line: str) -> list[Command]:
+def commands_of(line: str) -> list[SimpleCommand]:
     commands = _Reader(line).commands(0)
     if commands and commands[-1].then in (";", "\n"):
         commands[-1].then = ""
@@ -66,7 +66,7 @@ def commands_of(line: str) -> list[Command]:
 
 
 @dataclass(slots=True)
-class Command:
+class SimpleCommand:
     """A simple command: its words, its output redirections as (operator, target), where it runs ("" where the line
     began, None where nobody can tell), and what joins it to the next."""
 
@@ -116,9 +116,9 @@ class _Reader:
         self.variables: dict[str, Sequence[str]] = dict(variables or {})
         self.awaited: list[tuple[str, bool]] = []
 
-    def commands(self, depth: int, closing: str = "") -> list[Command]:
+    def commands(self, depth: int, closing: str = "") -> list[SimpleCommand]:
         """Until the text or what `closing` closes ends."""
-        found: list[Command] = []
+        found: list[SimpleCommand] = []
         words: list[_Word] = []
         outputs: list[tuple[str, _Word]] = []
         folders: list[str | None] = []
@@ -127,7 +127,7 @@ class _Reader:
             char = text[self.at]
             if char == "\n":
                 self._end(words, outputs, found, depth)
-                _join(found, "\n")
+                _set_connector(found, "\n")
                 self.at += 1
                 self._skip_heredocs()
             elif char in " \t\r":
@@ -149,7 +149,7 @@ class _Reader:
                 self._redirect(redirect, outputs, depth)
             elif (connector := _CONNECTOR.match(text, self.at)) is not None:
                 self._end(words, outputs, found, depth)
-                _join(found, connector[0])
+                _set_connector(found, connector[0])
                 self.at = connector.end()
             else:
                 words.append(self._word(depth))
@@ -225,7 +225,7 @@ class _Reader:
             elif char in "$`":
                 self._expansion(word, depth)
             else:
-                end = _NEXT.search(self.text, self.at)
+                end = _QUOTED_END.search(self.text, self.at)
                 stop = end.start() if end else len(self.text)
                 word.pieces.append(self.text[self.at : stop])
                 self.at = stop
@@ -233,10 +233,13 @@ class _Reader:
 
     def _expansion(self, word: _Word, depth: int) -> None:
         """A variable, or what only the machine knows."""
-        if self.text.startswith("$((", self.at) and (end := self.text.find("))", self.at, self.at + SUM_CHARS)) > 0:
+        if (
+            self.text.startswith("$((", self.at)
+            and (end := self.text.find("))", self.at, self.at + MAX_ARITHMETIC_CHARS)) > 0
+        ):
             self.at = end + 2
             word.pieces.append(None)
-        elif self.text.startswith("$(", self.at) and depth < DEEPEST:
+        elif self.text.startswith("$(", self.at) and depth < MAX_DEPTH:
             inner = _Reader(self.text, None)
             inner.at = self.at + 2
             inner.commands(depth + 1, ")")
@@ -254,7 +257,9 @@ class _Reader:
             word.pieces.append(None if self.text.startswith("${", self.at) else "$")
             self.at += 1
 
-    def _end(self, words: list[_Word], outputs: list[tuple[str, _Word]], found: list[Command], depth: int) -> None:
+    def _end(
+        self, words: list[_Word], outputs: list[tuple[str, _Word]], found: list[SimpleCommand], depth: int
+    ) -> None:
         """The command ends here: its words are what they stand for by now."""
         given = [self._values(word) for word in words]
         targets = [(operator, value) for operator, word in outputs for value in self._values(word) or ()]
@@ -270,14 +275,14 @@ class _Reader:
             self.variables[name.rstrip("+")] = [value]
         while given and given[0] is None and not targets:
             given.pop(0)
-        given = _unwrapped(given)
+        given = _without_wrappers(given)
         command = [value for values in given for value in (values if values is not None else [UNKNOWN])]
         if not command and not targets:
             return
         program = posixpath.basename(command[0]) if command else ""
         if program in ("cd", "pushd"):
             self._moved(command[1:])
-        elif program in _SHELLS and (script := _script_of(command)) is not None and depth < DEEPEST:
+        elif program in _SHELLS and (script := _script_of(command)) is not None and depth < MAX_DEPTH:
             found += _Reader(script, self.folder, self.variables).commands(depth + 1)
             command = []
             if not targets:
@@ -287,11 +292,11 @@ class _Reader:
                 self.variables[name] = [value]
         elif program in ("[[", "[", "test"):
             targets = []
-        found.append(Command([program, *command[1:]] if command else [], targets, self.folder))
+        found.append(SimpleCommand([program, *command[1:]] if command else [], targets, self.folder))
 
     def _moved(self, given: Sequence[str]) -> None:
         to = next((word for word in given if word == "-" or not word.startswith("-")), "-")
-        self.folder = None if to == "-" or UNKNOWN in to else joined(self.folder, to)
+        self.folder = None if to == "-" or UNKNOWN in to else join_path(self.folder, to)
 
     def _values(self, word: _Word) -> list[str] | None:
         """What the word stands for: one value, or several by loops and braces; None where nobody can tell."""
@@ -309,32 +314,32 @@ class _Reader:
                 parts.append(self.variables[piece[0]])
             else:
                 return None
-        values = ["".join(pieces) for pieces in itertools.islice(itertools.product(*parts), MOST_WORDS)]
+        values = ["".join(pieces) for pieces in itertools.islice(itertools.product(*parts), MAX_EXPANSIONS)]
         if _BRACES.search(word.bare):
-            values = [one for value in values for one in _expanded(value)]
+            values = [one for value in values for one in _expand_braces(value)]
         return values
 
 
-def _join(found: Sequence[Command], connector: str) -> None:
+def _set_connector(found: Sequence[SimpleCommand], connector: str) -> None:
     """What comes after the newest command; the end of a line says less than what is there already."""
     if found and (connector != "\n" or not found[-1].then):
         found[-1].then = connector
 
 
-_NEXT = re.compile(r"[\"\\$`]")
+_QUOTED_END = re.compile(r"[\"\\$`]")
 UNKNOWN = "\0"
 """Stands for a word of which nobody can tell what it is."""
 
 
-def _expanded(value: str) -> list[str]:
+def _expand_braces(value: str) -> list[str]:
     done = [value]
-    while len(done) < MOST_WORDS and (first := _BRACES.search(done[0])):
+    while len(done) < MAX_EXPANSIONS and (first := _BRACES.search(done[0])):
         done = [f"{one[: m.start()]}{choice}{one[m.end() :]}" for one in done if (m := _BRACES.search(one))
                 for choice in m[1].split(",")] if first else done  # fmt: skip
     return done
 
 
-def _unwrapped(given: list[list[str] | None]) -> list[list[str] | None]:
+def _without_wrappers(given: list[list[str] | None]) -> list[list[str] | None]:
     """A command without the programs that only run it: `timeout 60 env A=1 npm test` is `npm test`."""
     while given and given[0] is not None and given[0] and posixpath.basename(given[0][0]) in _WRAPPERS:
         own = _WRAPPERS[posixpath.basename(given.pop(0)[0])]  # type: ignore[index]
@@ -357,7 +362,7 @@ def _script_of(command: Sequence[str]) -> str | None:
     return None
 
 
-def joined(folder: str | None, path: str) -> str | None:
+def join_path(folder: str | None, path: str) -> str | None:
     if path.startswith(("/", "~")) or path[1:3] in (":/", ":\\"):
         return posixpath.normpath(path)
     return None if folder is None else posixpath.normpath(posixpath.join(folder, path))

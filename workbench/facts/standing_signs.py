@@ -1,7 +1,7 @@
 """What speaks for and against a standing instruction in one sentence of a message, and how much.
 
-The signs are words as they stand beside one another, the roles of `workbench.facts.standing_rules` and what those make
-together, the sentence's form, and what else its message holds: beside an order for one text "no more than ten lines"
+The signs are words as they stand beside one another, the roles of `workbench.facts.standing_grammar`, the combinations
+of roles, the sentence's form, and what else its message holds: beside an order for one text "no more than ten lines"
 tells of that text. What each weighs was learned by logistic regression (`scripts/learn_standing.py`) and stands in
 `standing_weights.tsv`; the sum, as a probability, is how likely the sentence sets something beyond its request.
 
@@ -19,19 +19,19 @@ from importlib.resources import files
 
 from msgspec import Struct
 
-from workbench.facts.standing_rules import GRAMMAR, Grammar, Ground, grammar, languages_of, least
-from workbench.facts.wording import is_question, plain
+from workbench.facts.standing_grammar import GRAMMAR, Grammar, RuleGround, grammar, languages_of, least_reach
+from workbench.facts.wording import is_question, normalize
 
 UNLIKELY = 0.05
 """Below it at first sight a sentence is none, and nothing more is looked at."""
 
-SAYS = 12
+SHORTEST_SENTENCE = 12
 """Characters below which a sentence is a greeting, a thank-you, a yes: it asks for nothing."""
 
-OTHERS = 20
+OTHER_SENTENCES = 20
 """So many sentences from a message's beginning on are looked at beside the one that is judged."""
 
-LONG = 1_500
+LONG_MESSAGE = 1_500
 """Characters from which on a message is a plan or a report."""
 
 
@@ -44,7 +44,7 @@ class Sentence:
 
     @cached_property
     def low(self) -> str:
-        return plain(QUOTED.sub("“…”", self.text))
+        return normalize(QUOTED.sub("“…”", self.text))
 
     @cached_property
     def asks(self) -> bool:
@@ -57,7 +57,7 @@ class Sentence:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        return frozenset((*_words(self.low), *_form(self)))
+        return frozenset((*_word_signs(self.low), *_form_signs(self)))
 
     @cached_property
     def _by_language(self) -> list[tuple[Grammar, frozenset[str]]]:
@@ -69,11 +69,13 @@ class Sentence:
         return frozenset().union(*(roles for _, roles in self._by_language))
 
     @cached_property
-    def ground(self) -> Ground | None:
+    def ground(self) -> RuleGround | None:
         """What the grammar makes of it, in the language where it reaches furthest."""
         grounds = (one.ground(self.low, asked=self.asks, roles=roles) for one, roles in self._by_language)
         found = max(filter(None, grounds), key=lambda one: one.reach, default=None)
-        return None if found is None or found.reach < max(least(roles) for _, roles in self._by_language) else found
+        return (
+            None if found is None or found.reach < max(least_reach(roles) for _, roles in self._by_language) else found
+        )
 
 
 QUOTED = re.compile(
@@ -82,7 +84,7 @@ QUOTED = re.compile(
 """What others say: nothing in it is asked for."""
 
 
-def chances(message: Sequence[Sentence], *, pasted: bool = False) -> list[float]:
+def probabilities(message: Sequence[Sentence], *, pasted: bool = False) -> list[float]:
     """For each of a message's sentences how likely it is a standing instruction, from 0 to 1. A doubt ("that might
     not be valid when …") is none, whatever its words, unless it is built as one."""
     return [
@@ -97,9 +99,9 @@ def signs(message: Sequence[Sentence], at: int, *, pasted: bool = False) -> froz
     """All signs of one sentence."""
     one = message[at]
     reach = f"reach:{one.ground.reach.name if one.ground else 'NONE'}"
-    around = {*_around(message, at), "beside" if len(message) > 1 else "alone"}
-    place = _place(message, at, pasted=pasted)
-    return frozenset((*one.words, *_roles(one), reach, *around, *(f"{reach} {sign}" for sign in around), *place))
+    around = {*_context_signs(message, at), "beside" if len(message) > 1 else "alone"}
+    place = _place_signs(message, at, pasted=pasted)
+    return frozenset((*one.words, *_role_signs(one), reach, *around, *(f"{reach} {sign}" for sign in around), *place))
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -110,7 +112,7 @@ _LATIN, _DIGITS, _SPACES = re.compile(r"[a-z_./*-]{2,}"), re.compile(r"\d+"), re
 _STEM = 5
 
 
-def _words(low: str) -> Iterator[str]:
+def _word_signs(low: str) -> Iterator[str]:
     """Words with those before them, in languages without edges of words runs of one to four characters."""
     if len(_UNSPACED.findall(low)) >= 3:
         text = _SPACES.sub(" ", _DIGITS.sub("0", _LATIN.sub("w", low))).rstrip("。.!！")
@@ -135,7 +137,7 @@ _WIDE = 3
 """Characters of a word in Chinese, Japanese and Korean count for so many."""
 
 
-def _form(one: Sentence) -> Iterator[str]:
+def _form_signs(one: Sentence) -> Iterator[str]:
     text = one.text
     wide = len(_UNSPACED.findall(text)) > len(text) / 4
     size = len(text) * (_WIDE if wide else 1)
@@ -150,7 +152,7 @@ def _form(one: Sentence) -> Iterator[str]:
         yield "code"
 
 
-def _place(message: Sequence[Sentence], at: int, *, pasted: bool) -> Iterator[str]:
+def _place_signs(message: Sequence[Sentence], at: int, *, pasted: bool) -> Iterator[str]:
     if len(message) > 1:
         yield "first" if at == 0 else "last" if at == len(message) - 1 else "between"
     if len(message) > 12:
@@ -160,19 +162,19 @@ def _place(message: Sequence[Sentence], at: int, *, pasted: bool) -> Iterator[st
 
 
 def is_long(message: Iterable[Sentence]) -> bool:
-    return sum(len(one.text) for one in message) > LONG
+    return sum(len(one.text) for one in message) > LONG_MESSAGE
 
 
 # --- roles ------------------------------------------------------------------------------------------------------------
 
-_TURNS = ("told_of", "once", "product")
+_MODIFIER_ROLES = ("told_of", "once", "product")
 """Roles that turn what another one says."""
 
 
-def _roles(one: Sentence) -> Iterator[str]:
+def _role_signs(one: Sentence) -> Iterator[str]:
     for role in one.roles:
         yield f"role:{role}"
-        for turn in _TURNS:
+        for turn in _MODIFIER_ROLES:
             if turn in one.roles and turn != role:
                 yield f"role:{role} {turn}"
     for _, _, together in GRAMMAR:
@@ -180,9 +182,13 @@ def _roles(one: Sentence) -> Iterator[str]:
             yield f"role:{'+'.join(together)}"
 
 
-def _around(message: Sequence[Sentence], at: int) -> Iterator[str]:
+def _context_signs(message: Sequence[Sentence], at: int) -> Iterator[str]:
     """What the other sentences of the message ask for."""
-    others = [one for number, one in enumerate(message[:OTHERS]) if number != at and len(one.text) >= SAYS]
+    others = [
+        one
+        for number, one in enumerate(message[:OTHER_SENTENCES])
+        if number != at and len(one.text) >= SHORTEST_SENTENCE
+    ]
     ordinary = [one for one in others if one.ground is None]
     if any(one.asks for one in others):
         yield "a question"

@@ -12,27 +12,27 @@ from functools import cache
 
 from workbench.base.figures import ordinal
 from workbench.base.memory import remembered
-from workbench.facts.tables import LANGUAGES, SPACED, table
-from workbench.facts.tables import words as listed
+from workbench.facts.word_tables import LANGUAGES, SPACED, table
+from workbench.facts.word_tables import words as listed
 
 LANGUAGES_OF_STEMS = ("english", "german", "french", "spanish", "portuguese", "russian")
 
-GLUE = listed("compared", "glue")
+FUNCTION_WORDS = listed("compared", "glue")
 """What holds a sentence together and says nothing by itself. A text without any is a list of words."""
 
-_SPOKEN = listed("compared", "spoken")
-_EMPTY = listed("compared", "empty")
-ALIKE = {
+_CHAT_WORDS = listed("compared", "spoken")
+_EMPTY_WORDS = listed("compared", "empty")
+SYNONYMS = {
     f"={name}": [word for one in LANGUAGES for word in table(one, "alike").get(name, "").split()]
     for name in table("en", "alike")
 }
 """Words that stand for one another: a paraphrase chooses any of them."""
 
-DIGITS = {
+NUMBER_WORDS = {
     word: str(number)
     for one in SPACED
     for number, word in enumerate(table(one, "compared").get("numbers", "").split())
-    if word not in GLUE
+    if word not in FUNCTION_WORDS
 } | {
     word: ordinal(number)
     for number, word in enumerate(table("en", "compared")["ordinals"].split(), 1)
@@ -62,7 +62,7 @@ def language_of(text: str, otherwise: str = "english") -> str:
         return "russian"
     scores = dict.fromkeys(LANGUAGES_OF_STEMS, 0.0)
     for word in words:
-        known = _little().get(word, ())
+        known = _languages_by_word().get(word, ())
         for language in known:
             scores[language] += 1 / len(known)
     best = max(LANGUAGES_OF_STEMS, key=lambda language: scores[language])  # the first of several
@@ -70,7 +70,7 @@ def language_of(text: str, otherwise: str = "english") -> str:
 
 
 @cache
-def _little() -> dict[str, list[str]]:
+def _languages_by_word() -> dict[str, list[str]]:
     """The little words of the languages, with those that have each."""
     found: dict[str, list[str]] = {}
     for one, language in zip(SPACED, LANGUAGES_OF_STEMS, strict=True):
@@ -80,22 +80,22 @@ def _little() -> dict[str, list[str]]:
     return found
 
 
-def words(text: str, language: str) -> list[str]:
+def content_terms(text: str, language: str) -> list[str]:
     """The words of a text that carry its meaning, in order, each as what it is compared by. Names with dots or slashes
     stay whole, a path as its last part."""
     found: list[str] = []
     for match in TOKEN.finditer(text):
-        found += terms(match[0], language)
+        found += token_terms(match[0], language)
     return found
 
 
 @remembered(1 << 16)
-def terms(token: str, language: str) -> tuple[str, ...]:
+def token_terms(token: str, language: str) -> tuple[str, ...]:
     """What one token is compared by: nothing for what only holds a sentence together."""
     low = token.lower().replace("’", "'")
     first = low[0]
     if "\u3400" <= first <= "\u9fff":
-        return tuple(_pairs(low))
+        return tuple(_character_pairs(low))
     if "\u30a0" <= first <= "\u30ff":
         return (low.rstrip("ー"),)
     if "\u3040" <= first <= "\u309f":
@@ -114,19 +114,19 @@ _KOREAN_MARKS = frozenset(table("ko", "compared")["mark"].split())
 
 
 def _term(word: str, language: str) -> str:
-    if word in DIGITS:
-        return DIGITS[word]
+    if word in NUMBER_WORDS:
+        return NUMBER_WORDS[word]
     bare = re.sub(r"^[dljmnstcq]+u?'(?=\w{2})", "", word) if language == "french" else word.removesuffix("'s")
-    if not bare or bare in _glue(language) or bare in MARKS:
+    if not bare or bare in _function_words(language) or bare in MODIFIERS:
         return ""
-    if found := _alike().get(bare):
+    if found := _synonyms().get(bare):
         return found
     if language == "german" and (participle := _PARTICIPLE.fullmatch(bare)):
         bare = f"{participle[1] or ''}{participle[2]}en"  # "ausgeliefert", "gefragt": the stemmer leaves them
-    stem = stemmed(bare, language)
-    if language == "german" and len(stem) > 4:
-        stem = stem.removesuffix("t")  # "deployt", "geprüft": the stemmer leaves it
-    return "" if bare in _EMPTY or bare in _SPOKEN else _alike_stems(language).get(stem, stem)
+    root = stem(bare, language)
+    if language == "german" and len(root) > 4:
+        root = root.removesuffix("t")  # "deployt", "geprüft": the stemmer leaves it
+    return "" if bare in _EMPTY_WORDS or bare in _CHAT_WORDS else _synonym_stems(language).get(root, root)
 
 
 _PARTICIPLE = re.compile(
@@ -137,23 +137,23 @@ _PARTICIPLE = re.compile(
 
 
 @cache
-def _glue(language: str) -> frozenset[str]:
+def _function_words(language: str) -> frozenset[str]:
     """What says nothing in a language, or in English: in French "son" is no word of content, in others it is."""
     own = SPACED[LANGUAGES_OF_STEMS.index(language)]
     return frozenset(word for one in {own, "en"} for word in table(one, "compared").get("glue", "").split())
 
 
 @cache
-def _alike() -> dict[str, str]:
-    return {word: term for term, several in ALIKE.items() for word in several}
+def _synonyms() -> dict[str, str]:
+    return {word: term for term, several in SYNONYMS.items() for word in several}
 
 
 @cache
-def _alike_stems(language: str) -> dict[str, str]:
-    return {stemmed(word, language): term for word, term in _alike().items()}
+def _synonym_stems(language: str) -> dict[str, str]:
+    return {stem(word, language): term for word, term in _synonyms().items()}
 
 
-def _pairs(run: str) -> list[str]:
+def _character_pairs(run: str) -> list[str]:
     """The pairs of characters in a run of Han; what only holds it together parts it."""
     found: list[str] = []
     for part in _HAN_GLUE.sub(" ", _HAN_MARKS.sub(" ", run)).split():
@@ -162,7 +162,7 @@ def _pairs(run: str) -> list[str]:
 
 
 @remembered(1 << 16)
-def stemmed(word: str, language: str) -> str:
+def stem(word: str, language: str) -> str:
     """A lower-case word without its ending."""
     import snowballstemmer  # loads thirty languages, and is needed only where wordings are compared
 
@@ -175,5 +175,5 @@ def stemmed(word: str, language: str) -> str:
 _LONGEST = 32
 
 
-MARKS = frozenset().union(*(table(one, "compared")["mark"].split() for one in SPACED))
+MODIFIERS = frozenset().union(*(table(one, "compared")["mark"].split() for one in SPACED))
 """Words that turn a sentence round or set a condition: they are no content, and are looked at by `sense`."""

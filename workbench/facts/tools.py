@@ -21,7 +21,7 @@ ActionKind = Literal["viewed", "created", "modified", "deleted", "reverted", "co
 """`reverted`: what was changed is as it was in the last commit."""
 
 
-class Action(Struct, frozen=True):
+class ToolAction(Struct, frozen=True):
     """`target` is the path as the call gives it, or the command line, never empty."""
 
     kind: ActionKind
@@ -30,10 +30,10 @@ class Action(Struct, frozen=True):
 
 CHANGES: frozenset[ActionKind] = frozenset(("created", "modified", "deleted", "reverted"))
 
-Given = dict[str, Any]
-Rule = Callable[[Given], tuple[Action, ...]]
+ToolInput = dict[str, Any]
+Rule = Callable[[ToolInput], tuple[ToolAction, ...]]
 
-ENDINGS = (
+FILE_ENDINGS = (
     r"py|tsx?|jsx?|mjs|go|rs|md|jsonl?|ya?ml|toml|sh|css|html|txt|sql|java|kt|rb|c|h|cpp|cfg|ini|lock|vue|svelte|log|csv|xml|"
     r"diff|patch"
 )
@@ -59,7 +59,7 @@ _PATCH_HEADER = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move File
 _SHELLS = ("bash", "sh", "zsh", "dash", "fish", "powershell", "pwsh", "cmd")
 
 
-def actions_of(call: ToolUse) -> tuple[Action, ...]:
+def actions_of(call: ToolUse) -> tuple[ToolAction, ...]:
     """What `call` does, in order and without repetition; () for a tool that touches no file and no shell.
 
     Never raises, whatever the call's input is.
@@ -90,28 +90,28 @@ def normal_path(path: str) -> str:
 _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 
 
-def patch_actions(text: str) -> tuple[Action, ...]:
+def patch_actions(text: str) -> tuple[ToolAction, ...]:
     """The file actions of an `apply_patch` text: a moved file is deleted at its old path and created at its new one."""
-    actions: list[Action] = []
+    actions: list[ToolAction] = []
     for header in _PATCH_HEADER.finditer(text):
         what, path = header[1], header[2].strip()
         if what == "Add File":
-            actions.append(Action("created", path))
+            actions.append(ToolAction("created", path))
         elif what == "Update File":
-            actions.append(Action("modified", path))
+            actions.append(ToolAction("modified", path))
         elif what == "Delete File":
-            actions.append(Action("deleted", path))
+            actions.append(ToolAction("deleted", path))
         elif what == "Move to" and actions and actions[-1].kind == "modified":
-            actions[-1] = Action("deleted", actions[-1].target)
-            actions.append(Action("created", path))
+            actions[-1] = ToolAction("deleted", actions[-1].target)
+            actions.append(ToolAction("created", path))
         elif what == "Move File":
             old, arrow, new = path.partition(" -> ")
-            actions.append(Action("deleted", old.strip()))
-            actions.extend([Action("created", new.strip())] if arrow else [])
+            actions.append(ToolAction("deleted", old.strip()))
+            actions.extend([ToolAction("created", new.strip())] if arrow else [])
     return tuple(actions)
 
 
-def _paths(given: Given, depth: int = 3) -> tuple[str, ...]:
+def _paths(given: ToolInput, depth: int = 3) -> tuple[str, ...]:
     """Every path a call names, under whichever key its agent uses, `depth` lists or objects deep."""
     for key in PATH_KEYS:
         value = given.get(key)
@@ -119,11 +119,11 @@ def _paths(given: Given, depth: int = 3) -> tuple[str, ...]:
             return (value.strip(),)
     found: list[str] = []
     for key in (*PATHS_KEYS, *PATH_KEYS):
-        found.extend(_listed(given.get(key), depth))
+        found.extend(_paths_within(given.get(key), depth))
     return tuple(found)
 
 
-def _listed(value: object, depth: int) -> Iterable[str]:
+def _paths_within(value: object, depth: int) -> Iterable[str]:
     if depth == 0:
         return
     if isinstance(value, list):
@@ -136,21 +136,21 @@ def _listed(value: object, depth: int) -> Iterable[str]:
         yield from _paths(value, depth - 1)
 
 
-def _read(given: Given) -> tuple[Action, ...]:
+def _read(given: ToolInput) -> tuple[ToolAction, ...]:
     if given.get("type") == "directory":
         return ()
-    return tuple(Action("viewed", path) for path in _paths(given))
+    return tuple(ToolAction("viewed", path) for path in _paths(given))
 
 
-def _write(given: Given) -> tuple[Action, ...]:
-    return tuple(Action("created", path) for path in _paths(given))
+def _write(given: ToolInput) -> tuple[ToolAction, ...]:
+    return tuple(ToolAction("created", path) for path in _paths(given))
 
 
-def _delete(given: Given) -> tuple[Action, ...]:
-    return tuple(Action("deleted", path) for path in _paths(given))
+def _delete(given: ToolInput) -> tuple[ToolAction, ...]:
+    return tuple(ToolAction("deleted", path) for path in _paths(given))
 
 
-def _edit(given: Given) -> tuple[Action, ...]:
+def _edit(given: ToolInput) -> tuple[ToolAction, ...]:
     """An edit, or one of the editors whose `command` says what they do. Replacing the empty string makes a new file."""
     kind: ActionKind | None = "modified"
     command = given.get("command")
@@ -160,7 +160,7 @@ def _edit(given: Given) -> tuple[Action, ...]:
         kind = "created"
     if kind is None or (kind == "viewed" and given.get("type") == "directory"):
         return ()
-    return tuple(Action(kind, path) for path in _paths(given))
+    return tuple(ToolAction(kind, path) for path in _paths(given))
 
 
 _EDITOR: dict[str, ActionKind | None] = {
@@ -174,7 +174,7 @@ _EDITOR: dict[str, ActionKind | None] = {
 }
 
 
-def _patch(given: Given) -> tuple[Action, ...]:
+def _patch(given: ToolInput) -> tuple[ToolAction, ...]:
     for key in (*PATCH_KEYS, *COMMAND_KEYS):
         value = given.get(key)
         text = "\n".join(part for part in value if isinstance(part, str)) if isinstance(value, list) else value
@@ -183,7 +183,7 @@ def _patch(given: Given) -> tuple[Action, ...]:
     return _edit(given)
 
 
-def _shell(given: Given) -> tuple[Action, ...]:
+def _shell(given: ToolInput) -> tuple[ToolAction, ...]:
     """The command line without its `bash -lc` wrapper; a patch inside it counts as file actions."""
     if (is_input := given.get("is_input")) and str(is_input).lower() == "true":
         return ()
@@ -214,7 +214,7 @@ def _program(path: str) -> str:
     return path.replace("\\", "/").rsplit("/", 1)[-1].lower().removesuffix(".exe")
 
 
-def _run(line: str) -> tuple[Action, ...]:
+def _run(line: str) -> tuple[ToolAction, ...]:
     if not line:
         return ()
     if "*** Begin Patch" in line and ("apply_patch" in line or "applypatch" in line):
@@ -222,37 +222,41 @@ def _run(line: str) -> tuple[Action, ...]:
         if found := patch_actions(patch):
             rest = after.strip().split("\n", 1)
             then = rest[1].strip() if len(rest) == 2 else ""
-            return (*found, Action("command", then)) if then else found
+            return (*found, ToolAction("command", then)) if then else found
     command = _COMMENTS.sub("", line) if "#" in line else line
-    return (Action("command", command),) if command else ()
+    return (ToolAction("command", command),) if command else ()
 
 
 _COMMENTS = re.compile(r"\A(?:\s*#[^\n]*(?:\n|\Z))+")
 """The comments before a command. A shebang's script is told by what it does, too."""
 
 
-def _named(rule: Rule, *names: str) -> dict[str, Rule]:
+def _for_tools(rule: Rule, *names: str) -> dict[str, Rule]:
     return dict.fromkeys(names, rule)
 
 
 _RULES: dict[str, Rule] = {
     # Claude Code, OpenHands, opencode, pi; Gemini CLI; Cline and Roo; Augment and Copilot CLI; SWE-agent; Cursor.
-    **_named(_read, "read", "notebookread", "read_file", "read_many_files", "read_files", "view", "open", "view_file"),
-    **_named(_write, "write", "write_file", "write_to_file", "save_file", "create", "create_file", "new_file"),
-    **_named(
+    **_for_tools(
+        _read, "read", "notebookread", "read_file", "read_many_files", "read_files", "view", "open", "view_file"
+    ),
+    **_for_tools(_write, "write", "write_file", "write_to_file", "save_file", "create", "create_file", "new_file"),
+    **_for_tools(
         _edit, "edit", "multiedit", "multi_edit", "notebookedit", "edit_file", "edit_notebook", "replace", "insert"
     ),
-    **_named(
+    **_for_tools(
         _edit, "replace_in_file", "apply_diff", "insert_content", "search_and_replace", "search_replace", "editor"
     ),
     # Editors with a `command`: Augment, OpenHands, SWE-agent, goose, Anthropic's own.
-    **_named(_edit, "str_replace_editor", "file_editor", "text_editor", "str_replace", "undo_edit"),
-    **_named(_edit, "str_replace_based_edit_tool", "str_replace_edit", "edit_block"),
-    **_named(_patch, "apply_patch", "applypatch", "patch"),
-    **_named(_delete, "remove_files", "delete_file", "delete_files", "remove_file"),
-    **_named(_shell, "bash", "shell", "local_shell", "local_shell_call", "exec_command", "terminal"),
-    **_named(_shell, "launch_process", "run_shell_command", "execute_command", "run_commands", "execute_bash", "run"),
-    **_named(
+    **_for_tools(_edit, "str_replace_editor", "file_editor", "text_editor", "str_replace", "undo_edit"),
+    **_for_tools(_edit, "str_replace_based_edit_tool", "str_replace_edit", "edit_block"),
+    **_for_tools(_patch, "apply_patch", "applypatch", "patch"),
+    **_for_tools(_delete, "remove_files", "delete_file", "delete_files", "remove_file"),
+    **_for_tools(_shell, "bash", "shell", "local_shell", "local_shell_call", "exec_command", "terminal"),
+    **_for_tools(
+        _shell, "launch_process", "run_shell_command", "execute_command", "run_commands", "execute_bash", "run"
+    ),
+    **_for_tools(
         _shell, "powershell", "run_terminal_cmd", "run_command", "cmd_run", "unified_exec", "shell_command", "exec"
     ),
 }

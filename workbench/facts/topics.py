@@ -13,10 +13,10 @@ from functools import cache, cached_property
 from typing import Literal
 
 from workbench.base.memory import remembered
-from workbench.facts.tables import SPACED, UNSPACED, alternatives, pattern, table
-from workbench.facts.tables import words as listed
-from workbench.facts.terms import DIGITS, GLUE, LANGUAGES_OF_STEMS, TOKEN, stemmed, terms
-from workbench.facts.wording import plain
+from workbench.facts.terms import FUNCTION_WORDS, LANGUAGES_OF_STEMS, NUMBER_WORDS, TOKEN, stem, token_terms
+from workbench.facts.word_tables import SPACED, UNSPACED, alternatives, pattern, table
+from workbench.facts.word_tables import words as listed
+from workbench.facts.wording import normalize
 
 Mark = Literal["forbids", "permits", "frees", "speaks", "chooses", "changes", "revises", "leans", "apart"]
 """What a sentence does beside telling something: it forbids, permits, or `frees`, permits without what was asked for;
@@ -68,29 +68,31 @@ class Topic:
 
 @remembered(4_096)
 def topic_of(text: str, language: str) -> Topic:
-    low = pattern("replaced", "in_the").sub(" ", pattern("sense", "no_more", "no_less").sub(" ", plain(text)))
+    low = pattern("replaced", "in_the").sub(" ", pattern("sense", "no_more", "no_less").sub(" ", normalize(text)))
     rest, leads = _without_leads(low)
-    told, aside = _told_and_aside(rest, language)
-    spans = [*_rejected(told, language)]
+    told, aside = _split_asides(rest, language)
+    spans = [*_rejected_spans(told, language)]
     dropped = [words for _, words in spans]
-    if spans and _tells(chosen := _without(told, [span for span, _ in spans]), language):
+    if spans and _has_content(chosen := _cut_spans(told, [span for span, _ in spans]), language):
         told = chosen
-    dropped += [words for clause in aside for _, words in _rejected(clause, language)]
+    dropped += [words for clause in aside for _, words in _rejected_spans(clause, language)]
     gone = ("gone", "taken") if aside else ("gone",)
-    dropped += [words for clause in _clauses(rest) if (words := _gone(clause, gone, language))]
-    values, order = tuple(_values(told)), _order(told, language)
+    dropped += [words for clause in _clauses(rest) if (words := _absent_terms(clause, gone, language))]
+    values, order = tuple(_values(told)), _ordered_terms(told, language)
     changed = any(pattern("replaced", "moved", *gone).search(clause) for clause in aside)
     marks = frozenset(_marks(low, told, rest, changed=changed, leads=leads))
-    if any(kind == "tongue" for kind, _ in values) and speaking().issuperset(order):
+    if any(kind == "tongue" for kind, _ in values) and speaking_words().issuperset(order):
         order, marks = (), marks | {"speaks"}
     return Topic(
         order=order,
-        names=frozenset(term for match in _NAME.finditer(text) for term in _order(plain(match[0]), language)),
+        names=frozenset(
+            term for match in _NAME.finditer(text) for term in _ordered_terms(normalize(match[0]), language)
+        ),
         values=values,
-        state=_state(told, language),
-        aside=frozenset(_order(" ".join(aside), language)),
+        state=_state_of(told, language),
+        aside=frozenset(_ordered_terms(" ".join(aside), language)),
         dropped=tuple(dropped),
-        withdraws=_withdrawn(low, language),
+        withdraws=_withdrawn_terms(low, language),
         marks=marks,
     )
 
@@ -99,24 +101,24 @@ def changing_clauses(text: str, language: str) -> list[Topic]:
     """The clauses of a sentence that say themselves that they change something, each by itself, unless another one may
     say where or when that holds."""
     clauses = _clauses(text)
-    if len(clauses) < 2 or not amends(text) or any(_is_scope(clause) for clause in clauses):
+    if len(clauses) < 2 or not is_correction(text) or any(_is_scope(clause) for clause in clauses):
         return []
     return [one for clause in clauses if "changes" in (one := topic_of(clause, language)).marks]
 
 
 def _is_scope(clause: str) -> bool:
     first = TOKEN.search(clause)
-    return first is not None and first[0].lower() in GLUE
+    return first is not None and first[0].lower() in FUNCTION_WORDS
 
 
-def _told_and_aside(rest: str, language: str) -> tuple[str, list[str]]:
+def _split_asides(rest: str, language: str) -> tuple[str, list[str]]:
     """What a sentence tells, and its clauses that only tell of a change, or why; of a sentence that tells nothing else
     all is told."""
     clauses = _clauses(rest)
     tells_of = pattern("replaced", "moved", "gone", "taken")
-    aside = [clause for clause in clauses if tells_of.search(clause) or _why(clause)]
+    aside = [clause for clause in clauses if tells_of.search(clause) or _is_reason(clause)]
     telling = ", ".join(clause for clause in clauses if clause not in aside)
-    return (telling, aside) if aside and _tells(telling, language) else (rest, [])
+    return (telling, aside) if aside and _has_content(telling, language) else (rest, [])
 
 
 def _marks(low: str, told: str, rest: str, *, changed: bool, leads: bool) -> Iterator[Mark]:
@@ -143,9 +145,9 @@ def _marks(low: str, told: str, rest: str, *, changed: bool, leads: bool) -> Ite
         yield "leans"
 
 
-def amends(sentence: str) -> bool:
+def is_correction(sentence: str) -> bool:
     """Whether a sentence says itself that it corrects another, or turns something down for something else."""
-    return _amending().search(plain(sentence)) is not None
+    return _amending().search(normalize(sentence)) is not None
 
 
 _CLAUSE = re.compile(r"[,;:—–] |[，、；：]|(?<=\w): ")
@@ -155,7 +157,7 @@ def _clauses(text: str) -> list[str]:
     return [clause for clause in _CLAUSE.split(text) if clause]
 
 
-def _why(clause: str) -> bool:
+def _is_reason(clause: str) -> bool:
     """Whether a clause gives a reason, and no value of its own."""
     return pattern("replaced", "why").match(clause.strip()) is not None and _value().search(clause) is None
 
@@ -187,11 +189,11 @@ def _forbids() -> re.Pattern[str]:
     return re.compile(f"{pattern('replaced', 'no').pattern}|{pattern('sense', 'denies').pattern}")
 
 
-def _tells(text: str, language: str) -> bool:
-    return _value().search(text) is not None or bool(_order(text, language))
+def _has_content(text: str, language: str) -> bool:
+    return _value().search(text) is not None or bool(_ordered_terms(text, language))
 
 
-def _rejected(text: str, language: str) -> Iterator[tuple[tuple[int, int], frozenset[str]]]:
+def _rejected_spans(text: str, language: str) -> Iterator[tuple[tuple[int, int], frozenset[str]]]:
     """What is turned down, where it stands with the words that do so: up to a sign or the verb of what is chosen
     ("instead of npm use yarn")."""
     for match in pattern("replaced", "rejected").finditer(text):
@@ -199,7 +201,7 @@ def _rejected(text: str, language: str) -> Iterator[tuple[tuple[int, int], froze
         found: list[str] = []
         stop = match.end()
         for token in TOKEN.finditer(text, match.end(), end.start() if end else len(text)):
-            words = (*_order(token[0], language), *(value for _, value in _values(token[0])))
+            words = (*_ordered_terms(token[0], language), *(value for _, value in _values(token[0])))
             if found and not words and any(_terms(token[0], language)):
                 break
             found += words
@@ -208,7 +210,7 @@ def _rejected(text: str, language: str) -> Iterator[tuple[tuple[int, int], froze
             yield (match.start(), stop), frozenset(found)
 
 
-def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+def _cut_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
     for start, stop in reversed(spans):
         text = f"{text[:start]} {text[stop:]}"
     return text
@@ -230,20 +232,20 @@ def _amending() -> re.Pattern[str]:
     )
 
 
-def _gone(clause: str, names: Sequence[str], language: str) -> frozenset[str]:
+def _absent_terms(clause: str, names: Sequence[str], language: str) -> frozenset[str]:
     """What a clause says of that it is there no more."""
     found = pattern("replaced", *names).search(clause)
     if found is None:
         return frozenset()
     subject = clause[: found.start()]
-    return frozenset((*_order(subject, language), *(value for _, value in _values(subject))))
+    return frozenset((*_ordered_terms(subject, language), *(value for _, value in _values(subject))))
 
 
-def _withdrawn(low: str, language: str) -> frozenset[str]:
+def _withdrawn_terms(low: str, language: str) -> frozenset[str]:
     """The words of what is taken back."""
     if not _withdraws().search(low):
         return frozenset()
-    return frozenset(_order(pattern("replaced", "withdraw", "rule").sub(" ", low), language))
+    return frozenset(_ordered_terms(pattern("replaced", "withdraw", "rule").sub(" ", low), language))
 
 
 @cache
@@ -252,16 +254,16 @@ def _withdraws() -> re.Pattern[str]:
     return re.compile(rf"^\W*(?:{fine})?\W*(?:{withdraw}).{{0,60}}(?:{rule})", re.DOTALL)
 
 
-def _state(told: str, language: str) -> tuple[frozenset[str], str]:
+def _state_of(told: str, language: str) -> tuple[frozenset[str], str]:
     """Of what a sentence tells where or what it is, with the little word that says how ("at"); where it tells a
     value."""
     found = pattern("replaced", "state").search(told)
-    if found is None or not (subject := frozenset(_order(told[: found.start()], language))):
+    if found is None or not (subject := frozenset(_ordered_terms(told[: found.start()], language))):
         return _NO_STATE
     first = TOKEN.search(told, found.end())
     if first is None or not _value().search(told, found.end()):
         return _NO_STATE
-    return subject, first[0] if first[0] in GLUE else ""
+    return subject, first[0] if first[0] in FUNCTION_WORDS else ""
 
 
 _NO_STATE = (frozenset[str](), "")
@@ -289,47 +291,50 @@ def _value() -> re.Pattern[str]:
 def _values(told: str) -> Iterator[tuple[str, str]]:
     for match in _value().finditer(told):
         kind = match.lastgroup or ""
-        yield kind, " ".join(DIGITS.get(word, word) for word in match[0].split()) if kind == "number" else match[0]
+        yield (
+            kind,
+            " ".join(NUMBER_WORDS.get(word, word) for word in match[0].split()) if kind == "number" else match[0],
+        )
 
 
-def _order(text: str, language: str) -> tuple[str, ...]:
+def _ordered_terms(text: str, language: str) -> tuple[str, ...]:
     """The words of a text that say what it is about, in order, each once."""
     bare = _value().sub(" ", pattern("replaced", "new", "may", "allowed", "sets").sub(" ", text))
     found = (term for match in TOKEN.finditer(bare) for term in _terms(match[0], language))
-    return tuple(dict.fromkeys(term for term in found if term not in _light(language)))
+    return tuple(dict.fromkeys(term for term in found if term not in _light_words(language)))
 
 
 def _terms(token: str, language: str) -> Sequence[str]:
     """Chinese characters one by one: in a short sentence pairs would tie a word to its neighbour. What is theirs is not
     ours."""
-    if token.lower() in _theirs():
+    if token.lower() in _possessives():
         return ("=theirs",)
     if "\u3400" <= token[0] <= "\u9fff":
         return tuple(token)
-    return (token.lower(),) if "/" in token else terms(token, language)
+    return (token.lower(),) if "/" in token else token_terms(token, language)
 
 
 @cache
-def _theirs() -> frozenset[str]:
+def _possessives() -> frozenset[str]:
     return listed("replaced", "theirs")
 
 
 @cache
-def _light(language: str) -> frozenset[str]:
+def _light_words(language: str) -> frozenset[str]:
     """Words that say nothing of their own, as they are compared: to use, to put, now."""
-    return _compared("light", language)
+    return _word_forms("light", language)
 
 
 @cache
-def speaking() -> frozenset[str]:
+def speaking_words() -> frozenset[str]:
     """Words of speaking to the person: which of them is used makes no other scope."""
-    return frozenset().union(*(_compared("speaking", language) for language in LANGUAGES_OF_STEMS))
+    return frozenset().union(*(_word_forms("speaking", language) for language in LANGUAGES_OF_STEMS))
 
 
-def _compared(name: str, language: str) -> frozenset[str]:
+def _word_forms(name: str, language: str) -> frozenset[str]:
     """An entry of a language, of English, whose names are everywhere, and of those without spaces."""
     found = {character for one in ("zh", "ja") for character in table(one, "replaced").get(name, "")}
     for one in {SPACED[LANGUAGES_OF_STEMS.index(language)], "en"}:
         for word in table(one, "replaced").get(name, "").split():
-            found |= {word, stemmed(word, language), *terms(word, language)}
+            found |= {word, stem(word, language), *token_terms(word, language)}
     return frozenset(found | {word[:2] for word in table("ko", "replaced").get(name, "").split()})

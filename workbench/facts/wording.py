@@ -33,34 +33,34 @@ for most of that length are short for something ("no. five")."""
 _LABEL = re.compile(r"[*_`#]+")
 
 
-def scanned(text: str) -> str:
+def searched_part(text: str) -> str:
     """`text`, or its two ends on separate lines when it is longer than what is searched."""
     if len(text) <= HEAD_CHARS + TAIL_CHARS:
         return text
     return text[:HEAD_CHARS] + "\n" + text[-TAIL_CHARS:]
 
 
-def own_words(text: str) -> str:
+def prose(text: str) -> str:
     """A text without what is quoted in it: fenced code."""
-    return without_fences(scanned(text)).strip()
+    return without_fences(searched_part(text)).strip()
 
 
-def spoken(message: Message) -> str:
+def message_prose(message: Message) -> str:
     """What the person or the agent says in a message, without fenced code; "" where neither speaks.
 
     A person speaks in messages of their own and through tools; what a tool put into a message is nobody's.
     """
-    said = message.text if is_agents(message) else message.said
-    return own_words(said) if said else ""
+    said = message.text if is_agent_message(message) else message.said
+    return prose(said) if said else ""
 
 
-def is_agents(message: Message) -> bool:
+def is_agent_message(message: Message) -> bool:
     """Whether the agent speaks: an answer of the model's, and no summary."""
     return message.role == "assistant" and message.kind == "normal"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """What stands in `text[start:stop]` without the bullet: a line, with those it was wrapped into."""
 
     start: int
@@ -69,16 +69,16 @@ class Line:
     heading: bool
 
 
-def lines(text: str) -> Iterator[Line]:
+def lines(text: str) -> Iterator[TextLine]:
     """The lines of `text` that hold words; quoted lines and tables are left out. One that was wrapped is one with those
     that follow: it has no end, the next begins in lower case, and its first word had no room in the text's width, or
     stands in the quotation that was opened last. In a text that was surely wrapped the next begins as it likes."""
-    found: Line | None = None
+    found: TextLine | None = None
     wrapped = _wrapping(text)
     for start, stop in _line_spans(text):
         raw = text[start:stop]
         stripped = raw.strip()
-        if found is not None and _goes_on(text, found, stripped, wrapped):
+        if found is not None and _is_wrapped_into(text, found, stripped, wrapped):
             found = replace(found, stop=start + len(raw.rstrip()))
             continue
         if found is not None:
@@ -91,7 +91,7 @@ def lines(text: str) -> Iterator[Line]:
             end = start + len(raw.rstrip())
             heading = stripped[0] == "#" or bool(_TITLE.fullmatch(stripped))
             if begin < end:
-                found = Line(begin, end, mark is not None and stripped[0] != "#", heading)
+                found = TextLine(begin, end, mark is not None and stripped[0] != "#", heading)
     if found is not None:
         yield found
 
@@ -106,7 +106,7 @@ _WIDTHS = range(50, 121)
 """Characters to which people or their editors wrap."""
 _TERMINALS = range(121, 241)
 """What is copied from a terminal may be wrapped to its width, but a line of so many characters is often just long."""
-_SURELY = 3
+_SURE_LINES = 3
 """Where so many lines have no room for the word that follows, a text was wrapped."""
 _LONG_WORD = 24
 _WORD = re.compile(rf"[a-zà-ÿа-яё](?:\w|['’.-](?=\w)){{,{_LONG_WORD - 1}}}[,;.!?)]{{,2}}")
@@ -132,24 +132,24 @@ def _wrapping(text: str) -> _Wrapping:
                 full += length + 1 + len(following[0]) > width
         end = start + len(text[start:stop].rstrip()) - 1
         length = end + 1 - start
-    sure = full >= _SURELY
+    sure = full >= _SURE_LINES
     return _Wrapping(width if sure or width in _WIDTHS else 0, sure)
 
 
-def _goes_on(text: str, line: Line, following: str, wrapped: _Wrapping) -> bool:
+def _is_wrapped_into(text: str, line: TextLine, following: str, wrapped: _Wrapping) -> bool:
     if not following or not _OPEN.match(text[line.stop - 1]):
         return False
     small = following[0].islower()
     in_quotes = line.stop - line.start < LONGEST_SENTENCE and len(_QUOTES.findall(text, line.start, line.stop)) % 2
     if small and in_quotes and _CLOSES.match(following):
         return True
-    if not wrapped.width or not (small or (wrapped.sure and _may_go_on(following))):
+    if not wrapped.width or not (small or (wrapped.sure and _may_continue(following))):
         return False
     last = line.stop - max(0, text.rfind("\n", 0, line.stop) + 1)
     return last + 1 + len(following.split(maxsplit=1)[0]) > wrapped.width
 
 
-def _may_go_on(following: str) -> bool:
+def _may_continue(following: str) -> bool:
     """Whether a line that begins so, other than in lower case, can be the middle of a sentence: no entry of a list, no
     heading, quotation or table."""
     return (following[0].isalnum() or following[0] in "`\"'“(«") and not _BULLET.match(f"{following} ")
@@ -164,7 +164,7 @@ def _line_spans(text: str) -> Iterator[tuple[int, int]]:
         start = stop + 1
 
 
-def sentence_spans(text: str, line: Line) -> Iterator[tuple[int, int]]:
+def sentence_spans(text: str, line: TextLine) -> Iterator[tuple[int, int]]:
     """Where the sentences of a line begin and end."""
     at = line.start
     for stop in _STOP.finditer(text[line.start : line.stop]):
@@ -183,7 +183,7 @@ def sentences(text: str) -> Iterator[str]:
             yield text[start:stop].strip()
 
 
-def is_whole(sentence: str) -> bool:
+def is_complete(sentence: str) -> bool:
     """Whether a sentence can stand by itself: what is quoted or bracketed in it begins and ends there, and nothing has
     to follow."""
     pairs = (sentence.count(opened) == sentence.count(closed) for opened, closed in ("()", "[]", "“”"))
@@ -197,7 +197,7 @@ def is_whole(sentence: str) -> bool:
 _UNENDED = tuple(":：,;({[=\\")
 
 
-def plain(sentence: str) -> str:
+def normalize(sentence: str) -> str:
     """A sentence in lower case without emphasis marks and with straight apostrophes, for matching only."""
     return _LABEL.sub("", sentence).replace("’", "'").strip().lower()
 

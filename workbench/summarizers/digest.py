@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from msgspec import Struct
 
 from workbench.base.text import clip_at_word
+from workbench.facts.all_facts import find_facts
 from workbench.facts.calls import calls_in, is_check
-from workbench.facts.done import same_command
+from workbench.facts.commands_and_paths import core_command
+from workbench.facts.distinct import distinct_facts
 from workbench.facts.fact import Fact
-from workbench.facts.found import find
-from workbench.facts.known import known
-from workbench.facts.plan import Task, plan_of
-from workbench.facts.wording import own_words
+from workbench.facts.tasks import Task, tasks_of
+from workbench.facts.wording import prose
 from workbench.session import Message
 from workbench.summarizers.fitting import Line
 from workbench.summarizers.labels import Labels, Topic
@@ -52,12 +52,12 @@ class Digest:
 
 def digest(messages: Sequence[Message], labels: Labels) -> Digest:
     """What `messages` say, complete; making it fit is another's task."""
-    facts = find(messages)
+    facts = find_facts(messages)
     by_kind: dict[str, list[Fact]] = {}
     for fact in facts:
         by_kind.setdefault(fact.kind, []).append(fact)
     of: Callable[[str], list[Fact]] = lambda kind: by_kind.get(kind, [])
-    tasks = plan_of(calls_in(messages))
+    tasks = tasks_of(calls_in(messages))
     age = _Age(len(messages))
     made = Digest()
     asked = of("request")
@@ -113,7 +113,7 @@ def _decided(facts: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
     """What was decided; the user's answers with their questions first to stay."""
     answers = [fact for fact in facts if fact.detail]
     lines = _sentences([fact for fact in facts if not fact.detail], age, 400)
-    for one in known(answers):
+    for one in distinct_facts(answers):
         text = clip_at_word(one.text, 400)
         words = labels.chosen.format(text=text, question=clip_at_word(one.last.detail, 60))
         lines.append(_bullet(words, one.mentions, USER + age(one.last.index)))
@@ -130,7 +130,7 @@ def _asked(messages: Sequence[Message], asked: Sequence[Fact], labels: Labels, a
             lines.append(replace(line, done=bool(fact.ok)))
         answer = _answer(messages, fact.index + 1, stop) if fact.ok else None
         if answer is not None:
-            text = labels.answered.format(text=clip_at_word(answered_first(own_words(answer.text)) or answer.text, 260))
+            text = labels.answered.format(text=clip_at_word(answered_first(prose(answer.text)) or answer.text, 260))
             lines.append(Line(("  - " if number else "- ") + text, (answer.id,), AGENT + age(fact.index), not number))
         elif number and number + 1 < len(asked):
             lines.append(Line(f"  - {labels.unanswered}", (fact.message,), AGENT + age(fact.index) - 1))
@@ -192,7 +192,7 @@ def _notes(messages: Sequence[Message], labels: Labels, age: _Age) -> list[Line]
     lines: list[Line] = []
     for index, message in enumerate(messages):
         if message.role == "assistant" and message.kind == "normal" and message.calls:
-            words = own_words(message.text)
+            words = prose(message.text)
             if len(words) >= NOTE and _REASON.search(words):
                 text = labels.noted.format(text=clip_at_word(answered_first(words), 240))
                 lines.append(Line(f"- {text}", (message.id,), AGENT + age(index)))
@@ -255,7 +255,7 @@ def _commands(facts: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
     """Each command once, with how often it ran and how it ended the last time."""
     runs: dict[str, list[Fact]] = {}
     for fact in facts:
-        runs.setdefault(same_command(fact.text), []).append(fact)
+        runs.setdefault(core_command(fact.text), []).append(fact)
     lines: list[Line] = []
     for command, same in sorted(runs.items(), key=lambda item: item[1][-1].index):
         last = same[-1]
@@ -295,7 +295,7 @@ def _named(identifiers: Sequence[Fact], urls: Sequence[Fact], numbers: Sequence[
         if used:
             names = ", ".join(f"`{fact.text}`" for fact in used)
             lines.append(_bullet(f"{sort}: {names}", used, USER))
-    addresses = (one.first for one in known(urls))
+    addresses = (one.first for one in distinct_facts(urls))
     lines.extend(_bullet(clip_at_word(fact.text, 200), [fact], USER / 2 + age(fact.index)) for fact in addresses)
     newest = {fact.text: fact for fact in numbers}.values()
     told = {fact.detail: fact for fact in newest if fact.text[0] not in "01" or len(fact.text.split()[0]) > 1}.values()
@@ -309,7 +309,7 @@ def _stack(paths: Sequence[Fact], commands: Sequence[Fact], labels: Labels) -> l
     types = Counter(ext for path in touched if (ext := posixpath.splitext(path)[1]))
     programs: dict[str, list[Fact]] = {}
     for fact in commands:
-        program = same_command(fact.text).split(" ", 1)[0]
+        program = core_command(fact.text).split(" ", 1)[0]
         if program.isascii() and program.replace("-", "").replace("_", "").isalnum():
             programs.setdefault(program, []).append(fact)
     lines: list[Line] = []
@@ -327,9 +327,7 @@ def _last(messages: Sequence[Message], labels: Labels) -> list[Line]:
     said = _answer(messages, 0, len(messages))
     if said is None:
         return []
-    return [
-        Line("- " + labels.said.format(text=clip_at_word(own_words(said.text) or said.text, 700)), (said.id,), USER)
-    ]
+    return [Line("- " + labels.said.format(text=clip_at_word(prose(said.text) or said.text, 700)), (said.id,), USER)]
 
 
 def _open(

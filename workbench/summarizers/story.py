@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from workbench.base.text import clip_at_sentence, clip_at_word
-from workbench.facts.calls import Called, calls_in
-from workbench.facts.decided import is_decision
+from workbench.facts.calls import ToolCall, calls_in
+from workbench.facts.decisions import is_decision
 from workbench.facts.tools import normal_path
-from workbench.facts.wording import is_agents, is_question, own_words, sentences
+from workbench.facts.wording import is_agent_message, is_question, prose, sentences
 from workbench.session import Message
 from workbench.summarizers.fitting import SHORTEST, Line
 from workbench.summarizers.labels import Labels
@@ -119,7 +119,7 @@ def _lines(told: Sequence[Chapter], kept: set[tuple[int, int]], labels: Labels) 
 def _earlier(previous: str) -> Iterator[Chapter]:
     """An earlier story or summary line by line, without its code and what a product says around it; what tells of
     causes and of what is left weighs more."""
-    lines = [line.strip() for line in own_words(previous).split("\n")]
+    lines = [line.strip() for line in prose(previous).split("\n")]
     lines = [line for line in lines if len(line) >= 12 and not _AROUND_SUMMARY.match(line)]
     for number, line in enumerate(lines):
         rank = _EARLIER + number / len(lines) / 4 + (_REASON / 2 if _FOUND.search(line) or _LEFT.search(line) else 0)
@@ -142,7 +142,7 @@ _EARLIER, _REASON, _ANSWER, _REACTION, _FINDING, _LAST = 0.2, 1.0, 2.0, 2.5, 3.0
 """How much each sort of event weighs; the newer of a sort weighs up to one more."""
 
 
-def _setbacks(calls: Iterable[Called], labels: Labels) -> tuple[set[int], dict[int, list[str]]]:
+def _setbacks(calls: Iterable[ToolCall], labels: Labels) -> tuple[set[int], dict[int, list[str]]]:
     """Where a result failed, and where a call was turned back, with what it was."""
     failed: set[int] = set()
     turned: dict[int, list[str]] = {}
@@ -160,7 +160,9 @@ def _setbacks(calls: Iterable[Called], labels: Labels) -> tuple[set[int], dict[i
 def _events(
     messages: Sequence[Message], start: int, stop: int, failed: set[int], turned: dict[int, list[str]], ends: bool
 ) -> Iterator[Event]:
-    speaking = [index for index in range(start, stop) if is_agents(messages[index]) and messages[index].text.strip()]
+    speaking = [
+        index for index in range(start, stop) if is_agent_message(messages[index]) and messages[index].text.strip()
+    ]
     setback = False
     for index in range(start, stop):
         message = messages[index]
@@ -172,7 +174,7 @@ def _events(
             continue
         last = ends and index == speaking[-1]
         answers = last or (not message.calls and index == speaking[-1])
-        text, rank = _told(own_words(message.text), setback, answers=answers, last=last)
+        text, rank = _told(prose(message.text), setback, answers=answers, last=last)
         if text:
             yield Event(clip_at_sentence(text, EVENT_CHARS * (1 + last)), message.id, _LAST if last else rank + age)
         setback = False

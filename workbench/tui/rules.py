@@ -100,13 +100,13 @@ def given_in(message: Message) -> tuple[str, ...]:
 
 
 def _whole(text: str) -> Iterator[str]:
-    from workbench.facts.pasted import without_paste
-    from workbench.facts.wording import is_whole, scanned, sentences
+    from workbench.facts.pastes import without_paste
+    from workbench.facts.wording import is_complete, searched_part, sentences
 
-    for sentence in sentences(without_paste(scanned(text))):
+    for sentence in sentences(without_paste(searched_part(text))):
         one = " ".join(sentence.split())
         some_words = one.count(" ") >= _LEAST_WORDS - 1 or any(not sign.isascii() and sign.isalpha() for sign in one)
-        if some_words and is_whole(one):
+        if some_words and is_complete(one):
             yield one
 
 

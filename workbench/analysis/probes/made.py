@@ -24,15 +24,15 @@ from workbench.base.text import clip
 from workbench.compaction.shape import Shape
 from workbench.compaction.shape_calls import calls_of
 from workbench.compaction.shape_facts import facts_of, standing_of
-from workbench.facts.answers import typed
-from workbench.facts.calls import Called, is_check
-from workbench.facts.diffstat import replaced
-from workbench.facts.done import same_command
+from workbench.facts.answers import typed_texts
+from workbench.facts.calls import ToolCall, is_check
+from workbench.facts.commands_and_paths import core_command
+from workbench.facts.diffstat import text_replacements
 from workbench.facts.fact import Fact
-from workbench.facts.pasted import without_paste
-from workbench.facts.plan import plan_of
-from workbench.facts.tools import CHANGES, Action, normal_path
-from workbench.facts.wording import is_agents, sentences, spoken
+from workbench.facts.pastes import without_paste
+from workbench.facts.tasks import tasks_of
+from workbench.facts.tools import CHANGES, ToolAction, normal_path
+from workbench.facts.wording import is_agent_message, message_prose, sentences
 from workbench.session import Message
 
 MOST = 40
@@ -173,7 +173,7 @@ def _of_the_user(said: _Said) -> Iterator[_Found]:
     gone = replaced_of(said.shape)
     rules = {one.fact.text.lower() for one in standing_of(said.shape)}
     decided = {fact.text.lower() for fact in facts_of(said.shape) if fact.kind == "decision" and fact.by == "user"}
-    for index, words in typed(said.messages):
+    for index, words in typed_texts(said.messages):
         for sentence in sentences(without_paste(words)):
             low = sentence.lower()
             if low in gone or not is_telling(sentence, agents=False):
@@ -190,9 +190,9 @@ def _of_the_user(said: _Said) -> Iterator[_Found]:
 def _of_the_agent(said: _Said) -> Iterator[_Found]:
     decided = {fact.text.lower() for fact in facts_of(said.shape) if fact.kind == "decision" and fact.by != "user"}
     for index, message in enumerate(said.messages):
-        if not is_agents(message):
+        if not is_agent_message(message):
             continue
-        for sentence in sentences(spoken(message)):
+        for sentence in sentences(message_prose(message)):
             if sentence.lower() in decided and is_telling(sentence, agents=False):
                 yield from _blank(said, "decision", "from a decision of the agent", sentence, index, 3)
             elif is_telling(sentence, agents=True):
@@ -308,7 +308,7 @@ def _written(said: _Said) -> Iterator[_Found]:
     defined: dict[str, dict[str, int]] = {}
     named: dict[str, dict[str, int]] = {}
     for called in calls_of(said.shape):
-        for one in replaced(called):
+        for one in text_replacements(called):
             path = normal_path(one.path)
             new, old = set(_NAMES.findall(one.new)), set(_NAMES.findall(one.old))
             for name in sorted(new):
@@ -374,19 +374,19 @@ def _where_it_stands(said: _Said) -> Iterator[_Found]:
     if checks := [(called, line) for called in calls if called.result and (line := _check_line(called))]:
         called, line = checks[-1]
         yield from _checked(said, called, line)
-    if task := next((one for one in plan_of(calls) if one.status == "in_progress"), None):
+    if task := next((one for one in tasks_of(calls) if one.status == "in_progress"), None):
         question = "Which task of its own list is the agent working on?"
         yield _Found(
             Probe("continuation", question, task.text, (), True, messages[task.index].id, task.text), task.index, 8
         )
-    for task in [one for one in plan_of(calls) if one.status == "pending"][:1]:
+    for task in [one for one in tasks_of(calls) if one.status == "pending"][:1]:
         question = "Which task on the agent's list is the first one not started?"
         yield _Found(
             Probe("continuation", question, task.text, (), True, messages[task.index].id, task.text), task.index, 6
         )
 
 
-def _names_it(messages: Sequence[Message], called: Called, forms: Sequence[str]) -> int:
+def _names_it(messages: Sequence[Message], called: ToolCall, forms: Sequence[str]) -> int:
     """The message of a call; where that does not say on which file, its result's, else the last one before that does: a
     tool may edit the file that is open."""
     result = called.index if called.result_index is None else called.result_index
@@ -395,7 +395,7 @@ def _names_it(messages: Sequence[Message], called: Called, forms: Sequence[str])
     return next(told, called.index)
 
 
-def _changes(action: Action) -> bool:
+def _changes(action: ToolAction) -> bool:
     return action.kind in CHANGES and _is_file(normal_path(action.target).rpartition("/")[2])
 
 
@@ -406,17 +406,17 @@ def _request(question: str, fact: Fact, rank: float) -> Iterator[_Found]:
         yield _Found(Probe("continuation", question, answer, (), True, fact.message, answer), fact.index, rank)
 
 
-def _check_line(called: Called) -> str:
+def _check_line(called: ToolCall) -> str:
     """The command line of a test, build or lint."""
     line = next((one.target for one in called.actions if one.kind == "command"), "")
-    core = same_command(line) if line and is_check(line) else ""
+    core = core_command(line) if line and is_check(line) else ""
     return core if "\n" not in line.strip() and 6 <= len(core) <= LONGEST_COMMAND else ""
 
 
 _PASSED = re.compile(r"\b(\d{1,7})(?: \w+)? (?:passed|passing)\b|\btests?:? +(\d{1,7}) passed\b", re.IGNORECASE)
 
 
-def _checked(said: _Said, called: Called, line: str) -> Iterator[_Found]:
+def _checked(said: _Said, called: ToolCall, line: str) -> Iterator[_Found]:
     source = said.messages[called.index].id
     question = "Which command did the agent run last to test, build or lint?"
     says = f"the check that was run last is {line}"

@@ -21,7 +21,7 @@ from workbench.analysis.needed import plain_path
 from workbench.analysis.rework.taken import SAME, Taken, lines_of
 from workbench.base.memory import remembered
 from workbench.base.values import json_text
-from workbench.facts.calls import Called, is_check
+from workbench.facts.calls import ToolCall, is_check
 from workbench.facts.shell import views
 from workbench.facts.shell_lines import simple_commands
 from workbench.facts.tools import CHANGES, normal_path, tool_name
@@ -68,14 +68,14 @@ class Fetched(Struct, frozen=True):
 
     kind: FetchKind
     what: str
-    before: Called
-    after: Called
+    before: ToolCall
+    after: ToolCall
     epoch: int
 
 
 @dataclass(frozen=True)
 class _Shown:
-    called: Called
+    called: ToolCall
 
     @cached_property
     def lines(self) -> frozenset[str]:
@@ -154,18 +154,18 @@ def _name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _waits(called: Called) -> bool:
+def _waits(called: ToolCall) -> bool:
     """Whether a call waits for something, or its command did not end while it waited."""
     lines = [one.target for one in called.actions if one.kind == "command"]
     low = called.result.text[:300].lower() if called.result else ""
     return ("running" in low and any(words in low for words in _RUNNING)) or any(map(_WAITING.search, lines))
 
 
-Shows = tuple[Called, Sequence[str]]
+Shows = tuple[ToolCall, Sequence[str]]
 """A call, and the files that it shows."""
 
 
-def viewed(called: Called, cwd: str) -> list[str]:
+def viewed(called: ToolCall, cwd: str) -> list[str]:
     """The files that a call shows, by a tool or by a command."""
     if not called.actions:
         return []
@@ -179,7 +179,7 @@ def _may_be(one: str, other: str) -> bool:
     return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
 
 
-def _again(now: _Shown, several: Iterable[_Shown], taken: Taken) -> tuple[Called, int] | None:
+def _again(now: _Shown, several: Iterable[_Shown], taken: Taken) -> tuple[ToolCall, int] | None:
     """What showed most of it before, and the epoch whose compaction took that; None where what is shown is new, or was
     there still."""
     several = list(several)
@@ -200,7 +200,7 @@ def _again(now: _Shown, several: Iterable[_Shown], taken: Taken) -> tuple[Called
     return best.called, epoch
 
 
-def _question(called: Called, cwd: str) -> tuple[FetchKind, str] | None:
+def _question(called: ToolCall, cwd: str) -> tuple[FetchKind, str] | None:
     """What a call asks, and in which words; None for one that asks nothing. A search that names no folder looks through
     the session's own."""
     lines = [one.target for one in called.actions if one.kind == "command"]

@@ -21,9 +21,9 @@ from workbench.analysis.rework.taken import Taken
 from workbench.analysis.rework.undone import remade
 from workbench.base.figures import grouped
 from workbench.base.text import counted
-from workbench.facts.answers import typed
-from workbench.facts.calls import Called, calls_and_spoken
-from workbench.facts.standing import RulesIn, said_in
+from workbench.facts.answers import typed_texts
+from workbench.facts.calls import ToolCall, all_calls
+from workbench.facts.standing import RuleFinder, rules_in_text
 from workbench.session import Message
 from workbench.session.masked import searched_message
 from workbench.tokens.sizes import visible_chars
@@ -93,14 +93,14 @@ def told_rework(several: Sequence[Rework]) -> str:
     return f"{behind}: {_counts(items)}{cost}; the next new step came after {up_to}{counted(longest, 'call')}."
 
 
-def rework(course: Course, rules_in: RulesIn = said_in) -> tuple[Rework, ...]:
+def rework(course: Course, rules_in: RuleFinder = rules_in_text) -> tuple[Rework, ...]:
     """The rework after every recorded compaction of a course, in order. Linear in the messages. `rules_in` tells the
     standing instructions in what the user typed."""
     if len(course.starts) < 2:
         return ()
     taken, cwd = Taken(course), folder_of(course.session)
     messages = tuple(map(_without_secrets, course.messages))
-    calls = calls_and_spoken(messages)
+    calls = all_calls(messages)
     shown = [(called, viewed(called, cwd)) for called in calls]
     fetched = tuple(fetched_again(shown, taken, cwd))
     again = {(one.after.index, one.after.call.id) for one in fetched}
@@ -133,14 +133,14 @@ def _without_secrets(message: Message) -> Message:
 def _items(
     course: Course,
     messages: Sequence[Message],
-    calls: Sequence[Called],
+    calls: Sequence[ToolCall],
     fetched: Sequence[Fetched],
     taken: Taken,
-    rules_in: RulesIn,
+    rules_in: RuleFinder,
 ) -> Iterator[tuple[int, int, Again]]:
     """Each item with the epoch of its compaction and the place of its message."""
     cwd = folder_of(course.session)
-    words = list(typed(messages))
+    words = list(typed_texts(messages))
 
     def item(kind: Kind, what: str, before: int, after: int, cost: int) -> Again:
         return Again(kind, what, messages[before].id, messages[after].id, cost)
@@ -156,7 +156,7 @@ def _items(
         yield three.epoch, three.after, item(three.kind, three.sentence, three.before, three.after, cost)
 
 
-def _share(course: Course, called: Called) -> int:
+def _share(course: Course, called: ToolCall) -> int:
     """The tokens of a call's result: its part of the message that bears it."""
     if called.result is None or called.result_index is None:
         return 0

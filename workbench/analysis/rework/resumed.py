@@ -11,9 +11,9 @@ from workbench.analysis.course import Course
 from workbench.analysis.later_use import folder_of
 from workbench.analysis.needed import plain_path
 from workbench.analysis.rework.fetched import Shows, looks
-from workbench.facts.calls import Called
-from workbench.facts.plan import changes_plan
+from workbench.facts.calls import ToolCall
 from workbench.facts.shell_lines import simple_commands
+from workbench.facts.tasks import changes_tasks
 from workbench.facts.tools import normal_path, tool_name
 
 _ORIENTS = re.compile(
@@ -82,8 +82,8 @@ def _first_step(
     return Resumed(count, "", course, range(first, stop))
 
 
-def _is_new(called: Called, paths: Sequence[str], seen: Set[str]) -> bool:
-    if changes_plan(called.call) or (not called.actions and _ORIENTS.search(tool_name(called.call.name))):
+def _is_new(called: ToolCall, paths: Sequence[str], seen: Set[str]) -> bool:
+    if changes_tasks(called.call) or (not called.actions and _ORIENTS.search(tool_name(called.call.name))):
         return False
     if any(one.kind not in ("viewed", "command") for one in called.actions):
         return True

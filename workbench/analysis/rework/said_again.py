@@ -14,11 +14,11 @@ from msgspec import Struct
 from workbench.analysis.needed import sentences, words_of
 from workbench.analysis.rework.taken import Taken
 from workbench.base.memory import remembered
-from workbench.facts.calls import Called
-from workbench.facts.pasted import passages
-from workbench.facts.standing import RulesIn, is_compaction_prompt
+from workbench.facts.calls import ToolCall
+from workbench.facts.pastes import passages
+from workbench.facts.standing import RuleFinder, is_compaction_prompt
 from workbench.facts.tools import tool_name
-from workbench.facts.wording import is_agents
+from workbench.facts.wording import is_agent_message
 from workbench.session import Message
 
 ALIKE = 0.7
@@ -66,7 +66,7 @@ class SaidAgain(Struct, frozen=True):
     epoch: int
 
 
-def said_again(typed: Sequence[tuple[int, str]], taken: Taken, rules_in: RulesIn) -> Iterator[SaidAgain]:
+def said_again(typed: Sequence[tuple[int, str]], taken: Taken, rules_in: RuleFinder) -> Iterator[SaidAgain]:
     """Instructions that the user gave again behind a compaction, and what they say they had said:
     at most one for each message. What was said again and again before is a habit, not a loss. `typed` is what the user
     typed, with the indexes of the messages, in order; `rules_in` the instructions in such words."""
@@ -101,7 +101,7 @@ class _Earlier:
         return [said for passage in own for _, said in sentences(passage)]
 
 
-def _repeated(words: str, rules_in: RulesIn, before: Sequence[_Earlier]) -> tuple[str, int] | None:
+def _repeated(words: str, rules_in: RuleFinder, before: Sequence[_Earlier]) -> tuple[str, int] | None:
     """The sentence that is said again, and the message that said it first."""
     every = words_of(words)
     near = [(one.index, rule) for one in before for rule in one.rules if len(every & rule) >= ALIKE * len(rule)]
@@ -132,7 +132,7 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one) >= FEWEST_WORDS and len(one & other) >= ALIKE * len(one | other)
 
 
-def asked_again(messages: Sequence[Message], calls: Sequence[Called], taken: Taken) -> Iterator[SaidAgain]:
+def asked_again(messages: Sequence[Message], calls: Sequence[ToolCall], taken: Taken) -> Iterator[SaidAgain]:
     """Questions that the agent put to the user, answered before a compaction and put again behind it: those of its
     question tools, and those with which it ends its turn."""
     earlier: list[tuple[int, frozenset[str]]] = []
@@ -144,7 +144,7 @@ def asked_again(messages: Sequence[Message], calls: Sequence[Called], taken: Tak
         earlier.append((index, said))
 
 
-def _through_tools(calls: Sequence[Called]) -> Iterator[tuple[int, str]]:
+def _through_tools(calls: Sequence[ToolCall]) -> Iterator[tuple[int, str]]:
     for one in calls:
         if one.result is not None and _asks(one.call.name):
             yield from ((one.index, text) for text in _questions(one.call.input))
@@ -170,7 +170,7 @@ def _questions(given: Any) -> Iterator[str]:
 def _in_words(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
     """The questions in an answer that a message of the user's follows."""
     for index, message in enumerate(messages[:-1]):
-        if messages[index + 1].starts_round and is_agents(message) and not message.calls:
+        if messages[index + 1].starts_round and is_agent_message(message) and not message.calls:
             text = message.text
             if "?" in text or "？" in text:
                 yield from ((index, one) for one, _ in sentences(text) if one.endswith(("?", "？")))

@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from workbench.analysis.needed import plain_path
 from workbench.analysis.rework.taken import SAME, Taken
-from workbench.facts.calls import Called
-from workbench.facts.diffstat import replaced
+from workbench.facts.calls import ToolCall
+from workbench.facts.diffstat import text_replacements
 from workbench.facts.tools import normal_path
 
 FEWEST = 20
@@ -37,8 +37,8 @@ class Remade(Struct, frozen=True):
 
     kind: Literal["undone", "redone"]
     path: str
-    before: Called
-    after: Called
+    before: ToolCall
+    after: ToolCall
     epoch: int
 
 
@@ -47,7 +47,7 @@ class _Edit:
     """What stood there before an edit and behind it, "" where it wrote a whole file. Its lines are looked at only where
     the same file was changed before a compaction: of most edits nobody asks."""
 
-    called: Called
+    called: ToolCall
     old: str
     new: str
 
@@ -83,10 +83,11 @@ def _telling(lines: frozenset[str]) -> frozenset[str]:
     return frozenset(line for line in lines if not _IMPORTS.fullmatch(line))
 
 
-def remade(calls: Sequence[Called], taken: Taken, cwd: str, typed: Sequence[tuple[int, str]]) -> Iterator[Remade]:
+def remade(calls: Sequence[ToolCall], taken: Taken, cwd: str, typed: Sequence[tuple[int, str]]) -> Iterator[Remade]:
     """Every such edit in order; `typed` is what the user typed, with the indexes of the messages."""
     made = [
-        [(plain_path(one.path, cwd), _Edit(called, one.old, one.new)) for one in replaced(called)] for called in calls
+        [(plain_path(one.path, cwd), _Edit(called, one.old, one.new)) for one in text_replacements(called)]
+        for called in calls
     ]
     written = [pair for edits in made for pair in edits]
     done: dict[str, list[_Edit]] = {}
@@ -139,7 +140,7 @@ def _moved(
 
 def _remade(
     earlier: _Edit,
-    called: Called,
+    called: ToolCall,
     kind: Literal["undone", "redone"],
     path: str,
     taken: Taken,

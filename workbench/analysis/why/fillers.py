@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from workbench.compaction.context import Context
 from workbench.compaction.shape_calls import calls_of
-from workbench.facts.calls import Called, answered
+from workbench.facts.calls import ToolCall, calls_with_results
 from workbench.session import Block, Message
 from workbench.tokens.sizes import visible_chars
 
@@ -47,14 +47,14 @@ class Large(Struct, frozen=True):
 def by_tool(context: Context) -> tuple[Share, ...]:
     """Calls and results by the tool's name, the largest first. What the calls did need not be known for that, which is
     dear to find out."""
-    found = (Called(index, call, (), result, at) for index, call, at, result in answered(context.messages))
+    found = (ToolCall(index, call, (), result, at) for index, call, at, result in calls_with_results(context.messages))
     return _shares(context, ((one.call.name, one, spent(context, one)) for one in found))
 
 
 def by_file(context: Context) -> tuple[Share, ...]:
     """Calls that view or change files, by path as the call gives it, the largest first; a call that names several files
     counts for each with its part."""
-    found: list[tuple[str, Called, int]] = []
+    found: list[tuple[str, ToolCall, int]] = []
     for one in calls_of(context.shape):
         paths = tuple(dict.fromkeys(action.target for action in one.actions if action.kind != "command"))
         found += [(path, one, spent(context, one) // len(paths)) for path in paths]
@@ -86,7 +86,7 @@ def largest(context: Context, count: int = 10) -> tuple[Large, ...]:
     )
 
 
-def spent(context: Context, one: Called) -> int:
+def spent(context: Context, one: ToolCall) -> int:
     """The tokens of a call and its result."""
     total = part(context, one.index, one.call)
     if one.result is not None and one.result_index is not None:
@@ -105,7 +105,7 @@ def part(context: Context, index: int, block: Block) -> int:
     return tokens * visible_chars(Message("", message.role, (block,))) // whole
 
 
-def _shares(context: Context, found: Iterable[tuple[str, Called, int]]) -> tuple[Share, ...]:
+def _shares(context: Context, found: Iterable[tuple[str, ToolCall, int]]) -> tuple[Share, ...]:
     groups: dict[str, list[tuple[str, int]]] = {}
     for name, one, tokens in found:
         at = one.index if one.result_index is None else one.result_index

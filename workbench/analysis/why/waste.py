@@ -11,7 +11,7 @@ from workbench.analysis.why.fillers import part
 from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.shape_calls import calls_of
-from workbench.facts.calls import Called
+from workbench.facts.calls import ToolCall
 from workbench.facts.tools import PATH_KEYS
 from workbench.session import Message, ToolResult, ToolUse
 from workbench.tokens.visible import visible_parts
@@ -116,7 +116,7 @@ def rereads(context: Context) -> tuple[Reread, ...]:
 
     A view is shown again by a later one of the same file that asks for the same (the same input) or for the whole file.
     """
-    views: dict[str, list[Called]] = {}
+    views: dict[str, list[ToolCall]] = {}
     for one in calls_of(context.shape):
         paths = {action.target for action in one.actions if action.kind == "viewed"}
         if len(paths) == 1 and one.result is not None and one.ok is not False:
@@ -125,7 +125,7 @@ def rereads(context: Context) -> tuple[Reread, ...]:
     return tuple(sorted(found, key=lambda one: (-one.tokens, one.path)))
 
 
-def _reads(context: Context, ones: list[Called]) -> Iterator[Read]:
+def _reads(context: Context, ones: list[ToolCall]) -> Iterator[Read]:
     for number, one in enumerate(ones):
         if one.result is None or one.result_index is None:
             continue

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.facts.calls import Called
-from workbench.facts.envelope import envelope
+from workbench.facts.calls import ToolCall
+from workbench.facts.envelope import result_envelope
 from workbench.facts.tools import CHANGES, normal_path
 from workbench.session import ToolResult
 
@@ -84,7 +84,7 @@ class _FileState:
     given: str
 
 
-def external_changes(calls: Iterable[Called]) -> tuple[ExternalChange, ...]:
+def external_changes(calls: Iterable[ToolCall]) -> tuple[ExternalChange, ...]:
     """Files read again whose recorded mtime, or a line shown both times, differs, and that the agent did not change
     itself in between.
 
@@ -112,8 +112,8 @@ def external_changes(calls: Iterable[Called]) -> tuple[ExternalChange, ...]:
     return tuple(changes)
 
 
-def _seen(called: Called, result: ToolResult) -> _FileState:
-    data = envelope(result)["data"]
+def _seen(called: ToolCall, result: ToolResult) -> _FileState:
+    data = result_envelope(result)["data"]
     fields = data if isinstance(data, dict) else {"content": data}
     content = fields.get("content")
     text = _REMINDER.sub("", content).rstrip() if isinstance(content, str) else ""

@@ -11,7 +11,7 @@ from workbench.compaction.assembled.mentions import ExternalChange, external_cha
 from workbench.compaction.assembled.recap import recap
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_calls import calls_of
-from workbench.facts.plan import changes_plan, plan_of
+from workbench.facts.tasks import changes_tasks, tasks_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def notes_at(shape: Shape, index: int) -> Iterator[SessionNote]:
     if message.results:
         for change in _changes(shape).get(index, ()):
             yield SessionNote(index, "changed", str(change), (change.file,), change.call_id)
-    if any(map(changes_plan, message.calls)) and (words := _recaps(shape).get(index)):
+    if any(map(changes_tasks, message.calls)) and (words := _recaps(shape).get(index)):
         yield SessionNote(index, "recap", words)
 
 
@@ -54,5 +54,5 @@ def _changes(shape: Shape) -> dict[int, tuple[ExternalChange, ...]]:
 
 @per_shape
 def _recaps(shape: Shape) -> dict[int, str]:
-    calls = [called for called in calls_of(shape) if changes_plan(called.call)]
-    return {called.index: recap(plan_of(calls[:number])) for number, called in enumerate(calls, 1)}
+    calls = [called for called in calls_of(shape) if changes_tasks(called.call)]
+    return {called.index: recap(tasks_of(calls[:number])) for number, called in enumerate(calls, 1)}

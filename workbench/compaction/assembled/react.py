@@ -17,7 +17,7 @@ from workbench.compaction.assembled.mentions import with_reminder
 from workbench.compaction.assembled.notes import notes_at
 from workbench.compaction.assembled.tool_results import ResultLimits, reduced
 from workbench.compaction.shape import Shape
-from workbench.facts.envelope import envelope
+from workbench.facts.envelope import result_envelope
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolUse
 
 
@@ -67,7 +67,7 @@ def _results(shape: Shape, index: int, limits: ResultLimits | None) -> Iterator[
     notes = {noted.call_id: noted.text for noted in notes_at(shape, index)} if results else {}
     for result in results:
         call = shape.call_of(index, result.call_id)
-        whole = envelope(result) if limits is None else reduced(call, result, limits)
+        whole = result_envelope(result) if limits is None else reduced(call, result, limits)
         yield f"[tool] {json_text(_noted(whole, notes.get(result.call_id, '')))}"
     yield from (f"[tool] {part.placeholder}" for r in results for part in r.content if isinstance(part, Media))
 

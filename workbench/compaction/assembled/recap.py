@@ -9,7 +9,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.past import Past
 from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.compaction.shape_calls import calls_of
-from workbench.facts.plan import Task, plan_of
+from workbench.facts.tasks import Task, tasks_of
 
 TASK_CHARS = 80
 
@@ -34,4 +34,4 @@ def recap_of(context: Context) -> str:
 
 @newest_per_shape
 def _recap_of(shape: Shape, past: Past) -> str:
-    return recap(plan_of((*calls_of(past.shape), *calls_of(shape))))
+    return recap(tasks_of((*calls_of(past.shape), *calls_of(shape))))

@@ -17,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from workbench.base.text import clip_middle, plural
 from workbench.base.values import json_text
 from workbench.compaction.assembled.recap import recap
-from workbench.facts.calls import Called, exit_code
-from workbench.facts.plan import plan_of
+from workbench.facts.calls import ToolCall, exit_code
+from workbench.facts.tasks import tasks_of
 from workbench.facts.tools import actions_of
 from workbench.session import ToolUse
 
@@ -328,7 +328,7 @@ def _recap(use: CallFacts, data: Any) -> Any:
     """TodoWrite: the recap only."""
     if isinstance(data, dict) and isinstance(data.get("recap"), str):
         return {"recap": data["recap"]}
-    words = recap(plan_of((Called(0, use.call, ()),))) if use.call is not None else ""
+    words = recap(tasks_of((ToolCall(0, use.call, ()),))) if use.call is not None else ""
     return {"recap": words} if words else _generic(use, data)
 
 

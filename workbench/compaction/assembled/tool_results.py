@@ -17,7 +17,7 @@ from workbench.base.figures import grouped
 from workbench.base.values import json_text
 from workbench.compaction.assembled.tool_result_rules import RULES, CallFacts, ResultLimits, ToolKind
 from workbench.compaction.shape import Shape, newest_per_shape
-from workbench.facts.envelope import envelope, holds_more, text_of
+from workbench.facts.envelope import envelope_is_partial, result_envelope, text_of
 from workbench.facts.tools import ActionKind, actions_of, tool_name
 from workbench.session import Block, Media, Message, Text, ToolResult, ToolUse
 from workbench.session.masked import cut_blocks
@@ -56,7 +56,7 @@ def kind_of(call: ToolUse | None) -> ToolKind:
 def reduced(call: ToolUse | None, result: ToolResult, limits: ResultLimits | None = None) -> dict[str, Any]:
     """The result as an envelope of status, data by the rule of the call's kind, and error. Never raises, whatever call
     and result hold."""
-    whole = envelope(result)
+    whole = result_envelope(result)
     kind = kind_of(call)
     if whole["status"] == "error" and kind != "bash" and isinstance(whole["data"], str):
         kind = "other"  # An error message is no listing.
@@ -77,7 +77,7 @@ def compress(call: ToolUse | None, result: ToolResult, limits: ResultLimits | No
         return result
     made = reduced(call, result, limits)
     short = json_text(made)
-    always = holds_more(result) or (kind_of(call) in COUNTED and _is_cut(made, result))
+    always = envelope_is_partial(result) or (kind_of(call) in COUNTED and _is_cut(made, result))
     if short == text or (len(short) >= len(text) and not always):
         return result
     media = tuple(part for part in result.content if isinstance(part, Media))
@@ -90,7 +90,7 @@ COUNTED = ("read", "grep", "glob")
 
 def _is_cut(made: dict[str, Any], result: ToolResult) -> bool:
     """Whether a rule left something out, which it says with `truncated`."""
-    data, before = made["data"], envelope(result)["data"]
+    data, before = made["data"], result_envelope(result)["data"]
     already = isinstance(before, dict) and before.get("truncated") is True
     return isinstance(data, dict) and data.get("truncated") is True and not already
 

@@ -15,14 +15,14 @@ from workbench.compaction.ledger.entries import EntryKind, LedgerEntry
 from workbench.compaction.ledger.text import Ledger, is_ledger, read_ledger
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
-from workbench.facts.done import REFUSED, same_command
-from workbench.facts.episodes import LOOKS
+from workbench.facts.commands_and_paths import REFUSED_BY_USER, core_command
+from workbench.facts.error_states import READ_ONLY_COMMAND
 from workbench.facts.fact import Fact
-from workbench.facts.pasted import around_pastes, without_paste
+from workbench.facts.pastes import shorten_pastes, without_paste
 from workbench.facts.shell_lines import simple_commands
-from workbench.facts.standing import standing
-from workbench.facts.stated import stated
-from workbench.facts.wording import is_agents, sentences, spoken
+from workbench.facts.standing import standing_rules
+from workbench.facts.statements import statements
+from workbench.facts.wording import is_agent_message, message_prose, sentences
 from workbench.session import Message, Text
 
 OLD = -1
@@ -116,7 +116,7 @@ def _importance(one: FoundEntry) -> tuple[int, int]:
 def _key(entry: LedgerEntry) -> tuple[EntryKind, str]:
     """What two entries share that are the same."""
     if entry.kind == "command":
-        return entry.kind, same_command(entry.text)
+        return entry.kind, core_command(entry.text)
     if entry.kind == "decision" and entry.detail:
         return entry.kind, f"{entry.text.lower()}\0{' '.join(entry.detail.split())}"
     return entry.kind, entry.text if entry.kind in ("file", "identifier") else entry.text.lower()
@@ -125,14 +125,14 @@ def _key(entry: LedgerEntry) -> tuple[EntryKind, str]:
 def _instructions(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
     """The standing instructions; the latest of two that contradict each other holds."""
     messages, place = _with_earlier(shape, number, "instruction", "<Pin>{}</Pin>")
-    for one in standing_of(shape) if number.ledger is None else standing(messages):
+    for one in standing_of(shape) if number.ledger is None else standing_rules(messages):
         yield _noted_as("instruction", one.fact, one.superseded_by, place)
 
 
 def _statements(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
     """What the user stated, the more specific the heavier; a later one replaces what it says anew."""
     messages, place = _with_earlier(shape, number, "stated", "{}")
-    for one in stated_of(shape) if number.ledger is None else stated(messages):
+    for one in stated_of(shape) if number.ledger is None else statements(messages):
         yield replace(_noted_as("stated", one.fact, one.superseded_by, place), weight=one.weight)
 
 
@@ -178,9 +178,9 @@ TURN_WEIGHT = 0.4
 def _turns(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
     """What the agent says of why, and what instead: not a decision for sure, and most of what leads to one."""
     for index, message in enumerate(shape.masked):
-        if index == number.ledger or not is_agents(message):
+        if index == number.ledger or not is_agent_message(message):
             continue
-        for sentence in sentences(spoken(message)):
+        for sentence in sentences(message_prose(message)):
             if len(sentence) <= LONGEST_TURN and _TURN.search(sentence.lower()):
                 yield FoundEntry(LedgerEntry("decision", sentence, number(index)), index, index, TURN_WEIGHT)
 
@@ -205,7 +205,7 @@ def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, L
                 if fact.detail != "mentioned" and fact.ok is not False:
                     yield fact, LedgerEntry("file", fact.text, source, fact.detail)
             case "command":
-                if fact.detail != REFUSED:
+                if fact.detail != REFUSED_BY_USER:
                     state = "ran" if fact.ok is None else "ok" if fact.ok else "failed"
                     yield fact, LedgerEntry("command", fact.text, source, state, fact.detail)
 
@@ -219,7 +219,7 @@ def _own(request: str, source: int) -> str:
     was typed."""
     if not without_paste(request).strip():
         return request
-    return around_pastes(
+    return shorten_pastes(
         request, PASTE_CHARS, lambda one: f"[… {grouped(one.stop - one.start)} characters of {one.sort}, #{source}]"
     )
 
@@ -241,7 +241,7 @@ def _mended(
     all_noted: Iterable[FoundEntry], facts: Iterable[Fact], number: Numbering
 ) -> Iterable[tuple[tuple[EntryKind, str], FoundEntry]]:
     """Errors of an earlier ledger whose command has succeeded since."""
-    succeeded = {same_command(fact.text): number(fact.index) for fact in facts if fact.kind == "command" and fact.ok}
+    succeeded = {core_command(fact.text): number(fact.index) for fact in facts if fact.kind == "command" and fact.ok}
     for one in all_noted:
         entry = one.entry
         if one.at == OLD and entry.kind == "error" and entry.state != "fixed":
@@ -271,7 +271,7 @@ def _run_again(
 
 def _deeds(line: str) -> list[str]:
     """The simple commands of a line that do more than look."""
-    return [one for one in simple_commands(line) if not LOOKS.match(one)]
+    return [one for one in simple_commands(line) if not READ_ONLY_COMMAND.match(one)]
 
 
 def _asked_in_order(

@@ -14,8 +14,8 @@ from typing import Any, Literal
 from workbench.base.memory import remembered
 from workbench.base.values import strings_in
 from workbench.compaction.shape import Shape, per_shape
-from workbench.facts.tools import ENDINGS
-from workbench.facts.wording import is_agents, scanned
+from workbench.facts.tools import FILE_ENDINGS
+from workbench.facts.wording import is_agent_message, searched_part
 from workbench.session import Message
 
 Sort = Literal["path", "id", "code", "number"]
@@ -25,7 +25,7 @@ LONGEST = 120
 
 _TOKEN = re.compile(r"[A-Za-z0-9_@~./+-]{3,200}")
 _PATH = re.compile(r"(?:~|\.{0,2})/?(?:[\w.@+-]+/)+[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}")
-_FILE = re.compile(rf"[\w-][\w.-]{{0,60}}\.(?:{ENDINGS})|Makefile|Dockerfile")
+_FILE = re.compile(rf"[\w-][\w.-]{{0,60}}\.(?:{FILE_ENDINGS})|Makefile|Dockerfile")
 _ID = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|[A-Z]{2,10}-\d{1,6}|(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}"
     r"|v?\d{1,4}\.\d{1,4}\.\d{1,6}"
@@ -64,7 +64,7 @@ def names_of(shape: Shape) -> tuple[MentionedName, ...]:
     """Every name of the messages, each once, told as it was told last."""
     found: dict[str, list[Any]] = {}
     for index, message in enumerate(shape.masked):
-        acts = is_agents(message)
+        acts = is_agent_message(message)
         for text in texts_of(message):
             for key, told, sort in names_in(text):
                 known = found.get(key)
@@ -114,7 +114,7 @@ def texts_of(message: Message) -> Iterator[str]:
 def names_in(text: str) -> Iterator[tuple[str, str, Sort]]:
     """The names in a text, each once: what it is known by, how it is told, its sort. Of a long text the two ends are
     read."""
-    text = scanned(text)
+    text = searched_part(text)
     for token in dict.fromkeys(_TOKEN.findall(text)):
         for name, sort in _parted(token):
             yield name, name, sort

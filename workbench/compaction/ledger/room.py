@@ -27,7 +27,7 @@ from workbench.compaction.ledger.ruler import Ruler
 from workbench.compaction.ledger.shorter import LEAST_CHARS, TOLERANCE, beginning, clipped, shortened, uncut
 from workbench.compaction.ledger.text import WORDS, folder_of, line_of
 from workbench.compaction.shape import Shape, per_shape
-from workbench.facts.done import same_command
+from workbench.facts.commands_and_paths import core_command
 from workbench.session import Message
 
 
@@ -83,7 +83,7 @@ class LedgerTask:
     def _line(self, entry: LedgerEntry, chars: int) -> LedgerLine:
         if chars < WHOLE and entry.kind == "command":
             fits = len(entry.text) + len(entry.detail) <= chars
-            core = same_command(entry.text)
+            core = core_command(entry.text)
             told = core if chars == COMMAND and core in entry.text else entry.text
             text = beginning(told, chars, self.language)
             entry = replace(entry, text=text, detail=entry.detail if fits else "")

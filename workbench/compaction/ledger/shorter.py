@@ -11,7 +11,7 @@ from workbench.base.figures import grouped
 from workbench.base.values import strings_in
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.text import WORDS
-from workbench.facts.pasted import around_pastes, passages
+from workbench.facts.pastes import passages, shorten_pastes
 from workbench.session import Block, Media, Message, Text, Thinking, ToolResult, ToolUse
 from workbench.session.masked import cut_blocks, searched_message
 
@@ -64,7 +64,7 @@ def _around_pastes(text: str, chars: int, language: Language) -> str:
     own, pastes = sum(one.stop - one.start for one in parts if one.own), sum(not one.own for one in parts)
     if not own or not pastes:
         return text
-    return around_pastes(text, max(chars - own, 0) // pastes, lambda one: _gone(text[one.start : one.stop], language))
+    return shorten_pastes(text, max(chars - own, 0) // pastes, lambda one: _gone(text[one.start : one.stop], language))
 
 
 def _gone(part: str, language: Language) -> str:

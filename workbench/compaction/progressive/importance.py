@@ -29,9 +29,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from workbench.compaction.progressive.key_events import changed_by, fixes_of
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_calls import actions_at, calls_of
-from workbench.facts.decided import is_decision
-from workbench.facts.said import is_instruction
-from workbench.facts.wording import LONGEST_SENTENCE, sentences, spoken
+from workbench.facts.decisions import is_decision
+from workbench.facts.requests import is_instruction
+from workbench.facts.wording import LONGEST_SENTENCE, message_prose, sentences
 
 REUSE_FULL, LENGTH_FULL = 6, 1_200
 SCANNED = 4_000
@@ -119,7 +119,7 @@ def _weights(weights: ImportanceWeights) -> tuple[float, ...]:
 def values_of(shape: Shape) -> tuple[tuple[float, ...], ...]:
     """Each message's signals, 0 to 1, in the order of `SIGNALS`."""
     messages = shape.messages
-    words = [*map(spoken, messages)]
+    words = [*map(message_prose, messages)]
     changed, failed = set[int](), set[int]()
     for called in calls_of(shape):
         if changed_by(called):

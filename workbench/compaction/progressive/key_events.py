@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from workbench.base.text import clip_at_word
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_calls import calls_of
-from workbench.facts.calls import Called
-from workbench.facts.done import same_command
-from workbench.facts.episodes import attempted
+from workbench.facts.calls import ToolCall
+from workbench.facts.commands_and_paths import core_command
+from workbench.facts.error_states import attempt_key
 from workbench.facts.errors import error_line
-from workbench.facts.plan import plan_of
-from workbench.facts.said import is_instruction
+from workbench.facts.requests import is_instruction
+from workbench.facts.tasks import tasks_of
 from workbench.facts.tools import tool_name
-from workbench.facts.wording import own_words, sentences
+from workbench.facts.wording import prose, sentences
 
 WHY_CHARS = 120
 """What is quoted of a message in the reason is cut to this."""
@@ -54,7 +54,7 @@ def fixes_of(shape: Shape) -> tuple[ErrorFix, ...]:
     waiting: dict[str, list[int]] = {}
     changed: int | None = None
     for number, called in enumerate(calls):
-        key = attempted(called)
+        key = attempt_key(called)
         if called.ok is False and not called.refused and called.result_index is not None and key:
             waiting.setdefault(key, []).append(number)
         elif called.ok:
@@ -66,14 +66,14 @@ def fixes_of(shape: Shape) -> tuple[ErrorFix, ...]:
     return tuple(sorted(found, key=lambda one: (one.error, one.success)))
 
 
-def _fixed(failed: Called, by: int, success: int) -> ErrorFix:
+def _fixed(failed: ToolCall, by: int, success: int) -> ErrorFix:
     at = failed.result_index if failed.result_index is not None else failed.index
     of_command = any(action.kind == "command" for action in failed.actions)
     line = error_line(failed.result.text, of_command=of_command) if failed.result else ""
     return ErrorFix(at, by, success, clip_at_word(line, WHY_CHARS) or "failed without a message")
 
 
-def _files_changed(called: Called) -> list[str]:
+def _files_changed(called: ToolCall) -> list[str]:
     return [f"{action.kind} {action.target}" for action in called.actions if action.kind not in ("viewed", "command")]
 
 
@@ -101,26 +101,26 @@ def _instructions(shape: Shape) -> list[tuple[int, str]]:
     found = []
     for index, message in enumerate(shape.masked):
         if (message.starts_round or message.said) and not _ACKNOWLEDGED.fullmatch(message.said[:80]):
-            standing = next((one for one in sentences(own_words(message.said)) if is_instruction(one)), "")
+            standing = next((one for one in sentences(prose(message.said)) if is_instruction(one)), "")
             why = f"rule: {standing}" if standing else "the user's instruction"
             found.append((index, clip_at_word(why, WHY_CHARS)))
     return found
 
 
-def _finished(calls: Sequence[Called]) -> list[tuple[int, str]]:
+def _finished(calls: Sequence[ToolCall]) -> list[tuple[int, str]]:
     """Calls of the task list that call a task done which was not done before."""
     found = []
     done: set[str] = set()
-    one_by_one: list[Called] = []
+    one_by_one: list[ToolCall] = []
     for called in calls:
         if called.actions or called.ok is False:
             continue
         name = tool_name(called.call.name)
         if name in ("taskcreate", "taskupdate"):
             one_by_one.append(called)
-            written = plan_of(one_by_one) if _says_completed(called) else ()
+            written = tasks_of(one_by_one) if _says_completed(called) else ()
         else:
-            written = plan_of((called,))
+            written = tasks_of((called,))
         now = {task.text for task in written if task.status == "completed"}
         if more := sorted(now - done):
             found.append((called.index, clip_at_word(f"task finished: {'; '.join(more)}", WHY_CHARS)))
@@ -128,11 +128,11 @@ def _finished(calls: Sequence[Called]) -> list[tuple[int, str]]:
     return found
 
 
-def _says_completed(called: Called) -> bool:
+def _says_completed(called: ToolCall) -> bool:
     return isinstance(called.call.input, dict) and called.call.input.get("status") == "completed"
 
 
-def _answers(shape: Shape, calls: Sequence[Called]) -> list[tuple[int, str]]:
+def _answers(shape: Shape, calls: Sequence[ToolCall]) -> list[tuple[int, str]]:
     """The answer that ends a round in which something was changed."""
     changes = [called.index for called in calls if called.ok is not False and _files_changed(called)]
     found, at = [], 0
@@ -154,16 +154,16 @@ def _fixed_errors(shape: Shape) -> list[tuple[int, str]]:
     return found
 
 
-def _changed(calls: Sequence[Called]) -> list[tuple[int, str]]:
+def _changed(calls: Sequence[ToolCall]) -> list[tuple[int, str]]:
     found = ((called.index, changed_by(called)) for called in calls)
     return [(index, clip_at_word(f"change: {', '.join(what)}", WHY_CHARS)) for index, what in found if what]
 
 
-def changed_by(called: Called) -> list[str]:
+def changed_by(called: ToolCall) -> list[str]:
     """What a call changed, in words: files, or what its command line changes (a commit, an installed package)."""
     if called.ok is False:
         return []
     commands = [action.target for action in called.actions if action.kind == "command"]
     return _files_changed(called) + [
-        f"ran {same_command(line)}" for line in commands if _CHANGES_SOMETHING.search(line[:2_000])
+        f"ran {core_command(line)}" for line in commands if _CHANGES_SOMETHING.search(line[:2_000])
     ]

@@ -13,8 +13,8 @@ from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs, with_pairs
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.compaction.shape_calls import calls_of
-from workbench.facts.diffstat import FileChange, changes, diffstat, in_words
-from workbench.facts.plan import Status, plan_of
+from workbench.facts.diffstat import FileChange, diffstat, diffstat_text, file_changes
+from workbench.facts.tasks import Status, tasks_of
 from workbench.session import Message, Span, Text
 from workbench.session.masked import searched_message
 
@@ -26,7 +26,7 @@ _MARKS: dict[Status, str] = {"completed": "x", "in_progress": "~", "cancelled": 
 def changes_of(shape: Shape) -> Mapping[int, tuple[FileChange, ...]]:
     """What each message's calls changed, by index."""
     found: dict[int, tuple[FileChange, ...]] = {}
-    for index, change in changes(calls_of(shape)):
+    for index, change in file_changes(calls_of(shape)):
         found[index] = (*found.get(index, ()), change)
     return found
 
@@ -106,7 +106,7 @@ def always_kept(context: Context) -> frozenset[int]:
 @per_shape
 def task_lines(shape: Shape) -> tuple[str, ...]:
     """The task list's state, one task a line; as an earlier summary carries it where no call says anything newer."""
-    if tasks := plan_of(calls_of(shape)):
+    if tasks := tasks_of(calls_of(shape)):
         return tuple(f"[{_MARKS[task.status]}] {task.text}" for task in tasks)
     return merge_extras(extras_of(shape).values()).tasks
 
@@ -195,6 +195,6 @@ def described(context: Context, more: SummaryExtras) -> str:
         f"{sum(map(len, passages_of(shape).values())) + len(carried.passages)} <Pin> passages",
         f"{len(more.memories)} of {len(context.memory_lines)} memories",
         f"{len(more.tasks)} tasks",
-        f"file changes: {in_words(all_changes_of(shape))}",
+        f"file changes: {diffstat_text(all_changes_of(shape))}",
     ]
     return "retained: " + ", ".join(parts)

@@ -14,10 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from workbench.base.figures import grouped, percent
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_calls import calls_of
-from workbench.facts.calls import Called, is_check
-from workbench.facts.done import same_command
+from workbench.facts.calls import ToolCall, is_check
+from workbench.facts.commands_and_paths import core_command
 from workbench.facts.tools import CHANGES, tool_name
-from workbench.facts.wording import is_agents
+from workbench.facts.wording import is_agent_message
 
 TaskKind = Literal["code", "analysis", "conversation", "mixed", "unknown"]
 
@@ -135,13 +135,13 @@ def evidence_of(shape: Shape) -> Evidence:
     spoken = [
         len(text)
         for message in shape.messages
-        if (text := (message.text if is_agents(message) else message.said).strip())
+        if (text := (message.text if is_agent_message(message) else message.said).strip())
     ]
     mean = sum(spoken) // len(spoken) if spoken else 0
     return Evidence(len(shape.rounds.rounds), **counts, spoken=len(spoken), mean_chars=mean)
 
 
-def _sort(called: Called) -> str:
+def _sort(called: ToolCall) -> str:
     kinds = {action.kind for action in called.actions}
     if kinds & CHANGES and "command" not in kinds:
         return "edits"
@@ -149,5 +149,5 @@ def _sort(called: Called) -> str:
         lines = [action.target for action in called.actions if action.kind == "command"]
         if any(map(is_check, lines)):
             return "checks"
-        return "lookups" if all(_LOOKS.match(same_command(line)) for line in lines) else "other"
+        return "lookups" if all(_LOOKS.match(core_command(line)) for line in lines) else "other"
     return "lookups" if kinds or _QUERY.search(tool_name(called.call.name)) else "other"

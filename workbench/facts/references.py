@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from workbench.base.text import clip_at_word
 from workbench.facts.fact import Fact
-from workbench.facts.tools import ENDINGS
-from workbench.facts.wording import spoken
+from workbench.facts.tools import FILE_ENDINGS
+from workbench.facts.wording import message_prose
 from workbench.session import Message
 
-ENOUGH = 2
+NAME_USES = 2
 """A mere name (function, class, variable) is an identifier once it is used this often; an id is one at once."""
 
-ENOUGH_WORDS = 3
+WORD_USES = 3
 """A word like any other is one once it is marked as a name this often."""
 
 IDS = re.compile(
@@ -45,7 +45,7 @@ _COLOURS = re.compile(
 )
 """Where a text speaks of colours, three or six digits behind `#` are one and no ticket."""
 _LINE = re.compile(r":\d{1,7}(?:[:-]\d{1,7})?$")
-_FILE = re.compile(rf"\.(?:{ENDINGS})$")
+_FILE = re.compile(rf"\.(?:{FILE_ENDINGS})$")
 _URL = re.compile(r"https?://[^\s<>\"'`)\]}|\\，。）」]{3,500}")
 _UNITS = (
     r"%|ms|µs|ns|s|sec|secs|seconds?|min|mins|minutes?|h|hours?|days?|weeks?|months?|years?|[KMGT]i?B|kb|mb|gb|bytes?|k|"
@@ -80,37 +80,37 @@ _SLIGHT = re.compile(r"[01][ -](?!(?:tests?|errors?|warnings?|failures?|s|ms|h|k
 """None or one of something says little."""
 
 
-def named(messages: Sequence[Message]) -> Iterator[Fact]:
+def reference_facts(messages: Sequence[Message]) -> Iterator[Fact]:
     """Identifiers, then addresses, then numbers, each in the order of the messages. Linear."""
-    said = [(index, words) for index, message in enumerate(messages) if (words := spoken(message))]
+    said = [(index, words) for index, message in enumerate(messages) if (words := message_prose(message))]
     yield from _identifiers(messages, said)
     yield from _urls(messages, said)
     yield from _numbers(messages, said)
 
 
-_Said = Sequence[tuple[int, str]]
+_Texts = Sequence[tuple[int, str]]
 """What someone says, each with its message's index."""
 
 
-def _identifiers(messages: Sequence[Message], said: _Said) -> Iterator[Fact]:
+def _identifiers(messages: Sequence[Message], said: _Texts) -> Iterator[Fact]:
     """Ids at their first mention; names at their first mention, when they are used at least `ENOUGH` times."""
     first: dict[str, tuple[int, str]] = {}
     count: Counter[str] = Counter()
     for index, words in said:
-        for text, sort in _named_in(words):
+        for text, sort in _identifiers_in(words):
             count[text] += 1
             first.setdefault(text, (index, sort))
     for text, (index, sort) in first.items():
         if sort == "ticket" and "#" in text[1:] and text[text.index("#") :] in first:
             continue  # "PR #12" is "#12"
         if sort in ("uuid", "ticket", "hash", "variable") or count[text] >= (
-            ENOUGH_WORDS if sort == "word" else ENOUGH
+            WORD_USES if sort == "word" else NAME_USES
         ):
             told = "name" if sort == "word" else sort
             yield Fact("identifier", text, messages[index].id, index, f"{told} ×{count[text]}")
 
 
-def _named_in(words: str) -> Iterator[tuple[str, str]]:
+def _identifiers_in(words: str) -> Iterator[tuple[str, str]]:
     """A name that is a part of one in backticks (`input.SessionID`) is not told for itself."""
     taken: set[str] = set()
     colours: bool | None = None
@@ -134,7 +134,7 @@ def _named_in(words: str) -> Iterator[tuple[str, str]]:
             yield name, "word" if _COMMON_WORD.fullmatch(name) else "name"
 
 
-def _numbers(messages: Sequence[Message], said: _Said) -> Iterator[Fact]:
+def _numbers(messages: Sequence[Message], said: _Texts) -> Iterator[Fact]:
     """Numbers with a unit or a meaning (port, version, limit) and large ones, once per message; a ticket's is none."""
     tickets = {digits for _, words in said for digits in _TICKET.findall(words)}
     for index, words in said:
@@ -142,10 +142,12 @@ def _numbers(messages: Sequence[Message], said: _Said) -> Iterator[Fact]:
         for match in NUMBER.finditer(words) if _DIGIT.search(words) else ():
             if match[0] not in seen and match[0] not in tickets and not _SLIGHT.fullmatch(match[0]):
                 seen.add(match[0])
-                yield Fact("number", match[0], messages[index].id, index, _around(words, match.start(), match.end()))
+                yield Fact(
+                    "number", match[0], messages[index].id, index, _context_of(words, match.start(), match.end())
+                )
 
 
-def _around(words: str, start: int, stop: int) -> str:
+def _context_of(words: str, start: int, stop: int) -> str:
     """The words of the same line, up to 60 characters to either side, no word cut."""
     left = max(words.rfind("\n", 0, start) + 1, start - 60)
     if left and words[left - 1 : left] != "\n":
@@ -157,7 +159,7 @@ def _around(words: str, start: int, stop: int) -> str:
     return clip_at_word(words[left:right], 160)
 
 
-def _urls(messages: Sequence[Message], said: _Said) -> Iterator[Fact]:
+def _urls(messages: Sequence[Message], said: _Texts) -> Iterator[Fact]:
     """Addresses, once per message."""
     for index, words in said:
         for address in dict.fromkeys(url.rstrip(".,;:!?*_") for url in _URL.findall(words)):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from workbench.facts.fences import fences
-from workbench.facts.wording import is_agents
+from workbench.facts.wording import is_agent_message
 from workbench.session import Message, Text, ToolResult, ToolUse
 
 _SHELLS = frozenset(("bash", "sh", "shell", "mswea_bash_command"))
@@ -19,15 +19,15 @@ _TAGGED = re.compile(
     r"^<(execute_command|read_file|write_to_file|apply_diff|insert_content|search_and_replace|replace_in_file)>(.*?)</\1>",
     re.DOTALL | re.MULTILINE,
 )
-_GIVEN = re.compile(r"<(path|command|content|diff|search|replace)>\n?(.*?)\n?</\1>", re.DOTALL)
+_PARAMETER = re.compile(r"<(path|command|content|diff|search|replace)>\n?(.*?)\n?</\1>", re.DOTALL)
 _STATUS = re.compile(r"\A<returncode>(-?\d{1,5})</returncode>")
 _ANSWER = re.compile(r"\A\[(\w{3,40})(?: for [^\n]*)?\] Result:")
 
 
-def spoken_calls(messages: Sequence[Message]) -> Iterator[tuple[int, ToolUse, ToolResult]]:
+def text_calls(messages: Sequence[Message]) -> Iterator[tuple[int, ToolUse, ToolResult]]:
     """Each call with the index of its message; its result is the message after that."""
     for index, (message, after) in enumerate(pairwise(messages)):
-        if is_agents(message) and after.role in ("user", "tool") and not after.starts_round:
+        if is_agent_message(message) and after.role in ("user", "tool") and not after.starts_round:
             text = after.text
             if status := _STATUS.match(text):
                 if lines := _closed_fences(message.text):
@@ -35,7 +35,7 @@ def spoken_calls(messages: Sequence[Message]) -> Iterator[tuple[int, ToolUse, To
                     result = ToolResult(id, (Text(text[status.end() :].lstrip()),), is_error=status[1] != "0")
                     yield index, ToolUse(id, "bash", {"command": lines[-1]}), result
             elif answer := _ANSWER.match(text):
-                yield from _in_tags(index, message.text, answer[1], text[answer.end() :].lstrip())
+                yield from _tagged_call(index, message.text, answer[1], text[answer.end() :].lstrip())
 
 
 def _closed_fences(text: str) -> list[str]:
@@ -44,11 +44,11 @@ def _closed_fences(text: str) -> list[str]:
     return [text[one.body : one.end].removesuffix("\n") for one in closed]
 
 
-def _in_tags(index: int, words: str, answering: str, said: str) -> Iterator[tuple[int, ToolUse, ToolResult]]:
+def _tagged_call(index: int, words: str, answering: str, said: str) -> Iterator[tuple[int, ToolUse, ToolResult]]:
     for name, inside in _TAGGED.findall(words):
         if name == answering:
-            given: dict[str, object] = dict(_GIVEN.findall(inside))
-            paths = [value for key, value in _GIVEN.findall(inside) if key == "path"]
+            given: dict[str, object] = dict(_PARAMETER.findall(inside))
+            paths = [value for key, value in _PARAMETER.findall(inside) if key == "path"]
             if len(paths) > 1:
                 del given["path"]
                 given["paths"] = paths

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.facts.talk import agent, ran, user
-from workbench.facts.found import find
+from workbench.facts.all_facts import find_facts
 from workbench.session import Message
 
 THOUGHT = "THOUGHT: I change the mast.\n\n```python\nmast = 1\n```\n\n```bash\nsed -i s/1/2/ mast.py && make test\n```"
 
 
 def found(messages: list[Message], *kinds: str) -> list[tuple[str, str, str, bool | None]]:
-    facts = (fact for fact in find(messages) if fact.kind in kinds and fact.detail != "mentioned")
+    facts = (fact for fact in find_facts(messages) if fact.kind in kinds and fact.detail != "mentioned")
     return [(fact.kind, fact.text, fact.detail, fact.ok) for fact in facts]
 
 

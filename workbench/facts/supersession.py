@@ -18,11 +18,11 @@ from itertools import islice, pairwise
 
 from workbench.base.memory import remembered
 from workbench.facts.terms import language_of
-from workbench.facts.topics import Topic, changing_clauses, speaking, topic_of
+from workbench.facts.topics import Topic, changing_clauses, speaking_words, topic_of
 
 
 @remembered(16)
-def replaced(sentences: tuple[str, ...]) -> tuple[int | None, ...]:
+def superseding(sentences: tuple[str, ...]) -> tuple[int | None, ...]:
     """For each the number of the last later one that replaces it, None where none does. What two share tells which are
     compared: near linear. The bench, a replay and each preset ask of the same sentences."""
     if len(sentences) < 2:
@@ -33,18 +33,20 @@ def replaced(sentences: tuple[str, ...]) -> tuple[int | None, ...]:
     parts = [changing_clauses(text, language) for text in sentences]
     near: dict[object, list[int]] = {}
     for number, one in enumerate(topics):
-        for key in _offers(one):
+        for key in _index_keys(one):
             near.setdefault(key, []).append(number)
     found: list[int | None] = []
     for number, one in enumerate(topics):
-        later = {other for key in _asks(one) for other in near.get(key, ())[-COMPARED:] if other > number}
-        gone = (other for other in later if any(takes_place(part, one) for part in (topics[other], *parts[other])))
+        later = {
+            other for key in _lookup_keys(one) for other in near.get(key, ())[-COMPARED_SENTENCES:] if other > number
+        }
+        gone = (other for other in later if any(supersedes(part, one) for part in (topics[other], *parts[other])))
         found.append(max(gone, default=None))
     for number, one in enumerate(topics):
-        before = range(number - 1, max(-1, number - 1 - COMPARED), -1)
+        before = range(number - 1, max(-1, number - 1 - COMPARED_SENTENCES), -1)
         if (
             "leans" in one.marks
-            and (meant := next((at for at in before if _leans_on(one, topics[at])), None)) is not None
+            and (meant := next((at for at in before if _refers_to(one, topics[at])), None)) is not None
         ):
             found[meant] = max(number, found[meant] or 0)
         if one.withdraws:
@@ -55,40 +57,40 @@ def replaced(sentences: tuple[str, ...]) -> tuple[int | None, ...]:
     return tuple(found)
 
 
-COMPARED = 100
+COMPARED_SENTENCES = 100
 """Of those that share something the last so many are compared."""
 
-MOST_WORDS = 60
+LOOKUP_WORDS = 60
 """By more of its words no sentence is looked for."""
 
 
-def _offers(one: Topic) -> Iterator[object]:
+def _index_keys(one: Topic) -> Iterator[object]:
     yield one.about, "speaks" in one.marks
     if "changes" in one.marks or one.dropped:
         # in an order of their own: that of a set is another in every run
-        yield from islice(sorted(one.all.union(one.aside, *one.dropped)), MOST_WORDS)
+        yield from islice(sorted(one.all.union(one.aside, *one.dropped)), LOOKUP_WORDS)
 
 
-def _asks(one: Topic) -> Iterator[object]:
+def _lookup_keys(one: Topic) -> Iterator[object]:
     yield one.about, "speaks" in one.marks
-    yield from islice(sorted(one.all), MOST_WORDS)
+    yield from islice(sorted(one.all), LOOKUP_WORDS)
 
 
-def takes_place(later: Topic, one: Topic) -> bool:
+def supersedes(later: Topic, one: Topic) -> bool:
     """Whether a later sentence says of the same another thing, so that the earlier one holds no more."""
     if "apart" in later.marks or ("speaks" in later.marks) != ("speaks" in one.marks):
         return False
     if later.about == one.about and (one.about or "speaks" in one.marks):
-        return _of_the_same(later, one)
+        return _changes_same_topic(later, one)
     changes = "changes" in later.marks
     return (
-        _turns_down(later, one)
+        _rejects(later, one)
         or _lifts_gate(later, one)
-        or (changes and (_said_anew(later, one) or _state_anew(later, one)))
+        or (changes and (_restates(later, one) or _changes_state(later, one)))
     )
 
 
-def _of_the_same(later: Topic, one: Topic) -> bool:
+def _changes_same_topic(later: Topic, one: Topic) -> bool:
     """Of the same words: another value, or the opposite."""
     forbid = "forbids" in later.marks, "forbids" in one.marks
     if all(forbid):  # two days or languages that are both forbidden are forbidden both
@@ -99,7 +101,7 @@ def _of_the_same(later: Topic, one: Topic) -> bool:
     if "frees" in later.marks and "permits" not in one.marks:
         return True
     if "changes" in later.marks:
-        return _another_value(later, one)
+        return _has_other_value(later, one)
     others = sum(mine != yours for mine, yours in zip(one.values, later.values, strict=False))
     return _same_kinds(later, one) and others == 1
 
@@ -108,48 +110,48 @@ def _same_kinds(later: Topic, one: Topic) -> bool:
     return [kind for kind, _ in later.values] == [kind for kind, _ in one.values]
 
 
-def _said_anew(later: Topic, one: Topic) -> bool:
+def _restates(later: Topic, one: Topic) -> bool:
     """What says that it changes something: fewer words and another value, or the opposite; what revises: one phrase in
     a phrase's place."""
     same, left, more = one.about & later.about, one.about - later.about, later.about - one.about
     if ("forbids" in later.marks) != ("forbids" in one.marks):
         lifted = "permits" in later.marks or one.order[:1] == later.order[:1]
         return lifted and bool(same) and not more and (not later.values or later.values == one.values)
-    if not more and (same or later.aside & one.about) and _another_value(later, one):
+    if not more and (same or later.aside & one.about) and _has_other_value(later, one):
         named = any(some <= one.all - one.about for some in later.dropped)  # "2 MB is too little, make it 5"
         return named or left <= later.aside or len(left) <= max(len(same), 1)
-    if _another_value(later, one) or "forbids" in one.marks or not (same and left and more):
+    if _has_other_value(later, one) or "forbids" in one.marks or not (same and left and more):
         return False
     both_choose = "chooses" in later.marks and "chooses" in one.marks
     chosen = "revises" in later.marks or both_choose or (left <= one.names and more <= later.names)
-    in_one_place = _together(one.order, left) and _together(later.order, more)
+    in_one_place = _is_contiguous(one.order, left) and _is_contiguous(later.order, more)
     return chosen and in_one_place and len(left) <= len(same) and len(more) <= len(same)
 
 
-def _another_value(later: Topic, one: Topic) -> bool:
+def _has_other_value(later: Topic, one: Topic) -> bool:
     """Whether of a kind that both have the later one has another value."""
     return any(kind in later.by_kind and later.by_kind[kind] != values for kind, values in one.by_kind.items())
 
 
-def _together(order: Sequence[str], some: frozenset[str]) -> bool:
+def _is_contiguous(order: Sequence[str], some: frozenset[str]) -> bool:
     """Whether these words stand side by side."""
     places = [at for at, term in enumerate(order) if term in some]
     return places[-1] - places[0] < len(places)
 
 
-def _turns_down(later: Topic, one: Topic) -> bool:
+def _rejects(later: Topic, one: Topic) -> bool:
     """Whether it turns down what that one chose and speaks of nothing that this one does not."""
     if "forbids" in one.marks:
         return False
     turned = [some for some in later.dropped if some <= one.all]
     if not turned:
         return False
-    known = later.about | later.aside | speaking()
+    known = later.about | later.aside | speaking_words()
     slack = "changes" in later.marks or bool(later.about & one.about)
-    return any(len(one.about - some - known) <= slack or _takes_its_part(later, one, some) for some in turned)
+    return any(len(one.about - some - known) <= slack or _fills_slot(later, one, some) for some in turned)
 
 
-def _takes_its_part(later: Topic, one: Topic, some: frozenset[str]) -> bool:
+def _fills_slot(later: Topic, one: Topic, some: frozenset[str]) -> bool:
     """Whether it says of something else what stands beside what it turns down: "ping Ines instead" of "ping Martin"."""
     if "revises" not in later.marks or not later.about - one.about:
         return False
@@ -169,27 +171,27 @@ def _lifts_gate(later: Topic, one: Topic) -> bool:
 _ASK = "=ask"
 
 
-def _state_anew(later: Topic, one: Topic) -> bool:
+def _changes_state(later: Topic, one: Topic) -> bool:
     """Whether both tell a state of the same subject, in the same manner."""
     same_mood = ("forbids" in later.marks) == ("forbids" in one.marks)
     return bool(one.state[0]) and later.state == one.state and same_mood
 
 
-def _leans_on(later: Topic, one: Topic) -> bool:
+def _refers_to(later: Topic, one: Topic) -> bool:
     """Whether what has no words of its own can be said of an earlier sentence: another value of its kind, or another
     phrase beside a word that both have."""
     if ("forbids" in later.marks) != ("forbids" in one.marks):
         return False
     if later.values:
-        return later.about <= one.about and _another_value(later, one)
+        return later.about <= one.about and _has_other_value(later, one)
     same, more = later.about & one.about, later.about - one.about
     if "changes" in later.marks:  # "actually, camel case": another word beside the same
         asks = "forbids" not in later.marks and len(later.order) == 2
         return asks and any(
             pair[1] == later.order[1] and pair[0] in one.about - same for pair in pairwise(one.order[1:])
         )
-    return bool(same and more) and len(later.about) <= LEANING
+    return bool(same and more) and len(later.about) <= REFERRING_WORDS
 
 
-LEANING = 3
+REFERRING_WORDS = 3
 """A sentence of more words has words of its own."""

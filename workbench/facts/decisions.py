@@ -8,24 +8,24 @@ import re
 from collections.abc import Iterator, Sequence
 
 from workbench.base.text import clip_at_word
-from workbench.facts.answers import answers
+from workbench.facts.answers import user_answers
 from workbench.facts.fact import Fact
-from workbench.facts.pasted import without_paste
-from workbench.facts.said import asked
-from workbench.facts.tables import SPACED, UNSPACED, alternatives, pattern
-from workbench.facts.wording import LONGEST_SENTENCE, is_agents, is_question, plain, sentences, spoken
+from workbench.facts.pastes import without_paste
+from workbench.facts.requests import typed_requests
+from workbench.facts.word_tables import SPACED, UNSPACED, alternatives, pattern
+from workbench.facts.wording import LONGEST_SENTENCE, is_agent_message, is_question, message_prose, normalize, sentences
 from workbench.session import Message
 
-_KEEPING = (
+_CHOICE = (
     r"(?:use|go with|switch to|stick with|keep|drop|skip|reuse|store|put|remove|leave|revert|collapse|converge|omit)"
 )
-_TELLING = (
+_SPEECH = (
     r"(?:\w{1,12}ly |also |now |still |just |going to |not )*(?:address|adjudicat|admit|answer|ask|brief|deriv|explain|"
     r"flag|hono|land|mention|not[ei]|rais(?:e|ing) (?:it|this|that|an? )|record|report|say|said|stop|surfac|tell|wait|"
     r"writ(?:e|ing) (?:it|that|this))"
 )
 """How an agent speaks of its own words: nothing about the work is settled."""
-_LOOKING = r"check|look|read|see|run|try"
+_LOOKUP = r"check|look|read|see|run|try"
 """What it does to find out: nothing is settled yet."""
 
 
@@ -37,13 +37,13 @@ _DECISION = (
     _pattern(
         r"instead|rather than|because|since|so that|for now| over |went with",
         r"\b(?:i|we)(?:'ve| have)? (?:gone|went) with\b",
-        rf"^(?:rather than|instead of) .{{3,150}}, (?:i|we)(?:'m| am|'re| are|'ll| will) (?!{_TELLING}|{_LOOKING})",
+        rf"^(?:rather than|instead of) .{{3,150}}, (?:i|we)(?:'m| am|'re| are|'ll| will) (?!{_SPEECH}|{_LOOKUP})",
         r"\b(?:i|we) (?:chose|picked|prefer|selected) .{1,150}\b(?:because|over|instead of|rather than|since)\b",
-        rf"\b(?:i|we)(?:'ll| will| am going to|'m going to|'re going to|'m still going to) {_KEEPING}\b.{{2,300}}"
+        rf"\b(?:i|we)(?:'ll| will| am going to|'m going to|'re going to|'m still going to) {_CHOICE}\b.{{2,300}}"
         r"\b(?:instead|rather than|because|since|so that|for now)\b",
-        rf"\b(?:i|we)(?:'m| am|'re| are|'ll| will) (?!{_TELLING}).{{3,250}}\b(?:rather than|instead of)\b",
-        rf"\b(?:i|we)(?:'ll| will|'m going to| am going to) (?!{_TELLING}|{_LOOKING}).{{3,200}}\binstead\W*$",
-        rf"^(?:\w{{2,7}},? )?let me (?!{_TELLING}|{_LOOKING}).{{3,200}}\b(?:rather than|instead of)\b",
+        rf"\b(?:i|we)(?:'m| am|'re| are|'ll| will) (?!{_SPEECH}).{{3,250}}\b(?:rather than|instead of)\b",
+        rf"\b(?:i|we)(?:'ll| will|'m going to| am going to) (?!{_SPEECH}|{_LOOKUP}).{{3,200}}\binstead\W*$",
+        rf"^(?:\w{{2,7}},? )?let me (?!{_SPEECH}|{_LOOKUP}).{{3,200}}\b(?:rather than|instead of)\b",
         r"(?:^|\bbut )since .{5,200}, (?:i|we)(?:'m going to|'ll| will| am going to) ",
         r"\b(?:i|we)(?:'ve| have)? (?:dropped|removed|reverted|replaced|kept|moved|switched|skipped|avoided|used|left) "
         r".{2,200}\b(?:because|since|instead of|rather than|so that)\b",
@@ -113,12 +113,12 @@ _USERS_DECISION = tuple(
     )
 )
 """How a user decides: by turning down, taking up or laying down what another was open."""
-_ASKING = re.compile(
+_QUESTION_TAIL = re.compile(
     r",? (?:and )?(?:can|could|would|will|should|do|does|is|are|right|no|yeah|ok|okay)\b[^,]{0,200}\?$", re.IGNORECASE
 )
-_ELSEWHERE = re.compile(alternatives("decided", "decides"))
+_OTHER_LANGUAGES = re.compile(alternatives("decided", "decides"))
 """How it is said in other languages that something is settled."""
-_ELSEWHERE_ASCII = re.compile(alternatives("decided", "needs", SPACED))
+_OTHER_LANGUAGES_ASCII = re.compile(alternatives("decided", "needs", SPACED))
 """Without one of these none of them holds of a sentence in ASCII."""
 
 
@@ -128,11 +128,11 @@ def _either(name: str) -> str:
 
 
 _YES, _NO = _either("yes"), _either("no")
-_PICKED = (
+_PICKED_ITEM = (
     rf"(?:(?:{alternatives('decided', 'pick')}) ?)?"
     r"(?:#?\d{1,2}|[a-d]\b|both|all|neither|the (?:first|second|third|last|former|latter))"
 )
-_PICK = re.compile(rf"\W*(?:(?:{_YES}|{_NO})\W+)?{_PICKED}(?![\w.])(?! \w+\.)", re.IGNORECASE)
+_PICK = re.compile(rf"\W*(?:(?:{_YES}|{_NO})\W+)?{_PICKED_ITEM}(?![\w.])(?! \w+\.)", re.IGNORECASE)
 _REPLY = re.compile(rf"\W*(?:{_YES}|{_NO})|{_PICK.pattern}", re.IGNORECASE)
 _OFFER = re.compile(
     rf"\b{_either('offer')}|\b(?:ok|okay|approve|agree|sounds? good|good to go)\b[^?]{{0,40}}\?", re.IGNORECASE
@@ -145,7 +145,7 @@ _WORD = re.compile(r"[#\w][\w-]{2,}")
 _COMMON = {"the", "and", "you", "for", "want", "with", "this", "that", "would", "like", "should", "into", "from",
            "have", "any", "next", "now", "yet", "are", "not", "can"}  # fmt: skip
 
-ASKED_CHARS = 500
+QUESTION_CHARS = 500
 """An agent's question is looked for in so much of the end of its words."""
 
 REPLY_CHARS = 160
@@ -155,24 +155,24 @@ ECHO_CHARS = 80
 """Up to so many characters what follows an offer is its answer where it takes up a word of it."""
 
 
-def decisions(messages: Sequence[Message]) -> Iterator[Fact]:
+def decision_facts(messages: Sequence[Message]) -> Iterator[Fact]:
     """What was settled: the user's answers to questions, with the question; else sentence by sentence. `by` says who
     decided."""
-    for answer in answers(messages):
+    for answer in user_answers(messages):
         if answer.settles:
             yield Fact("decision", answer.text, answer.message, answer.index, answer.question, by="user")
-    for index, words in asked(messages):
-        told = [*_own_sentences(without_paste(words))]
+    for index, words in typed_requests(messages):
+        told = [*_short_sentences(without_paste(words))]
         before = _words_before(messages, index) if told and messages[index].starts_round else ""
-        replied = _reply(words, told[0], before) if before else ""
+        replied = _answered_question(words, told[0], before) if before else ""
         if replied:
             yield Fact("decision", told[0], messages[index].id, index, replied, by="user")
         for sentence in told[1:] if replied else told:
             if is_users_decision(sentence):
                 yield Fact("decision", sentence, messages[index].id, index, by="user")
     for index, message in enumerate(messages):
-        if is_agents(message):
-            for sentence in _own_sentences(spoken(message)):
+        if is_agent_message(message):
+            for sentence in _short_sentences(message_prose(message)):
                 if is_decision(sentence):
                     yield Fact("decision", sentence, message.id, index, by="agent")
 
@@ -183,26 +183,26 @@ def _words_before(messages: Sequence[Message], index: int) -> str:
         message = messages[before]
         if message.starts_round or message.kind == "summary":
             return ""
-        if is_agents(message) and (words := spoken(message)):
+        if is_agent_message(message) and (words := message_prose(message)):
             return words
     return ""
 
 
-def _reply(words: str, first: str, before: str) -> str:
+def _answered_question(words: str, first: str, before: str) -> str:
     """The agent's question that a message answers by its `first` sentence, with the items of a list that it picks; ""
     where it answers none."""
     if len(first) > REPLY_CHARS or is_question(first):
         return ""
-    asking = [sentence for sentence in sentences(before[-ASKED_CHARS:]) if is_question(sentence)]
+    asking = [sentence for sentence in sentences(before[-QUESTION_CHARS:]) if is_question(sentence)]
     question = next((one for one in reversed(asking) if _OFFER.search(one)), asking[-1] if asking else "")
     replies, picks = _REPLY.match(first) is not None, _PICK.match(first) is not None
-    if replies and len(first) <= ECHO_CHARS and (picked := _picked(first, before)):
+    if replies and len(first) <= ECHO_CHARS and (picked := _picked_items(first, before)):
         return f"{question} → {picked}" if question else picked
     offered = _OFFER.search(question) is not None
-    return question if picks or (offered and (replies or _takes_up(words, question))) else ""
+    return question if picks or (offered and (replies or _repeats_offer(words, question))) else ""
 
 
-def _takes_up(words: str, question: str) -> bool:
+def _repeats_offer(words: str, question: str) -> bool:
     """Whether a few words take up a word of an offer ("Shall I mend the test?", "mend it")."""
     if len(words) > ECHO_CHARS or "?" in words:
         return False
@@ -210,7 +210,7 @@ def _takes_up(words: str, question: str) -> bool:
     return bool((told & offered) - _COMMON)
 
 
-def _picked(first: str, before: str) -> str:
+def _picked_items(first: str, before: str) -> str:
     """The items of the agent's list that a reply names by their numbers."""
     if not (numbers := _NUMBERS.findall(first)):
         return ""
@@ -218,25 +218,27 @@ def _picked(first: str, before: str) -> str:
     return "; ".join(f"{number}. {clip_at_word(items[number], 120)}" for number in numbers if number in items)
 
 
-def _own_sentences(words: str) -> Iterator[str]:
+def _short_sentences(words: str) -> Iterator[str]:
     return (sentence for sentence in sentences(words) if len(sentence) <= LONGEST_SENTENCE)
 
 
 def is_decision(sentence: str) -> bool:
     if is_question(sentence):
         return False
-    low = plain(sentence)
+    low = normalize(sentence)
     if any(needed.search(low) and any(pattern.search(low) for pattern in patterns) for needed, patterns in _DECISION):
         return True
-    return (not low.isascii() or _ELSEWHERE_ASCII.search(low) is not None) and _ELSEWHERE.search(low) is not None
+    return (not low.isascii() or _OTHER_LANGUAGES_ASCII.search(low) is not None) and _OTHER_LANGUAGES.search(
+        low
+    ) is not None
 
 
 def is_users_decision(sentence: str) -> bool:
     """A user's question may hold a decision in front of it ("let's store it in the file, can you show me how?")."""
-    stated = _ASKING.sub("", sentence) if is_question(sentence) else sentence
+    stated = _QUESTION_TAIL.sub("", sentence) if is_question(sentence) else sentence
     if is_decision(stated):
         return True
-    low = plain(stated)
+    low = normalize(stated)
     if is_question(stated):
         return False
     return pattern("decided", "plans").search(low) is not None or any(one.search(low) for one in _USERS_DECISION)

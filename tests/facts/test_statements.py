@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.facts.talk import agent, call, user
-from workbench.facts.found import find
-from workbench.facts.replaced import replaced
-from workbench.facts.stated import stated
+from workbench.facts.all_facts import find_facts
+from workbench.facts.statements import statements
+from workbench.facts.supersession import superseding
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,14 @@ from workbench.facts.stated import stated
     ],
 )
 def test_a_statement_has_something_specific(sentence: str, told: bool) -> None:
-    assert [fact.text for fact in find([user(sentence)]) if fact.kind == "stated"] == [sentence] * told
+    assert [fact.text for fact in find_facts([user(sentence)]) if fact.kind == "stated"] == [sentence] * told
 
 
 def test_where_tools_work_only_what_is_said_of_oneself_counts() -> None:
     said = "The build took 90 seconds on Ubuntu 24. My machine has 8 cores."
     at_work = [user(said), agent("", call("Bash", {"command": "make"}))]
-    assert [one.fact.text for one in stated(at_work)] == ["My machine has 8 cores."]
-    assert len(stated([user(said), agent("I see.")])) == 2
+    assert [one.fact.text for one in statements(at_work)] == ["My machine has 8 cores."]
+    assert len(statements([user(said), agent("I see.")])) == 2
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_where_tools_work_only_what_is_said_of_oneself_counts() -> None:
     ],
 )
 def test_only_another_value_of_the_same_updates_a_statement(earlier: str, later: str, updates: bool) -> None:
-    first, second = stated([user(earlier), agent("Noted."), user(later)])
+    first, second = statements([user(earlier), agent("Noted."), user(later)])
     assert (first.superseded_by, second.superseded_by) == (second.fact if updates else None, None)
 
 
@@ -135,14 +135,14 @@ def test_only_another_value_of_the_same_updates_a_statement(earlier: str, later:
     ],
 )
 def test_which_sentences_hold_no_more(said: list[str], gone: set[int]) -> None:
-    assert {number for number, later in enumerate(replaced(tuple(said))) if later is not None} == gone
-    told = {one.fact.text for one in stated([user(text) for text in said]) if one.superseded_by}
+    assert {number for number, later in enumerate(superseding(tuple(said))) if later is not None} == gone
+    told = {one.fact.text for one in statements([user(text) for text in said]) if one.superseded_by}
     assert told == {said[number] for number in gone}
 
 
 def test_the_specific_and_rare_outweighs_the_common() -> None:
     said = ["My flight is BA 117 on 4 May at 14:30.", "I like my trip.", "I like my trip to Rome."]
-    weights = {one.fact.text: one.weight for one in stated([user(text) for text in said])}
+    weights = {one.fact.text: one.weight for one in statements([user(text) for text in said])}
     assert max(weights, key=lambda text: weights[text]) == said[0]
 
 
@@ -151,6 +151,6 @@ def test_what_corrects_a_statement_need_be_none_itself() -> None:
         "All prices here are in 3 currencies, Euro first.",
         "Correction: all prices here are in 4 currencies, Euro first.",
     ]
-    (first, *_) = stated([user(text) for text in said])
+    (first, *_) = statements([user(text) for text in said])
     assert first.superseded_by is not None
     assert first.superseded_by.text == said[1]

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from workbench.facts.answers import answers, typed
+from workbench.facts.answers import typed_texts, user_answers
 from workbench.facts.fact import Fact
-from workbench.facts.standing import reason_of, said_in
+from workbench.facts.standing import rule_reason, rules_in_text
 from workbench.session import Message
 
 _APPLAUSE = re.compile(
@@ -21,25 +21,25 @@ _APPLAUSE = re.compile(
 """A message of nothing else asks for nothing."""
 
 
-def requests(messages: Sequence[Message]) -> Iterator[Fact]:
+def request_facts(messages: Sequence[Message]) -> Iterator[Fact]:
     """What the user asked for, message by message; `ok` says whether an answer came before the next request."""
-    wanted = [(index, words) for index, words in asked(messages) if not _is_applause(words)]
+    wanted = [(index, words) for index, words in typed_requests(messages) if not _is_applause(words)]
     for number, (index, words) in enumerate(wanted):
         until = wanted[number + 1][0] if number + 1 < len(wanted) else len(messages)
-        yield Fact("request", words, messages[index].id, index, ok=_answered(messages, index + 1, until))
+        yield Fact("request", words, messages[index].id, index, ok=_is_answered(messages, index + 1, until))
 
 
-def asked(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
+def typed_requests(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
     """What the user typed, without what only answers a question."""
-    settled = {(answer.index, answer.text) for answer in answers(messages) if answer.settles}
-    return (said for said in typed(messages) if said not in settled)
+    settled = {(answer.index, answer.text) for answer in user_answers(messages) if answer.settles}
+    return (said for said in typed_texts(messages) if said not in settled)
 
 
 def _is_applause(words: str) -> bool:
     return len(words) <= 60 and "?" not in words and _APPLAUSE.fullmatch(words) is not None
 
 
-def _answered(messages: Sequence[Message], start: int, stop: int) -> bool:
+def _is_answered(messages: Sequence[Message], start: int, stop: int) -> bool:
     """Whether the agent's last word before `stop` was an answer and not another tool call."""
     for index in range(stop - 1, start - 1, -1):
         message = messages[index]
@@ -48,12 +48,12 @@ def _answered(messages: Sequence[Message], start: int, stop: int) -> bool:
     return False
 
 
-def instructions(messages: Sequence[Message]) -> Iterator[Fact]:
-    for index, words in typed(messages):
-        for text, _ in said_in(words):
+def instruction_facts(messages: Sequence[Message]) -> Iterator[Fact]:
+    for index, words in typed_texts(messages):
+        for text, _ in rules_in_text(words):
             yield Fact("instruction", text, messages[index].id, index)
 
 
 def is_instruction(sentence: str) -> bool:
     """Whether a user's sentence says how things are to be done from then on (`workbench.facts.standing`)."""
-    return bool(reason_of(sentence))
+    return bool(rule_reason(sentence))

@@ -5,11 +5,11 @@ An entry is a list of alternatives of a pattern, or words with blanks between. I
     sense       what denies, contrasts and orders, and the sorts of little words: `workbench.analysis.sense`
     opposites   words of which two cannot both be right of a thing: `workbench.analysis.contradiction`
     claims      what is said to have become of something: `workbench.analysis.became`
-    standing    how a standing instruction is built: the roles of `workbench.facts.standing_rules`
+    standing    how a standing instruction is built: the roles of `workbench.facts.standing_grammar`
     compared    what holds a sentence together, turns it round or says nothing: `workbench.facts.terms`
     alike       words that stand for one another there, by the one that stands for all
-    decided     how something is settled, taken up and turned down: `workbench.facts.decided`
-    stated      how a person speaks of themselves, and what they are, have and like: `workbench.facts.stated`
+    decided     how something is settled, taken up and turned down: `workbench.facts.decisions`
+    stated      how a person speaks of themselves, and what they are, have and like: `workbench.facts.statements`
     replaced    what a sentence is about, and how it says that it replaces another: `workbench.facts.topics`
 """
 

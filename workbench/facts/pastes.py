@@ -17,7 +17,7 @@ from typing import Literal
 from workbench.base.memory import remembered
 from workbench.facts.fences import fences
 
-Sort = Literal["own", "code", "output", "document"]
+PassageKind = Literal["own", "code", "output", "document"]
 
 LONGEST_TYPED = 8_000
 """Characters in one piece above which prose counts as a document; what is typed stands before and after it."""
@@ -29,7 +29,7 @@ MOST_TYPED = 32_000
 """Characters of a whole message that are taken for a person's own, three quarters of them at its beginning: four times
 as many as anybody typed in the public sessions. What is longer is a document between their words, fences and all."""
 
-_LOOKED_AT = 400
+_JUDGED_CHARS = 400
 """Of a line only so many characters are judged."""
 
 _LONG = 400
@@ -42,7 +42,7 @@ class Passage:
 
     start: int
     stop: int
-    sort: Sort
+    sort: PassageKind
 
     @property
     def own(self) -> bool:
@@ -60,10 +60,10 @@ def passages(text: str) -> tuple[Passage, ...]:
         made.append(Passage(fence.start, fence.stop, "code"))
         at = fence.stop
     made += _unfenced(text, at, len(text))
-    return tuple(_joined(_at_ends(made)))
+    return tuple(_merged(_within_typed_limit(made)))
 
 
-def _at_ends(made: Sequence[Passage]) -> Iterator[Passage]:
+def _within_typed_limit(made: Sequence[Passage]) -> Iterator[Passage]:
     """The passages, of the person's own only those within `MOST_TYPED` characters from both ends."""
     total, before = sum(one.stop - one.start for one in made if one.own), 0
     for one in made:
@@ -78,7 +78,7 @@ def without_paste(text: str) -> str:
     return "".join(text[one.start : one.stop] for one in passages(text) if one.own)
 
 
-def around_pastes(text: str, room: int, note: Callable[[Passage], str]) -> str:
+def shorten_pastes(text: str, room: int, note: Callable[[Passage], str]) -> str:
     """`text` as the person typed it, of each paste longer than `room` characters its first whole lines within `room`,
     or where its lines are long the beginning, and, on a line of its own, what `note` says of it. A fence that is cut is
     closed."""
@@ -102,7 +102,7 @@ def _closing(cut: str) -> str:
     return cut[last.start : last.body].split()[0].removesuffix(last.word) + "\n" if last else ""
 
 
-def _joined(made: Iterable[Passage]) -> Iterator[Passage]:
+def _merged(made: Iterable[Passage]) -> Iterator[Passage]:
     for sort, run in groupby((one for one in made if one.start < one.stop), key=lambda one: one.sort):
         alike = [*run]
         yield Passage(alike[0].start, alike[-1].stop, sort)
@@ -110,7 +110,7 @@ def _joined(made: Iterable[Passage]) -> Iterator[Passage]:
 
 # --- lines ------------------------------------------------------------------------------------------------------------
 
-_PRINTED = re.compile(
+_PROGRAM_OUTPUT = re.compile(
     r"\s+at \S.{0,400}[:(]|\s*File \".{1,400}\", line \d|Traceback \(most recent|\s*\^[\^~ ]*$|file:///\S+:\d+$"
     r"|\w{0,40}(?:Error|Exception|Panic)\b.{0,40}:|panic: |goroutine \d|npm (?:ERR|error)|[-=_*─━═╌╍~│┃ ]{10,}$"
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\S{1,40}@\S{1,60} .{0,80}[%$#] |\s*\{\"\w+\":|\s*[│┃╭╰├└┌]"
@@ -135,11 +135,11 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)、])\s+")
 
 
-def _is_printed(line: str) -> bool:
-    return _PRINTED.match(line) is not None
+def _is_program_output(line: str) -> bool:
+    return _PROGRAM_OUTPUT.match(line) is not None
 
 
-def _is_coded(line: str) -> bool:
+def _is_code(line: str) -> bool:
     """Whether a line is more code or data than prose: two of the marks, or one where hardly anything is a word."""
     if not line.strip() or _BULLET.match(line) or _TAG.fullmatch(line):
         return False
@@ -174,17 +174,17 @@ def _unfenced(text: str, start: int, stop: int) -> Iterator[Passage]:
     """The passages of a stretch without fences: runs of lines that nobody types, and what stands between them."""
     at = start
     for first, last, sort in _runs(text, start, stop):
-        yield from _typed(text, at, first)
+        yield from _prose_passages(text, at, first)
         yield Passage(first, last, sort)
         at = last
-    yield from _typed(text, at, stop)
+    yield from _prose_passages(text, at, stop)
 
 
-def _runs(text: str, start: int, stop: int) -> Iterator[tuple[int, int, Sort]]:
+def _runs(text: str, start: int, stop: int) -> Iterator[tuple[int, int, PassageKind]]:
     first = last = gap = printed = coded = 0
     for begin, end in _lines(text, start, stop):
-        line = text[begin : min(end, begin + _LOOKED_AT)].rstrip("\n")
-        is_printed, is_coded = _is_printed(line), _is_coded(line)
+        line = text[begin : min(end, begin + _JUDGED_CHARS)].rstrip("\n")
+        is_printed, is_coded = _is_program_output(line), _is_code(line)
         if is_printed or is_coded:
             if not printed + coded:
                 first = begin
@@ -210,7 +210,7 @@ def _lines(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _typed(text: str, start: int, stop: int) -> Iterator[Passage]:
+def _prose_passages(text: str, start: int, stop: int) -> Iterator[Passage]:
     """A stretch of prose: the person's, or, when nobody types so much, a document between their words."""
     if stop - start <= LONGEST_TYPED:
         yield Passage(start, stop, "own")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.facts.talk import agent, answered, call, injecting, user
-from workbench.facts.decided import ECHO_CHARS, REPLY_CHARS, is_decision, is_users_decision
-from workbench.facts.found import find
+from workbench.facts.all_facts import find_facts
+from workbench.facts.decisions import ECHO_CHARS, REPLY_CHARS, is_decision, is_users_decision
 from workbench.session import Message
 
 
 def decided(messages: list[Message]) -> list[tuple[str, str, str]]:
-    return [(fact.text, fact.detail, fact.by) for fact in find(messages) if fact.kind == "decision"]
+    return [(fact.text, fact.detail, fact.by) for fact in find_facts(messages) if fact.kind == "decision"]
 
 
 LIST = "Left to do:\n1. Rename the port\n2. **Cache** the plan\n3. Docs\n\n"

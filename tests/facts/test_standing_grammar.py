@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from workbench.facts.standing import said_in
-from workbench.facts.standing_rules import grammar
-from workbench.facts.tables import LANGUAGES, SPACED, table
-from workbench.facts.wording import LONGEST_SENTENCE, plain
+from workbench.facts.standing import rules_in_text
+from workbench.facts.standing_grammar import grammar
+from workbench.facts.word_tables import LANGUAGES, SPACED, table
+from workbench.facts.wording import LONGEST_SENTENCE, normalize
 
 SENTENCES = [
-    plain(line.removeprefix("+ ").removeprefix("- "))
+    normalize(line.removeprefix("+ ").removeprefix("- "))
     for file in sorted(Path(__file__).with_name("sentences").glob("*.txt"))
     for line in file.read_text("utf-8").splitlines()
 ]
@@ -75,4 +75,4 @@ def test_a_rule_about_a_long_name_is_found() -> None:
     rule = (
         f"No src/workbench/{'very_long_module_name_' * 4}.py in every commit message and in all of the answers to me."
     )
-    assert said_in(rule) == ((rule, "a rule"),)
+    assert rules_in_text(rule) == ((rule, "a rule"),)

@@ -1,5 +1,5 @@
 """How a standing instruction is built: which roles of words have to come together in a sentence, and what that makes of
-it. One grammar for all languages; each has its words in a table (`workbench.facts.tables`, section `standing`).
+it. One grammar for all languages; each has its words in a table (`workbench.facts.word_tables`, section `standing`).
 
 A sentence sets something beyond the request it stands in if someone is told to do a thing (a verb where a clause
 begins, "you should", "I want you to") *and* it is said how far that goes (in every answer, before each commit, at most
@@ -51,7 +51,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from workbench.facts.tables import UNSPACED, table
+from workbench.facts.word_tables import UNSPACED, table
 
 PROHIBITION, RULE, MIND, GATE = "a prohibition", "a rule", "to be kept in mind", "asks to be asked"
 LANGUAGE, FORMAT, LIMIT, OCCASION = "sets the language", "sets a form", "sets a limit", "a rule for an occasion"
@@ -117,7 +117,7 @@ GRAMMAR: tuple[tuple[Reach, str, tuple[str, ...]], ...] = (
 told, those that reach furthest come first. Where one thing is ordered only what reaches far sets a rule."""
 
 
-class Ground(Struct, frozen=True):
+class RuleGround(Struct, frozen=True):
     """Why a sentence is taken for a standing instruction."""
 
     reach: Reach
@@ -130,22 +130,22 @@ _IN_QUESTIONS = frozenset(("scope", "whole", "during", "always", "ask", "languag
 _ORDERS = ("verb", "told")
 """Roles that are an order."""
 
-_EDGE = re.compile(r"\b\w")
-_BEHIND_SIGN = re.compile(r"(?:[,;:.!?—–(] ?| - )\Z")
+_WORD_START = re.compile(r"\b\w")
+_AFTER_PUNCTUATION = re.compile(r"(?:[,;:.!?—–(] ?| - )\Z")
 
-_OF_US = ("ours", "mine")
+_NARRATIVE_RULE_ROLES = ("ours", "mine")
 """Roles that tell of someone's doing and set a rule by it."""
 
-_BEGINS = frozenset(("verb", "dont", "only", "ensure", "mind", "keep", "instead"))
+_CLAUSE_START_ROLES = frozenset(("verb", "dont", "only", "ensure", "mind", "keep", "instead"))
 """Roles that count only where a clause begins, in languages with spaces."""
 
-_ANYWHERE = frozenset(
+_SELF_ANCHORED = frozenset(
     ("told_of", "doubt", "terse", "occasion", "domain", "heading", "thus", "once", "ours", "protocol", "mine",
      "address", "product")
 )  # fmt: skip
 """Roles whose alternatives say themselves where they stand."""
 
-SURE = 2
+SURE_WORDS = 2
 """So many common words tell a language of Latin script; with fewer a sentence may be English, too."""
 
 
@@ -155,9 +155,11 @@ def languages_of(low: str) -> tuple[str, ...]:
         if script.search(low):
             return (language,)
     words = set(_WORD.findall(low))
-    found = {id: len(words & common) + (marks.search(low) is not None) for id, (common, marks) in _common().items()}
+    found = {
+        id: len(words & common) + (marks.search(low) is not None) for id, (common, marks) in _common_words().items()
+    }
     most = max(found.values())
-    return tuple(one for one, count in found.items() if count == most or (most < SURE and one == "en"))
+    return tuple(one for one, count in found.items() if count == most or (most < SURE_WORDS and one == "en"))
 
 
 _SCRIPTS = tuple(
@@ -173,7 +175,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:'t)?")
 
 
 @cache
-def _common() -> Mapping[str, tuple[frozenset[str], re.Pattern[str]]]:
+def _common_words() -> Mapping[str, tuple[frozenset[str], re.Pattern[str]]]:
     """Of languages in Latin script the commonest words, and letters that only some have."""
     tables = {language: table(language, "standing") for language in ("en", "de", "fr", "es", "pt")}
     return {id: (frozenset(table["common"].split()), re.compile(table["marks"])) for id, table in tables.items()}
@@ -191,18 +193,18 @@ class Grammar:
 
     def has(self, role: str, low: str) -> bool:
         """Of the roles that count anywhere."""
-        return role in self.roles and _compiled(self.roles[role]).search(low) is not None
+        return role in self.roles and _compile(self.roles[role]).search(low) is not None
 
     def leans(self, low: str) -> bool:
         """Whether one of the first words stands for something said before, and is no part of "from this point on"."""
-        return self.has("leans", _compiled(self.roles["scope"]).sub("", low))
+        return self.has("leans", _compile(self.roles["scope"]).sub("", low))
 
     def found(self, low: str) -> frozenset[str]:
         """The roles that stand in a sentence in lower case."""
         found = {role for role in self.roles if self.has(role, low)}
         places = self._clauses(low) if self.beginning else ()
         for role, pattern in self.beginning.items():
-            matches = _compiled(pattern).match
+            matches = _compile(pattern).match
             if any(matches(low, at) for at in places):
                 found.add(role)
         return frozenset(found if found.isdisjoint(_ORDERS) else {*found, "order"})
@@ -210,8 +212,8 @@ class Grammar:
     def _clauses(self, low: str) -> set[int]:
         """Where a clause begins: with the sentence, behind a sign or words that stand before one, and behind such words
         once more. Found once for all roles: in a pattern of each these words would stand fourteen times."""
-        words = [found.start() for found in _EDGE.finditer(low)]
-        before = _compiled(self.before)
+        words = [found.start() for found in _WORD_START.finditer(low)]
+        before = _compile(self.before)
 
         @cache
         def behind(at: int) -> Sequence[int]:
@@ -219,40 +221,40 @@ class Grammar:
                 return ()
             return [end for end in words if end > at and before.fullmatch(low, at, end)]
 
-        places = {at for at in words if at == words[0] or _BEHIND_SIGN.search(low, max(at - 3, 0), at)}
+        places = {at for at in words if at == words[0] or _AFTER_PUNCTUATION.search(low, max(at - 3, 0), at)}
         places.update(*map(behind, words))
         return places.union(*map(behind, places))
 
-    def ground(self, low: str, *, asked: bool, roles: frozenset[str]) -> Ground | None:
+    def ground(self, low: str, *, asked: bool, roles: frozenset[str]) -> RuleGround | None:
         """Why a sentence in lower case, with these `roles`, is a standing instruction; None where it is none. `asked`:
         it is a question, and only sets a rule if it asks for one: "can you answer in one sentence from now on?". What
         follows from something told is looked at by itself: "nobody uses it yet, so no need for compatibility"."""
-        found = _ground(roles, asked)
+        found = _first_ground(roles, asked)
         if found is None and "thus" in roles:
-            found = _ground(self.found(_compiled(self.roles["thus"]).split(low, 1)[-1]), asked)
+            found = _first_ground(self.found(_compile(self.roles["thus"]).split(low, 1)[-1]), asked)
         return found
 
 
-def least(roles: frozenset[str]) -> Reach:
+def least_reach(roles: frozenset[str]) -> Reach:
     """How far a sentence has to reach to set a rule though it orders one thing, or tells of one thing made."""
     return Reach.FAR if "once" in roles else Reach.WORK if "product" in roles else Reach.ALONE
 
 
-def _ground(roles: frozenset[str], asked: bool) -> Ground | None:
-    told = "told_of" in roles and roles.isdisjoint(_OF_US)
+def _first_ground(roles: frozenset[str], asked: bool) -> RuleGround | None:
+    told = "told_of" in roles and roles.isdisjoint(_NARRATIVE_RULE_ROLES)
     far = "order" in roles and not roles.isdisjoint(("scope", "whole"))
     if told or (asked and not ("asked" in roles or far)):
         return None
     for reach, reason, together in GRAMMAR:
-        if (asked and _IN_QUESTIONS.isdisjoint(together)) or reach < least(roles):
+        if (asked and _IN_QUESTIONS.isdisjoint(together)) or reach < least_reach(roles):
             continue
         if roles.issuperset(together):
-            return Ground(reach, reason)
+            return RuleGround(reach, reason)
     return None
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
@@ -260,16 +262,16 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def grammar(language: str) -> Grammar:
     words = table(language, "standing")
     if language in UNSPACED:
-        return Grammar(_unspaced(words), {}, "")
+        return Grammar(_unspaced_patterns(words), {}, "")
     before = "|".join(words[role] for role in ("link", "please", "scope", "whole"))
-    beginning = {role: rf"(?:{words[role]})(?!\w)" for role in _BEGINS & words.keys()}
-    return Grammar(_spaced(words), beginning, rf"(?:{before})[,:]? ")
+    beginning = {role: rf"(?:{words[role]})(?!\w)" for role in _CLAUSE_START_ROLES & words.keys()}
+    return Grammar(_spaced_patterns(words), beginning, rf"(?:{before})[,:]? ")
 
 
-def _spaced(words: Mapping[str, str]) -> dict[str, str]:
+def _spaced_patterns(words: Mapping[str, str]) -> dict[str, str]:
     """The patterns of a language with spaces, but for those of a clause's beginning: roles have edges."""
-    patterns = {role: rf"(?<![\w-])(?:{words[role]})(?!\w)" for role in words.keys() - _BEGINS}
-    patterns |= {role: words[role] for role in _ANYWHERE & words.keys()}
+    patterns = {role: rf"(?<![\w-])(?:{words[role]})(?!\w)" for role in words.keys() - _CLAUSE_START_ROLES}
+    patterns |= {role: words[role] for role in _SELF_ANCHORED & words.keys()}
     speak, into, tongue, please = (words[role] for role in ("speak", "into", "tongue", "please"))
     count, unit, bound = rf"\d[\d.,]*(?: ?[-–—] ?\d+)?|{words['number']}", words["unit"], words["bound"]
     return patterns | {
@@ -284,7 +286,7 @@ def _spaced(words: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _unspaced(words: Mapping[str, str]) -> dict[str, str]:
+def _unspaced_patterns(words: Mapping[str, str]) -> dict[str, str]:
     """The patterns of Chinese, Japanese and Korean. In the first a verb comes before what it is done to, in the others
     after it, and says at the end of the sentence that it is an order."""
     roles = words.keys() - {"order"}  # which says where the verb stands

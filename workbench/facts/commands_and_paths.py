@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from workbench.base.text import clip_at_word
-from workbench.facts.calls import Called, last_line
+from workbench.facts.calls import ToolCall, last_line
 from workbench.facts.fact import Fact
 from workbench.facts.shell import views
-from workbench.facts.tools import ENDINGS, normal_path
-from workbench.facts.wording import is_agents, scanned
+from workbench.facts.tools import FILE_ENDINGS, normal_path
+from workbench.facts.wording import is_agent_message, searched_part
 from workbench.session import Message
 
-REFUSED = "refused by the user"
+REFUSED_BY_USER = "refused by the user"
 RESULT_CHARS = 160
 """So much is told of the line that says how a command ended."""
 
@@ -29,13 +29,13 @@ _PRODUCT = re.compile(
     re.IGNORECASE,
 )
 """Names that look like files and are none."""
-_BARE_FILE = re.compile(rf"^[\w-][\w.-]*\.(?:{ENDINGS})$")
+_BARE_FILE = re.compile(rf"^[\w-][\w.-]*\.(?:{FILE_ENDINGS})$")
 
 _PIPE_TAIL = re.compile(
     r"\s*(?:2>&1|\|\s*(?:tail|head|grep|cat|tee|sed|wc)\b(?:\"[^\"]{0,100}\"|'[^']{0,100}'|[^|&;\n\"']){0,200}"
     r"|;\s*echo [^;&|\n]{0,80})\s*$"
 )
-_AROUND = re.compile(
+_COMMAND_PREFIX = re.compile(
     r"^(?:\s+|#[^\n]*\n|cd (?:\"[^\"\n]{1,300}\"|'[^'\n]{1,300}'|[^&;|\n]{1,300}?)[ \t]*(?:&&|;|\n)\s*"
     r"|(?:export )?[A-Z_][A-Z0-9_]{0,40}=(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|[^\s;&|]{0,200})(?:[ \t]*(?:&&|;)|\s)\s*"
     r"|set -[euxo]\S{0,8}(?: pipefail)?[ \t]*(?:&&|;|\n)\s*"
@@ -48,19 +48,19 @@ HEREDOC_LINES = 3
 """A here-document of more lines is told by its first."""
 
 
-def same_command(command: str) -> str:
+def core_command(command: str) -> str:
     """A command without what does not change its meaning (`cd … &&`, `bash -lc`, `2>&1 | tail`); runs are compared by
     it."""
-    core = _AROUND.sub("", command[:4000])
+    core = _COMMAND_PREFIX.sub("", command[:4000])
     if script := _SHELL_SCRIPT.match(core.rstrip()):
-        core = _AROUND.sub("", script[2])
+        core = _COMMAND_PREFIX.sub("", script[2])
     core = " ".join(core.split())[:2000]
     while (shorter := _PIPE_TAIL.sub("", core)) != core:
         core = shorter
     return core
 
 
-def paths(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[Fact]:
+def path_facts(messages: Sequence[Message], calls: Sequence[ToolCall]) -> Iterator[Fact]:
     """Files the calls touched, and files named in what user and agent said, once per message."""
     for called in calls:
         in_shell = any(action.kind == "command" for action in called.actions)
@@ -74,12 +74,12 @@ def paths(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[Fact
                 for path in views(action.target):
                     yield Fact("path", path, at.id, called.index, "viewed", called.ok)
     for index, message in enumerate(messages):
-        for path in dict.fromkeys(_paths_in(message.text if is_agents(message) else message.said)):
+        for path in dict.fromkeys(_paths_in(message.text if is_agent_message(message) else message.said)):
             yield Fact("path", path, message.id, index, "mentioned")
 
 
 def _paths_in(text: str) -> Iterator[str]:
-    dotted = (chunk for chunk in scanned(text).split() if "." in chunk)
+    dotted = (chunk for chunk in searched_part(text).split() if "." in chunk)
     for word in (word for chunk in dotted for word in _WORD.findall(chunk)):
         token = _LINES.sub("", word.lstrip("@").rstrip(".:!?")).split(":", 2)
         path = token[0] if len(token[0]) > 1 else ":".join(token[:2])
@@ -92,12 +92,12 @@ def _paths_in(text: str) -> Iterator[str]:
         yield normal_path(path)
 
 
-def commands(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[Fact]:
+def command_facts(messages: Sequence[Message], calls: Sequence[ToolCall]) -> Iterator[Fact]:
     for called in calls:
         for action in called.actions:
             if action.kind == "command":
                 at = messages[called.index]
-                said = REFUSED if called.refused else clip_at_word(last_line(called.result), RESULT_CHARS)
+                said = REFUSED_BY_USER if called.refused else clip_at_word(last_line(called.result), RESULT_CHARS)
                 yield Fact("command", without_heredocs(action.target), at.id, called.index, said, called.ok)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.facts import pasted
-from workbench.facts.pasted import (
+from workbench.facts import pastes
+from workbench.facts.pastes import (
     HEAD,
     LONGEST_TYPED,
     MOST_TYPED,
     TAIL,
     Passage,
-    around_pastes,
     passages,
+    shorten_pastes,
     without_paste,
 )
 
@@ -89,28 +89,28 @@ def test_f11_however_much_is_said_in_a_message_so_much_of_it_is_a_persons(times:
 
 def test_f11_a_text_is_parted_once_for_all_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
-    really = pasted._is_coded
+    really = pastes._is_code
 
     def counted(line: str) -> bool:
         lines.append(line)
         return really(line)
 
-    monkeypatch.setattr(pasted, "_is_coded", counted)
+    monkeypatch.setattr(pastes, "_is_code", counted)
     text = "Look at this, which nobody else asks of.\n" + LOG * 100
     for _ in range(3):
         without_paste(text)
-        around_pastes(text, 100, lambda one: one.sort)
+        shorten_pastes(text, 100, lambda one: one.sort)
     assert len(lines) == 101
 
 
 def test_text_with_long_pastes_is_told_around_them() -> None:
     text = f"This:\n{FENCE}and\n{LOG}{LOG}Why?"
     told = lambda one: f"[{one.stop - one.start} of {one.sort}]"
-    assert around_pastes(text, 100, told) == text
-    assert around_pastes(text, 15, told) == (
+    assert shorten_pastes(text, 100, told) == text
+    assert shorten_pastes(text, 15, told) == (
         f"This:\n```py\nx = 1\n[{len(FENCE)} of code]\n```\nand\n[{2 * len(LOG)} of output]\nWhy?"
     )
-    assert around_pastes(text, 3, told).startswith(f"This:\n[{len(FENCE)} of code]\nand\n")
+    assert shorten_pastes(text, 3, told).startswith(f"This:\n[{len(FENCE)} of code]\nand\n")
     assert without_paste(text) == "This:\nand\nWhy?"
 
 
@@ -118,6 +118,6 @@ def test_text_with_long_pastes_is_told_around_them() -> None:
 def test_a_long_line_of_a_paste_is_cut_where_the_room_ends(length: int, cut: bool) -> None:
     line = "{" + "x;" * (length // 2 - 1) + ";" * (length % 2) + "}"
     assert len(line) == length
-    told = around_pastes(f"This:\n```\n{line}\n```\nWhy?", 50, lambda one: "[more]")
+    told = shorten_pastes(f"This:\n```\n{line}\n```\nWhy?", 50, lambda one: "[more]")
     kept = f"```\n{line[:46]}\n" if cut else "```\n"
     assert told == f"This:\n{kept}[more]\n```\nWhy?"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from workbench.facts.calls import Called
+from workbench.facts.calls import ToolCall
 from workbench.facts.tools import tool_name
 from workbench.session import ToolUse
 
@@ -55,12 +55,12 @@ class Task:
     index: int
 
 
-def changes_plan(call: ToolUse) -> bool:
+def changes_tasks(call: ToolUse) -> bool:
     """Whether a call writes the list of tasks or says something of one."""
     return tool_name(call.name) in (*_LIST_TOOLS, "taskcreate", "taskupdate")
 
 
-def plan_of(calls: Sequence[Called]) -> tuple[Task, ...]:
+def tasks_of(calls: Sequence[ToolCall]) -> tuple[Task, ...]:
     """The tasks after all `calls`, in the list's order; () when the agent kept none.
 
     A call that writes the whole list replaces it; Claude Code's newer `TaskCreate` and `TaskUpdate` change one item.
@@ -72,7 +72,7 @@ def plan_of(calls: Sequence[Called]) -> tuple[Task, ...]:
         if not isinstance(given, dict) or called.ok is False:
             continue
         if name in _LIST_TOOLS:
-            written = _written(given, called.index)
+            written = _listed_tasks(given, called.index)
             if written is not None:
                 tasks = {str(number): task for number, task in enumerate(written)}
         elif name == "taskcreate":
@@ -82,7 +82,7 @@ def plan_of(calls: Sequence[Called]) -> tuple[Task, ...]:
     return tuple(task for task in tasks.values() if task.text)
 
 
-def _written(given: dict[str, Any], index: int) -> list[Task] | None:
+def _listed_tasks(given: dict[str, Any], index: int) -> list[Task] | None:
     for key in _LIST_KEYS:
         value = given.get(key)
         if isinstance(value, list):
@@ -100,7 +100,7 @@ def _status(value: object) -> Status:
     return _STATUS.get(value.lower(), "pending") if isinstance(value, str) else "pending"
 
 
-def _created_id(called: Called) -> str:
+def _created_id(called: ToolCall) -> str:
     found = _NUMBER.search(called.result.text[:200]) if called.result else None
     return found[1] if found else ""
 

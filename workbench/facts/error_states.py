@@ -9,30 +9,30 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from workbench.base.text import clip_at_word
-from workbench.facts.calls import Called, is_check
-from workbench.facts.done import same_command
+from workbench.facts.calls import ToolCall, is_check
+from workbench.facts.commands_and_paths import core_command
 from workbench.facts.fact import ErrorState
 from workbench.facts.shell_lines import simple_commands
 from workbench.facts.tools import CHANGES, normal_path
-from workbench.facts.wording import is_agents, sentences
+from workbench.facts.wording import is_agent_message, sentences
 from workbench.session import Message
 
-SOON = 8
+RETRY_CALLS = 8
 """Calls within which another way of running a failed command counts as its fix."""
 
-LATER = 60
+FIX_CALLS = 60
 """Calls within which the failed part of a command line, run for itself, counts as its fix."""
 
-REPORTS = 40
+REPORT_TEXTS = 40
 """So many of the agent's newest words are searched for what it says of an error."""
 
 
-class Episodes:
+class ErrorStates:
     """How failures ended, told by the calls after them. Linear to build; read-only."""
 
-    def __init__(self, messages: Sequence[Message], calls: Sequence[Called]) -> None:
+    def __init__(self, messages: Sequence[Message], calls: Sequence[ToolCall]) -> None:
         self._calls = calls
-        self._keys = [attempted(called) for called in calls]
+        self._keys = [attempt_key(called) for called in calls]
         self._passed: dict[str, list[int]] = {}
         self._failed: dict[str, list[int]] = {}
         self._unsure: dict[str, int] = {}
@@ -52,13 +52,13 @@ class Episodes:
         for number, called in enumerate(calls):
             if called.ok is not False:
                 self._changed.update(
-                    (folder, number) for path in _code_changed(called) for folder in ("", _folder(path))
+                    (folder, number) for path in _changed_code(called) for folder in ("", _folder(path))
                 )
-        doing = [n for n, called in enumerate(calls) if called.ok is not False and not _looks_only(called)]
+        doing = [n for n, called in enumerate(calls) if called.ok is not False and not _is_read_only(called)]
         self._did = max(doing, default=-1)
         self._asked = max((index for index, message in enumerate(messages) if message.starts_round), default=-1)
-        self._reports = [(at, text) for at, one in enumerate(messages) if is_agents(one) and (text := one.text)][
-            -REPORTS:
+        self._reports = [(at, text) for at, one in enumerate(messages) if is_agent_message(one) and (text := one.text)][
+            -REPORT_TEXTS:
         ]
 
     def ending(self, failed: int, line: str) -> tuple[ErrorState, str]:
@@ -73,7 +73,7 @@ class Episodes:
 
     def _resolutions(self, failed: int, line: str) -> Iterator[tuple[int, str]]:
         calls, called = self._calls, self._calls[failed]
-        again = _next(self._passed.get(self._keys[failed], ()), failed)
+        again = _first_after(self._passed.get(self._keys[failed], ()), failed)
         if again is not None:
             yield again, self._fix(failed, again)
         if (written := self._written_after(failed)) is not None:
@@ -85,14 +85,14 @@ class Episodes:
             if None not in passed:
                 last = max(number for number in passed if number is not None)
                 yield last, self._fix(failed, last)
-            name = _test_in(line)
+            name = _test_name(line)
             program = checks[-1].split(" ")[0] if name or _LOCATED.match(line) else ""
-            for number in range(failed + 1, min(failed + 1 + LATER, len(calls))) if name or program else ():
+            for number in range(failed + 1, min(failed + 1 + FIX_CALLS, len(calls))) if name or program else ():
                 one = calls[number]
                 if not one.ok or one.result is None:
                     continue
                 if any(
-                    check.startswith(program + " ") and _takes_all(check) for check in checks_of(one) if program
+                    check.startswith(program + " ") and _covers_project(check) for check in checks_of(one) if program
                 ) or (name and name in one.result.text and checks_of(one)):
                     yield number, self._fix(failed, number)
                     return
@@ -106,23 +106,23 @@ class Episodes:
             return None
         path = normal_path(meant[0].target)
         later = self._written.get(posixpath.basename(path), ())
-        return next((at for at, other in later if at > failed and _one_file(path, other)), None)
+        return next((at for at, other in later if at > failed and _is_same_file(path, other)), None)
 
     def _passes(self, check: str, failed: int) -> int | None:
         """The first call that passed it after `failed`; what mends as it checks passed where the check itself does."""
-        found = [_next(self._passed.get(name, ()), failed) for name in {check, _MENDING.sub("", check)}]
+        found = [_first_after(self._passed.get(name, ()), failed) for name in {check, _FIX_FLAG.sub("", check)}]
         return min((number for number in found if number is not None), default=None)
 
     def _got_further(self, failed: int, line: str, checks: Sequence[str]) -> Iterator[tuple[int, str]]:
         """The next run that failed in its turn, and whose output does not have the error any more: it is that of a test
         or file, all of which a run tells, or of the machine, before which no run begins."""
-        if not (_test_in(line) or _LOCATED.match(line) or _OF_THE_MACHINE.search(line)):
+        if not (_test_name(line) or _LOCATED.match(line) or _ENVIRONMENT_ERROR.search(line)):
             return
-        again = [number for part in checks if (number := _next(self._failed.get(part, ()), failed)) is not None]
+        again = [number for part in checks if (number := _first_after(self._failed.get(part, ()), failed)) is not None]
         core = _PLACE.sub("", line).strip("… ")
         for number in sorted(again):
             said = self._calls[number].result
-            if _CUT.search(self._calls[number].actions[-1].target):
+            if _CUT_OUTPUT.search(self._calls[number].actions[-1].target):
                 return
             if said is not None and core not in _PLACE.sub("", said.text):
                 yield number, self._fix(failed, number).replace("succeeded", "no longer among the failures")
@@ -134,26 +134,26 @@ class Episodes:
         that passes says nothing about the one that failed."""
         parts = simple_commands(self._calls[failed].actions[-1].target)
         last = next((part for part in parts if part.startswith(program + " ")), parts[-1] if parts else "")
-        stem = _stem(last)
-        for number in range(failed + 1, min(failed + 1 + LATER, len(self._calls))):
+        stem = _command_stem(last)
+        for number in range(failed + 1, min(failed + 1 + FIX_CALLS, len(self._calls))):
             one = self._calls[number]
             if not one.ok or not is_command(one):
                 continue
             then = simple_commands(one.actions[-1].target)
-            soon = number <= failed + SOON
-            if last in then or (soon and stem and any(_stem(part) == stem for part in then)):
-                yield number, f"`{clip_at_word(same_command(one.actions[-1].target), 80)}` succeeded soon after"
+            soon = number <= failed + RETRY_CALLS
+            if last in then or (soon and stem and any(_command_stem(part) == stem for part in then)):
+                yield number, f"`{clip_at_word(core_command(one.actions[-1].target), 80)}` succeeded soon after"
                 return
             if any(part.startswith(_CONCLUSIONS.get(stem, ("\0",))) for part in then):
-                yield number, f"concluded by `{clip_at_word(same_command(one.actions[-1].target), 80)}`"
+                yield number, f"concluded by `{clip_at_word(core_command(one.actions[-1].target), 80)}`"
                 return
 
     def _is_open(self, failed: int, line: str) -> bool:
         called = self._calls[failed]
-        if _address(called):
+        if _fetched_url(called):
             return True
         if not (parts := checks_of(called)):
-            return self._did <= failed and called.index > self._asked and not _looks_only(called)
+            return self._did <= failed and called.index > self._asked and not _is_read_only(called)
         parts = (*parts, self._keys[failed])
         newest = max(self._failed[part][-1] for part in parts if part in self._failed)
         unsure = max((self._unsure.get(part, -1) for part in parts), default=-1)
@@ -161,15 +161,15 @@ class Episodes:
             return False
         located = _LOCATED.match(line)
         bearing = self._changed.get(_folder(located[1]) if located else "", -1)
-        return newest >= bearing or _OF_THE_MACHINE.search(line) is not None or self._said_to_stand(newest, line)
+        return newest >= bearing or _ENVIRONMENT_ERROR.search(line) is not None or self._said_to_stand(newest, line)
 
     def _said_to_stand(self, newest: int, line: str) -> bool:
         """Whether the last that the agent reports of the test or file that the error names is that it still fails."""
         located = _LOCATED.match(line)
-        name = _test_in(line) or (posixpath.basename(located[1]) if located else "")
+        name = _test_name(line) or (posixpath.basename(located[1]) if located else "")
         later = [text for at, text in self._reports if name and name in text and at > self._calls[newest].index]
         told = [one for one in sentences(later[-1]) if name in one] if later else []
-        return any(map(_STANDS.search, told))
+        return any(map(_STILL_FAILING.search, told))
 
     def _fix(self, failed: int, later: int) -> str:
         """How the attempt came to succeed: for a test or build what was changed before, else what was run before."""
@@ -180,56 +180,56 @@ class Episodes:
                     return f"succeeded after {normal_path(changed[-1].target)} was {changed[-1].kind}"
         before = self._calls[later - 1]
         if later - 1 > failed and before.ok and is_command(before):
-            return f"succeeded after `{clip_at_word(same_command(before.actions[-1].target), 80)}`"
+            return f"succeeded after `{clip_at_word(core_command(before.actions[-1].target), 80)}`"
         return "succeeded when tried again"
 
 
-def _next(numbers: Sequence[int], after: int) -> int | None:
+def _first_after(numbers: Sequence[int], after: int) -> int | None:
     at = bisect_right(numbers, after)
     return numbers[at] if at < len(numbers) else None
 
 
-def _one_file(path: str, other: str) -> bool:
+def _is_same_file(path: str, other: str) -> bool:
     """Whether two paths name the same file, as far as the shorter one tells."""
     longer, shorter = sorted((f"/{path.lstrip('/')}", f"/{other.lstrip('/')}"), key=len, reverse=True)
     return longer.endswith(shorter)
 
 
-def _takes_all(check: str) -> bool:
+def _covers_project(check: str) -> bool:
     """Whether a test or build takes the whole project in, so that one of its parts that failed to build passed, too."""
     return "./..." in check.split() and " -run" not in check
 
 
-def is_command(called: Called) -> bool:
+def is_command(called: ToolCall) -> bool:
     return bool(called.actions) and called.actions[-1].kind == "command"
 
 
-def checks_of(called: Called) -> tuple[str, ...]:
+def checks_of(called: ToolCall) -> tuple[str, ...]:
     """The tests and builds that a call runs, each as a simple command."""
     if not is_command(called) or not is_check(called.actions[-1].target):
         return ()
     return tuple(part for part in simple_commands(called.actions[-1].target) if is_check(part))
 
 
-_MENDING = re.compile(r"(?<=\w):fix\b| --(?:fix|write)\b")
+_FIX_FLAG = re.compile(r"(?<=\w):fix\b| --(?:fix|write)\b")
 _NAMED_AS_FAILED = re.compile(r"[\[\"]([\w:.-]{2,60})[\]\"] (?:ERROR|failed|exited with)")
-_CUT = re.compile(r"\|\s*(?:tail|head|grep|rg|select-)", re.IGNORECASE)
+_CUT_OUTPUT = re.compile(r"\|\s*(?:tail|head|grep|rg|select-)", re.IGNORECASE)
 """Of an output behind one of these nobody knows what it lacks."""
 _PLACE = re.compile(r":\d+(?::\d+)?|\(\d[\d.]*m?s\)")
 
 
-def _named_as_failed(called: Called) -> tuple[str, ...]:
+def _named_as_failed(called: ToolCall) -> tuple[str, ...]:
     """Of the tests and builds of a call those that its result itself names as failed."""
     names = set() if called.result is None else set(_NAMED_AS_FAILED.findall(called.result.text[-2000:]))
     return tuple(part for part in checks_of(called) if part.split(" ")[-1] in names)
 
 
-def _changes(called: Called) -> bool:
+def _changes(called: ToolCall) -> bool:
     return any(action.kind in CHANGES for action in called.actions)
 
 
 _PROSE = re.compile(r"\.(?:md|mdx|txt|rst|adoc|log)$", re.IGNORECASE)
-_OF_THE_MACHINE = re.compile(
+_ENVIRONMENT_ERROR = re.compile(
     r"command not found|not recognized as|not installed|\brequires? (?!.{0,80}\bargument)|permission denied|"
     r"not trusted|parsing config|connection refused|could not resolve host|no space left|out of memory|cannot connect",
     re.IGNORECASE,
@@ -238,14 +238,14 @@ _OF_THE_MACHINE = re.compile(
 
 
 _LOCATED = re.compile(r"^\W{0,8}(\S{1,200}\.\w{1,8})(?::\d{1,7}|\(\d{1,7},)")
-_STANDS = re.compile(
+_STILL_FAILING = re.compile(
     r"\bstill (?:fail|broken|open|red)|\bpre-?existing\b|\bknown (?:issue|failure)|\b(?:not|n't)(?: yet)?(?: been)? "
     r"(?:fix|resolv|pass)|\bremain\w{0,3} (?:open|broken|red|failing|unresolved)",
     re.IGNORECASE,
 )
 
 
-def _code_changed(called: Called) -> Iterator[str]:
+def _changed_code(called: ToolCall) -> Iterator[str]:
     """What a call changed that a test or build may depend on: not a text for people."""
     changed = (normal_path(action.target) for action in called.actions if action.kind in CHANGES)
     return (path for path in changed if not _PROSE.search(path))
@@ -256,7 +256,7 @@ def _folder(path: str) -> str:
     return posixpath.basename(posixpath.dirname(normal_path(path)))
 
 
-def _address(called: Called) -> str:
+def _fetched_url(called: ToolCall) -> str:
     """What a call fetches from elsewhere, "" for all others."""
     given = called.call.input
     address = given.get("url") if isinstance(given, dict) and not called.actions else None
@@ -268,34 +268,34 @@ _MAY_FIND_NOTHING = re.compile(
 )
 
 
-def may_find_nothing(called: Called) -> bool:
+def may_find_nothing(called: ToolCall) -> bool:
     """Whether the last part of a command line fails where it finds nothing, which is no error."""
     parts = simple_commands(called.actions[-1].target)
-    return not parts or _looks_only(called) or any(map(_MAY_FIND_NOTHING.match, parts))
+    return not parts or _is_read_only(called) or any(map(_MAY_FIND_NOTHING.match, parts))
 
 
-LOOKS = re.compile(
+READ_ONLY_COMMAND = re.compile(
     r"(?:(?:get|write|select|test|measure|format)-\w+|ls|cat|cd|pwd|echo|grep|rg|find|head|tail|wc|which|tree|sleep|"
     r"sed -n|less|file|stat|type|ps|env|printenv|"
     r"git (?:status|diff|log|show|branch|remote|rev-parse)|gh (?:pr|issue|run) (?:view|list|diff|checks))\b"
 )
 
 
-def _looks_only(called: Called) -> bool:
+def _is_read_only(called: ToolCall) -> bool:
     if not called.actions:
         return True
     if not is_command(called):
         return not _changes(called)
-    return all(map(LOOKS.match, simple_commands(called.actions[-1].target))) and not _changes(called)
+    return all(map(READ_ONLY_COMMAND.match, simple_commands(called.actions[-1].target))) and not _changes(called)
 
 
-def attempted(called: Called) -> str:
+def attempt_key(called: ToolCall) -> str:
     """What makes two calls the same attempt, "" where that cannot be told."""
     if not called.actions:
-        return f"fetch {address}" if (address := _address(called)) else ""
+        return f"fetch {address}" if (address := _fetched_url(called)) else ""
     last = called.actions[-1]
     if last.kind == "command":
-        return same_command(last.target)
+        return core_command(last.target)
     return f"{'read' if last.kind == 'viewed' else 'change'} {normal_path(last.target)}"
 
 
@@ -315,7 +315,7 @@ _CONCLUSIONS = {
 _TEST = re.compile(r"(?:--- FAIL: |FAILED (?:\S+::)?|\(fail\) |[✗✘×] )(\w{4,120})")
 
 
-def _test_in(line: str) -> str:
+def _test_name(line: str) -> str:
     found = _TEST.search(line)
     return found[1] if found else ""
 
@@ -326,7 +326,7 @@ _OPTION = re.compile(r"^(\w+) -[Cc] \S+ (?=\w)")
 _SCRIPT = re.compile(r"^\.{0,2}[\w./\\-]+\.(?:ps1|sh|bat|cmd|py|js|mjs|ts|rb)$")
 
 
-def _stem(command: str) -> str:
+def _command_stem(command: str) -> str:
     if command.startswith("gh api "):
         return ""  # another address is another thing
     words = _OPTION.sub(r"\1 ", command).split(maxsplit=2)[:2]
