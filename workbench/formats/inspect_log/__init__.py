@@ -1,8 +1,8 @@
-"""Inspect logs: `.json`, and `.eval`, a zip of the same with a file for each sample.
+"""Inspect logs: `.json`, and `.eval`, a zip of the same data with a file per sample.
 
-A log has many samples; each is a session, opened as the log with that one sample in it. Long texts stand in
-`attachments`. The messages are the state at the end; what each call was sent stands in its event, and epochs come from
-that. Written is the list of messages, with a mark that what the events tell was the run before.
+Each sample of a log is a session, opened as the log with only that sample. Long texts are in `attachments`. `messages`
+is the state at the end; each call's event records what was sent, from which the epochs follow. An export replaces the
+list of messages and marks that the events belong to the earlier run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Messages of a log, wherever they stand in it, as our messages."""
+"""Convert messages in any part of a log to our messages."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from workbench.session.images import media_of_url
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 from workbench.session.session import LoadWarning
 
-_ATTACHED = "attachment://"
+_ATTACHMENT = "attachment://"
 _ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 
 
 @dataclass(slots=True)
-class Items:
-    """Reads messages. `attachments` are the texts that the log keeps apart, by the names that stand in their place."""
+class MessageReader:
+    """Reader of messages. `attachments` are long texts by the names that replace them."""
 
     attachments: Mapping[str, str]
     warnings: list[LoadWarning] = field(default_factory=list)
 
-    def whole(self, text: str) -> str:
-        return self.attachments.get(text.removeprefix(_ATTACHED), text) if text.startswith(_ATTACHED) else text
+    def resolve(self, text: str) -> str:
+        return self.attachments.get(text.removeprefix(_ATTACHMENT), text) if text.startswith(_ATTACHMENT) else text
 
     def message(self, item: Any, name: str, source: tuple[int, ...] = ()) -> Message:
-        """`name` is what a warning calls it, and its id where it has none."""
+        """Return a message. `name` identifies it in warnings, and is its id where it has none."""
         if not isinstance(item, dict):
             self.warnings.append(LoadWarning(f"message {name} is not an object; shown unchanged"))
             return Message(f"m{name}", "user", (Opaque(type(item).__name__, item),), "meta", source=source)
@@ -50,27 +50,28 @@ class Items:
         )
 
     def _result(self, item: dict[str, Any], blocks: tuple[Block, ...]) -> ToolResult:
-        failed = dict_of(item.get("error"))
+        error = dict_of(item.get("error"))
         content = tuple(in_result(b, item.get("content")) for b in blocks)
-        if failed and not content:
-            content = (Text(as_text(failed.get("message") or "")),)
-        return ToolResult(as_text(item.get("tool_call_id") or ""), content, bool(failed))
+        if error and not content:
+            content = (Text(as_text(error.get("message") or "")),)
+        return ToolResult(as_text(item.get("tool_call_id") or ""), content, bool(error))
 
     def _call(self, call: Any) -> Block:
         if not isinstance(call, dict) or not isinstance(call.get("function"), str):
             return Opaque("tool_call", call)
-        given = call.get("arguments")
-        if isinstance(given, dict):
-            known = {key: self.whole(value) if isinstance(value, str) else value for key, value in given.items()}
-            return ToolUse(as_text(call.get("id") or ""), call["function"], known)
-        return ToolUse(as_text(call.get("id") or ""), call["function"], input_of(given))
+        arguments = call.get("arguments")
+        if isinstance(arguments, dict):
+            resolved = {
+                key: self.resolve(value) if isinstance(value, str) else value for key, value in arguments.items()
+            }
+            return ToolUse(as_text(call.get("id") or ""), call["function"], resolved)
+        return ToolUse(as_text(call.get("id") or ""), call["function"], input_of(arguments))
 
     def _reasoning(self, part: dict[str, Any]) -> Thinking:
-        """What the API signed or encrypted stands in `reasoning` where that is `redacted`, and what of it can be read
-        in `summary`."""
-        reasoning = self.whole(part["reasoning"])
+        """Return reasoning. If `redacted`, `reasoning` holds the signed or encrypted form and `summary` the text."""
+        reasoning = self.resolve(part["reasoning"])
         if part.get("redacted") is True:
-            return Thinking(self.whole(word_of(part.get("summary")) or ""), reasoning)
+            return Thinking(self.resolve(word_of(part.get("summary")) or ""), reasoning)
         return Thinking(reasoning, word_of(part.get("signature")) or "")
 
     def _parts(self, content: Any) -> Iterator[Block]:
@@ -79,12 +80,12 @@ class Items:
             if kind == "reasoning" and isinstance(part.get("reasoning"), str):
                 yield self._reasoning(part)
             elif kind in ("image", "audio", "video", "document") and isinstance(part.get(kind), str):
-                yield media_of_url(self.whole(part[kind]), kind)
+                yield media_of_url(self.resolve(part[kind]), kind)
             elif kind == "text" and isinstance(part.get("text"), str):
-                yield Text(self.whole(part["text"]))
+                yield Text(self.resolve(part["text"]))
             else:
                 yield from_anthropic([part])[0] if isinstance(part, str) else Opaque(kind, part)
         if isinstance(content, str):
-            yield from from_anthropic(self.whole(content))
+            yield from from_anthropic(self.resolve(content))
         elif not isinstance(content, list):
             yield from from_anthropic(content)

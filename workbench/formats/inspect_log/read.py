@@ -1,4 +1,4 @@
-"""Reading: Inspect log."""
+"""Read Inspect logs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from workbench.base.errors import BadInput
 from workbench.base.text import counted
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Progress, Sent
-from workbench.formats.inspect_log.contexts import Contexts, answer_of, inputs_of, usage_of
-from workbench.formats.inspect_log.items import Items
+from workbench.formats.inspect_log.contexts import SampleContexts, answer_of, inputs_of, usage_of
+from workbench.formats.inspect_log.items import MessageReader
 from workbench.formats.inspect_log.signature import ID
 from workbench.formats.kit import zipped
 from workbench.formats.kit.blocks import as_text
@@ -35,7 +35,7 @@ _HEADERS = ("header.json", "_journal/start.json")
 
 
 class Reader(Numbered[int]):
-    """The samples of a log, by their places from 0."""
+    """Reader of the samples of a log, by index."""
 
     what = "sample"
 
@@ -53,41 +53,45 @@ class Reader(Numbered[int]):
         document, warnings = parse(path, log)
         body = dict_of(document)
         sample = _sample(body)
-        given = sample.get("messages")
-        if not isinstance(given, list):
+        recorded = sample.get("messages")
+        if not isinstance(recorded, list):
             raise BadInput(f"{path}: the sample has no list of messages; open a log that was written with samples.")
-        items = _items(sample)
+        reader = _message_reader(sample)
         ids: dict[str, int] = {}
-        own = [items.message(item, str(place + 1), (place,)) for place, item in enumerate(given)]
-        contexts = Contexts(_items(sample), [replace(message, id=unique_id(message.id, ids)) for message in own], ids)
+        sample_messages = [reader.message(item, str(place + 1), (place,)) for place, item in enumerate(recorded)]
+        contexts = SampleContexts(
+            _message_reader(sample),
+            [replace(message, id=unique_id(message.id, ids)) for message in sample_messages],
+            ids,
+        )
         if not dict_of(sample.get("metadata")).get(SPENT):
             contexts.read(sample)
         epochs = contexts.epochs()
-        messages = contexts.with_bills(epochs)
+        messages = contexts.with_usage(epochs)
         return Session(
             format=ID,
             path=path,
-            messages=with_user_text(messages if contexts.calls else _with_last_bill(messages, sample)),
+            messages=with_user_text(messages if contexts.calls else _with_last_usage(messages, sample)),
             records=Records(log),
             epochs=epochs,
             id=as_text(sample.get("uuid") or sample.get("id") or ""),
             title=first_words(messages),
             model=word_of(dict_of(body.get("eval")).get("model")),
-            tools=_tools(sample, items),
-            warnings=(*warnings, *items.warnings, *_untold(contexts.untold)),
+            tools=_tools(sample, reader),
+            warnings=(*warnings, *reader.warnings, *_warn_without_input(contexts.without_input)),
         )
 
 
 def requests(session: Session) -> Iterator[Sent]:
-    """What each call was sent, as the log records it, whatever the messages of the sample are."""
+    """Yield the recorded input of each call, whether or not it belongs to the conversation."""
     body, _ = parse(session.path or Path(), session.records.data)
     sample = _sample(dict_of(body))
-    items = _items(sample)
+    reader = _message_reader(sample)
     ids = {message.id for message in session.messages}
     for event in map(dict_of, list_of(sample.get("events"))):
-        if event.get("event") == "model" and (given := inputs_of(sample, event)):
+        if event.get("event") == "model" and (input := inputs_of(sample, event)):
             answer = word_of(answer_of(event).get("id"))
-            messages = with_user_text(items.message(item, str(place)) for place, item in enumerate(given, 1))
+            messages = with_user_text(reader.message(item, str(place)) for place, item in enumerate(input, 1))
             yield Sent(answer if answer in ids else "", messages)
 
 
@@ -95,13 +99,13 @@ def _sample(body: Item) -> Item:
     return dict_of(next(iter(list_of(body.get("samples"))), None))
 
 
-def _items(sample: Item) -> Items:
+def _message_reader(sample: Item) -> MessageReader:
     attachments = dict_of(sample.get("attachments"))
-    return Items({key: text for key, text in attachments.items() if isinstance(text, str)})
+    return MessageReader({key: text for key, text in attachments.items() if isinstance(text, str)})
 
 
-def _with_last_bill(messages: tuple[Message, ...], sample: Item) -> tuple[Message, ...]:
-    """The messages of a log without events, whose last answer is the sample's output."""
+def _with_last_usage(messages: tuple[Message, ...], sample: Item) -> tuple[Message, ...]:
+    """Set the usage of the sample's output on the last answer, for a log without events."""
     last = next((n for n in range(len(messages) - 1, -1, -1) if messages[n].role == "assistant"), None)
     usage = usage_of(dict_of(sample.get("output")).get("usage"))
     if last is None or usage is None or dict_of(sample.get("metadata")).get(SPENT):
@@ -109,29 +113,29 @@ def _with_last_bill(messages: tuple[Message, ...], sample: Item) -> tuple[Messag
     return (*messages[:last], replace(messages[last], usage=usage), *messages[last + 1 :])
 
 
-def _untold(compactions: Sequence[Item]) -> Iterator[LoadWarning]:
-    """Compactions of which the log does not tell what was sent after them."""
+def _warn_without_input(compactions: Sequence[Item]) -> Iterator[LoadWarning]:
+    """Warn about compactions after which no call records its input."""
     if compactions:
         before = ", ".join(str(event.get("tokens_before")) for event in compactions)
-        told = f"Inspect compacted {counted(len(compactions), 'time')} (from {before} tokens)"
-        yield LoadWarning(f"{told}; the shortened context is not in the log")
+        text = f"Inspect compacted {counted(len(compactions), 'time')} (from {before} tokens)"
+        yield LoadWarning(f"{text}; the shortened context is not in the log")
 
 
-def _tools(sample: Item, items: Items) -> tuple[Tool, ...]:
+def _tools(sample: Item, reader: MessageReader) -> tuple[Tool, ...]:
     events = map(dict_of, reversed(list_of(sample.get("events"))))
-    given = next((list_of(event.get("tools")) for event in events if event.get("tools")), [])
+    definitions = next((list_of(event.get("tools")) for event in events if event.get("tools")), [])
     tools: list[Tool] = []
-    for tool in map(dict_of, given):
-        schema = {key: items.whole(value) if isinstance(value, str) else value for key, value in tool.items()}
+    for tool in map(dict_of, definitions):
+        schema = {key: reader.resolve(value) if isinstance(value, str) else value for key, value in tool.items()}
         text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
         tools.append(Tool(as_text(tool.get("name") or ""), text))
     return tuple(tools)
 
 
 def samples_of(path: Path, data: bytes) -> list[bytes]:
-    """The bytes of every sample. Raises BadInput when there is none."""
+    """Return the bytes of every sample. Raises BadInput without one."""
     if data.startswith(ZIP):
-        samples = [raw for name, raw in _unzipped(path, data) if _SAMPLE.fullmatch(name)]
+        samples = [raw for name, raw in _zip_members(path, data) if _SAMPLE.fullmatch(name)]
     else:
         found = dict_of(parse(path, data)[0]).get("samples")
         samples = elements(data, "samples") if isinstance(found, list) else []
@@ -141,18 +145,18 @@ def samples_of(path: Path, data: bytes) -> list[bytes]:
 
 
 def log_of(path: Path, data: bytes, samples: Sequence[bytes], number: int) -> bytes:
-    """The log as JSON with the one sample in it."""
+    """Return the log as JSON with only that sample."""
     if not data.startswith(ZIP):
         return data if len(samples) == 1 else splice(data, "samples", [number])
-    found = dict(_unzipped(path, data))
+    found = dict(_zip_members(path, data))
     header = next((found[name] for name in _HEADERS if found.get(name)), b'{"version":2,"eval":{}}')
     if not isinstance(parse(path, header)[0], dict):
         raise BadInput(f"{path}: the header of this log is not an object; restore a whole copy and open that.")
     return replace_fields(header, {"samples": b"[" + samples[number] + b"]"})
 
 
-def _unzipped(path: Path, data: bytes) -> list[tuple[str, bytes]]:
-    """Header and samples, sorted by name. Raises BadInput for a damaged zip, and for one that grows beyond bounds."""
+def _zip_members(path: Path, data: bytes) -> list[tuple[str, bytes]]:
+    """Return header and samples, sorted by name. Raises BadInput for a damaged or too large zip."""
     found = zipped.members(path, data, lambda name: bool(_SAMPLE.fullmatch(name)) or name in _HEADERS)
     return sorted(found, key=lambda member: _by_number(member[0]))
 

@@ -1,4 +1,4 @@
-"""By what a file is known: Inspect log."""
+"""Recognise Inspect logs."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Inspect logs written: the log with one sample, and other messages in it.
+"""Write Inspect logs: the log with one sample and other messages in it.
 
-Only `messages` is changed: scores, events and output still tell of the run as it was, and a mark in the sample's
-`metadata` says so. Kinds are noted in the `metadata` of messages. Texts are written as parts: where Inspect joins turns
-it makes one text of two, but leaves parts as they are.
+Only `messages` changes. Scores, events and output still describe the earlier run, which a mark in the sample's
+`metadata` records. The kind of a message goes into its `metadata`. Texts are written as parts: where Inspect joins
+turns it merges plain texts, but not parts.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from workbench.formats.loss import Losses
 from workbench.session import Block, Message, Opaque, Role, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "inspect"
-_NOTHING = "an Inspect log is a record: its viewer shows it, no agent resumes it"
+_NOT_RESUMABLE = "an Inspect log is a record: its viewer shows it, no agent resumes it"
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The loaded log with the messages of its sample replaced; from another format, a new log of one sample."""
+    """Replace the messages of the loaded log's sample; from another format, write a new log of one sample."""
     name = new_name(session.path)
     losses: Losses = []
     if session.format == _ID:
         data, id = session.records.data, session.id
         if list(messages) == list(session.context()):
-            return Written(data, name, id, by_hand=_NOTHING)
+            return Written(data, name, id, by_hand=_NOT_RESUMABLE)
         names = {call.id: call.name for message in session.messages for call in message.calls}
-        found = pieces(session.messages, messages, _renderer(names, own=True), losses)
+        new_pieces = pieces(session.messages, messages, _renderer(names, own=True), losses)
     else:
         settled_messages, more = settled(messages, None)
         losses.extend(more)
@@ -43,17 +43,17 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             settled_messages.insert(0, Message("system", "system", (Text(session.system),)))
         id = session.id or str(uuid4())
         data = render(_log(session, id))
-        found = pieces((), settled_messages, _renderer({}, own=False), losses)
-    sample = splice(elements(data, "samples")[0], "messages", found)
+        new_pieces = pieces((), settled_messages, _renderer({}, own=False), losses)
+    sample = splice(elements(data, "samples")[0], "messages", new_pieces)
     if session.format == _ID:
-        about = field_of(sample, "metadata") or b""
-        spent = replace_fields(about if about.startswith(b"{") else b"{}", {SPENT: b"true"})
-        sample = replace_fields(sample, {"metadata": spent})
-    return Written(splice(data, "samples", [sample]), name, id, by_hand=_NOTHING, losses=losses)
+        metadata = field_of(sample, "metadata") or b""
+        marked_metadata = replace_fields(metadata if metadata.startswith(b"{") else b"{}", {SPENT: b"true"})
+        sample = replace_fields(sample, {"metadata": marked_metadata})
+    return Written(splice(data, "samples", [sample]), name, id, by_hand=_NOT_RESUMABLE, losses=losses)
 
 
 def _log(session: Session, id: str) -> Item:
-    """A log as short as Inspect's loader allows."""
+    """Return the smallest log that Inspect's loader accepts."""
     run = {"run_id": id, "created": iso(), "task": session.title or "session", "task_id": id, "dataset": {}}
     sample = {"id": 1, "epoch": 1, "input": session.title or "", "target": "", "messages": [], "uuid": id}
     return {
@@ -67,14 +67,14 @@ def _log(session: Session, id: str) -> Item:
 
 
 def _renderer(names: dict[str, str], *, own: bool) -> Render:
-    def rendered(message: Message, losses: Losses) -> list[Item]:
+    def render_message(message: Message, losses: Losses) -> list[Item]:
         names.update((call.id, call.name) for call in message.calls)
         items = [_result(result, names, losses) for result in message.results]
         rest = tuple(block for block in message.blocks if not isinstance(block, ToolResult))
-        said = _said(message, rest, losses, own)
-        return [*items, said] if said["content"] or "tool_calls" in said else items
+        item = _item(message, rest, losses, own)
+        return [*items, item] if item["content"] or "tool_calls" in item else items
 
-    return rendered
+    return render_message
 
 
 def _result(result: ToolResult, names: dict[str, str], losses: Losses) -> Item:
@@ -88,7 +88,7 @@ def _text(text: str) -> Item:
     return {"type": "text", "text": text}
 
 
-def _said(message: Message, blocks: tuple[Block, ...], losses: Losses, own: bool) -> Item:
+def _item(message: Message, blocks: tuple[Block, ...], losses: Losses, own: bool) -> Item:
     role: Role = "user" if message.role == "tool" else message.role
     parts: list[Item] = []
     calls: list[Item] = []
@@ -103,12 +103,12 @@ def _said(message: Message, blocks: tuple[Block, ...], losses: Losses, own: bool
             case Text(text):
                 parts.append(_text(text))
             case Thinking(text, signature) if own and signature:
-                words = {"summary": text} if text else {}
-                parts.append({"type": "reasoning", "reasoning": signature, **words, "redacted": True})
+                summary = {"summary": text} if text else {}
+                parts.append({"type": "reasoning", "reasoning": signature, **summary, "redacted": True})
             case Thinking(text):
                 parts.append({"type": "reasoning", "reasoning": text, "redacted": False})
-            case ToolUse(id, name, given):
-                arguments = as_object(given)
+            case ToolUse(id, name, input):
+                arguments = as_object(input)
                 calls.append({"id": id, "function": name, "arguments": arguments})
             case Opaque(_, raw):
                 parts.append(raw)

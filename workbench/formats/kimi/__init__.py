@@ -1,7 +1,7 @@
 """Kimi Code (`~/.kimi-code/sessions/<folder>/<session>/agents/<agent>/wire.jsonl`) and the `context.jsonl` of Kimi CLI.
 
-The journal tells every change of the context; it is folded as the tool itself folds it when it goes on. After a
-compaction the person's messages stand before the summary, word for word. Read only.
+The journal records every change of the context; it is replayed as Kimi Code does when it resumes. After a compaction
+the user's messages precede the summary, word for word. Read only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Reading: the context that Kimi CLI kept, a message a line, and those it set aside before a compaction.
+"""Read the context file of Kimi CLI, one message per line, and the files of its earlier epochs.
 
-The file is the context as it stands. Before a compaction it is renamed to `context_<n>.jsonl`, and a new one begins
-with the summary: these are the epochs before.
+The file is the current context. Before a compaction it is renamed to `context_<n>.jsonl`, and a new one begins with the
+summary.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from workbench.session import (
 
 _SUMMARY = "<system>Previous context has been compacted."
 _SYSTEM = re.compile(r"\s*<system>.*</system>\s*", re.DOTALL)
-_ASIDE = re.compile(r"context_(\d{1,9})\.jsonl")
+_EARLIER_FILE = re.compile(r"context_(\d{1,9})\.jsonl")
 
 
 @dataclass(slots=True)
-class _Kept:
-    """One file of a context. `tokens` is its last recorded size."""
+class _ContextFile:
+    """One context file. `tokens` is its last recorded size."""
 
     records: Records
     messages: list[Message] = field(default_factory=list)
@@ -58,27 +58,27 @@ class _Kept:
 
 
 def read_context(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a `context.jsonl` with the files that lie beside it. Raises BadInput when it holds no message."""
-    newest = _kept(data, progress)
+    """Read a `context.jsonl` and the earlier files next to it. Raises BadInput when it holds no message."""
+    newest = _read_file(data, progress)
     if not newest.messages:
         raise BadInput(f"{path} is a context of Kimi CLI without messages; open another session's context.jsonl.")
-    found = [newest]
-    for file in _aside(path):
-        if not found[0].is_compacted:
+    files = [newest]
+    for file in _earlier_files(path):
+        if not files[0].is_compacted:
             break
-        found.insert(0, _kept(read_file(file), no_progress))
+        files.insert(0, _read_file(read_file(file), no_progress))
     messages: list[Message] = []
     epochs: list[Epoch] = []
-    for number, one in enumerate(found, 1):
-        own = one is newest
+    for number, one in enumerate(files, 1):
+        is_newest = one is newest
         members = array("q", range(len(messages), len(messages) + len(one.messages)))
-        messages += [m if own else replace(m, id=f"{number}:{m.id}", source=()) for m in one.messages]
-        ended = None
-        if not own:
-            summary = next((m.id for m in found[number].messages if m.kind == "summary"), None)
-            last = found[number] is newest
-            ended = Compaction("", one.tokens, summary if last or summary is None else f"{number + 1}:{summary}")
-        epochs.append(Epoch(number, members, ended))
+        messages += [m if is_newest else replace(m, id=f"{number}:{m.id}", source=()) for m in one.messages]
+        ended_by = None
+        if not is_newest:
+            summary = next((m.id for m in files[number].messages if m.kind == "summary"), None)
+            last = files[number] is newest
+            ended_by = Compaction("", one.tokens, summary if last or summary is None else f"{number + 1}:{summary}")
+        epochs.append(Epoch(number, members, ended_by))
     return Session(
         ID,
         path,
@@ -92,37 +92,39 @@ def read_context(path: Path, data: bytes, progress: Progress) -> Session:
     )
 
 
-def _aside(path: Path) -> list[Path]:
-    """The contexts that were set aside, the newest first; only beside the one that goes on."""
+def _earlier_files(path: Path) -> list[Path]:
+    """Return the files of earlier epochs next to `context.jsonl`, newest first; none for any other file name."""
     if path.name != "context.jsonl":
         return []
     try:
-        files = [(int(found[1]), file) for file in path.parent.iterdir() if (found := _ASIDE.fullmatch(file.name))]
+        files = [
+            (int(number[1]), file) for file in path.parent.iterdir() if (number := _EARLIER_FILE.fullmatch(file.name))
+        ]
     except OSError:
         return []
     return [file for _, file in sorted(files, reverse=True)]
 
 
-def _kept(data: bytes, progress: Progress) -> _Kept:
-    """Before an answer the size of its prompt is recorded, and directly behind it the size with it."""
-    kept = _Kept(Records(data))
+def _read_file(data: bytes, progress: Progress) -> _ContextFile:
+    """Read one file. A `_usage` line before an answer is its prompt's size, the one after it includes the answer."""
+    file = _ContextFile(Records(data))
     before = ""
-    for value, index, _ in objects_of(records_of(data), len(data), kept.records, kept.warnings, progress):
+    for value, index, _ in objects_of(records_of(data), len(data), file.records, file.warnings, progress):
         role = text_of(value.get("role"))
         if role == "_system_prompt":
-            kept.system = text_of(value.get("content"))
+            file.system = text_of(value.get("content"))
         elif role == "_usage":
-            last, size = kept.messages[-1] if kept.messages else None, count_of(value.get("token_count"))
+            last, size = file.messages[-1] if file.messages else None, count_of(value.get("token_count"))
             if before == "assistant" and last is not None and last.usage is not None:
-                kept.messages[-1] = replace(last, usage=replace(last.usage, output=max(0, size - last.usage.input)))
-            kept.tokens = size or kept.tokens
+                file.messages[-1] = replace(last, usage=replace(last.usage, output=max(0, size - last.usage.input)))
+            file.tokens = size or file.tokens
         elif role in ("system", "user", "assistant", "tool"):
             message = _message(value, role, index)
-            if role == "assistant" and before == "_usage" and kept.tokens:
-                message = replace(message, usage=Usage(kept.tokens))
-            kept.messages.append(message)
+            if role == "assistant" and before == "_usage" and file.tokens:
+                message = replace(message, usage=Usage(file.tokens))
+            file.messages.append(message)
         before = role
-    return kept
+    return file
 
 
 def _message(value: dict[str, Any], role: Any, index: int) -> Message:
@@ -134,18 +136,18 @@ def _message(value: dict[str, Any], role: Any, index: int) -> Message:
         return Message(id, "tool", (result,), source=(index,))
     for call in list_of(value.get("tool_calls")):
         function = dict_of(dict_of(call).get("function"))
-        given = arguments_of(function.get("arguments"))
-        blocks = (*blocks, ToolUse(text_of(dict_of(call).get("id")), text_of(function.get("name")), given))
+        arguments = arguments_of(function.get("arguments"))
+        blocks = (*blocks, ToolUse(text_of(dict_of(call).get("id")), text_of(function.get("name")), arguments))
     first = blocks[0].text if blocks and isinstance(blocks[0], Text) else ""
     if role == "user" and first.startswith(_SUMMARY):
         return Message(id, "user", blocks, "summary", source=(index,))
     if role == "user":
-        blocks = tuple(_marked(block) for block in blocks)
+        blocks = tuple(_mark_system_text(block) for block in blocks)
     return Message(id, role, blocks, "meta" if is_injected(blocks) else "normal", source=(index,))
 
 
-def _marked(block: Block) -> Block:
-    """A text of the tool's stands in `<system>` and is a part of its own."""
+def _mark_system_text(block: Block) -> Block:
+    """Mark a part in `<system>` as injected: Kimi CLI wrote it."""
     return replace(block, injected=True) if isinstance(block, Text) and _SYSTEM.fullmatch(block.text) else block
 
 

@@ -1,4 +1,4 @@
-"""Kimi's content parts and results as blocks."""
+"""Convert Kimi's content parts and results to blocks."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _EMPTY = "<system>Tool output is empty.</system>"
 _FAILED_EMPTY = "<system>ERROR: Tool execution failed. Tool output is empty.</system>"
 
 _TIMED = frozenset(("Agent", "AgentSwarm", "Bash", "FetchURL", "Glob", "Grep", "WebSearch"))
-"""Tools whose results tell the model how long they took; those of MCP servers do, too."""
+"""Tools whose results include their duration for the model; those of MCP servers do as well."""
 
 _MEDIA = {"image_url": "image", "audio_url": "audio", "video_url": "video"}
 
 
 def blocks_of(content: Any) -> tuple[Block, ...]:
-    """The blocks of a message's content."""
+    """Return the blocks of a message's content."""
     return parts_of(content, _part)
 
 
@@ -32,32 +32,32 @@ def _part(part: Any) -> Block:
     if kind == "think" and isinstance(body.get("think"), str):
         return Thinking(body["think"], text_of(body.get("encrypted")))
     if kind in _MEDIA:
-        given = body.get(kind)
-        url = given if isinstance(given, str) else text_of(dict_of(given).get("url"))
+        value = body.get(kind)
+        url = value if isinstance(value, str) else text_of(dict_of(value).get("url"))
         declared = url[5:].partition(";")[0] if url.startswith("data:") else ""
         return media_of(declared or _MEDIA[kind], url.partition(",")[2] if declared else "")
     return Opaque(kind, part)
 
 
 def result_of(call: str, tool: str, recorded: dict[str, Any]) -> ToolResult:
-    """A recorded result as the model is sent it: failure and emptiness said in words, with time and note."""
+    """Return a recorded result as the model is sent it: with texts for failure and emptiness, duration and note."""
     failed = recorded.get("isError") is True
-    given = blocks_of(recorded.get("output"))
-    parts = [in_result(part, part.raw if isinstance(part, Opaque) else "") for part in given]
+    blocks = blocks_of(recorded.get("output"))
+    parts = [in_result(part, part.raw if isinstance(part, Opaque) else "") for part in blocks]
     if not any(isinstance(part, Media) or part.text.strip() for part in parts):
         parts = [Text(_FAILED_EMPTY if failed else _EMPTY)]
     elif failed:
-        parts = _with(parts, f"{_FAILED}\n", before=True)
-    took = recorded.get("durationMs")
-    if isinstance(took, int | float) and (tool in _TIMED or tool.startswith("mcp__")):
-        parts = _with(parts, f"Wall time: {took / 1000:.3f} seconds\n", before=True)
+        parts = _with_words(parts, f"{_FAILED}\n", before=True)
+    duration = recorded.get("durationMs")
+    if isinstance(duration, int | float) and (tool in _TIMED or tool.startswith("mcp__")):
+        parts = _with_words(parts, f"Wall time: {duration / 1000:.3f} seconds\n", before=True)
     if note := text_of(recorded.get("note")):
-        parts = _with(parts, f"\n{note}", before=False)
+        parts = _with_words(parts, f"\n{note}", before=False)
     return ToolResult(call, tuple(parts), failed)
 
 
-def _with(parts: list[Text | Media], words: str, *, before: bool) -> list[Text | Media]:
-    """The parts with words at one end: in the same text where there is one alone, as a part of their own elsewhere."""
+def _with_words(parts: list[Text | Media], words: str, *, before: bool) -> list[Text | Media]:
+    """Add words at one end of the parts: in the text if it is the only part, else as a separate part."""
     only = parts[0]
     if len(parts) == 1 and isinstance(only, Text):
         return [Text(words + only.text if before else only.text + words)]

@@ -1,4 +1,4 @@
-"""Reading: Kimi Code's journal, record by record as its own loader folds it into the context."""
+"""Read Kimi Code's journal, record by record as its loader replays it."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ _INTERRUPTED = (
     "Tool execution was interrupted before its result was recorded. Do not assume the tool completed successfully."
 )
 
-_GOES_ON = (
+_CONTINUE = (
     "<system-reminder>\nContext compaction is complete — continue the work that was in progress when it began.\n"
     "</system-reminder>"
 )
-"""What the tool puts behind a summary; it is sent, and recorded nowhere."""
+"""Text that Kimi Code sends after a summary and does not record."""
 
 
 @dataclass(slots=True)
-class _Step:
-    """An answer while its parts come in. `place` is where it stands in the context."""
+class _OpenStep:
+    """An answer whose parts are still being read. `place` is its message index."""
 
     id: str
     place: int
@@ -62,15 +62,15 @@ _SILENT = (
     "full_compaction.", "tools.", "goal.", "background.", "task.", "session.", "todo.", "mcp.", "hook.", "plan", "llm.",
     "context.spliced", "context.undone", "cron", "swarm", "skill",
 )  # fmt: skip
-"""Records that say nothing about the conversation, or say again what another record says, begin so."""
+"""Beginnings of record types that are ignored: not about the conversation, or repeated by other records."""
 
-_OWN = ("", "user", "skill_activation", "plugin_command")
-"""Who writes a message for the person: she, or a command of hers. Everything else is put in by the tool."""
+_USER_ORIGINS = ("", "user", "skill_activation", "plugin_command")
+"""Origins of messages by the user or by a command of the user; all others are injected by Kimi Code."""
 
 
 class Reader(Transcript):
-    """`origins` says of each message who wrote it; `pending` are the calls without a result, `waiting` the messages
-    that came before their results."""
+    """Reader of records. `origins`: origin of each message. `pending`: tool names of calls without a result, by id.
+    `waiting`: messages recorded before those results."""
 
     empty = "a journal of Kimi Code without messages; open another session's wire.jsonl"
 
@@ -78,7 +78,7 @@ class Reader(Transcript):
         super().__init__(path, records)
         self.origins: list[dict[str, Any]] = []
         self.undone: set[int] = set()
-        self.step: _Step | None = None
+        self.step: _OpenStep | None = None
         self.pending: dict[str, str] = {}
         self.waiting: list[tuple[Message, dict[str, Any]]] = []
         self.trigger = self.system = ""
@@ -96,7 +96,7 @@ class Reader(Transcript):
             case "context.apply_compaction":
                 self._compaction(value, index, line, time)
             case "context.clear":
-                self._close()
+                self._answer_pending()
                 self._end(Compaction("clear", self.tokens, None, time, way="removal"))
             case "context.undo":
                 self._undo(count_of(value.get("count")))
@@ -106,7 +106,7 @@ class Reader(Transcript):
                 self.system = text_of(value.get("systemPrompt")) or self.system
             case "llm.tools_snapshot":
                 tools = [dict_of(tool) for tool in list_of(value.get("tools"))]
-                self.tools = tuple(Tool(text_of(tool.get("name")), _compact(tool)) for tool in tools)
+                self.tools = tuple(Tool(text_of(tool.get("name")), _compact_json(tool)) for tool in tools)
             case "llm.request":
                 self.model = text_of(value.get("model")) or self.model
             case "token_counting.measured" | "token_counting.rebased":
@@ -115,7 +115,7 @@ class Reader(Transcript):
                 self.unknown[kind or "?"] += 1
 
     def finish(self) -> None:
-        self._settle()
+        self._close_step()
         self.warnings += left_out("records", self.unknown)
         self.end_epoch()
 
@@ -147,7 +147,7 @@ class Reader(Transcript):
             return
         id = text_of(body.get("id")) or f"record-{index + 1}"
         kind: Kind = "normal"
-        if role == "user" and text_of(origin.get("kind")) not in _OWN:
+        if role == "user" and text_of(origin.get("kind")) not in _USER_ORIGINS:
             kind = "meta"
             blocks = tuple(Text(one.text, injected=True) if isinstance(one, Text) else one for one in blocks)
         if role == "assistant" and self._is_copy(blocks):
@@ -159,44 +159,44 @@ class Reader(Transcript):
             self._send(message, origin)
 
     def _is_copy(self, blocks: Sequence[Block]) -> bool:
-        """Journals of protocol 1.1 write an answer down once more when its step has ended."""
+        """True for an answer that protocol 1.1 repeats when its step has ended."""
         last = self.messages[self.sent[-1]] if self.sent else None
         return last is not None and last.role == "assistant" and tuple(last.blocks) == tuple(blocks)
 
     def _event(self, event: dict[str, Any], index: int, time: float | None) -> None:
         match event.get("type"):
             case "step.begin":
-                self._settle()
+                self._close_step()
                 id = text_of(event.get("uuid")) or f"record-{index + 1}"
                 number = self._send(Message(id, "assistant", (), time=time), {})
-                self.step = _Step(id, number, source=[index], time=time)
+                self.step = _OpenStep(id, number, source=[index], time=time)
             case "content.part" if self._is_open(event):
-                self._say(blocks_of([event.get("part")]), index)
+                self._add_blocks(blocks_of([event.get("part")]), index)
             case "tool.call" if self._is_open(event):
                 call = text_of(event.get("toolCallId"))
-                given = event.get("args")
-                arguments = given if isinstance(given, dict) else "" if given is None else _compact(given)
-                self._say((ToolUse(call, text_of(event.get("name")), arguments),), index)
+                args = event.get("args")
+                arguments = args if isinstance(args, dict) else "" if args is None else _compact_json(args)
+                self._add_blocks((ToolUse(call, text_of(event.get("name")), arguments),), index)
                 self.pending[call] = text_of(event.get("name"))
             case "tool.result":
                 self._result(event, index, time)
             case "step.end" if event.get("finishReason") not in ("interrupted", "error"):
-                self._settle(_usage(event.get("usage")))
+                self._close_step(_usage(event.get("usage")))
 
     def _is_open(self, event: dict[str, Any]) -> bool:
         return self.step is not None and event.get("stepUuid") in (None, self.step.id)
 
-    def _say(self, blocks: Sequence[Block], index: int) -> None:
+    def _add_blocks(self, blocks: Sequence[Block], index: int) -> None:
         step = self.step
         assert step is not None
         step.blocks += blocks
         step.source.append(index)
-        self._draw(step)
+        self._update_message(step)
 
-    def _draw(self, step: _Step, usage: Usage | None = None) -> None:
-        made = self.messages[step.place]
+    def _update_message(self, step: _OpenStep, usage: Usage | None = None) -> None:
+        message = self.messages[step.place]
         blocks, source = tuple(step.blocks), tuple(step.source)
-        self.messages[step.place] = replace(made, blocks=blocks, usage=usage, model=self.model, source=source)
+        self.messages[step.place] = replace(message, blocks=blocks, usage=usage, model=self.model, source=source)
 
     def _result(self, event: dict[str, Any], index: int, time: float | None) -> None:
         call = text_of(event.get("toolCallId"))
@@ -206,18 +206,18 @@ class Reader(Transcript):
         self._send(Message(f"{call}:{index + 1}", "tool", (result,), time=time, source=(index,)), {})
         self._flush()
 
-    def _settle(self, usage: Usage | None = None) -> None:
-        """Close the open step as the loader does: it answers calls without a result and drops an empty answer."""
-        self._close()
+    def _close_step(self, usage: Usage | None = None) -> None:
+        """Close the open step as the loader does: answer calls without a result, and drop an empty answer."""
+        self._answer_pending()
         step, self.step = self.step, None
         if step is None:
             return
         if any(not isinstance(block, Text) or block.text.strip() for block in step.blocks):
-            self._draw(step, usage)
+            self._update_message(step, usage)
         elif step.place in self.sent:
             self.sent.remove(step.place)
 
-    def _close(self) -> None:
+    def _answer_pending(self) -> None:
         for call in self.pending:
             result = ToolResult(call, (Text(_INTERRUPTED),), is_error=True)
             self._send(Message(f"{call}:interrupted", "tool", (result,)), {})
@@ -231,49 +231,49 @@ class Reader(Transcript):
             self.waiting.clear()
 
     def _compaction(self, value: dict[str, Any], index: int, line: int, time: float | None) -> None:
-        """The person's own messages stay, word for word, before the summary. In old journals the newest messages stay
-        behind it instead."""
-        given = value.get("contextSummary") or value.get("summary")
-        summary = tuple(blocks_of(dict_of(given).get("content") if isinstance(given, dict) else given))
+        """End the epoch. The user's messages are kept before the summary, word for word; in old journals the newest
+        messages are kept after it instead."""
+        recorded = value.get("contextSummary") or value.get("summary")
+        summary = tuple(blocks_of(dict_of(recorded).get("content") if isinstance(recorded, dict) else recorded))
         if not summary:
             self.warn("holds a compaction without a summary; left out", line)
             return
-        self._settle()
-        kept = value.get("keptUserMessageCount")
+        self._close_step()
+        recorded_count = value.get("keptUserMessageCount")
         cut = count_of(value.get("compactedCount") or value.get("count"))
         id = f"compaction-{index + 1}"
         before, after = count_of(value.get("tokensBefore")) or self.tokens, count_of(value.get("tokensAfter")) or None
-        held = list(self.sent)
-        own = [number for number in held if self._is_own(number)]
-        survivors = survivors_of([self.messages[number] for number in own])
-        keeps_own = type(kept) is int and value.get("legacyTail") is not True
-        whole = [own[place] for place, text in (*survivors.head, *survivors.tail) if text is None]
-        names = tuple(self.messages[number].id for number in (whole if keeps_own else held[cut:]))
-        self._end(Compaction(self.trigger, before, id, time, tokens_after=after, kept=names))
-        told = Message(id, "user", summary, "summary", time, source=(index,))
+        old_context = list(self.sent)
+        user_messages = [number for number in old_context if self._is_user_message(number)]
+        survivors = survivors_of([self.messages[number] for number in user_messages])
+        keeps_own = type(recorded_count) is int and value.get("legacyTail") is not True
+        unchanged = [user_messages[place] for place, text in (*survivors.head, *survivors.tail) if text is None]
+        kept_ids = tuple(self.messages[number].id for number in (unchanged if keeps_own else old_context[cut:]))
+        self._end(Compaction(self.trigger, before, id, time, tokens_after=after, kept=kept_ids))
+        summary_message = Message(id, "user", summary, "summary", time, source=(index,))
         if not keeps_own:
-            self._send(told, {"kind": "compaction_summary"})
-            self.sent += held[cut:]
+            self._send(summary_message, {"kind": "compaction_summary"})
+            self.sent += old_context[cut:]
             return
-        self._keep(own, survivors.head)
+        self._add_survivors(user_messages, survivors.head)
         if survivors.omitted is not None:
             note = Text(ELIDED.format(survivors.omitted), injected=True)
             self._send(Message(f"{id}:omitted", "user", (note,), "meta"), {"kind": "injection"})
-        self._keep(own, survivors.tail)
-        self._send(told, {"kind": "compaction_summary"})
-        self._send(Message(f"{id}:next", "user", (Text(_GOES_ON, injected=True),), "meta"), {"kind": "injection"})
+        self._add_survivors(user_messages, survivors.tail)
+        self._send(summary_message, {"kind": "compaction_summary"})
+        self._send(Message(f"{id}:next", "user", (Text(_CONTINUE, injected=True),), "meta"), {"kind": "injection"})
 
-    def _keep(self, own: Sequence[int], survivors: Sequence[Survivor]) -> None:
-        """Put the messages that stay into the new context; one that was cut is a message of its own there."""
+    def _add_survivors(self, user_messages: Sequence[int], survivors: Sequence[Survivor]) -> None:
+        """Add kept messages to the new context; a shortened one becomes a new message."""
         for place, text in survivors:
-            whole = self.messages[own[place]]
+            whole = self.messages[user_messages[place]]
             if text is None:
-                self.sent.append(own[place])
+                self.sent.append(user_messages[place])
             else:
                 cut = Message(f"{whole.id}~cut-{len(self.messages)}", "user", (Text(text),), time=whole.time)
-                self._send(cut, self.origins[own[place]])
+                self._send(cut, self.origins[user_messages[place]])
 
-    def _is_own(self, number: int) -> bool:
+    def _is_user_message(self, number: int) -> bool:
         origin = self.origins[number]
         kind = text_of(origin.get("kind"))
         by_command = kind in ("skill_activation", "plugin_command") and origin.get("trigger") == "user-slash"
@@ -284,14 +284,14 @@ class Reader(Transcript):
         self.sent, self.trigger, self.tokens = [], "", None
 
     def _undo(self, count: int) -> None:
-        """Take back the newest `count` requests and everything since; not across a compaction."""
-        self._close()
+        """Remove the newest `count` requests and everything since, but not across a compaction."""
+        self._answer_pending()
         cut = None
         for place in range(len(self.sent) - 1, -1, -1):
             number = self.sent[place]
             if count <= 0 or self.messages[number].kind == "summary":
                 break
-            if self._is_own(number):
+            if self._is_user_message(number):
                 cut, count = place, count - 1
         if cut is not None and count == 0:
             self.undone.update(self.sent[cut:])
@@ -300,24 +300,24 @@ class Reader(Transcript):
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read the journal of one agent, or the context that Kimi CLI kept. Raises BadInput when it holds no message."""
+    """Read the journal of one agent, or a context file of Kimi CLI. Raises BadInput when it holds no message."""
     return (read_context if is_context(Look.of(data)) else Reader.read)(path, data, progress)
 
 
-def _usage(given: Any) -> Usage | None:
-    if not isinstance(given, dict):
+def _usage(recorded: Any) -> Usage | None:
+    if not isinstance(recorded, dict):
         return None
     fresh, output, read, written = (
-        count_of(given.get(key)) for key in ("inputOther", "output", "inputCacheRead", "inputCacheCreation")
+        count_of(recorded.get(key)) for key in ("inputOther", "output", "inputCacheRead", "inputCacheCreation")
     )
     return Usage(fresh, output, read, written)
 
 
-def _compact(value: Any) -> str:
+def _compact_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _id(path: Path) -> str:
-    """The session's folder bears its id: `<session>/agents/<agent>/wire.jsonl`."""
+    """Return the session's id, which is the name of its folder: `<session>/agents/<agent>/wire.jsonl`."""
     folders = path.absolute().parents
     return folders[2].name if len(folders) > 2 and folders[1].name == "agents" else path.stem

@@ -1,4 +1,4 @@
-"""By what a file is known: Kimi Code, and Kimi CLI before it."""
+"""Recognise sessions of Kimi Code and Kimi CLI."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _MARKS = ("_system_prompt", "_checkpoint", "_usage")
 
 
 def recognise(look: Look) -> str:
-    """A journal begins with its protocol's version, as Kimi CLI's does too: that one is no context, and told apart by
-    the records behind it."""
+    """Recognise a context file or a journal. Kimi CLI's journals also begin with a protocol version; a later record of
+    Kimi Code's types tells the difference."""
     if is_context(look):
         return "lines with role and content and the marks of Kimi CLI"
     if look.first.get("type") != "metadata" or "protocol_version" not in look.first:
@@ -24,6 +24,6 @@ def recognise(look: Look) -> str:
 
 
 def is_context(look: Look) -> bool:
-    """Whether a file is what Kimi CLI kept as `context.jsonl`."""
+    """True for a context file of Kimi CLI (`context.jsonl`)."""
     roles = [value.get("role") for value in look.values if isinstance(value, dict)]
     return any(role in _MARKS for role in roles) and len(roles) == len(look.values)

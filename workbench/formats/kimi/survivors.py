@@ -1,7 +1,7 @@
-"""Which of the person's messages Kimi Code keeps beside a summary, and how much of each.
+"""Select the user messages that Kimi Code keeps before a summary, and how much of each.
 
-All of them, up to 20 000 tokens by the tool's own count; beyond that the first 2 000 and the last 18 000, and a note
-between. Only the numbers of them are recorded, so that the choice is made here once more, as the tool makes it.
+All are kept up to 20 000 tokens by Kimi Code's count; beyond that the first 2 000 and the last 18 000 with a note
+between. The journal records only their number, so the selection is repeated here by Kimi Code's rules.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import NamedTuple
 from workbench.session import Media, Message, Text
 
 MOST, FIRST = 20_000, 2_000
-"""Tokens of the person's messages that stay, and how many of them are the oldest."""
+"""Tokens of the user's messages that are kept, and the part of them for the oldest messages."""
 
 _MEDIA = 2_000
-"""What the tool counts an image, sound or film for."""
+"""Tokens that Kimi Code counts for an image, sound or video."""
 
 ELIDED = (
     "<system-reminder>\nSome of this conversation's user messages were omitted here during compaction: the messages "
@@ -27,7 +27,7 @@ ELIDED = (
 
 
 class Survivor(NamedTuple):
-    """A message by its place among the person's; `text` is what stays of it, None for all."""
+    """A kept message by its position among the user's; `text` is its kept part, None if it is complete."""
 
     place: int
     text: str | None = None
@@ -35,30 +35,30 @@ class Survivor(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Survivors:
-    """What stays before a summary. `omitted` is how many tokens were left out between head and tail, None for none."""
+    """Messages kept before a summary. `omitted`: tokens dropped between head and tail, None if all are kept."""
 
     head: tuple[Survivor, ...]
     tail: tuple[Survivor, ...]
     omitted: int | None = None
 
 
-def survivors_of(own: Sequence[Message]) -> Survivors:
-    """What stays of the person's messages, oldest first."""
-    sizes = [_size(message) for message in own]
+def survivors_of(messages: Sequence[Message]) -> Survivors:
+    """Select what is kept of the user's messages, oldest first."""
+    sizes = [_size(message) for message in messages]
     if sum(sizes) <= MOST:
-        return Survivors((), tuple(map(Survivor, range(len(own)))))
-    tail, dropped, at, room = [], "", len(own), MOST - FIRST
+        return Survivors((), tuple(map(Survivor, range(len(messages)))))
+    tail, dropped, at, room = [], "", len(messages), MOST - FIRST
     while at and room > 0:
         at -= 1
         if sizes[at] <= room:
             tail.append(Survivor(at))
             room -= sizes[at]
             continue
-        text = _text(own[at])
-        stays = _fitting(text[::-1], room)[::-1]
-        tail.append(Survivor(at, stays))
-        dropped, room = text[: len(text) - len(stays)], 0
-    candidates = [(place, _text(own[place]), sizes[place]) for place in range(at)]
+        text = _text(messages[at])
+        end = _beginning_within(text[::-1], room)[::-1]
+        tail.append(Survivor(at, end))
+        dropped, room = text[: len(text) - len(end)], 0
+    candidates = [(place, _text(messages[place]), sizes[place]) for place in range(at)]
     if dropped:
         candidates.append((at, dropped, _size_of([dropped])))
     head, room = [], FIRST
@@ -66,7 +66,7 @@ def survivors_of(own: Sequence[Message]) -> Survivors:
         if room <= 0:
             break
         whole = size <= room and place < at
-        head.append(Survivor(place, None if whole else _fitting(text, room)))
+        head.append(Survivor(place, None if whole else _beginning_within(text, room)))
         room -= min(size, room)
     kept = sum(sizes[one.place] if one.text is None else _size_of([one.text]) for one in (*head, *tail))
     return Survivors(tuple(head), tuple(reversed(tail)), max(0, sum(sizes) - kept))
@@ -86,13 +86,13 @@ def _size(message: Message) -> int:
 
 
 def _size_of(texts: Iterable[str]) -> int:
-    """Tokens of a person's message by the tool's own count: a quarter for an ASCII character, one for any other, each
-    part rounded up, and its role."""
+    """Tokens of a user's message by Kimi Code's count: a quarter per ASCII character, one per other character, rounded
+    up per part, and one for the role."""
     return 1 + sum(-(-ascii // 4) + len(text) - ascii for text in texts for ascii in [sum(c < "\x80" for c in text)])
 
 
-def _fitting(text: str, room: int) -> str:
-    """As much of the text's beginning as `room` tokens hold."""
+def _beginning_within(text: str, room: int) -> str:
+    """Return the longest beginning of the text that fits `room` tokens."""
     ascii = other = 0
     for end, character in enumerate(text):
         if character < "\x80":
