@@ -95,22 +95,22 @@ def _session(path: Path, data: bytes, agent: str, progress: Progress) -> Session
     if agents and not agent:
         text = f"{len(agents)} agents in the file; shown: the context of {chosen}, the last active one"
         warnings.append(LoadWarning(text))
-    whole = seen_by(chosen, events)
+    current = seen_by(chosen, events)
     epochs: list[Epoch] = []
-    for index in whole.compactions:
+    for index in current.compactions:
         before = _members(reading, seen_by(chosen, events[:index]))
         message = reading.messages[reading.message_of[index]] if index in reading.message_of else None
         if before and message:
             epochs.append(Epoch(len(epochs) + 1, before, Compaction(summary=message.id, time=message.time)))
     progress(len(data), len(data))
     everything = range(len(reading.messages))
-    branch = [reading.message_of[index] for index in sorted(whole.live) if index in reading.message_of]
+    branch = [reading.message_of[index] for index in sorted(current.live) if index in reading.message_of]
     return Session(
         format=ID,
         path=path,
         messages=with_user_text(reading.messages),
         branch=branch if len(branch) < len(everything) else everything,
-        epochs=(*epochs, Epoch(len(epochs) + 1, _members(reading, whole))),
+        epochs=(*epochs, Epoch(len(epochs) + 1, _members(reading, current))),
         records=Records(data),
         id=word_of(body.get("id")) or "",
         title=first_words(reading.messages),

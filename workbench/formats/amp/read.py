@@ -74,8 +74,8 @@ def _epochs(messages: tuple[Message, ...], branch: list[int], items: list[Any]) 
     members: list[int] = []
     for index in branch:
         if messages[index].kind == "summary" and members:
-            ended = Compaction(summary=messages[index].id, time=messages[index].time)
-            epochs.append(Epoch(len(epochs) + 1, members, ended, window=_window(members, items)))
+            ended_by = Compaction(summary=messages[index].id, time=messages[index].time)
+            epochs.append(Epoch(len(epochs) + 1, members, ended_by, window=_window(members, items)))
             members = []
         if messages[index].blocks:
             members.append(index)

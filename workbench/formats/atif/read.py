@@ -78,11 +78,11 @@ class Reader(MultiSessionDocument):
             messages += _messages(index, step, after, self.warnings)
         epochs = _epochs(messages)
         marked_steps = {n for n, step in enumerate(steps) if dict_of(dict_of(step).get("extra")).get(SPENT) is True}
-        spent_until = max((n for n, message in enumerate(messages) if message.source[0] in marked_steps), default=-1)
+        stale_until = max((n for n, message in enumerate(messages) if message.source[0] in marked_steps), default=-1)
         agent = dict_of(body.get("agent"))
         cost = dict_of(body.get("final_metrics")).get("total_cost_usd")
         return self._session(
-            with_user_text(without_spent(messages, epochs[-1].members, spent_until)),
+            with_user_text(without_spent(messages, epochs[-1].members, stale_until)),
             first_words(messages),
             epochs=epochs,
             id=_id(body),

@@ -59,5 +59,5 @@ def _is_current(entry: Any) -> bool:
 
 def _ids(nodes: Any, kind: int, holder: str) -> list[str]:
     """Return the ids of the calls or results among nodes."""
-    held = (node.get(holder) for node in objects(nodes) if node.get("type") == kind)
-    return [str(each.get("tool_use_id")) for each in held if isinstance(each, dict)]
+    holders = (node.get(holder) for node in objects(nodes) if node.get("type") == kind)
+    return [str(each.get("tool_use_id")) for each in holders if isinstance(each, dict)]

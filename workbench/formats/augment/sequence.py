@@ -48,5 +48,5 @@ def sequence_id_of(value: Any) -> float | None:
 
 
 def short(value: float) -> float:
-    """Return a whole number as an int, as auggie writes it."""
+    """Return an integral number as an int, as auggie writes it."""
     return int(value) if value.is_integer() else value

@@ -62,8 +62,8 @@ def epochs_of(
     current = current_version(one.version for one in recorded if one.version is not None)
     sent = [one for one in recorded if one.version in (None, current)]
     start = sent[-1].start if sent else 0
-    left_out = {at for at, number in owner.items() if recorded[number].version not in (None, current)}
-    members = [at for at in completed if at >= start and at not in left_out]
+    ignored = {at for at, number in owner.items() if recorded[number].version not in (None, current)}
+    members = [at for at in completed if at >= start and at not in ignored]
     return (*epochs, Epoch(len(epochs) + 1, members))
 
 

@@ -99,15 +99,15 @@ def _recorded_compaction(
     """Return the compaction of these messages from `<id>.compaction.json`, None without one. Like Cline, ignore one of
     other messages: Cline compares their hash, this their count and the last one."""
     state = read_sidecar(_sidecar_path(path, ".compaction.json"))
-    count, left = state.get("source_message_count"), tuple(map(dict_of, list_of(state.get("messages"))))
-    if not left or type(count) is not int:
+    count, replacements = state.get("source_message_count"), tuple(map(dict_of, list_of(state.get("messages"))))
+    if not replacements or type(count) is not int:
         return None
     last = items[count - 1] if 0 < count <= len(items) else {}
     key = f"id:{last['id']}" if last.get("id") else f"ts:{last.get('role')}:{last.get('ts')}"
     if state.get("source_last_message_key") != key:
         warnings.append(LoadWarning("ignored a compaction that belongs to other messages, as Cline does"))
         return None
-    return _RecordedCompaction(left, count, seconds_of(state.get("updated_at")))
+    return _RecordedCompaction(replacements, count, seconds_of(state.get("updated_at")))
 
 
 def _epochs_around(

@@ -64,9 +64,9 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         data = replace_fields(splice(session.records.data, "messages", pieces).removeprefix(b"\xef\xbb\xbf"), changes)
     else:
         head = {"version": 1, "updated_at": iso(), "agent": "lead", "sessionId": id}
-        whole = render(head | ({"system_prompt": system} if system else {}))
+        document = render(head | ({"system_prompt": system} if system else {}))
         items = b",".join(piece for piece in pieces if isinstance(piece, bytes))
-        data = replace_fields(whole, {"messages": b"[" + items + b"]"})
+        data = replace_fields(document, {"messages": b"[" + items + b"]"})
     return addressed(session, data, id, losses)
 
 

@@ -47,7 +47,7 @@ class Reader(Transcript):
             self._set_usage(dict_of(event.get("usage")), line)
         elif kind in ("turn.failed", "error"):
             self._record_error(
-                dict_of(event.get("error", event)).get("message"), index, line, ended=kind == "turn.failed"
+                dict_of(event.get("error", event)).get("message"), index, line, ended_turn=kind == "turn.failed"
             )
         elif kind in ("item.started", "item.completed") and isinstance(item.get("type"), str):
             self._item(item, index, line, done=kind == "item.completed")
@@ -111,11 +111,11 @@ class Reader(Transcript):
             text = f"a turn's usage is a sum over its calls ({sums}), not the usage of one call"
             self.warn(text, line)
 
-    def _record_error(self, message: Any, index: int, line: int, *, ended: bool = False) -> None:
-        """Record an API error or warn. `ended`: it ended the turn, and may repeat the error before it."""
+    def _record_error(self, message: Any, index: int, line: int, *, ended_turn: bool = False) -> None:
+        """Record an API error or warn. `ended_turn`: it ended the turn, and may repeat the error before it."""
         text = as_text(message or "an error without a message")
         error = ApiError(f"event-{index + 1}", text, line=line)
-        if ended or error.cause is not Cause.OTHER:
+        if ended_turn or error.cause is not Cause.OTHER:
             if not any(one.text == text for one in self.errors[-1:]):
                 self.errors.append(error)
         elif all(text not in one.text for one in self.warnings):

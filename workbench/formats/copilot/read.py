@@ -237,7 +237,7 @@ class Reader(Transcript):
             self.usages[id] = Usage(fresh, count_of(usage.get("outputTokens")), read, written)
 
     def _sizes(self, data: Mapping[str, Any]) -> None:
-        """Store the CLI's own token counts: system prompt and tools, and the whole context."""
+        """Store the CLI's own token counts: system prompt and tools, and the entire context."""
         system, tools, conversation = (
             count_of(data.get(f"{name}Tokens")) for name in ("system", "toolDefinitions", "conversation")
         )
@@ -255,7 +255,7 @@ class Reader(Transcript):
         source = (index, *(prompt.record for prompt in self.prompts))
         summary = Message(id, "user", (framed,), "summary", time, source=source)
         meanwhile = self.sent[kept_from:] if kept_from is not None else []
-        kept = tuple(self.messages[number].id for number in meanwhile)
+        kept_ids = tuple(self.messages[number].id for number in meanwhile)
         started, self.started = self.started, None
         compaction = Compaction(
             trigger,
@@ -263,8 +263,8 @@ class Reader(Transcript):
             id,
             time,
             tokens_after=after or None,
-            kept=kept,
-            background=bool(kept),
+            kept=kept_ids,
+            background=bool(kept_ids),
             seconds=round(time - started, 3) if time is not None and started is not None and time > started else None,
         )
         self._end(compaction, meanwhile)
@@ -272,11 +272,11 @@ class Reader(Transcript):
         self.tokens = after or None
         self.sent.insert(0, self.add(summary))
 
-    def _end(self, compaction: Compaction, kept: list[int]) -> None:
+    def _end(self, compaction: Compaction, still_sent: list[int]) -> None:
         if self.sent or self.epochs:
             self._sort_results()
             self.end_epoch(compaction)
-        self.sent = kept
+        self.sent = still_sent
 
     def _sort_results(self) -> None:
         """Order the context: results directly after their response, in the order of its calls."""

@@ -163,8 +163,8 @@ def _epochs(reading: _ReadState, about: dict[str, Any]) -> list[Epoch]:
             last = reading.place.get(text_of(summary.get("truncationLastBubbleIdInclusive")), written_before - 1)
             first = _after_results(reading, last, total)
         members = array("q", [*head, *range(start, written_before)])
-        kept = tuple(reading.messages[number].id for number in range(first, written_before))
-        epochs.append(Epoch(len(epochs) + 1, members, Compaction(summary=id, kept=kept)))
+        kept_ids = tuple(reading.messages[number].id for number in range(first, written_before))
+        epochs.append(Epoch(len(epochs) + 1, members, Compaction(summary=id, kept=kept_ids)))
         head, start = [len(reading.messages) - 1], first
     return [*epochs, Epoch(len(epochs) + 1, array("q", [*head, *range(start, total)]))]
 

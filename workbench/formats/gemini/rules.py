@@ -36,12 +36,12 @@ def validate(data: bytes) -> Faults:
 def _read_document(data: bytes) -> tuple[Item, dict[str, Item]]:
     """Return (session, messages by position) of the older form, one document; both empty for lines."""
     try:
-        whole = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
+        document = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
     except (ValueError, RecursionError):
         return {}, {}
-    if not isinstance(whole, dict) or not isinstance(whole.get("messages"), list):
+    if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
         return {}, {}
-    return whole, {str(place): message for place, message in enumerate(objects(whole["messages"]))}
+    return document, {str(place): message for place, message in enumerate(objects(document["messages"]))}
 
 
 def _apply(value: Item, messages_by_id: dict[str, Item], metadata: Item) -> None:

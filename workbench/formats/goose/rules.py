@@ -45,7 +45,7 @@ def validate(data: bytes) -> Faults:
             elif number > 1 or "role" in value:
                 entries.append((f"Line {number}", value))
     for where, entry in entries:
-        yield from _shape(where, entry, whole=export is not None)
+        yield from _shape(where, entry, is_export=export is not None)
     visible = [entry for entry in entries if inner(entry[1], "metadata", dict).get("agentVisible") is not False]
     if not visible:
         raise StopValidation("There is no message that the agent would see.")
@@ -57,18 +57,18 @@ def validate(data: bytes) -> Faults:
 def _document(data: bytes) -> Item | None:
     """Return an exported session; None for the lines of an earlier version."""
     try:
-        whole: Any = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
+        document: Any = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
     except (ValueError, RecursionError):
         return None
-    return whole if isinstance(whole, dict) and isinstance(whole.get("conversation"), list) else None
+    return document if isinstance(document, dict) and isinstance(document.get("conversation"), list) else None
 
 
-def _shape(where: str, entry: Item, *, whole: bool) -> Faults:
+def _shape(where: str, entry: Item, *, is_export: bool) -> Faults:
     if entry.get("role") not in ("user", "assistant"):
         yield f"{where} is neither a user nor an assistant message."
     if type(entry.get("created")) is not int:
         yield f"{where} has no time of creation in whole seconds."
-    if whole and not isinstance(entry.get("metadata"), dict):
+    if is_export and not isinstance(entry.get("metadata"), dict):
         yield f"{where} does not say who sees it."
     content = inner(entry, "content", list)
     if not content:

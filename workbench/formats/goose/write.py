@@ -48,8 +48,8 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     raws: Sequence[bytes] = ()
     if own:
         raws = elements(session.records.data, "conversation") if form == "document" else list(session.records)
-    kept = {message.id for message in messages if message.source}
-    entries = [_hidden_from_agent(raws[m.source[0]]) for m in session.messages if m.id not in kept] if own else []
+    kept_ids = {message.id for message in messages if message.source}
+    entries = [_hidden_from_agent(raws[m.source[0]]) for m in session.messages if m.id not in kept_ids] if own else []
     for message in messages:
         raw = (
             _visible_to_agent(raws[message.source[0]], message)

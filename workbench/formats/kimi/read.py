@@ -266,11 +266,11 @@ class Reader(Transcript):
     def _add_survivors(self, user_messages: Sequence[int], survivors: Sequence[Survivor]) -> None:
         """Add kept messages to the new context; a shortened one becomes a new message."""
         for place, text in survivors:
-            whole = self.messages[user_messages[place]]
+            message = self.messages[user_messages[place]]
             if text is None:
                 self.sent.append(user_messages[place])
             else:
-                cut = Message(f"{whole.id}~cut-{len(self.messages)}", "user", (Text(text),), time=whole.time)
+                cut = Message(f"{message.id}~cut-{len(self.messages)}", "user", (Text(text),), time=message.time)
                 self._send(cut, self.origins[user_messages[place]])
 
     def _is_user_message(self, number: int) -> bool:

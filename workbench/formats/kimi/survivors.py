@@ -65,11 +65,11 @@ def survivors_of(messages: Sequence[Message]) -> Survivors:
     for place, text, size in candidates:
         if room <= 0:
             break
-        whole = size <= room and place < at
-        head.append(Survivor(place, None if whole else _beginning_within(text, room)))
+        is_complete = size <= room and place < at
+        head.append(Survivor(place, None if is_complete else _beginning_within(text, room)))
         room -= min(size, room)
-    kept = sum(sizes[one.place] if one.text is None else _size_of([one.text]) for one in (*head, *tail))
-    return Survivors(tuple(head), tuple(reversed(tail)), max(0, sum(sizes) - kept))
+    kept_tokens = sum(sizes[one.place] if one.text is None else _size_of([one.text]) for one in (*head, *tail))
+    return Survivors(tuple(head), tuple(reversed(tail)), max(0, sum(sizes) - kept_tokens))
 
 
 def _text(message: Message) -> str:
