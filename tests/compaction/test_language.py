@@ -118,8 +118,8 @@ def test_a_prompt_set_by_its_name_brings_its_language() -> None:
 
 @pytest.mark.parametrize("carry_on", [True, False])
 def test_an_earlier_summary_is_introduced_in_the_language(carry_on: bool) -> None:
-    assert language_of(RequestPrompt("p", "", "42", carry_on, "zh").before) == "zh"
-    assert language_of(RequestPrompt("p", "", "42", carry_on, "en").before) == "en"
+    assert language_of(RequestPrompt("p", "", "42", carry_on, "zh").opening) == "zh"
+    assert language_of(RequestPrompt("p", "", "42", carry_on, "en").opening) == "en"
 
 
 @pytest.mark.parametrize("name", ["context-reset", "codex", "message-window"])

@@ -343,7 +343,7 @@ def test_f02_the_request_that_a_summary_carries_bears_no_secret_and_is_found_by_
 
 
 def test_f02_an_earlier_summary_is_carried_on_without_its_secrets() -> None:
-    assert not tells(RequestPrompt("summary", "Sum up.", SET, carry_on=True).carried("It went on."))
+    assert not tells(RequestPrompt("summary", "Sum up.", SET, carry_on=True).with_previous("It went on."))
 
 
 @pytest.mark.parametrize("limit", range(10, 60, 2))

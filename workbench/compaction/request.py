@@ -1,10 +1,10 @@
-"""What a summarizer is asked: the prompt, an earlier summary if there is one, and what it is shown of the context.
+"""Requests to a summarizer: the prompt, an earlier summary if any, and the messages within a size limit.
 
     one text          prompt · earlier summary? · the messages: all of them, or two ends with a marker between
-    as messages       system prompt · tools · the messages, the oldest left out where there are too many · prompt
+    as messages       system prompt · tools · the messages, the oldest omitted when over the limit · prompt
 
-A message of which nothing is shown was not summarized: its fate is for the strategy to say. Only what may
-be shown is rendered, so that a plan over 60 000 messages costs what its limit costs.
+A message that does not appear in the request was not summarized; the strategy decides its fate. Only messages that can
+appear are rendered, so that planning 60 000 messages costs O(size limit).
 """
 
 from __future__ import annotations
@@ -43,40 +43,44 @@ EXTEND: dict[Language, str] = {
 
 
 class RequestPrompt(Struct, frozen=True):
-    """What a request says beside the messages. `carry_on`: the earlier summary's text stands before the new one's.
-    `second_look`: what is asked of the answer, "" for nothing; the second answer then counts."""
+    """Words of a request around its messages.
+
+    `previous`: text of an earlier summary, "" for none. `carry_on`: `previous` is kept word for word in front of the
+    new summary, instead of being merged into it. `second_look`: follow-up question about the answer, "" for none; its
+    answer replaces the first. """
 
     purpose: str
-    prompt: str
+    text: str
     previous: str = ""
     carry_on: bool = False
     language: Language = "en"
     second_look: str = ""
 
     @property
-    def before(self) -> str:
-        """What stands before the messages."""
+    def opening(self) -> str:
+        """Text before the messages, in a request of one text."""
         if not self.previous:
-            return f"{self.prompt}\n\n"
+            return f"{self.text}\n\n"
         how = (EXTEND if self.carry_on else NEST)[self.language]
-        return f"{self.prompt}\n\n{how}\n<earlier_summary>\n{self.previous}\n</earlier_summary>\n\n"
+        return f"{self.text}\n\n{how}\n<earlier_summary>\n{self.previous}\n</earlier_summary>\n\n"
 
     @property
-    def last(self) -> str:
-        """What is asked after the messages themselves, among which an earlier summary stands."""
-        carried_on = self.carry_on and self.previous
-        return f"{self.prompt}\n\n{EXTEND[self.language]}" if carried_on else self.prompt
+    def closing(self) -> str:
+        """Last user message of a request made of the messages themselves, which include any earlier summary."""
+        carry_on = self.carry_on and self.previous
+        return f"{self.text}\n\n{EXTEND[self.language]}" if carry_on else self.text
 
-    def carried(self, summary: str) -> str:
-        """The new summary, after the earlier one, without its secrets, where that is carried on."""
+    def with_previous(self, summary: str) -> str:
+        """The new summary, after the earlier one with its secrets masked if `carry_on`."""
         return f"{without_secrets(self.previous)}\n\n{summary}" if self.carry_on and self.previous else summary
 
 
 class Style(Struct, frozen=True):
-    """How messages are shown: each by `entry_at(index)`, joined by `gap`, between `opening` and `closing`.
+    """Rendering of messages: each by `entry_at(index)`, joined by `gap`, between `opening` and `closing`.
 
-    `at_most(span)` bounds the length of entries and gaps from above without rendering them; None where only rendering
-    can tell. With it goes `in_part(span)`: the messages that are not shown whole, as (seen, of) by index.
+    `at_most(span)`: upper bound of the rendered length in characters, without rendering; None if there is no such
+    bound. `in_part(span)`: messages rendered incompletely, as (characters shown, characters) by index; used only with
+    `at_most`.
     """
 
     entry_at: Callable[[int], RenderedMessage]
@@ -88,8 +92,8 @@ class Style(Struct, frozen=True):
 
 
 class ConversationStyle(Struct, frozen=True):
-    """The conversation itself is sent, as `shape` says, its messages before `stop` without those `left_out`; at most
-    `limit` characters of them and the prompt, 0 for no limit."""
+    """Request made of the messages before `stop`, without `left_out`, in the form `shape`. `limit`: characters of
+    messages and prompt, 0 for no limit."""
 
     shape: AsMessages
     stop: int
@@ -98,7 +102,7 @@ class ConversationStyle(Struct, frozen=True):
 
 
 class Truncation(Struct, frozen=True):
-    """A text over `limit` characters becomes its first `first`, `marker`, and its last `last`."""
+    """Limit of a text in characters: a longer one becomes its first `first`, `marker`, and its last `last`."""
 
     limit: int
     first: int
@@ -107,7 +111,7 @@ class Truncation(Struct, frozen=True):
 
 
 def without_middle(limit: int) -> Truncation:
-    """At most `limit` characters, the marker counted; the start gets the odd one. 0 and less: nothing."""
+    """Truncation to `limit` characters including the marker; an odd character goes to the start. 0 or less: empty."""
     end = max(limit - 1, 0) // 2
     return Truncation(limit, max(limit - 1, 0) - end, end) if limit > 0 else Truncation(0, 0, 0, "")
 
@@ -116,8 +120,8 @@ UNBOUNDED = Truncation(1 << 62, 1 << 62, 0)
 
 
 class Excerpt(Struct, frozen=True):
-    """What is shown: of the messages `spans` all but what `in_part` says, (seen, of) characters by index; of any other
-    message nothing. `chars` is about how much it is, `cut` whether a middle is left out."""
+    """Messages in a request. `spans`: messages of which anything is shown. `in_part`: those shown incompletely, as
+    (characters shown, characters) by index. `chars`: approximate length. `cut`: a middle or a beginning is omitted."""
 
     render: Callable[[], str]
     chars: int
@@ -126,13 +130,13 @@ class Excerpt(Struct, frozen=True):
     cut: bool
 
     def strokes(self) -> tuple[Stroke, Stroke]:
-        """The fates of what was shown: summarized, seen whole or in part. What was not is left to other strokes."""
+        """Fates of the messages shown: summarized, seen whole or in part. Other messages get no fate here."""
         parts = spans_of(sorted(self.in_part))
         return Stroke(Fate.SUMMARIZED, self.spans, "all"), Stroke(Fate.SUMMARIZED, parts, "part")
 
 
 def both(first: Excerpt, second: Excerpt) -> Excerpt:
-    """What two requests show of different messages."""
+    """Excerpt of two requests over different messages."""
     return Excerpt(
         lambda: f"{first.render()}\n{second.render()}",
         first.chars + second.chars,
@@ -143,20 +147,21 @@ def both(first: Excerpt, second: Excerpt) -> Excerpt:
 
 
 def excerpt(context: Context, spans: Sequence[Span], style: Style, bounds: Truncation) -> Excerpt:
-    """The messages `spans` within `bounds` (marker not counted). Rendered now only where it may have to be cut."""
+    """Excerpt of the messages `spans`, within `bounds` (marker not counted). Renders them now only if they may need to
+    be cut."""
     if style.at_most is not None and sum(map(style.at_most, spans)) <= bounds.limit:
-        return _whole(context, spans, style)
-    front, total = _gathered(indexes_of(spans), style, bounds.limit)
+        return _whole_excerpt(context, spans, style)
+    front, total = _render_until(indexes_of(spans), style, bounds.limit)
     if total <= bounds.limit:
-        text = _joined(front, style)
-        return _shown(lambda: text, len(text), [(index, one.seen, one.of) for index, one in front], cut=False)
+        text = _join_texts(front, style)
+        return _partial_excerpt(lambda: text, len(text), [(index, one.seen, one.of) for index, one in front], cut=False)
     backwards = (index for span in reversed(spans) for index in range(span.stop - 1, span.start - 1, -1))
-    back = _gathered(backwards, style, bounds.last)[0] if bounds.last else []
-    start = _joined(_reaching(front, style, bounds.first), style)[: bounds.first]
-    end = _joined(back[::-1], style)[-bounds.last :] if bounds.last else ""
+    back = _render_until(backwards, style, bounds.last)[0] if bounds.last else []
+    start = _join_texts(_shortest_prefix(front, style, bounds.first), style)[: bounds.first]
+    end = _join_texts(back[::-1], style)[-bounds.last :] if bounds.last else ""
     views: dict[int, tuple[int, int]] = {}
-    for gathered, room in ((front, bounds.first), (back, bounds.last)):
-        for index, one in gathered:
+    for entries, room in ((front, bounds.first), (back, bounds.last)):
+        for index, one in entries:
             if room <= 0:
                 break
             already, _ = views.get(index, (0, 0))
@@ -164,10 +169,12 @@ def excerpt(context: Context, spans: Sequence[Span], style: Style, bounds: Trunc
             views[index] = (min(seen + already, one.of), one.of)
             room -= len(one.text) + (len(style.gap) if one.text else 0)
     text = start + bounds.marker + end
-    return _shown(lambda: text, len(text), [(index, *view) for index, view in sorted(views.items())], cut=True)
+    return _partial_excerpt(
+        lambda: text, len(text), [(index, *view) for index, view in sorted(views.items())], cut=True
+    )
 
 
-def _whole(context: Context, spans: Sequence[Span], style: Style) -> Excerpt:
+def _whole_excerpt(context: Context, spans: Sequence[Span], style: Style) -> Excerpt:
     chars = context.shape.chars
     parts = {index: view for span in spans for index, view in style.in_part(span).items()}
     return Excerpt(
@@ -179,49 +186,52 @@ def _whole(context: Context, spans: Sequence[Span], style: Style) -> Excerpt:
     )
 
 
-def _shown(render: Callable[[], str], chars: int, views: Iterable[tuple[int, int, int]], *, cut: bool) -> Excerpt:
-    """`views`: index, seen, of; ascending. A message of no characters is shown whole, one of none seen not at all."""
+def _partial_excerpt(
+    render: Callable[[], str], chars: int, views: Iterable[tuple[int, int, int]], *, cut: bool
+) -> Excerpt:
+    """Excerpt from `views`: (index, characters shown, characters), ascending. An empty message counts as shown whole; a
+    message with nothing shown is not in the excerpt."""
     there = [(index, seen, of) for index, seen, of in views if seen or not of]
     parts = {index: (seen, of) for index, seen, of in there if seen < of}
     return Excerpt(render, chars, tuple(spans_of(index for index, _, _ in there)), parts, cut)
 
 
-def _gathered(indexes: Iterable[int], style: Style, enough: int) -> tuple[list[tuple[int, RenderedMessage]], int]:
-    """Entries until their joined length is over `enough`; that length."""
-    gathered: list[tuple[int, RenderedMessage]] = []
+def _render_until(indexes: Iterable[int], style: Style, enough: int) -> tuple[list[tuple[int, RenderedMessage]], int]:
+    """Return entries until their joined length exceeds `enough`, and that length."""
+    entries: list[tuple[int, RenderedMessage]] = []
     total = -len(style.gap)
     for index in indexes:
         one = style.entry_at(index)
-        gathered.append((index, one))
+        entries.append((index, one))
         total += len(one.text) + len(style.gap) if one.text else 0
         if total > enough:
             break
-    return gathered, max(total, 0)
+    return entries, max(total, 0)
 
 
-def _reaching(
-    gathered: Sequence[tuple[int, RenderedMessage]], style: Style, room: int
+def _shortest_prefix(
+    entries: Sequence[tuple[int, RenderedMessage]], style: Style, room: int
 ) -> Sequence[tuple[int, RenderedMessage]]:
-    """The first entries whose joined length reaches `room`, all of them where it does not."""
+    """Shortest prefix whose joined length reaches `room`, or all entries."""
     total = -len(style.gap)
-    for number, (_, one) in enumerate(gathered, 1):
+    for number, (_, one) in enumerate(entries, 1):
         total += len(one.text) + len(style.gap) if one.text else 0
         if total >= room:
-            return gathered[:number]
-    return gathered
+            return entries[:number]
+    return entries
 
 
-def _joined(gathered: Iterable[tuple[int, RenderedMessage]], style: Style) -> str:
-    return style.gap.join(one.text for _, one in gathered if one.text)
+def _join_texts(entries: Iterable[tuple[int, RenderedMessage]], style: Style) -> str:
+    return style.gap.join(one.text for _, one in entries if one.text)
 
 
 def tagged_style(context: Context, spans: Sequence[Span], message_at: Callable[[int], Message] | None = None) -> Style:
-    """Messages whole and in tags; a call is open where its result is not among `spans`. `message_at(index)` gives what
-    is shown in a message's place, in fewer words; itself by default."""
+    """Style that renders whole messages in tags. A call whose result is outside `spans` is marked open.
+    `message_at(index)` returns a shortened message to render instead; default: the message itself."""
     shape = context.shape
     chars, api = shape.chars, shape.api_chars
     starts = [span.start for span in spans]
-    known = _entries_made(shape, message_at)
+    known = _rendered(shape, message_at)
 
     def given(index: int) -> bool:
         at = bisect_right(starts, index) - 1
@@ -258,8 +268,8 @@ def tagged_style(context: Context, spans: Sequence[Span], message_at: Callable[[
 
 
 def labelled_style(shape: Shape, labels: RoleLabels, limits: PartLimits) -> Style:
-    """Messages as labelled lines, each part cut to its limit."""
-    known = _entries_made(shape, (labels, limits))
+    """Style that renders messages as labelled lines, each part cut to its limit."""
+    known = _rendered(shape, (labels, limits))
     messages, chars = shape.messages, shape.chars
 
     def entry_at(index: int) -> RenderedMessage:
@@ -272,33 +282,33 @@ def labelled_style(shape: Shape, labels: RoleLabels, limits: PartLimits) -> Styl
 
 
 @newest_per_shape
-def _entries_made(shape: Shape, style: Hashable) -> dict[int, RenderedMessage]:
-    """The entries of one style that are rendered already."""
+def _rendered(shape: Shape, style: Hashable) -> dict[int, RenderedMessage]:
+    """Cache of rendered messages by index, for one style."""
     return {}
 
 
-def truncation_for(hard_limit: int, asked: RequestPrompt, style: Style) -> Truncation:
-    """The bounds that keep a whole request under `hard_limit` characters; 0 is no limit."""
+def truncation_for(hard_limit: int, prompt: RequestPrompt, style: Style) -> Truncation:
+    """Truncation of the messages that keeps the whole request within `hard_limit` characters; 0: no limit."""
     if not hard_limit:
         return UNBOUNDED
-    return without_middle(hard_limit - len(asked.before) - len(style.opening) - len(style.closing))
+    return without_middle(hard_limit - len(prompt.opening) - len(style.opening) - len(style.closing))
 
 
-def as_text(asked: RequestPrompt, style: Style, shown: Excerpt) -> TextBody:
-    """The prompt and what is shown of the messages, as one text."""
-    return TextBody(lambda: f"{asked.before}{style.opening}{shown.render()}{style.closing}")
+def as_text(prompt: RequestPrompt, style: Style, shown: Excerpt) -> TextBody:
+    """Request body of one text: prompt, then messages."""
+    return TextBody(lambda: f"{prompt.opening}{style.opening}{shown.render()}{style.closing}")
 
 
 def request_for(
     context: Context,
-    asked: RequestPrompt,
+    prompt: RequestPrompt,
     body: RequestBody,
     shown: Excerpt,
     settings: RequestSettings,
     *,
     exact: bool = True,
 ) -> SummaryRequest:
-    """The request about the messages of which something is shown."""
+    """Request about the messages in `shown`. `exact` false: it depends on an answer that was only estimated."""
     messages: list[Message] = []
     for span in shown.spans:
         messages.extend(context.messages[span.start : span.stop])
@@ -312,11 +322,11 @@ def request_for(
         return shown.in_part.get(index, (of, of))
 
     return SummaryRequest(
-        asked.purpose,
+        prompt.purpose,
         messages,
-        asked.prompt,
+        prompt.text,
         body,
-        previous=asked.previous,
+        previous=prompt.previous,
         chars=shown.chars,
         seen=seen,
         masking=context.shape.masking,
@@ -326,15 +336,15 @@ def request_for(
 
 
 def conversation_request(
-    context: Context, spans: Sequence[Span], asked: RequestPrompt, until: ConversationStyle
+    context: Context, spans: Sequence[Span], prompt: RequestPrompt, until: ConversationStyle
 ) -> tuple[MessagesBody, Excerpt]:
-    """The conversation, and what of the messages `spans` it shows.
+    """Request body made of the messages themselves, and the excerpt of `spans` in it.
 
-    Over the limit, in characters of the API's form, the oldest messages are left out, up to the first place at which
-    no tool pair is torn: a conversation has no middle that could be cut. System messages and earlier summaries stay.
+    Over the limit (in characters of compact JSON), the oldest messages are omitted, up to a place that splits no tool
+    pair: a conversation cannot be cut in the middle. System messages and earlier summaries stay.
     """
     shape, chars, api = context.shape, context.shape.chars, context.shape.api_chars
-    over = api[until.stop] + len(asked.last) - (until.limit or UNBOUNDED.limit)
+    over = api[until.stop] + len(prompt.closing) - (until.limit or UNBOUNDED.limit)
     start = bisect_left(range(until.stop), over, shape.lead, key=api.__getitem__)
     while start < until.stop and shape.open_across[start]:
         start += 1
@@ -345,10 +355,10 @@ def conversation_request(
     under = until.shape == "messages_under_prompt"
     body = MessagesBody(
         until.shape,
-        asked.last if under else context.system,
+        prompt.closing if under else context.system,
         context.tools if until.shape == "messages" else (),
         tuple(context.messages[index] for index in there),
-        ASK[asked.language] if under else asked.last,
+        ASK[prompt.language] if under else prompt.closing,
     )
     seen = sum(chars[span.stop] - chars[span.start] for span in shown)
     return body, Excerpt(lambda: body.text, seen, shown, {}, cut=start > shape.lead)
@@ -357,17 +367,19 @@ def conversation_request(
 def ask_for_summary(
     context: Context,
     spans: Sequence[Span],
-    asked: RequestPrompt,
+    prompt: RequestPrompt,
     style: Style | ConversationStyle,
     bounds: Truncation,
     settings: RequestSettings,
     trace: list[str],
 ) -> Generator[Requests, tuple[Answer, ...] | None, tuple[str, Excerpt] | SummaryFailed]:
-    """Show the messages `spans` within `bounds`, ask, and give the answer, an earlier summary that is carried on before
-    it, with what was shown. The bounds are those of one text."""
+    """Request a summary of the messages `spans`; return it, after an earlier summary with `carry_on`, and the excerpt.
+
+    `bounds` limits a request of one text. A `ConversationStyle` has its own limit.
+    """
     body: RequestBody
     if isinstance(style, ConversationStyle):
-        body, shown = conversation_request(context, spans, asked, style)
+        body, shown = conversation_request(context, spans, prompt, style)
         if not shown.spans:
             return SummaryFailed("overflow", f"no message fits into {grouped(style.limit)} characters")
         if shown.cut:
@@ -375,22 +387,22 @@ def ask_for_summary(
             trace.append(f"request over its limit: the oldest {counted(left_out, 'message')} not sent")
     else:
         shown = excerpt(context, spans, style, bounds)
-        body = as_text(asked, style, shown)
+        body = as_text(prompt, style, shown)
         if shown.cut:
             ends = f"only the first {grouped(bounds.first)} and last {grouped(bounds.last)} characters"
             trace.append(f"request over its limit: {ends} of the messages sent")
-    request = request_for(context, asked, body, shown, settings)
+    request = request_for(context, prompt, body, shown, settings)
     answer = yield from ask(request, trace)
-    if asked.second_look and not isinstance(answer, SummaryFailed):
-        answer = yield from _looked_at_again(request, asked, answer, trace)
-    return answer if isinstance(answer, SummaryFailed) else (asked.carried(answer), shown)
+    if prompt.second_look and not isinstance(answer, SummaryFailed):
+        answer = yield from _ask_again(request, prompt, answer, trace)
+    return answer if isinstance(answer, SummaryFailed) else (prompt.with_previous(answer), shown)
 
 
-def _looked_at_again(
-    request: SummaryRequest, asked: RequestPrompt, answer: str, trace: list[str]
+def _ask_again(
+    request: SummaryRequest, prompt: RequestPrompt, answer: str, trace: list[str]
 ) -> Generator[Requests, tuple[Answer, ...] | None, str]:
-    """The answer that a second look at the first gives; the first where it gives none."""
-    body = follow_up(request.body, answer, asked.second_look)
+    """Ask the follow-up question; return its answer, or the first answer if it fails."""
+    body = follow_up(request.body, answer, prompt.second_look)
     again = replace(request, purpose=f"{request.purpose}, second check", body=body, exact=False)
     better = yield from ask(again, trace)
     if isinstance(better, SummaryFailed):
@@ -402,19 +414,19 @@ def _looked_at_again(
 def ask(
     request: SummaryRequest, trace: list[str]
 ) -> Generator[Requests, tuple[Answer, ...] | None, str | SummaryFailed]:
-    """Ask one thing, and give the answer fit for use; see `clean_answer`."""
+    """Send one request and return its answer, cleaned by `clean_answer`."""
     (answer,) = (yield (request,)) or (SummaryFailed("error", "no answer"),)
     return clean_answer(answer, request.max_chars, trace)
 
 
 def cut_at_sentence(summary: str, limit: int) -> str:
-    """A summary in at most `limit` characters: cut, a secret of it might be told no longer, so it is masked before."""
+    """Summary of at most `limit` characters. Secrets are masked first: a secret cut in two is no longer recognized."""
     return summary if len(summary) <= limit else clip_at_sentence(without_secrets(summary), limit)
 
 
 def clean_answer(answer: Answer, limit: int, trace: list[str]) -> str | SummaryFailed:
-    """A summary without its outer tags, cut to `limit` characters (0: no limit), of which `trace` tells; the failure
-    where there is none. A summary of no text is a failure too."""
+    """Summary text without its outer tags, cut to `limit` characters (0: no limit) with a line in `trace`. Returns the
+    failure of a failed answer, and a failure for an empty one."""
     if isinstance(answer, SummaryFailed):
         return answer
     summary = without_summary_tags(answer.text)

@@ -89,7 +89,7 @@ def replace_groups(
             failure = summary
             trace.append(f"{one.group.purpose}: its {len(one.group.indexes)} messages are kept: {failure}")
         else:
-            done.append((one, one.asked.carried(summary)))
+            done.append((one, one.asked.with_previous(summary)))
     if not done:
         return failure
     texts = [

@@ -127,9 +127,9 @@ def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> C
     template = policy.said("summary_template")
     previous = text_of_summaries(context, head.in_request, template, *TEMPLATES.values())
     carry_on = policy.earlier_summary == "extend"
-    asked = RequestPrompt("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
+    prompt = RequestPrompt("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
     how = policy.sent(head, style)
-    told = yield from ask_for_summary(context, head.fresh, asked, how, _guard(policy), policy.request, trace)
+    told = yield from ask_for_summary(context, head.fresh, prompt, how, _guard(policy), policy.request, trace)
     if isinstance(told, SummaryFailed):
         return unchanged(context.messages, str(told), trace)
     summary, shown = told

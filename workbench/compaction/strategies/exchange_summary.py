@@ -127,7 +127,7 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
     retold = abridge(context, cut.tail, policy.abridged_history_params)
     trace.append(f"abridged history: {counted(len(retold.entries), 'entry')}, {grouped(len(retold.text))} characters")
     carried = summaries_in_request(context, cut.earlier, policy.earlier_summary)
-    asked = RequestPrompt(
+    prompt = RequestPrompt(
         "summary of the head",
         policy.said("prompt").strip(),
         text_of_summaries(context, carried),
@@ -135,9 +135,9 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
         language=policy.language,
     )
     style = tagged_style(context, cut.given)
-    bounds = truncation_for(policy.request_char_limit, asked, style)
+    bounds = truncation_for(policy.request_char_limit, prompt, style)
     settings = replace(policy.request, tools=context.tools if policy.offer_tools else ())
-    told = yield from ask_for_summary(context, cut.given, asked, style, bounds, settings, trace)
+    told = yield from ask_for_summary(context, cut.given, prompt, style, bounds, settings, trace)
     if isinstance(told, SummaryFailed):
         return unchanged(context.messages, str(told), trace)
     summary, shown = told

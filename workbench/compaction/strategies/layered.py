@@ -230,7 +230,7 @@ def _archive(
     under = fill_archive(summary, *dates(context.shape, cut.head), policy.language)
     trace.extend(under.lacked)
     newest = context.messages[cut.head[-1].stop - 1]
-    text = asked.asked.carried(under.text)
+    text = asked.asked.with_previous(under.text)
     message = Message(f"summary-{newest.id}", "system", (Text(text),), kind="summary", time=newest.time)
     return NewMessage(message, tuple(joined(cut.head, asked.carried)))
 

@@ -140,7 +140,7 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
     else:
         fresh = []
     if fresh:
-        asked = RequestPrompt(
+        prompt = RequestPrompt(
             "narrative of the head",
             policy.asks(max_chars=str(max_chars)),
             narratives_of(context, carried),
@@ -150,9 +150,9 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
         style = labelled_style(
             shape, LABELS[policy.language], PartLimits(1 << 30, CALL_CHARS, policy.result_char_limit)
         )
-        bounds = truncation_for(policy.request_char_limit, asked, style)
+        bounds = truncation_for(policy.request_char_limit, prompt, style)
         settings = replace(policy.request, form="narrative", max_chars=max_chars)
-        answer = yield from ask_for_summary(context, fresh, asked, style, bounds, settings, trace)
+        answer = yield from ask_for_summary(context, fresh, prompt, style, bounds, settings, trace)
         if isinstance(answer, SummaryFailed):
             failed = f"no new narrative: {answer}"
         else:

@@ -140,10 +140,10 @@ def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> C
     template = policy.said("summary_template")
     previous = text_of_summaries(context, head.in_request, template, *TEMPLATES.values())
     carry_on = policy.earlier_summary == "extend"
-    asked = RequestPrompt("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
-    bounds = truncation_for(policy.request_char_limit, asked, style)
+    prompt = RequestPrompt("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
+    bounds = truncation_for(policy.request_char_limit, prompt, style)
     told = yield from ask_for_summary(
-        context, head.fresh, asked, policy.sent(head, style), bounds, policy.request, trace
+        context, head.fresh, prompt, policy.sent(head, style), bounds, policy.request, trace
     )
     if isinstance(told, SummaryFailed):
         return unchanged(context.messages, str(told), trace)
