@@ -257,8 +257,8 @@ def ledger(case: Case, budget: int) -> tuple[list[str], int]:
 def _ledger_outcome(budget: int, context: Context) -> Outcome:
     """Without a model, and without a narrative."""
     one = strategy("ledger")
-    policy = load_preset("ledger").policy.with_(**{**one.unasked, "budget_tokens": max(1, budget)})
-    return drive(one.compact(context, policy), extractive).outcome
+    policy = load_preset("ledger").policy.with_(**{**one.offline_settings, "budget_tokens": max(1, budget)})
+    return drive(one.run(context, policy), extractive).outcome
 
 
 def _newest_outcome(budget: int, context: Context) -> Outcome:
@@ -288,7 +288,7 @@ def _staying(context: Context, indexes: Sequence[int]) -> Outcome:
 def _summary_outcome(budget: int, context: Context) -> Outcome:
     """An extractive summary of all, and of the summary before it: what a tool does without a tail."""
     preset = load_preset("claude-code")
-    return drive(strategy(preset.strategy).compact(context, preset.policy), extractive).outcome
+    return drive(strategy(preset.strategy).run(context, preset.policy), extractive).outcome
 
 
 IN_A_ROW: tuple[tuple[str, Callable[[int, Context], Outcome]], ...] = (
@@ -340,7 +340,7 @@ def by_preset(case: Case, name: str) -> Outcome | None:
     """None where it finds nothing to compact."""
     preset = load_preset(name)
     one = strategy(preset.strategy)
-    outcome = drive(one.compact(case.context, preset.policy), extractive).outcome
+    outcome = drive(one.run(case.context, preset.policy), extractive).outcome
     return None if outcome.status == "unchanged" else outcome
 
 

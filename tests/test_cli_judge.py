@@ -13,7 +13,7 @@ from tests.summarizers.fake_api import MODEL, answer, fake_api
 from tests.summarizers.live_calls import client_talks_to
 from workbench.analysis.judge import AT_ONCE, opinions
 from workbench.analysis.labelled import pairs
-from workbench.compaction.strategy import Summary, SummaryFailed
+from workbench.compaction.summary_request import Summary, SummaryFailed
 
 LIVE = f"anthropic:{MODEL}"
 

@@ -65,7 +65,7 @@ def test_nothing_happens_where_nothing_fires(name: str) -> None:
     preset = load_preset(name)
     one = strategy(preset.strategy)
     context = context_of(chat(2), manual=False, window=1_000_000)
-    assert not any(trigger.fires for trigger in one.triggered(context, preset.policy))
+    assert not any(trigger.fires for trigger in one.read_triggers(context, preset.policy))
     outcome, requests = run(one, context, preset.policy)
     assert (outcome.status, requests) == ("unchanged", [])
     assert all(a is b for a, b in zip(outcome.messages, context.messages, strict=True))

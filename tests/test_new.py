@@ -72,7 +72,7 @@ def test_a31_a_check_that_fails_explains_itself() -> None:
     with pytest.raises(AssertionError, match="message 1 changed or is missing: “Mend the hinge"):
         formats.what_is_kept_comes_back(forgetful, [sample])
     made = run("strategy/strategy.py.txt")
-    idle = replace(made["STRATEGY"], when_due=_idle)
+    idle = replace(made["STRATEGY"], compact=_idle)
     with pytest.raises(AssertionError, match="assert 'unchanged' != 'unchanged'"):
         strategies.a_manual_run_compacts_whatever_the_thresholds_say(idle, made["ToyToolPolicy"](newest_messages=6))
 

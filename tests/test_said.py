@@ -17,7 +17,7 @@ from workbench.compaction.progressive.importance import values_of
 from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.progressive.retained import passages_of, texts_for
 from workbench.compaction.render import LABELS, WHOLE, labelled, tagged
-from workbench.compaction.strategy import Summary, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryRequest
 from workbench.conformance.building import context_of
 from workbench.facts.tools import actions_of
 from workbench.formats.kit.titles import first_words as title_of

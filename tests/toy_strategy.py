@@ -12,7 +12,8 @@ from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.policy import Policy, setting
 from workbench.compaction.replaced import Replacements
-from workbench.compaction.strategy import Compacting, ProgressStep, Strategy, Trigger, with_verdict
+from workbench.compaction.strategy import Compacting, ProgressStep, Strategy, Trigger
+from workbench.compaction.verdict import with_verdict
 from workbench.session import Message, Text
 
 
@@ -59,7 +60,7 @@ STRATEGY: Strategy[Any] = Strategy(
     about="Of every answer the first line stays.",
     policy_type=HeadlinePolicy,
     triggers=triggers,
-    when_due=compact,
+    compact=compact,
     meters={"words": lambda context, policy: Words()},
     movable=False,
 )

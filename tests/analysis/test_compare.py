@@ -64,7 +64,7 @@ def test_a_column_says_what_summaries_and_cache_cost() -> None:
     assert rates.known
     for column in compare(bench_of(context), candidates(), extractive):
         assert column.preset is not None
-        run = drive(strategy(column.strategy).compact(context, column.preset.policy), extractive)
+        run = drive(strategy(column.strategy).run(context, column.preset.policy), extractive)
         assert column.spent == spent(context, run)
         assert column.calls == len(run.requests)
         assert column.summary_cost == column.spent.cost(rates)

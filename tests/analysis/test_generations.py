@@ -112,7 +112,7 @@ def test_repeated_messages_are_other_messages() -> None:
 
     def compact(context: Context) -> Outcome:
         seen.append(context)
-        return drive(reset.compact(context, reset.policy_type()), extractive).outcome
+        return drive(reset.run(context, reset.policy_type()), extractive).outcome
 
     generations(context_of([*MESSAGES, *ran("ls", "a b")]), compact, (), 4)
     for context in seen:

@@ -15,7 +15,7 @@ from workbench.analysis.claims import claims_in
 from workbench.analysis.grounding import Ground
 from workbench.analysis.head_index import HeadIndex, stems
 from workbench.compaction.conversation import TextBody
-from workbench.compaction.strategy import Summary, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryRequest
 from workbench.conformance.drawn import conversations
 from workbench.formats.files import load
 from workbench.session import Message, Opaque

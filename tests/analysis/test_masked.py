@@ -23,7 +23,7 @@ from workbench.auditing.survey import _reason
 from workbench.base.secrets import MASK, without_secrets
 from workbench.compaction.conversation import TextBody
 from workbench.compaction.outcome import KeptSpan, NewMessage, Outcome
-from workbench.compaction.strategy import Summary, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryRequest
 from workbench.conformance.building import context_of, summary
 from workbench.session import Compaction, Epoch, Message, Records, Session, Span, Text
 from workbench.summarizers.driver import Run

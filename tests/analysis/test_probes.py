@@ -36,7 +36,7 @@ from workbench.bench import open_bench
 from workbench.compaction.outcome import unchanged
 from workbench.compaction.shape import Shape
 from workbench.compaction.shape_facts import facts_of
-from workbench.compaction.strategy import Summary
+from workbench.compaction.summary_request import Summary
 from workbench.session import Message, SessionFacts, Text
 
 

@@ -29,7 +29,8 @@ from workbench.compaction.preset import Preset, default_preset, load_preset, pre
 from workbench.compaction.shape import SUMMARY_MARKER
 from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategies import strategy as strategy_of
-from workbench.compaction.strategy import Strategy, Summary, Trigger
+from workbench.compaction.strategy import Strategy, Trigger
+from workbench.compaction.summary_request import Summary
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import conversations
 from workbench.formats.files import load
@@ -85,7 +86,7 @@ def test_the_running_gauge_says_what_the_strategy_says(
         assert running.gauge() == strategy.gauge(context, policy)
         assert running.tokens == context.total.tokens
         if index == cut:
-            outcome = drive(strategy.compact(context.with_(manual=True), policy), estimate).outcome
+            outcome = drive(strategy.run(context.with_(manual=True), policy), estimate).outcome
             running.replaced(context.from_outcome(outcome))
             assert running.gauge() == strategy.gauge(running.context(), policy)
 
@@ -105,7 +106,7 @@ def test_several_messages_at_once_are_the_same_as_one_after_another(
         context = running.context()
         assert running.gauge() == strategy.gauge(context, policy)
         if compacts:
-            outcome = drive(strategy.compact(context.with_(manual=True), policy), estimate).outcome
+            outcome = drive(strategy.run(context.with_(manual=True), policy), estimate).outcome
             running.replaced(context.from_outcome(outcome))
 
 
@@ -113,8 +114,8 @@ def test_triggers_that_are_read_already_are_not_read_again() -> None:
     strategy, policy = strategy_of("trim"), changed("trim", **NEVER, trigger_tokens=300).policy
     context = context_of(talk(4), manual=False)
     fires, rests = (Trigger("tokens", value, 300, "tokens", value == 300) for value in (300, 299))
-    assert strategy.triggered(context, policy) != (fires,)
-    outcomes = [drive(strategy.compact(context, policy, (read,)), estimate).outcome for read in (fires, rests)]
+    assert strategy.read_triggers(context, policy) != (fires,)
+    outcomes = [drive(strategy.run(context, policy, (read,)), estimate).outcome for read in (fires, rests)]
     assert [(one.status, one.trace[0]) for one in outcomes] == [("compacted", str(fires)), ("unchanged", str(rests))]
 
 

@@ -456,7 +456,7 @@ def compacted(session: Session, epoch: int) -> tuple[Context, list[Outcome]]:
     """An epoch's context, and what three presets and the agent itself made of it."""
     context = context_of(session.context(epoch), manual=True)
     presets = [default_preset(id) for id in ("user-messages", "clear-tool-results", "ledger")]
-    runs = [drive(strategy(one.strategy).compact(context, one.policy), extractive) for one in presets]
+    runs = [drive(strategy(one.strategy).run(context, one.policy), extractive) for one in presets]
     return context, [*(run.outcome for run in runs), recorded_outcome(session, epoch)]
 
 

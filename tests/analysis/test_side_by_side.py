@@ -14,7 +14,7 @@ from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, fa
 from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome
 from workbench.compaction.strategies.context_reset import STRATEGY, ContextResetPolicy
-from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, chat, context_of, summary, user
 from workbench.formats.glance import SessionGlance
 from workbench.session import Span
@@ -157,7 +157,7 @@ def test_the_ground_of_what_a_run_wrote(answer: Answer, claims: int | None, unfo
         return answer
 
     context = context_of([user("u", "Look into src/a.py, never push."), agent("a", "I did.")])
-    run = drive(STRATEGY.compact(context, ContextResetPolicy()), answered)
+    run = drive(STRATEGY.run(context, ContextResetPolicy()), answered)
     found = grounded(run)
     assert (found and found.claims, found and [one.text for one in found.unfounded]) == (claims, unfounded)
     if found is not None:

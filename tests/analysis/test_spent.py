@@ -12,7 +12,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.conversation import RequestShape
 from workbench.compaction.layout import Layout
 from workbench.compaction.strategies.user_messages import STRATEGY, UserMessagesPolicy
-from workbench.compaction.strategy import Summary
+from workbench.compaction.summary_request import Summary
 from workbench.conformance.building import agent, context_of, summary, user
 from workbench.session import Tool
 from workbench.summarizers.driver import drive
@@ -32,7 +32,7 @@ def taken(shape: RequestShape, fresh: int = 0, *, talk: list = TALK, **settings:
     context = beside(context_of(talk, system="s" * 28_000, tools=tools), 10_000)
     ends = {"user_message_tokens": 0, "unread": "summarize"}
     policy = UserMessagesPolicy(**ends, prompt="p" * 4_000, request_shape=shape, **settings)  # type: ignore[arg-type]
-    run = drive(STRATEGY.compact(context, policy), lambda request: Summary("z" * 8_000))
+    run = drive(STRATEGY.run(context, policy), lambda request: Summary("z" * 8_000))
     return spent(context, run, fresh)
 
 

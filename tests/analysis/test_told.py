@@ -79,7 +79,7 @@ def drawn(picture: Picture) -> Iterator[str]:
 
 
 def made(id: str, context: Context = CONTEXT) -> Outcome:
-    return drive(strategy(id).compact(context, default_preset(id).policy), extractive).outcome
+    return drive(strategy(id).run(context, default_preset(id).policy), extractive).outcome
 
 
 def told_of_the_small() -> Iterator[str]:

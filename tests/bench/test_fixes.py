@@ -119,11 +119,11 @@ def test_c_nothing_is_offered_with_which_the_compaction_only_falls_back(status: 
     lost = bench()
     trim = lost.strategy
 
-    def when_due(context: Context, policy: Policy, trace: list[str]) -> Compacting:
-        outcome = yield from trim.when_due(context, policy, trace)
+    def compact(context: Context, policy: Policy, trace: list[str]) -> Compacting:
+        outcome = yield from trim.compact(context, policy, trace)
         return replace(outcome, status=status)
 
-    other = replace(lost, strategy=replace(trim, when_due=when_due))
+    other = replace(lost, strategy=replace(trim, compact=compact))
     assert after(other).after == "gone"
     ways = fixes.find_fixes(other, [after(other)])
     assert ways is not None

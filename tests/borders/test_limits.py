@@ -24,7 +24,8 @@ from workbench.compaction.progressive.task_type import task_type
 from workbench.compaction.settings import Setting, settings_of
 from workbench.compaction.strategies import OWN as IDS
 from workbench.compaction.strategies import strategy
-from workbench.compaction.strategy import NOT_DUE, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import NOT_DUE
+from workbench.compaction.summary_request import SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
 from workbench.conformance.strategies import FAILED, run
 from workbench.session import Message, Text, Thinking

@@ -116,7 +116,7 @@ def test_billed_reasoning_counts_once_in_an_export(format_id: str, tmp_path: Pat
     found = load(save(made, tmp_path).where)
     context, policy = opened(found), load_preset("codex").policy
     assert context.total.tokens == left.total.tokens == 913
-    [fires] = STRATEGY.triggered(context, policy)
+    [fires] = STRATEGY.read_triggers(context, policy)
     assert "trigger 47 368 tokens (94.7 % of the window): now 913, does not fire" in str(fires)
 
 

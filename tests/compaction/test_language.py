@@ -60,10 +60,10 @@ def test_a_prompt_of_ones_own_in_another_language_is_not_sent_and_that_is_told()
         language="zh", prompt=OWN, reply="I go on from here.", summary_template="Well:\n{summary}"
     )
     assert policy.asks() == load_prompt("user-messages.zh.md").text
-    assert policy.said("reply") == "好的，我将从这里继续对话。"
-    assert policy.said("summary_template") == "Well:\n{summary}"  # too few words to be of a language
+    assert policy.sent_text("reply") == "好的，我将从这里继续对话。"
+    assert policy.sent_text("summary_template") == "Well:\n{summary}"  # too few words to be of a language
     rest = " is in English, but language is zh: the built-in Chinese text is sent. Write it in Chinese, or "
-    assert strategy("user-messages").doubts(policy)[:2] == tuple(
+    assert strategy("user-messages").prompt_problems(policy)[:2] == tuple(
         f"{field}{rest}set language to en." for field in ("prompt", "reply")
     )
 
@@ -73,7 +73,7 @@ def test_a_prompt_is_kept_when_another_language_is_asked_and_sent_again_with_its
     assert policy.prompt == OWN
     again = policy.with_(language="en")
     assert again.asks() == OWN
-    assert list(again.unsaid()) == []
+    assert list(again.unsent_texts()) == []
 
 
 def test_a_shipped_prompt_of_another_strategy_is_sent_in_its_own_version() -> None:
@@ -81,7 +81,7 @@ def test_a_shipped_prompt_of_another_strategy_is_sent_in_its_own_version() -> No
     assert isinstance(policy, MessageWindowPolicy)
     assert policy.asks() == load_prompt("context-reset.zh.md").text
     assert template_of(policy).startswith("[对话摘要")
-    assert list(policy.unsaid()) == []
+    assert list(policy.unsent_texts()) == []
 
 
 def test_where_only_a_prompt_is_given_the_language_is_the_prompts() -> None:
@@ -107,7 +107,7 @@ def test_a_language_other_than_the_prompts_is_read_back_from_what_is_written(lan
         assert (
             type(policy).model_validate(tomllib.loads(preset_toml(replace(preset, policy=policy)))["policy"]) == policy
         )
-        if pasted := strategy(preset.strategy).pasted:
+        if pasted := strategy(preset.strategy).parameters:
             assert pasted.read(pasted.write(policy)).policy == policy
 
 
@@ -126,7 +126,7 @@ def test_an_earlier_summary_is_introduced_in_the_language(carry_on: bool) -> Non
 def test_an_earlier_summary_in_another_language_loses_its_frame(name: str) -> None:
     preset = load_preset(name)
     assert isinstance(preset.policy, TextPolicy)
-    earlier = preset.policy.worded["summary_template"]("en").replace("{summary}", "42 + 1")
+    earlier = preset.policy.builtin_texts["summary_template"]("en").replace("{summary}", "42 + 1")
     context = context_of([summary("old", earlier), *chat(60)], manual=True)
     policy = preset.policy.with_(language="zh", earlier_summary="nest")
     _, (request,) = run(strategy(preset.strategy), context, policy)

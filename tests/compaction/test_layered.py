@@ -20,7 +20,8 @@ from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Rung
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies.layered import STRATEGY, LayeredPolicy, triggers
-from workbench.compaction.strategy import ProgressStep, SummaryFailed
+from workbench.compaction.strategy import ProgressStep
+from workbench.compaction.summary_request import SummaryFailed
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.conformance.strategies import assert_holds

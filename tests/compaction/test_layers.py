@@ -62,7 +62,7 @@ def test_every_layer_has_its_own_tokens() -> None:
 def test_a_strategy_that_builds_the_prompt_tells_its_own_layers() -> None:
     shown = toggle_pin(bench(), "m4")
     shown = replace(shown, opened=shown.opened.with_(rules="Never log a token. " * 30))
-    found = {layer.name: layer for layer in shown.strategy.layers(shown.context, shown.outcome)}
+    found = {layer.name: layer for layer in shown.strategy.view.layers(shown.context, shown.outcome)}
     assert list(found) == [
         "L1 system+tools", "L2 rules", "L3 summaries", "L3 head", "L3 pins", "L3 tail", "current input",
     ]  # fmt: skip
@@ -73,7 +73,9 @@ def test_a_strategy_that_builds_the_prompt_tells_its_own_layers() -> None:
 
 def test_a_session_without_rules_has_no_such_layer() -> None:
     opened = bench()
-    assert not {"L2 rules", "recap"} & {layer.name for layer in opened.strategy.layers(opened.context, opened.outcome)}
+    assert not {"L2 rules", "recap"} & {
+        layer.name for layer in opened.strategy.view.layers(opened.context, opened.outcome)
+    }
 
 
 @pytest.mark.parametrize("preset", preset_names())

@@ -65,8 +65,8 @@ def ledgers(path: Path, epochs: slice = slice(None)) -> Iterator[tuple[Context, 
 
 
 def compacted(context: Context, budget: int) -> Outcome:
-    policy = default_preset("ledger").policy.with_(**LEDGER.unasked, budget_tokens=budget)
-    outcome = drive(LEDGER.compact(context, policy), extractive).outcome
+    policy = default_preset("ledger").policy.with_(**LEDGER.offline_settings, budget_tokens=budget)
+    outcome = drive(LEDGER.run(context, policy), extractive).outcome
     failed = [one for one in check(context, outcome, LEDGER, policy) if one.hard and not one.passed]
     assert [one for one in failed if not one.name.startswith("within")] == []
     return outcome

@@ -41,7 +41,7 @@ from workbench.compaction.shape_facts import facts_of, stated_of
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
 from workbench.compaction.strategies.message_window import STRATEGY as MESSAGE_WINDOW
 from workbench.compaction.strategies.user_messages import _shortened
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import agent, call, context_of, loop, result, summary, user
 from workbench.session import Message, Span, Text
@@ -71,7 +71,7 @@ def work() -> list[Message]:
 
 def compacted(context: Context, budget: int, narrative: float = 0.0) -> Outcome:
     policy = LedgerPolicy(budget_tokens=budget, narrative_percent=narrative)
-    return drive(STRATEGY.compact(context, policy), extractive).outcome
+    return drive(STRATEGY.run(context, policy), extractive).outcome
 
 
 def test_f02_facts_calls_and_entries_tell_no_secret() -> None:
@@ -104,7 +104,7 @@ def test_f02_a_model_is_sent_what_the_session_says() -> None:
         return extractive(request)
 
     context = context_of([*work(), *loop("m", 30)])
-    drive(STRATEGY.compact(context, LedgerPolicy(budget_tokens=900, narrative_percent=50.0)), answers)
+    drive(STRATEGY.run(context, LedgerPolicy(budget_tokens=900, narrative_percent=50.0)), answers)
     assert any(SECRET in request.text for request in asked)
     assert all(SECRET not in repr(request.masked) for request in asked)
 
@@ -435,6 +435,6 @@ def test_f02_before_a_split_round_an_earlier_summary_stands_without_its_secrets(
         agent("a", "It began."),
         agent("b", "It ended."),
     ]
-    made = drive(MESSAGE_WINDOW.compact(context_of(said), policy), extractive).outcome.pieces[0]
+    made = drive(MESSAGE_WINDOW.run(context_of(said), policy), extractive).outcome.pieces[0]
     assert MASK in repr(made)
     assert not tells(made)

@@ -7,7 +7,7 @@ import pytest
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome, verdict
 from workbench.compaction.strategies.memories_rewrite import STRATEGY, MemoriesRewritePolicy
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest
 from workbench.conformance.building import agent, context_of, user
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as by_hand

@@ -17,7 +17,7 @@ from workbench.compaction.prompts import load_prompt
 from workbench.compaction.render import LABELS, PartLimits, labelled
 from workbench.compaction.shape import Shape, api_chars
 from workbench.compaction.strategies.message_window import STRATEGY, prompt_of
-from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.compaction.window.ends import safe_end, window_end
 from workbench.compaction.window.policy import BEGUN, MessageWindowPolicy
 from workbench.conformance.building import METER, agent, call, chat, context_of, loop, result, summary, user
@@ -184,10 +184,10 @@ STEPS = [
 @pytest.mark.parametrize(("limit", "fires"), [(13, True), (14, True), (15, False)])
 def test_events_are_what_triggers_count(limit: int, fires: bool) -> None:
     policy = MessageWindowPolicy(messages_as="events", trigger_messages=limit)
-    (trigger,) = STRATEGY.triggered(context_of(STEPS), policy)
+    (trigger,) = STRATEGY.read_triggers(context_of(STEPS), policy)
     assert (trigger.fires, trigger.value, trigger.name) == (fires, 14, "events")
     with_system = [Message("s", "system", (Text("be good"),)), *STEPS]
-    assert STRATEGY.triggered(context_of(with_system), policy)[0].value == 14
+    assert STRATEGY.read_triggers(context_of(with_system), policy)[0].value == 14
 
 
 @pytest.mark.parametrize(

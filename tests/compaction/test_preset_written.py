@@ -113,7 +113,7 @@ def test_a_folder_that_cannot_be_made_is_named(own_home: Path) -> None:
         save_preset(load_preset("trim"))
 
 
-@pytest.mark.parametrize("one", [one for one in all_strategies() if one.pasted], ids=lambda one: one.id)
+@pytest.mark.parametrize("one", [one for one in all_strategies() if one.parameters], ids=lambda one: one.id)
 @given(data=st.data())
 def test_params_that_are_copied_are_pasted_to_the_same_policy(one: Any, data: st.DataObject) -> None:
     """An empty text means a field's default there."""
@@ -123,4 +123,4 @@ def test_params_that_are_copied_are_pasted_to_the_same_policy(one: Any, data: st
             policy = policy.with_(**{name: value}) if value != "" else policy
         except ValidationError:
             continue
-    assert one.pasted.read(one.pasted.write(policy)).policy == policy
+    assert one.parameters.read(one.parameters.write(policy)).policy == policy

@@ -20,7 +20,7 @@ from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import load_preset
 from workbench.compaction.shape import Shape
 from workbench.compaction.strategies import strategy
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest
 from workbench.conformance.building import METER, call, context_of, result, user
 from workbench.conformance.strategies import run
 from workbench.session import Message, Text, Thinking

@@ -34,7 +34,7 @@ from workbench.compaction.progressive.rungs import incremental
 from workbench.compaction.progressive.task_type import TaskCutoffs, task_type
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy
-from workbench.compaction.strategy import Summary
+from workbench.compaction.summary_request import Summary
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.formats.files import load

@@ -10,7 +10,8 @@ from workbench.compaction.context import Context
 from workbench.compaction.conversation import ASK, MessagesBody, RequestShape, TextBody
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.strategies import context_reset, message_window, user_messages
-from workbench.compaction.strategy import Strategy, SummaryRequest
+from workbench.compaction.strategy import Strategy
+from workbench.compaction.summary_request import SummaryRequest
 from workbench.conformance.building import agent, call, chat, context_of, result, summary, user
 from workbench.conformance.strategies import run
 from workbench.session import Message, Text, Tool

@@ -18,7 +18,8 @@ from workbench.compaction.outcome import FateSpan, KeptSpan, NewMessage, Outcome
 from workbench.compaction.preset import default_preset
 from workbench.compaction.shape import Shape
 from workbench.compaction.strategies import OWN, strategy
-from workbench.compaction.strategy import ProgressStep, Strategy, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import ProgressStep, Strategy
+from workbench.compaction.summary_request import SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.strategies import FAILED, run
 from workbench.session import Message, Text, Tool
@@ -97,14 +98,15 @@ def told(strategy: Strategy[Any], situation: str) -> str:
 
 def _beside(strategy: Strategy[Any], policy: Any, context: Context, outcome: Outcome) -> Iterator[str]:
     """What a strategy tells of the session besides: its layers and notes, and what the checks find."""
-    for one in (*strategy.layers(context, outcome), *layers(context)):
+    for one in (*strategy.view.layers(context, outcome), *layers(context)):
         yield f"layer {one.glyph} {one.name}: {one.basis.value}{one.tokens}"
     for index in range(len(context)):
         yield from (
-            f"note on {index}: {note.text}{'!' * note.warns}" for note in strategy.notes(context.shape, policy, index)
+            f"note on {index}: {note.text}{'!' * note.warns}"
+            for note in strategy.view.notes(context.shape, policy, index)
         )
-    if strategy.remark is not None:
-        yield f"remark: {strategy.remark(context.shape, policy)}"
+    if strategy.view.remark is not None:
+        yield f"remark: {strategy.view.remark(context.shape, policy)}"
     yield from (f"check {one.name}, {one.passed}: {one.detail}" for one in check(context, outcome, strategy, policy))
 
 

@@ -193,6 +193,6 @@ def test_the_reasoning_of_earlier_rounds_counts_towards_the_trigger(counted: boo
     messages += [user("3", "c" * 64), thought("z", 500)]
     context = context_of(messages)
     chosen = UserMessagesPolicy(trigger_window_percent=0, trigger_tokens=limit, trigger_on_reasoning=counted)
-    (trigger,) = STRATEGY.triggered(context, chosen)
+    (trigger,) = STRATEGY.read_triggers(context, chosen)
     assert (trigger.value, trigger.fires) == (52 if counted else 22, fires)
     assert trigger.note == ("context 22 + 30 of earlier reasoning" if counted else "")

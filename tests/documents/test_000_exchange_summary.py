@@ -45,7 +45,8 @@ from workbench.compaction.shape import api_chars
 from workbench.compaction.spans import merged
 from workbench.compaction.strategies import all_strategies, strategy
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy, disabled, triggers
-from workbench.compaction.strategy import NOT_DUE, SHOWN_NAMES, ParsedPolicy, Summary, SummaryRequest
+from workbench.compaction.strategy import NOT_DUE, SHOWN_NAMES, ParsedPolicy
+from workbench.compaction.summary_request import Summary, SummaryRequest
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, session_of, summary, user
 from workbench.conformance.formats import read
 from workbench.conformance.strategies import Answered
@@ -135,7 +136,7 @@ def test_the_timer_goes_off_when_the_cache_is_about_to_expire(age: int | None, f
 def test_the_age_of_the_cache_comes_from_the_time_stamps_or_from_the_person() -> None:
     messages = [replace(one, time=at) for one, at in zip(chat(2)[:3], (100.0, 110.0, 150.0), strict=True)]
     for seen, given_age, age in ((messages, None, 40_000), (messages[:2], None, None), (messages, 5, 5)):
-        fired = STRATEGY.triggered(context_of(seen), policy(**CACHE, cache_age_ms=given_age))[1]
+        fired = STRATEGY.read_triggers(context_of(seen), policy(**CACHE, cache_age_ms=given_age))[1]
         assert fired.note == triggers(Gauge(meters={"history": 1}, cache_age_ms=age), policy(**CACHE))[1].note
     assert STRATEGY.gauge(context_of(messages[:2]).with_(at=115.5), policy()).cache_age_ms == 5_500
 
@@ -319,8 +320,8 @@ CAMEL = {
 
 
 def pasted(given: object) -> ParsedPolicy[ExchangeSummaryPolicy]:
-    assert STRATEGY.pasted is not None
-    return STRATEGY.pasted.read(given if isinstance(given, str) else json.dumps(given))
+    assert STRATEGY.parameters is not None
+    return STRATEGY.parameters.read(given if isinstance(given, str) else json.dumps(given))
 
 
 @pytest.mark.parametrize(
@@ -1128,14 +1129,16 @@ def test_the_memories_parameters_come_as_a_flag() -> None:
         "recent_memories_subprompt": "Keep these.",
     }
     rewriting = strategy("memories-rewrite")
-    assert rewriting.pasted is not None
+    assert rewriting.parameters is not None
     for text in (params, {"feature_flags": {"memories_params": params}}, {"memoriesParams": json.dumps(params)}):
-        read = rewriting.pasted.read(json.dumps(text))
+        read = rewriting.parameters.read(json.dumps(text))
         found = read.policy.model_dump(include={"prompt", *params})
         assert found == {"prompt": "Fewer.", **{key: params[key] for key in params if key != "compression_prompt"}}
         assert read.ignored == ()
     # Without a prompt the product compresses nothing.
-    assert rewriting.idle(rewriting.pasted.read('{"compression_target": 60}').policy) == "skipped: there is no prompt"
+    assert (
+        rewriting.idle(rewriting.parameters.read('{"compression_target": 60}').policy) == "skipped: there is no prompt"
+    )
 
 
 @rule("000-094")
@@ -1191,7 +1194,7 @@ def test_the_checklist_is_said_before_a_model_is_paid(command: tuple[str, ...], 
 @rule("000-096")
 def test_the_abridged_history_is_made_before_the_model_is_asked() -> None:
     trace: list[str] = []
-    going = STRATEGY.when_due(context_of([*loop("1", 2), *loop("2", 1)], split_at="2u"), policy(), trace)
+    going = STRATEGY.compact(context_of([*loop("1", 2), *loop("2", 1)], split_at="2u"), policy(), trace)
     assert isinstance(next(going), tuple)
     assert [line for line in trace if line.startswith("abridged history: 1 entry")] != []
 

@@ -23,7 +23,7 @@ from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategies.exchange_summary import STRATEGY as EXCHANGES
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategies.memories_rewrite import STRATEGY, MemoriesRewritePolicy
-from workbench.compaction.strategy import Answer, SummaryRequest
+from workbench.compaction.summary_request import Answer, SummaryRequest
 from workbench.conformance.building import agent, context_of, user
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as by_hand
@@ -149,7 +149,7 @@ def test_e10_a_request_that_is_aborted_changes_nothing() -> None:
 
     async def aborted() -> None:
         nonlocal running
-        running = asyncio.create_task(run_live(STRATEGY.compact(there, MemoriesRewritePolicy()), never))
+        running = asyncio.create_task(run_live(STRATEGY.run(there, MemoriesRewritePolicy()), never))
         with pytest.raises(asyncio.CancelledError):
             await running
 
@@ -265,8 +265,8 @@ def test_all_lines_count_so_that_it_never_fires_on_what_it_wrote(
     assert len(memories_in(outcome.memories or "")) == least
     after = context().from_outcome(outcome).with_(manual=False)
     policy = MemoriesRewritePolicy(**changes)
-    assert [trigger.fires for trigger in STRATEGY.triggered(after, policy)] == [False]
-    assert drive(STRATEGY.compact(after, policy), extractive).outcome.status == "unchanged"
+    assert [trigger.fires for trigger in STRATEGY.read_triggers(after, policy)] == [False]
+    assert drive(STRATEGY.run(after, policy), extractive).outcome.status == "unchanged"
 
 
 @rule("000-086")
@@ -310,7 +310,7 @@ def test_a_prompt_that_says_what_in_which_form_and_who_is_fine_and_the_threshold
     assert lint_summary_prompt(SOUND) == ()
     for threshold in (0, 1):
         policy = ExchangeSummaryPolicy(prompt=SOUND, min_version="3", trigger_on_history_size_chars=threshold)
-        assert any(trigger.fires for trigger in EXCHANGES.triggered(context(), policy)) == (threshold > 0)
+        assert any(trigger.fires for trigger in EXCHANGES.read_triggers(context(), policy)) == (threshold > 0)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from workbench.compaction.progressive.rungs import RUNGS
 from workbench.compaction.progressive.task_type import TaskCutoffs, evidence_of, task_type
 from workbench.compaction.shape import Shape
 from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy, triggers
-from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, context_of, result, session_of, summary, user
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as by_hand

@@ -33,7 +33,8 @@ from workbench.compaction.preset import default_preset, read_preset
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.shape import Shape
 from workbench.compaction.strategies.layered import STRATEGY, LayeredPolicy, triggers
-from workbench.compaction.strategy import ProgressStep, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import ProgressStep
+from workbench.compaction.summary_request import SummaryFailed, SummaryRequest
 from workbench.conformance.building import METER, agent, call, context_of, result, summary, user
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as by_hand
@@ -108,7 +109,7 @@ def test_the_prompt_reads_in_the_documents_order() -> None:
     assert texts[2].endswith("[assistant] Action: Finish[noted]")
     assert texts[3].startswith(f"[user] see @src/a.py\n\n{reminder(['src/a.py'])}\n\n[assistant] Action: Read[")
     assert texts[4] == "1 of 2 done; next: write"
-    bar = STRATEGY.layers(layered_context(), run(layered_context(), policy())[0])
+    bar = STRATEGY.view.layers(layered_context(), run(layered_context(), policy())[0])
     assert [layer.name for layer in bar] == [
         "L1 system+tools", "L2 rules", "L3 tail", "current input", "recap",
     ]  # fmt: skip
@@ -650,8 +651,8 @@ def test_usage_and_a_third_of_the_input_reach_the_threshold(chars: int, fires: b
 @rule("002-066")
 def test_e10_the_tokens_are_checked_when_a_new_user_input_arrives_and_only_then() -> None:
     over = [*rounds(11), user("now", "Go on.")]
-    assert STRATEGY.triggered(context_of(over), policy(context_window=10))[0].fires
-    (inside,) = STRATEGY.triggered(context_of(over[:-1]), policy(context_window=10))
+    assert STRATEGY.read_triggers(context_of(over), policy(context_window=10))[0].fires
+    (inside,) = STRATEGY.read_triggers(context_of(over[:-1]), policy(context_window=10))
     assert not inside.fires
     assert inside.value >= inside.limit
     assert inside.note.startswith("not checked inside a round: the last message is not user input")
@@ -663,7 +664,7 @@ def test_usage_is_that_of_the_last_call_and_is_not_believed_after_a_compaction()
     error = replace(agent("e", "API error"), usage=Usage())
     context = anchored([*rounds(11), user("u", "go"), billed, error, user("new", "y" * 3)], 46)
     assert context.gauge().last_usage == 159_999
-    assert STRATEGY.triggered(context, policy())[0].fires
+    assert STRATEGY.read_triggers(context, policy())[0].fires
     after = context.from_outcome(run(context, policy(min_tail_rounds=1))[0])
     assert any(message is billed for message in after.messages)
     assert after.gauge().last_usage is None
@@ -818,7 +819,7 @@ def test_e10_unless_a_model_is_named_none_is_asked() -> None:
 @rule("002-051")
 def test_one_sees_what_a_run_does_before_and_while_it_waits() -> None:
     context = context_of(rounds(11, NOISE))
-    generator = STRATEGY.compact(context, policy())
+    generator = STRATEGY.run(context, policy())
     step, asked = next(generator), next(generator)
     assert isinstance(step, ProgressStep)
     assert isinstance(asked, tuple)

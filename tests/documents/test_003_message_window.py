@@ -17,7 +17,7 @@ from workbench.compaction.preset import default_preset
 from workbench.compaction.render import LABELS, PartLimits, labelled
 from workbench.compaction.shape import Shape
 from workbench.compaction.strategies.message_window import STRATEGY, faults
-from workbench.compaction.strategy import SummaryFailed
+from workbench.compaction.summary_request import SummaryFailed
 from workbench.compaction.window.ends import safe_end
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, user
@@ -131,7 +131,7 @@ def test_a_summary_that_does_not_begin_as_asked_is_pointed_out(language: str, te
 def test_the_checks_warn_of_it_and_the_summary_without_a_model_begins_with_it() -> None:
     context = context_of([*loop("1", 18), *chat(3)])
     chosen = policy(safe_end="whole_pairs")
-    outcome = drive(STRATEGY.compact(context, chosen), extractive).outcome
+    outcome = drive(STRATEGY.run(context, chosen), extractive).outcome
     assert outcome.messages[0].text.startswith("[对话摘要 - 早期上下文]\n对话摘要：\n## ")
     assert [one.name for one in check(context, outcome, STRATEGY, chosen) if not one.passed] == []
     outcome, _ = run(STRATEGY, context, chosen, "摘要。")

@@ -35,10 +35,10 @@ def test_the_budget_is_used_and_the_newest_is_there(name: str, epoch: int, perce
     context = context_at(session, epoch, counter)
     ledger, whole = strategy("ledger"), context.upto(len(context)).tokens
     fields = {} if percent is None else {"budget_tokens": whole * percent // 100}
-    policy = default_preset("ledger").policy.with_(**ledger.unasked, **fields)
+    policy = default_preset("ledger").policy.with_(**ledger.offline_settings, **fields)
     assert ledger.budget is not None
     budget = ledger.budget(context, policy).most
-    outcome = drive(ledger.compact(context, policy), extractive).outcome
+    outcome = drive(ledger.run(context, policy), extractive).outcome
     assert [one.name for one in check(context, outcome, ledger, policy) if not one.passed and one.hard] == []
     taken = context.outcome_size(outcome).tokens - context.layout.sizes.overhead
     assert 0.9 * budget <= taken <= budget
@@ -62,8 +62,8 @@ def test_a1_rules_of_mid_session_outlive_a_huge_newest_request(percent: int, sha
     messages = [one for n, message in enumerate(earlier) for one in ([said[n], message] if n in said else [message])]
     context, ledger = context_of([*messages, replace(newest, kind="normal")]), strategy("ledger")
     budget = context.total.tokens * percent // 100
-    policy = default_preset("ledger").policy.with_(**ledger.unasked, budget_tokens=budget)
-    outcome = drive(ledger.compact(context, policy), extractive).outcome
+    policy = default_preset("ledger").policy.with_(**ledger.offline_settings, budget_tokens=budget)
+    outcome = drive(ledger.run(context, policy), extractive).outcome
     told = outcome.messages[0].text
     assert len(said) == 30
     assert [rule for rule in RULES if f" {rule}\n" not in told] == []

@@ -10,7 +10,7 @@ import pytest
 from tests.tui.app import story
 from workbench.bench import Bench, choose_preset, open_bench, set_policy, toggle_pin
 from workbench.compaction.preset import default_preset
-from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.runs.cost_estimate import request_costs
 from workbench.runs.drafts import draft_summarizer, drafts_of, requests_without_draft, rerun_with_drafts
 from workbench.session import Usage

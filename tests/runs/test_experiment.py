@@ -28,7 +28,7 @@ from workbench.bench import Bench
 from workbench.cli.loading import on_bench
 from workbench.cli.selection import Selection
 from workbench.compaction.strategies import exchange_summary
-from workbench.compaction.strategy import Answer, Summary, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
 from workbench.conformance.building import agent, context_of, user
 from workbench.runs.experiment import (
     ExperimentOptions,
@@ -114,7 +114,7 @@ def test_only_what_is_not_known_is_asked() -> None:
     )
 
     def compacting() -> Any:
-        return exchange_summary.STRATEGY.compact(context_of(messages, manual=True), policy)
+        return exchange_summary.STRATEGY.run(context_of(messages, manual=True), policy)
 
     asked: list[SummaryRequest] = []
 

@@ -16,7 +16,7 @@ from workbench.compaction.conversation import TextBody
 from workbench.compaction.shape import Shape
 from workbench.compaction.shape_calls import calls_of
 from workbench.compaction.shape_facts import facts_of, standing_of, stated_of
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, bounded, masked
 from workbench.session.bounded import (
     DEEPEST,

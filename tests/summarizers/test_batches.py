@@ -14,7 +14,8 @@ from tests.summarizers.live_calls import request
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.compaction.outcome import unchanged
-from workbench.compaction.strategy import Answer, Compacting, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import Compacting
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers import batches
 from workbench.summarizers.batches import UnderWay, few_at_once
 

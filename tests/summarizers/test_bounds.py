@@ -11,7 +11,7 @@ from tests.summarizers.fake_api import FakeApi, Reply, answer, in_one_piece
 from tests.summarizers.hostile_api import MB, STREAM, Hostile, compressed, gzip
 from tests.summarizers.live_calls import QUICK, ask, over, request
 from workbench.base.figures import grouped
-from workbench.compaction.strategy import Summary, SummaryFailed
+from workbench.compaction.summary_request import Summary, SummaryFailed
 from workbench.summarizers import bounds, live
 from workbench.summarizers.bounds import BOUNDS, Bounds, Cut, OutOfBounds, Reading, much_json
 from workbench.summarizers.live_events import Sent

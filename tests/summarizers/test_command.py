@@ -16,7 +16,7 @@ from tests.summarizers.fake_api import go_ahead
 from tests.summarizers.live_calls import request
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
-from workbench.compaction.strategy import Summary, SummaryFailed
+from workbench.compaction.summary_request import Summary, SummaryFailed
 from workbench.summarizers.command import MOST, by_command
 from workbench.summarizers.named import Name, named, parsed
 

@@ -10,7 +10,8 @@ import pytest
 from tests.facts.talk import user
 from workbench.compaction.conversation import TextBody
 from workbench.compaction.outcome import Outcome, unchanged
-from workbench.compaction.strategy import Answer, Compacting, ProgressStep, Summary, SummaryRequest
+from workbench.compaction.strategy import Compacting, ProgressStep
+from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
 from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, StepTaken, drive, run
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.recorded import recorded

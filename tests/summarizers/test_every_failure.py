@@ -109,7 +109,7 @@ async def test_a_run_ends_and_harms_nothing(
     recorder = Recorder()
     api.replies = [*case.replies]
     done = await driver.run(
-        exchange_summary.STRATEGY.compact(context_of(MESSAGES, manual=True), POLICY),
+        exchange_summary.STRATEGY.run(context_of(MESSAGES, manual=True), POLICY),
         live(MODEL, over(protocol, api), on_event=recorder.heard, limits=QUICK),
         on_event=recorder.told,
     )
@@ -141,7 +141,7 @@ async def test_a_cancelled_run_closes_its_connection_and_harms_nothing(
             writing.set()
 
     api.replies = [stalling("The ta")]
-    compacting = exchange_summary.STRATEGY.compact(context_of(MESSAGES, manual=True), POLICY)
+    compacting = exchange_summary.STRATEGY.run(context_of(MESSAGES, manual=True), POLICY)
     summarizer = live(MODEL, over(protocol, api), on_event=heard, limits=QUICK)
     task = asyncio.ensure_future(driver.run(compacting, summarizer, on_event=recorder.told))
     await writing.wait()

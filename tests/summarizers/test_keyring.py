@@ -15,7 +15,7 @@ from tests.summarizers.fake_api import KEY, FakeApi, answer, document, error
 from tests.summarizers.live_calls import ask, request
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.compaction.strategy import Summary, SummaryFailed
+from workbench.compaction.summary_request import Summary, SummaryFailed
 from workbench.summarizers.connections import SERVICE, connection_named, key_of
 
 keyring = pytest.importorskip("keyring", reason="keyring is not installed")

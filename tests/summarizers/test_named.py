@@ -9,7 +9,7 @@ import pytest
 from tests.summarizers.fake_api import FakeApi, outlasting
 from tests.summarizers.live_calls import ask, over, request
 from workbench.base.errors import BadInput
-from workbench.compaction.strategy import Summary, SummaryFailed
+from workbench.compaction.summary_request import Summary, SummaryFailed
 from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Failed, RequestsMade
 from workbench.summarizers.extractive import extractive

@@ -26,7 +26,7 @@ from workbench.base.errors import BadInput
 from workbench.compaction.conversation import ASK
 from workbench.compaction.strategies import user_messages
 from workbench.compaction.strategies.user_messages import UserMessagesPolicy
-from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import METER, agent, call, context_of, result, user
 from workbench.session import Records, Session, Tool, Usage
 from workbench.summarizers.connections import Connection
@@ -262,7 +262,7 @@ async def test_of_a_conversation_that_is_too_long_the_oldest_goes(protocol: str,
 def _conversation(shape: Any) -> SummaryRequest:
     policy = UserMessagesPolicy(prompt=PROMPT, request_shape=shape, trigger_tokens=0)
     context = context_of(TALK, manual=True, system=SESSION.system, tools=SESSION.tools)
-    asked = next(user_messages.STRATEGY.compact(context, policy))
+    asked = next(user_messages.STRATEGY.run(context, policy))
     assert isinstance(asked, tuple)
     return asked[0]
 

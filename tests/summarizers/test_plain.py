@@ -10,7 +10,7 @@ import pytest
 from tests.facts.talk import user
 from workbench.base.errors import BadInput
 from workbench.compaction.conversation import TextBody
-from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest
 from workbench.session import Message
 from workbench.summarizers.estimate import LEAST, MOST, estimate, said_once
 from workbench.summarizers.typed import typed, typed_from

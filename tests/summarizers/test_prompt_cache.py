@@ -12,7 +12,7 @@ from tests.summarizers.live_calls import ask, over
 from tests.summarizers.test_anthropic import SESSION, conversation
 from workbench.base import paths
 from workbench.compaction.conversation import RequestShape
-from workbench.compaction.strategy import Summary
+from workbench.compaction.summary_request import Summary
 from workbench.session import Usage
 from workbench.summarizers.as_sent import as_sent
 from workbench.summarizers.connections import connection_named

@@ -27,7 +27,7 @@ from tests.summarizers.test_server_side import ASKED, BLOCK, made
 from tests.summarizers.test_server_side import SESSION as THERE
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.clocks import CLOCKS
 from workbench.summarizers.live import live
 from workbench.summarizers.purse import HAIR, Purse, Spending, TooDear, usual_purse

@@ -17,7 +17,7 @@ from tests.summarizers.fake_api import MODEL
 from tests.summarizers.live_calls import request
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.compaction.strategy import Answer, Summary, SummaryFailed
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed
 from workbench.session import Opaque, Usage
 from workbench.summarizers.journal import add, delete, keep, kept, load
 from workbench.summarizers.live_events import Retrying, Sent, Used

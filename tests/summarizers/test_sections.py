@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workbench.compaction.conversation import TextBody
 from workbench.compaction.layered.archive import SECTIONS
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest
 from workbench.summarizers.regenerate import regenerated, regeneration
 from workbench.summarizers.sections import missing_titles, place_for, section_at, sections_of, with_line, with_words
 

@@ -16,7 +16,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.conversation import TextBody
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, Piece
 from workbench.compaction.strategies import exchange_summary
-from workbench.compaction.strategy import SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import SummaryFailed, SummaryRequest
 from workbench.conformance.building import context_of
 from workbench.formats import anthropic_messages
 from workbench.session import Message, Opaque, Records, Session, Text, Tool, Usage
@@ -148,7 +148,7 @@ async def test_the_block_goes_into_the_outcome_and_out_again_untouched(api: Fake
         {"min_version": "1", "prompt": "Sum up.", "history_tail_size_chars_to_exclude": 4_000}
     )
     api.replies = [made(BLOCK)]
-    done = await run(strategy.compact(context, policy), server_side(MODEL, session))
+    done = await run(strategy.run(context, policy), server_side(MODEL, session))
     outcome = with_blocks(done.outcome, done.answers)
     sealed = [message for message in outcome.messages if message.blocks == (Opaque("compaction", BLOCK),)]
     assert [(message.role, message.kind) for message in sealed] == [("assistant", "summary")]
@@ -192,5 +192,5 @@ def test_an_encrypted_block_goes_nowhere_else() -> None:
 async def test_an_outcome_without_a_servers_summary_stays_itself() -> None:
     context = context_of(MESSAGES, manual=True)
     strategy = exchange_summary.STRATEGY
-    done = await run(strategy.compact(context, strategy.policy_type()), server_side(MODEL, SESSION))
+    done = await run(strategy.run(context, strategy.policy_type()), server_side(MODEL, SESSION))
     assert with_blocks(done.outcome, done.answers) is done.outcome

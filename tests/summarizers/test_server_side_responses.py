@@ -16,7 +16,7 @@ from tests.summarizers.test_server_side import ASKED, MESSAGES, SESSION, session
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.compaction.strategies import exchange_summary
-from workbench.compaction.strategy import SummaryFailed
+from workbench.compaction.summary_request import SummaryFailed
 from workbench.conformance.building import METER, context_of
 from workbench.formats import openai_responses
 from workbench.formats.format import no_progress
@@ -85,7 +85,7 @@ async def test_the_items_go_into_a_responses_body_and_nowhere_else(api: FakeApi)
     api.replies = [compacted(*OUTPUT)]
     session = session_of(messages)
     done = await run(
-        exchange_summary.STRATEGY.compact(context_of(messages, manual=True), policy),
+        exchange_summary.STRATEGY.run(context_of(messages, manual=True), policy),
         server_side(MODEL, session, over("responses", api)),
     )
     assert done.outcome.status == "compacted"

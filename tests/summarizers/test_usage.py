@@ -20,7 +20,8 @@ from tests.summarizers.test_batches import batch, results
 from tests.summarizers.test_model_list import listed, model
 from tests.summarizers.test_server_side import ASKED, BLOCK, SESSION, made
 from workbench.compaction.outcome import unchanged
-from workbench.compaction.strategy import Compacting, Summary, SummaryRequest
+from workbench.compaction.strategy import Compacting
+from workbench.compaction.summary_request import Summary, SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers import batches, driver, journal
 from workbench.summarizers.live import live

@@ -18,7 +18,7 @@ from tests.summarizers.live_calls import client_talks_to
 from tests.tui.app import app_of, bench_screen, brought, press, settled, story, story_file, until
 from tests.tui.test_live_screens import waiting
 from workbench.bench import saved_work
-from workbench.compaction.strategy import Answer, SummaryRequest
+from workbench.compaction.summary_request import Answer, SummaryRequest
 from workbench.formats.files import load
 from workbench.summarizers import journal
 from workbench.summarizers.named import Name

@@ -263,7 +263,7 @@ async def test_params_are_pasted_and_wrong_ones_are_explained() -> None:
         await settled(pilot)
         assert "1\u00a0234" in str(words.render())
         await press(pilot, "enter")
-        assert screen.bench.policy == strategy("exchange-summary").pasted.read(params).policy
+        assert screen.bench.policy == strategy("exchange-summary").parameters.read(params).policy
         await done(pilot, "paste-params")
         front = await brought(pilot, AskScreen)
         flags = {"featureFlags": {"memoriesParams": {"compressionPrompt": "Fewer.", "compression_target": 7, "new": 1}}}

@@ -27,7 +27,7 @@ from tests.tui.app import (
 )
 from workbench.base import paths
 from workbench.bench import with_summarizer
-from workbench.compaction.strategy import Summary, SummaryFailed
+from workbench.compaction.summary_request import Summary, SummaryFailed
 from workbench.runs.drafts import requests_without_draft
 from workbench.summarizers import journal
 from workbench.summarizers.patience import Limits

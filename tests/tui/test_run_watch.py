@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from workbench.compaction.conversation import TextBody
-from workbench.compaction.strategy import ProgressStep, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import ProgressStep
+from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Failed, RequestsMade, StepTaken
 from workbench.summarizers.live_events import Retrying, Sent, Used, Wrote

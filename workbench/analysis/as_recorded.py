@@ -165,7 +165,7 @@ def _beside(
             fires = number
     by_hand = ended.trigger == "manual" or not _fired(triggers)
     context = running.context().with_(manual=by_hand)
-    ours = drive(chosen.compact(context, preset.policy), estimate).outcome
+    ours = drive(chosen.run(context, preset.policy), estimate).outcome
     then = {message.id for message in context.messages}
     found = AsRecorded(epoch, ended, len(calls) + 1, fires, triggers, _kept(theirs) & then, _kept(ours))
     refused = [number for number, index in enumerate((*calls, end), 1) if index in course.refused]

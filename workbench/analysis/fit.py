@@ -37,7 +37,7 @@ def ceiling_of(session: Session, context: Context) -> Ceiling | None:
     neither is known."""
     if id := agent_preset_id(session):
         preset = preset_for_version(load_preset(id), session)
-        triggers = strategy(preset.strategy).triggered(context.with_(manual=False), preset.policy)
+        triggers = strategy(preset.strategy).read_triggers(context.with_(manual=False), preset.policy)
         limits = [one.limit for one in triggers if one.unit == "tokens" and one.limit > 0]
         if limits:
             return Ceiling(int(min(limits)), f"trigger of {preset.id}")

@@ -7,7 +7,7 @@ from collections import Counter
 from workbench.analysis.claims import ClaimKind
 from workbench.analysis.grounding import Ground, Grounding
 from workbench.compaction.outcome import NewMessage, Outcome
-from workbench.compaction.strategy import Summary
+from workbench.compaction.summary_request import Summary
 from workbench.summarizers.driver import Run
 
 

@@ -18,7 +18,8 @@ from workbench.analysis.retention import HALF, HeldFact, Retention
 from workbench.compaction.conversation import TextBody
 from workbench.compaction.outcome import unchanged
 from workbench.compaction.prompts import load_prompt
-from workbench.compaction.strategy import Answer, Compacting, Summary, SummaryRequest
+from workbench.compaction.strategy import Compacting
+from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
 
 AT_ONCE = 60
 """So many items are asked for in one call."""

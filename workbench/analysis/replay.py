@@ -279,7 +279,7 @@ class _Playing:
         if self._futile and self._looked_at > FUTILE + FUTILE_SHARE * running.stop:
             return
         context = running.context(at)
-        run = drive(running.strategy.compact(context, running.policy, read), self.answer)
+        run = drive(running.strategy.run(context, running.policy, read), self.answer)
         outcome, number, message = run.outcome, len(self.full) + 1, running.course.message_of(index).id
         if outcome.status in ("unchanged", "not_smaller"):
             self.missed.append(Missed(number, message, outcome.reason, size))

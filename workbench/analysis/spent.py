@@ -7,7 +7,7 @@ from msgspec import Struct
 from workbench.analysis.cache import Rates
 from workbench.compaction.context import Context
 from workbench.compaction.conversation import MessagesBody
-from workbench.compaction.strategy import Summary, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryRequest
 from workbench.summarizers.driver import Run
 from workbench.tokens.cost import MILLION
 

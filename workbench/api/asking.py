@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from workbench.base.secrets import error_line
-from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.summarizer import Answerer, Summarizer
 
 Summarize = Callable[[str], str]

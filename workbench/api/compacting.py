@@ -74,7 +74,7 @@ def should_compact(
     `compact`; a share of the window needs `window`, or a `model` whose window is known."""
     chosen = _chosen(source, strategy, preset, fields, asked=True)
     now = context(source, epoch=epoch, window=window, model=model, system=system, tools=tools).with_(manual=False)
-    triggers = chosen.strategy.triggered(now, chosen.policy)
+    triggers = chosen.strategy.read_triggers(now, chosen.policy)
     idle = chosen.strategy.idle(chosen.policy)
     said = [str(trigger) for trigger in triggers if trigger.fires] or [str(trigger) for trigger in triggers]
     return Due(() if idle else triggers, now.total, idle or "; ".join(said) or "no trigger is set")
@@ -155,7 +155,7 @@ class _Chosen:
     policy: Policy
 
     def compacting(self, now: Context) -> Compacting:
-        return self.strategy.compact(now, self.policy)
+        return self.strategy.run(now, self.policy)
 
 
 def _chosen(source: Any, strategy: str, preset: str, fields: Mapping[str, Any], *, asked: bool) -> _Chosen:
@@ -165,7 +165,7 @@ def _chosen(source: Any, strategy: str, preset: str, fields: Mapping[str, Any], 
     found = load_preset(preset) if preset else default_preset(strategy)
     found = preset_for_version(found, source) if isinstance(source, Session) else found
     one = strategy_by_id(found.strategy)
-    changes = {} if asked else dict(one.unasked)
+    changes = {} if asked else dict(one.offline_settings)
     if not isinstance(source, Session) and getattr(found.policy, "unread", "") == "summarize":
         changes["unread"] = "keep"
     changes |= {name: value for name, value in fields.items() if value is not None}

@@ -126,7 +126,7 @@ class Assessment:
         """The policy's triggers on the context before; empty for the agent's own."""
         if self.preset is None:
             return ()
-        return strategy(self.preset.strategy).triggered(
+        return strategy(self.preset.strategy).read_triggers(
             context_after_edits(self.context, self.bench.edits), self.preset.policy
         )
 

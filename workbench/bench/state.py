@@ -21,7 +21,8 @@ from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset
-from workbench.compaction.strategy import Compacting, Strategy, SummaryRequest, Trigger
+from workbench.compaction.strategy import Compacting, Strategy, Trigger
+from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Message, Session
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.estimate import estimate
@@ -140,7 +141,7 @@ class Bench:
     @property
     def doubts(self) -> tuple[str, ...]:
         """What is doubtful about the policy's prompts and numbers, one sentence each."""
-        return self.strategy.doubts(self.policy)
+        return self.strategy.prompt_problems(self.policy)
 
     @property
     def left_behind(self) -> str:
@@ -248,6 +249,6 @@ def _second_compaction(bench: Bench, outcome: Outcome) -> Turn | None:
 def plan(context: Context, chosen: Strategy[Any], policy: Policy, edits: Edits = UNEDITED) -> Plan:
     """Plan a compaction of `context` without a model and without a network."""
     left = context_after_edits(context, edits)
-    triggers = chosen.triggered(left, policy)
+    triggers = chosen.read_triggers(left, policy)
     run = drive(compacting(context, edits, chosen, policy), estimate)
     return Plan(context, left, triggers, run)

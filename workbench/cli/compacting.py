@@ -11,7 +11,7 @@ from workbench.bench.assessment import Assessment
 from workbench.cli.running import keep, run_named
 from workbench.compaction.checks import Check, export_check
 from workbench.compaction.exporting import export_compacted
-from workbench.compaction.strategy import SummaryFailed
+from workbench.compaction.summary_request import SummaryFailed
 from workbench.formats import registry
 from workbench.formats.export import Export
 from workbench.runs.live_run import FinishedRun

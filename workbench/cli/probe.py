@@ -23,7 +23,7 @@ from workbench.cli.selection import Selection
 from workbench.cli.several import Refused, let_go, refusal, sessions_in
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.preset import Preset
-from workbench.compaction.strategy import Answer
+from workbench.compaction.summary_request import Answer
 from workbench.runs.questions import (
     RECORDED,
     QuestionCosts,

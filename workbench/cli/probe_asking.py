@@ -20,7 +20,7 @@ from workbench.cli.output import interrupted, warn
 from workbench.cli.running import keep, run_named
 from workbench.cli.several import Refused, refusal
 from workbench.cli.spending import within
-from workbench.compaction.strategy import Answer
+from workbench.compaction.summary_request import Answer
 from workbench.runs.questions import (
     QuestionCosts,
     QuestionRun,

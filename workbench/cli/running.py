@@ -17,7 +17,8 @@ from workbench.bench import Bench
 from workbench.cli.output import interrupted, on_a_terminal, over_line, plain, warn
 from workbench.cli.spending import priced
 from workbench.cli.stopping import stopped_as_by_ctrl_c
-from workbench.compaction.strategy import Compacting, Summary, SummaryFailed
+from workbench.compaction.strategy import Compacting
+from workbench.compaction.summary_request import Summary, SummaryFailed
 from workbench.runs.live_run import EditRecord, FinishedRun, LiveRun, connect, drive_live, unchanged
 from workbench.session import Usage
 from workbench.summarizers import driver, journal, runs

@@ -75,22 +75,22 @@ def _preset(strategy_id: str | None, preset_id: str | None) -> Preset:
 
 def _pasted(preset: Preset, file: Path) -> Preset:
     """The preset with the policy of a parameter object as the agent's own configuration holds it."""
-    params = strategy(preset.strategy).pasted
+    params = strategy(preset.strategy).parameters
     if params is None:
         raise BadInput(f"{file} sets a product's parameters, but there are none for {preset.strategy}.")
     read = _read(file, params.read)
-    others = {one.pasted.name: one.id for one in all_strategies() if one.pasted}
+    others = {one.parameters.name: one.id for one in all_strategies() if one.parameters}
     for name in read.ignored:
         if name in others:
             warn(f"{file}: {name} sets {others[name]} and is not used here; add --strategy {others[name]} for it.")
     rest = replace(read, ignored=tuple(name for name in read.ignored if name not in others))
     if rest.note:
         warn(f"{file}: {rest.note}.")
-    if not read.taken:
+    if not read.accepted:
         warn(f"{file}: sets nothing; the defaults of {params.name} are used.")
     # What the product's own defaults give is from there, too.
     pasted = replace(preset, policy=read.policy, basis={}, sources={})
-    return replace(pasted, sources=dict.fromkeys((*read.taken, *pasted.told_sources), "--params"))
+    return replace(pasted, sources=dict.fromkeys((*read.accepted, *pasted.told_sources), "--params"))
 
 
 def _with_fields(preset: Preset, fields: Sequence[str]) -> Preset:

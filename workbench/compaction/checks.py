@@ -288,7 +288,7 @@ def _fits_window(context: Context, outcome: Outcome) -> Check:
 def _rests(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Check:
     """Whether the same policy would leave the new context alone: else every turn compacts again."""
     after = context.from_outcome(outcome).with_(manual=False)
-    again = [trigger for trigger in strategy.triggered(after, policy) if trigger.fires]
+    again = [trigger for trigger in strategy.read_triggers(after, policy) if trigger.fires]
     return Check(UNDER_THE_THRESHOLD, False, not again, "; ".join(map(str, again)))
 
 

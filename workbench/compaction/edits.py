@@ -135,8 +135,8 @@ def compacting(context: Context, edits: Edits, strategy: Strategy[Any], policy: 
     """
     first = _first(context, edits)
     if first is None:
-        return (yield from strategy.compact(context, policy))
-    second = yield from strategy.compact(_after(context, first), policy)
+        return (yield from strategy.run(context, policy))
+    second = yield from strategy.run(_after(context, first), policy)
     both = composed(first, second)
     tail = SourceMap(first).index(second.split) if second.split else 0
     if second.status == "unchanged" and not context.manual:

@@ -72,8 +72,8 @@ def flag(
 
 def parse_with_best(strategies: Sequence[Strategy[Any]], text: str) -> tuple[Strategy[Any], ParsedPolicy[Any]]:
     """The strategy that knows most of what is pasted, of several the first, and what it reads."""
-    read = [(one, one.pasted.read(text)) for one in strategies if one.pasted]
-    return max(read, key=lambda found: len(found[1].taken) - len(found[1].ignored))
+    read = [(one, one.parameters.read(text)) for one in strategies if one.parameters]
+    return max(read, key=lambda found: len(found[1].accepted) - len(found[1].ignored))
 
 
 def _object(value: Any) -> dict[str, Any]:

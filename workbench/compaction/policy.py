@@ -85,7 +85,7 @@ class Policy(BaseModel):
         new = _renamed(cls).get(name)
         return Converted(new) if new else cls.converted.get(name, Converted(name))
 
-    def unsaid(self) -> Iterable[str]:
+    def unsent_texts(self) -> Iterable[str]:
         """What of its texts is not sent, and why, a sentence each."""
         return ()
 

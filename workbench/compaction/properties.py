@@ -82,7 +82,7 @@ def properties_of(preset: Preset) -> Properties:
         trigger=", ".join(on),
         method=one.traits.method,
         levels=bool(one.rungs),
-        abridged=one.abridged is not None,
+        abridged=one.view.abridged is not None,
         versions=one.traits.versions,
         cache=preset.product.get("cache", one.traits.cache),
         tool_calls=one.traits.tool_calls,

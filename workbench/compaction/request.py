@@ -27,7 +27,7 @@ from workbench.compaction.outcome import Fate
 from workbench.compaction.render import PartLimits, RenderedMessage, RoleLabels, labelled, tagged
 from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.compaction.spans import indexes_of, spans_of
-from workbench.compaction.strategy import Answer, Requests, RequestSettings, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, Requests, RequestSettings, SummaryFailed, SummaryRequest
 from workbench.compaction.text import without_summary_tags
 from workbench.session import Message, Span
 from workbench.tokens.sizes import visible_chars
@@ -47,7 +47,7 @@ class RequestPrompt(Struct, frozen=True):
 
     `previous`: text of an earlier summary, "" for none. `carry_on`: `previous` is kept word for word in front of the
     new summary, instead of being merged into it. `second_look`: follow-up question about the answer, "" for none; its
-    answer replaces the first. """
+    answer replaces the first."""
 
     purpose: str
     text: str

@@ -14,7 +14,7 @@ from workbench.compaction.language import NAMES, Language, language_of, version_
 from workbench.compaction.policy import Policy
 from workbench.compaction.prompts import fill, load_prompt
 from workbench.compaction.request import ConversationStyle, Style
-from workbench.compaction.strategy import RequestSettings
+from workbench.compaction.summary_request import RequestSettings
 from workbench.compaction.vocabulary import EarlierSummary
 
 BuiltinText = Callable[[Language], str]
@@ -31,22 +31,22 @@ class TextPolicy(Policy):
 
     Where only a prompt is given, and that is in the other language, the language is the prompt's."""
 
-    worded: ClassVar[Mapping[str, BuiltinText]] = {}
+    builtin_texts: ClassVar[Mapping[str, BuiltinText]] = {}
     """The fields that hold such texts, prompts first, with what stands for one that is in the other language."""
 
     language: Language = vocabulary.language("en")
 
-    def said(self, field: str) -> str:
+    def sent_text(self, field: str) -> str:
         """A field's text as it is sent: the policy's own; where that is clearly in the other language, the shipped
         prompt's version in this one if it is a shipped prompt, else the shipped text of the field."""
         text: str = getattr(self, field)
         if language_of(text) in (None, self.language):
             return text
-        return version_of(text, self.language) or self.worded[field](self.language)
+        return version_of(text, self.language) or self.builtin_texts[field](self.language)
 
-    def unsaid(self) -> Iterator[str]:
+    def unsent_texts(self) -> Iterator[str]:
         """A sentence on each text of a person's own that is not sent for its language."""
-        for field, own in self.worded.items():
+        for field, own in self.builtin_texts.items():
             text: str = getattr(self, field)
             found = language_of(text)
             if found in (None, self.language) or text.strip() == own(found).strip():
@@ -74,7 +74,9 @@ class TextPolicy(Policy):
 def _language_of(given: Mapping[str, Any], policy: type[TextPolicy]) -> Language | None:
     """The language of the first prompt among these values."""
     named = {policy.today(name).name: value for name, value in given.items()}
-    prompts = (named[field] for field in policy.worded if "prompt" in field and isinstance(named.get(field), str))
+    prompts = (
+        named[field] for field in policy.builtin_texts if "prompt" in field and isinstance(named.get(field), str)
+    )
     return next(filter(None, map(language_of, prompts)), None)
 
 
@@ -112,4 +114,4 @@ class PromptPolicy(SummaryPolicy):
 
     def asks(self, **values: str) -> str:
         """The prompt in use, with `values` in the place of its placeholders."""
-        return fill(self.said("prompt").strip() or self.worded["prompt"](self.language), values)
+        return fill(self.sent_text("prompt").strip() or self.builtin_texts["prompt"](self.language), values)

@@ -18,15 +18,8 @@ from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, NewMessage, Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.settings import settings_of
-from workbench.compaction.strategy import (
-    Answer,
-    FailureKind,
-    ProgressStep,
-    Strategy,
-    Summary,
-    SummaryFailed,
-    SummaryRequest,
-)
+from workbench.compaction.strategy import ProgressStep, Strategy
+from workbench.compaction.summary_request import Answer, FailureKind, Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.session import Message, Text, pairs_of
@@ -46,7 +39,7 @@ def run(
 ) -> tuple[Outcome, list[SummaryRequest]]:
     """Drive the generator by hand, every request with the same answer, or with what is answered to it. `hears` is told
     its steps."""
-    generator = strategy.compact(context, policy)
+    generator = strategy.run(context, policy)
     requests: list[SummaryRequest] = []
     given: tuple[Answer, ...] | None = None
     while True:
@@ -261,7 +254,7 @@ def cancelled_is_not_failed(strategy: Strategy[Any], policy: Policy) -> None:
     """The generator may be closed at its first request, and nothing has changed."""
     context = talk()
     before = tuple(context.messages)
-    generator = strategy.compact(context, policy)
+    generator = strategy.run(context, policy)
     for asked in generator:
         if isinstance(asked, tuple):
             assert asked, "nothing is asked for with no request"
@@ -281,7 +274,7 @@ def what_is_not_smaller_says_so(strategy: Strategy[Any], policy: Policy) -> None
 
 def planning_needs_no_model_and_shows_the_request_as_it_would_be_sent(strategy: Strategy[Any], policy: Policy) -> None:
     context = talk()
-    planned = drive(strategy.compact(context, policy), estimate)
+    planned = drive(strategy.run(context, policy), estimate)
     _, requests = run(strategy, context, policy)
     assert planned.outcome.status != "unchanged"
     if requests:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.bench import Bench
-from workbench.compaction.strategy import Summary, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryRequest
 from workbench.summarizers.driver import Run
 from workbench.summarizers.named import Name
 from workbench.summarizers.patience import Limits, limits_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from workbench.bench import Bench
 from workbench.bench.assessment import Assessment, assess
-from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.summarizer import Summarizer
 

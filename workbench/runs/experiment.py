@@ -30,7 +30,8 @@ from workbench.analysis.retention import HeldFact
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState
 from workbench.bench.assessment import Assessment, assess
-from workbench.compaction.strategy import Answer, Compacting, Summary, SummaryFailed
+from workbench.compaction.strategy import Compacting
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed
 from workbench.runs.cost_estimate import request_costs_of
 from workbench.runs.live_run import FinishedRun, LiveRun, connect, drive_live
 from workbench.runs.questions import exam_of, in_batch, questions

@@ -19,7 +19,8 @@ from functools import cached_property
 from workbench.bench import Bench
 from workbench.bench.assessment import Assessment, assess
 from workbench.compaction.checks import Check
-from workbench.compaction.strategy import Compacting, Summary, SummaryFailed
+from workbench.compaction.strategy import Compacting
+from workbench.compaction.summary_request import Summary, SummaryFailed
 from workbench.session import Usage, fingerprint
 from workbench.summarizers import driver, journal, runs
 from workbench.summarizers.live_events import LiveEvent, OnLiveEvent, Used, nobody

@@ -27,7 +27,7 @@ from workbench.analysis.watched import Verdict
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, rule_states
 from workbench.compaction.outcome import Outcome
-from workbench.compaction.strategy import Answer, SummaryFailed
+from workbench.compaction.summary_request import Answer, SummaryFailed
 from workbench.runs.cost_estimate import request_costs_of
 from workbench.runs.live_run import LiveRun, connect, drive_live
 from workbench.session import fingerprint

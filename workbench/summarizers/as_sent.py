@@ -6,7 +6,7 @@ import json
 
 from workbench.base.secrets import masked_value
 from workbench.compaction.conversation import MessagesBody
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Session
 from workbench.summarizers.live import SPOKEN
 from workbench.summarizers.named import Name, way_of

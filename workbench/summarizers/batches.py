@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
-from workbench.compaction.strategy import Answer, Compacting, Requests, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import Compacting
+from workbench.compaction.summary_request import Answer, Requests, SummaryFailed, SummaryRequest
 from workbench.session import Session
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named
 from workbench.summarizers.driver import Run, run_turns

@@ -14,7 +14,7 @@ from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.secrets import error_line
 from workbench.base.text import clip
-from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.summarizer import Summarizer
 
 TIMEOUT_S = 600.0

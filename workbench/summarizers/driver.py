@@ -20,15 +20,8 @@ from workbench.base.secrets import error_line
 from workbench.base.text import whole
 from workbench.base.to_its_end import to_its_end
 from workbench.compaction.outcome import Outcome
-from workbench.compaction.strategy import (
-    Answer,
-    Compacting,
-    ProgressStep,
-    Requests,
-    Summary,
-    SummaryFailed,
-    SummaryRequest,
-)
+from workbench.compaction.strategy import Compacting, ProgressStep
+from workbench.compaction.summary_request import Answer, Requests, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.clocks import in_time
 from workbench.summarizers.summarizer import Answerer, Summarizer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.compaction.strategy import Answer, Summary, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
 
 SHARE = 12
 LEAST, MOST = 1500, 6000

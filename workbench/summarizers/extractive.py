@@ -12,7 +12,7 @@ from dataclasses import replace
 from workbench.base.secrets import without_secrets
 from workbench.compaction.marks import TemplateMark
 from workbench.compaction.memories import condense
-from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.digest import Digest, digest
 from workbench.summarizers.fitting import Line, Section, fit
 from workbench.summarizers.labels import EN, TOPICS, ZH, Labels, Topic, labels_for

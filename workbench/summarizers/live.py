@@ -17,7 +17,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.text import whole
-from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Session, Usage
 from workbench.summarizers.clocks import in_time
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named

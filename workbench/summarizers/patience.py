@@ -6,7 +6,7 @@ import asyncio
 import random
 from dataclasses import dataclass
 
-from workbench.compaction.strategy import SummaryFailed
+from workbench.compaction.summary_request import SummaryFailed
 from workbench.summarizers.connections import Connection
 from workbench.summarizers.troubles import Trouble
 

@@ -18,7 +18,7 @@ from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import exact_dollars
 from workbench.base.user_settings import most_dollars
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.clocks import standing_still
 from workbench.summarizers.connections import Connection

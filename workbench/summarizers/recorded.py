@@ -9,15 +9,8 @@ from dataclasses import replace
 from workbench.base.secrets import masked, masked_value
 from workbench.base.text import whole
 from workbench.compaction.outcome import Outcome
-from workbench.compaction.strategy import (
-    Answer,
-    Compacting,
-    ProgressStep,
-    Requests,
-    Summary,
-    SummaryFailed,
-    SummaryRequest,
-)
+from workbench.compaction.strategy import Compacting, ProgressStep
+from workbench.compaction.summary_request import Answer, Requests, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.server_forms import ServerSummary, block_of
 from workbench.summarizers.summarizer import Answerer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, SummaryFailed, SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade
 from workbench.summarizers.live_events import Ended, LiveEvent, Misbilled, bills, sentence

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from workbench.compaction.strategy import Answer, Summary, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
 from workbench.summarizers.live_events import Ended, OnLiveEvent, Sent, Wrote
 from workbench.summarizers.summarizer import Summarizer
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from workbench.compaction.conversation import MessagesBody, RequestBody, TextBody
 from workbench.compaction.prompts import fill, load_prompt
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest
 from workbench.compaction.text import without_summary_tags
 from workbench.summarizers.sections import Section, bare, sections_of, with_words
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 
 from workbench.base.errors import BadInput
-from workbench.compaction.strategy import Answer, FailureKind, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, FailureKind, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.connections import Connection
 from workbench.summarizers.live_events import Ended, OnLiveEvent, Sent, Wrote, nobody
 from workbench.summarizers.patience import limits_of

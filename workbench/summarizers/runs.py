@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.base.stamps import moment
 from workbench.base.text import whole
-from workbench.compaction.strategy import Answer, FailureKind, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, FailureKind, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.live_events import LiveEvent, bills, heard, sentence
 from workbench.summarizers.server_forms import ServerSummary, block_of

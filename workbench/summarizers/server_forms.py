@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
-from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.formats.anthropic_messages.signature import ID as ANTHROPIC
 from workbench.formats.openai_responses.signature import ID as RESPONSES
 from workbench.session import Opaque, Session, Usage

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from workbench.base.errors import BadInput
 from workbench.compaction.outcome import NewMessage, Outcome, Piece
-from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Message, Opaque, Session, Text, Usage
 from workbench.summarizers.clocks import in_time
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named

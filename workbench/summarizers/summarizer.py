@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from workbench.compaction.strategy import Answer, SummaryRequest
+from workbench.compaction.summary_request import Answer, SummaryRequest
 
 Answerer = Callable[[SummaryRequest], Answer]
 """A pure summarizer: no I/O, the same answer for the same request. Previews and the command line use these."""

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from workbench.base.secrets import MASK, error_line
-from workbench.compaction.strategy import FailureKind
+from workbench.compaction.summary_request import FailureKind
 from workbench.summarizers.bounds import OutOfBounds
 
 Remedy = Literal["retry", "shrink", "adapt", "none"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from workbench.base.errors import BadInput
 from workbench.base.reading import read_text
-from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.summarizer import Answerer
 
 

@@ -178,7 +178,7 @@ def test_the_policy_is_copied_as_toml_and_as_params(tmp_path: Path) -> None:
     desk.do("copy-toml", "copy-params")
     (tmp_path / "copied.toml").write_text(desk.sent[0])
     assert read_preset(tmp_path / "copied.toml").policy == desk.bench.policy
-    assert desk.bench.strategy.pasted.read(desk.sent[1]).policy == desk.bench.policy
+    assert desk.bench.strategy.parameters.read(desk.sent[1]).policy == desk.bench.policy
 
 
 # --- what other screens give back ---

@@ -20,7 +20,8 @@ from workbench.compaction.context import Context
 from workbench.compaction.conversation import MessagesBody, TextBody
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.prompts import load_prompt
-from workbench.compaction.strategy import Answer, Compacting, Summary, SummaryRequest
+from workbench.compaction.strategy import Compacting
+from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
 from workbench.session import Message, Session
 from workbench.session.masked import searched_message
 

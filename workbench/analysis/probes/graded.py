@@ -12,7 +12,7 @@ from msgspec import Struct
 from workbench.analysis.probes.asked import Arm, Exam
 from workbench.analysis.probes.lookup import Lookup
 from workbench.analysis.probes.probe import KINDS, RIGHT, Mark, Probe, ProbeKind, marked
-from workbench.compaction.strategy import Answer
+from workbench.compaction.summary_request import Answer
 
 DRAWS = 1_000
 """So many times the questions are drawn anew for an interval."""

@@ -3,7 +3,7 @@ session. The same questions put to the same arm in the same order are not asked 
 
 from __future__ import annotations
 
-from workbench.compaction.strategy import Answer, Summary
+from workbench.compaction.summary_request import Answer, Summary
 from workbench.summarizers import journal
 from workbench.summarizers.runs import Run
 

@@ -134,7 +134,7 @@ def diagnose(
     told(f"replaying the session under {preset.name}")
     played = replay(course, preset, context.limit)
     told("replaying the suggestions")
-    triggers = chosen.triggered(automatic, preset.policy)
+    triggers = chosen.read_triggers(automatic, preset.policy)
     found = layers(context)
     named = causes(context)
     largest = fillers.largest(context)

@@ -95,7 +95,7 @@ class ExchangeSummaryPolicy(SummaryPolicy):
     min_version: str = setting("", "versions", "The feature flag's minimum version. Empty: disabled.")
     bot_type: str = setting("", "versions", "Code-review bots (1, 2 and their names) never summarize.")
 
-    worded: ClassVar = {
+    builtin_texts: ClassVar = {
         "prompt": builtin_text("exchange-summary"),
         "summary_template": builtin_text("summary-node"),
         "reply": vocabulary.REPLIES.__getitem__,

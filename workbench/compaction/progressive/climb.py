@@ -30,7 +30,8 @@ from workbench.compaction.progressive.rungs import (
 )
 from workbench.compaction.progressive.task_type import TaskKind, task_type
 from workbench.compaction.prompts import load_prompt
-from workbench.compaction.strategy import Answer, ProgressStep, Requests, SummaryFailed
+from workbench.compaction.strategy import ProgressStep
+from workbench.compaction.summary_request import Answer, Requests, SummaryFailed
 from workbench.compaction.vocabulary import EarlierSummary
 
 CHAINS: dict[TaskKind, tuple[RungName, ...]] = {

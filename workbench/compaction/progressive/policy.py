@@ -84,7 +84,7 @@ class ProgressivePolicy(SummaryPolicy):
     importance_weights: ImportanceWeights = setting(ImportanceWeights(), "importance", "Points that each signal adds.")
     task_cutoffs: TaskCutoffs = setting(TaskCutoffs(), "task type", "Limits that decide the task type.")
 
-    worded: ClassVar = {
+    builtin_texts: ClassVar = {
         "rung_prompt": builtin_text("progressive-rung"),
         "full_prompt": builtin_text("progressive-full"),
     }
@@ -98,8 +98,8 @@ class ProgressivePolicy(SummaryPolicy):
 
     @property
     def rung_prompt_used(self) -> str:
-        return self.said("rung_prompt").strip() or self.worded["rung_prompt"](self.language)
+        return self.sent_text("rung_prompt").strip() or self.builtin_texts["rung_prompt"](self.language)
 
     @property
     def full_prompt_used(self) -> str:
-        return self.said("full_prompt").strip() or self.worded["full_prompt"](self.language)
+        return self.sent_text("full_prompt").strip() or self.builtin_texts["full_prompt"](self.language)

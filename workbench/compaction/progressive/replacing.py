@@ -30,7 +30,7 @@ from workbench.compaction.request import (
     truncation_for,
 )
 from workbench.compaction.spans import joined, kept_pieces, spans_of
-from workbench.compaction.strategy import Answer, Requests, RequestSettings, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, Requests, RequestSettings, SummaryFailed, SummaryRequest
 from workbench.compaction.vocabulary import EarlierSummary
 from workbench.session import Message, Span, Text
 

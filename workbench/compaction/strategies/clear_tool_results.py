@@ -23,7 +23,8 @@ from workbench.compaction.outcome import unchanged
 from workbench.compaction.policy import Converted, Policy, names_in, setting
 from workbench.compaction.replaced import Replacements
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.strategy import Compacting, ProgressStep, Remedy, Strategy, Traits, Trigger, with_verdict
+from workbench.compaction.strategy import Compacting, ProgressStep, Remedy, Strategy, Traits, Trigger
+from workbench.compaction.verdict import with_verdict
 from workbench.session import Block, Message, Text, ToolResult, ToolUse
 
 
@@ -222,7 +223,7 @@ STRATEGY = Strategy(
     traits=Traits(method="tool results cleared"),
     policy_type=ClearToolResultsPolicy,
     triggers=triggers,
-    when_due=compact,
+    compact=compact,
     meters={"tool calls": lambda context, policy: Uses()},
     unit="tool call",
     movable=False,

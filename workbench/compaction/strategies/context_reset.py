@@ -30,9 +30,11 @@ from workbench.compaction.prompts import fill
 from workbench.compaction.render import LABELS, WHOLE
 from workbench.compaction.request import UNBOUNDED, RequestPrompt, Truncation, ask_for_summary, labelled_style
 from workbench.compaction.spans import kept_pieces, spans_of
-from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, with_verdict
+from workbench.compaction.strategy import Compacting, Strategy, Trigger
 from workbench.compaction.summarizing import PromptPolicy, RequestShapePolicy, builtin_text
+from workbench.compaction.summary_request import SummaryFailed
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
+from workbench.compaction.verdict import with_verdict
 from workbench.session import Span
 
 TEMPLATES: dict[Language, str] = {
@@ -93,7 +95,7 @@ class ContextResetPolicy(PromptPolicy, RequestShapePolicy, TokenLimits):
     )
     unread: vocabulary.Unread = vocabulary.unread("keep")
 
-    worded: ClassVar = {
+    builtin_texts: ClassVar = {
         "prompt": builtin_text("context-reset"),
         "summary_template": TEMPLATES.__getitem__,
         "reply": vocabulary.REPLIES.__getitem__,
@@ -124,7 +126,7 @@ def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> C
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: every message is kept", trace)
     style = labelled_style(context.shape, LABELS[policy.language], WHOLE)
-    template = policy.said("summary_template")
+    template = policy.sent_text("summary_template")
     previous = text_of_summaries(context, head.in_request, template, *TEMPLATES.values())
     carry_on = policy.earlier_summary == "extend"
     prompt = RequestPrompt("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
@@ -134,7 +136,7 @@ def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> C
         return unchanged(context.messages, str(told), trace)
     summary, shown = told
     text = fill(template, {"summary": summary})
-    made = summary_messages(context, head, staying, "user", text, policy.said("reply"))
+    made = summary_messages(context, head, staying, "user", text, policy.sent_text("reply"))
     turn = min(last, default=stop)
     before = spans_of(sorted(index for index in staying if index < turn))
     after = spans_of(sorted(index for index in staying if index >= turn))
@@ -165,7 +167,7 @@ STRATEGY = Strategy(
     about="Replaces everything except system messages and pins with one summary. Limits the request to the model.",
     policy_type=ContextResetPolicy,
     triggers=triggers,
-    when_due=compact,
+    compact=compact,
     prompts={"context-reset": "prompt"},
     movable=False,
     lint=lambda policy: lint_prompt(policy.asks()),

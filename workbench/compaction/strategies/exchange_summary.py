@@ -36,15 +36,10 @@ from workbench.compaction.outcome import Fate, FateSpan, NewMessage, Outcome, Pi
 from workbench.compaction.prompts import fill
 from workbench.compaction.request import Excerpt, RequestPrompt, ask_for_summary, tagged_style, truncation_for
 from workbench.compaction.spans import joined, kept_pieces, spans_of, without
-from workbench.compaction.strategy import (
-    AbridgedHistory,
-    Compacting,
-    Strategy,
-    SummaryFailed,
-    Traits,
-    Trigger,
-    with_verdict,
-)
+from workbench.compaction.strategy import Compacting, Strategy, Traits, Trigger
+from workbench.compaction.strategy_view import AbridgedHistory, StrategyView
+from workbench.compaction.summary_request import SummaryFailed
+from workbench.compaction.verdict import with_verdict
 from workbench.session import Block, Message, Span, Text
 
 
@@ -129,7 +124,7 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
     carried = summaries_in_request(context, cut.earlier, policy.earlier_summary)
     prompt = RequestPrompt(
         "summary of the head",
-        policy.said("prompt").strip(),
+        policy.sent_text("prompt").strip(),
         text_of_summaries(context, carried),
         carry_on=policy.earlier_summary == "extend",
         language=policy.language,
@@ -142,9 +137,9 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
         return unchanged(context.messages, str(told), trace)
     summary, shown = told
 
-    template = policy.said("summary_template")
+    template = policy.sent_text("summary_template")
     if "{summary}" not in template:
-        template = policy.worded["summary_template"](policy.language)
+        template = policy.builtin_texts["summary_template"](policy.language)
         trace.append("the summary template lacks {summary}; the default template is used")
     text = fill(template, {"summary": summary, "abridged_history": retold.text})
     pieces = _pieces(context, policy, cut, staying, carried, text)
@@ -180,7 +175,7 @@ def _pieces(
     calls = tuple(call for index, call in found if index not in staying)
     newest = context.messages[cut.last.stop - 1]
     name, time = f"summary-{newest.id}", newest.time
-    reply: tuple[Block, ...] = (Text(policy.said("reply")),)
+    reply: tuple[Block, ...] = (Text(policy.sent_text("reply")),)
     node = Message(f"{name}:request", "user", (Text(text),), kind="summary", time=time)
     answer = Message(f"{name}:response", "assistant", reply if staying else (*reply, *calls), kind="summary", time=time)
     pieces: list[Piece] = [
@@ -225,16 +220,15 @@ STRATEGY = Strategy(
     about="Splits exchanges into head and tail by size. The head becomes one message: summary and abridged history.",
     policy_type=ExchangeSummaryPolicy,
     triggers=triggers,
-    when_due=compact,
+    compact=compact,
     idle=disabled,
     prompts={"exchange-summary": "prompt", "summary-node": "summary_template", "abridged-entry": ""},
     default_preset="augment-example",
     meters={"history": _history_size},
     unit="exchange",
     traits=Traits(versions=True, cache=True, tool_calls=True),
-    lint=lambda policy: lint_summary_prompt(policy.said("prompt")),
-    abridged=abridged,
-    pasted=flag(
+    lint=lambda policy: lint_summary_prompt(policy.sent_text("prompt")),
+    parameters=flag(
         "history_summary_params",
         ExchangeSummaryPolicy,
         (
@@ -253,4 +247,5 @@ STRATEGY = Strategy(
         defaults={"min_version": "3"},
         beside={"history_summary_min_version": "min_version"},
     ),
+    view=StrategyView(abridged=abridged),
 )

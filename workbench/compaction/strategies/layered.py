@@ -43,17 +43,11 @@ from workbench.compaction.request import (
 )
 from workbench.compaction.shape import Shape
 from workbench.compaction.spans import indexes_of, joined, kept_pieces, spans_of
-from workbench.compaction.strategy import (
-    Compacting,
-    MessageNote,
-    ProgressStep,
-    Strategy,
-    SummaryFailed,
-    SummaryRequest,
-    Trigger,
-    with_verdict,
-)
+from workbench.compaction.strategy import Compacting, ProgressStep, Strategy, Trigger
+from workbench.compaction.strategy_view import MessageNote, StrategyView
 from workbench.compaction.summarizing import PromptPolicy, builtin_text
+from workbench.compaction.summary_request import SummaryFailed, SummaryRequest
+from workbench.compaction.verdict import with_verdict
 from workbench.compaction.vocabulary import EarlierSummary, of_hundred
 from workbench.session import Message, Span, Text
 
@@ -95,7 +89,7 @@ class LayeredPolicy(PromptPolicy):
         120.0, "summary", "After this time, the newest rounds are kept without a summary.", unit="seconds", gt=0
     )
 
-    worded: ClassVar = {"prompt": builtin_text("layered-summary")}
+    builtin_texts: ClassVar = {"prompt": builtin_text("layered-summary")}
     converted: ClassVar = {"trigger_fraction": Converted("trigger_window_percent", of_hundred)}
 
 
@@ -280,12 +274,10 @@ STRATEGY = Strategy(
     about="Archives old rounds in a summary with fixed sections and compresses tool results by tool.",
     policy_type=LayeredPolicy,
     triggers=triggers,
-    when_due=compact,
+    compact=compact,
     prompts={"layered-summary": "prompt"},
     unit="round",
     lint=lint,
     faults=lambda policy, text: faults(text),
-    layers=prompt_layers,
-    prompt=prompt,
-    notes=notes,
+    view=StrategyView(layers=prompt_layers, prompt_parts=prompt, notes=notes),
 )

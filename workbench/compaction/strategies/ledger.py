@@ -42,17 +42,11 @@ from workbench.compaction.request import (
     truncation_for,
 )
 from workbench.compaction.spans import indexes_of, joined, kept_pieces, spans_of, without
-from workbench.compaction.strategy import (
-    Compacting,
-    ResultBudget,
-    Strategy,
-    SummaryFailed,
-    Traits,
-    Trigger,
-    with_verdict,
-)
+from workbench.compaction.strategy import Compacting, ResultBudget, Strategy, Traits, Trigger
 from workbench.compaction.summarizing import PromptPolicy, builtin_text
+from workbench.compaction.summary_request import SummaryFailed
 from workbench.compaction.triggers import TokenLimits, token_triggers
+from workbench.compaction.verdict import with_verdict
 from workbench.session import Message, Span, Text
 
 CALL_CHARS = 1_000
@@ -109,7 +103,7 @@ class LedgerPolicy(PromptPolicy, TokenLimits):
     request_char_limit: int = vocabulary.request_char_limit(400_000, needs=NARRATIVE)
     result_char_limit: int = vocabulary.result_char_limit(2_000, needs=NARRATIVE)
 
-    worded: ClassVar = {"prompt": builtin_text("ledger-narrative")}
+    builtin_texts: ClassVar = {"prompt": builtin_text("ledger-narrative")}
 
 
 def triggers(now: Gauge, policy: LedgerPolicy) -> tuple[Trigger, ...]:
@@ -310,9 +304,9 @@ STRATEGY = Strategy(
     traits=Traits(method="facts found by code"),
     policy_type=LedgerPolicy,
     triggers=triggers,
-    when_due=compact,
+    compact=compact,
     prompts={"ledger-narrative": "prompt"},
     lint=lambda policy: lint_prompt(policy.asks()),
     budget=budget_of,
-    unasked={"narrative_percent": 0},
+    offline_settings={"narrative_percent": 0},
 )

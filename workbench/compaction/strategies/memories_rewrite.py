@@ -23,14 +23,9 @@ from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, Outcome, Rung
 from workbench.compaction.policy import Converted, setting
 from workbench.compaction.prompts import fill
 from workbench.compaction.request import ask
-from workbench.compaction.strategy import (
-    Compacting,
-    Strategy,
-    SummaryFailed,
-    SummaryRequest,
-    Trigger,
-)
+from workbench.compaction.strategy import Compacting, Strategy, Trigger
 from workbench.compaction.summarizing import TextPolicy, builtin_text
+from workbench.compaction.summary_request import SummaryFailed, SummaryRequest
 from workbench.session import Message, Text
 
 
@@ -59,7 +54,7 @@ class MemoriesRewritePolicy(TextPolicy):
     )
 
     converted: ClassVar = {"earlier_summary": Converted()}
-    worded: ClassVar = {
+    builtin_texts: ClassVar = {
         "prompt": builtin_text("memories-rewrite"),
         "recent_memories_subprompt": builtin_text("recent-memories"),
     }
@@ -118,9 +113,9 @@ _FRAME = re.compile(r"</?[a-z_]+>|```\w*")
 def _request(older: list[str], recent: Sequence[str], room: int, policy: MemoriesRewritePolicy) -> SummaryRequest:
     """Each memory stands as a message of its own, so that an answer's lines can be traced to memories."""
     values = {"compression_target": str(room), "num_recent_memories_to_keep": str(len(recent))}
-    prompt = fill(policy.said("prompt"), values).strip()
+    prompt = fill(policy.sent_text("prompt"), values).strip()
     about_recent = fill(
-        policy.said("recent_memories_subprompt"), {**values, "recent_memories": "\n".join(recent)}
+        policy.sent_text("recent_memories_subprompt"), {**values, "recent_memories": "\n".join(recent)}
     ).strip()
     memories = tuple(Message(f"memory-{number}", "user", (Text(line),)) for number, line in enumerate(older, 1))
     parts = [prompt, "<memories>\n" + "\n".join(older) + "\n</memories>", *([about_recent] if recent else [])]
@@ -157,7 +152,7 @@ def _outcome(context: Context, memories: str, trace: list[str]) -> Outcome:
 
 def lint(policy: MemoriesRewritePolicy) -> tuple[str, ...]:
     """What is doubtful about the prompt, then about the numbers."""
-    found = list(lint_prompt(policy.said("prompt")))
+    found = list(lint_prompt(policy.sent_text("prompt")))
     target, keep = policy.compression_target, policy.num_recent_memories_to_keep
     if target < 50:
         found.append(f"compression_target = {target} loses much; use 50 to 100 lines.")
@@ -180,14 +175,14 @@ STRATEGY = Strategy(
     about="Rewrites the agent's long-term memories to fewer lines. Leaves the history unchanged.",
     policy_type=MemoriesRewritePolicy,
     triggers=triggers,
-    when_due=compact,
+    compact=compact,
     idle=lambda policy: "" if policy.prompt.strip() else "skipped: there is no prompt",
     prompts={"memories-rewrite": "prompt", "recent-memories": "recent_memories_subprompt"},
     default_preset="augment-memories",
     unit="memory",
     movable=False,
     lint=lint,
-    pasted=flag(
+    parameters=flag(
         "memories_params",
         MemoriesRewritePolicy,
         (

@@ -49,17 +49,10 @@ from workbench.compaction.request import (
     labelled_style,
 )
 from workbench.compaction.spans import kept_pieces, spans_of, without
-from workbench.compaction.strategy import (
-    Answer,
-    Compacting,
-    Requests,
-    RequestSettings,
-    Strategy,
-    SummaryFailed,
-    Trigger,
-    with_verdict,
-)
+from workbench.compaction.strategy import Compacting, Strategy, Trigger
+from workbench.compaction.summary_request import Answer, Requests, RequestSettings, SummaryFailed
 from workbench.compaction.triggers import message_triggers
+from workbench.compaction.verdict import with_verdict
 from workbench.compaction.window.ends import EventMeter, first_end, window_end
 from workbench.compaction.window.policy import BEGUN, DROPPED, MARKERS, OPENINGS, TEMPLATES, MessageWindowPolicy
 from workbench.session import Span
@@ -77,7 +70,7 @@ def prompt_of(policy: MessageWindowPolicy) -> str:
 
 
 def template_of(policy: MessageWindowPolicy) -> str:
-    return policy.said("summary_template") or TEMPLATES[policy.language]
+    return policy.sent_text("summary_template") or TEMPLATES[policy.language]
 
 
 def openings(policy: MessageWindowPolicy) -> tuple[TemplateMark, ...]:
@@ -116,7 +109,7 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
     summary, shown = told
     trace.append(f"the summary has {grouped(len(summary))} characters")
     text = apply_template(template_of(policy), summary)
-    made = summary_messages(context, head, staying, policy.summary_role, text, policy.said("reply"))
+    made = summary_messages(context, head, staying, policy.summary_role, text, policy.sent_text("reply"))
     if policy.reply_at == "summary":
         pieces = _pieces(context, policy, head, first, made)
     else:
@@ -262,7 +255,7 @@ STRATEGY = Strategy(
     policy_type=MessageWindowPolicy,
     triggers=triggers,
     meters={"events": lambda context, policy: EventMeter()},
-    when_due=compact,
+    compact=compact,
     prompts={"message-window": "prompt", "second-look": "", "split-round": ""},
     lint=lambda policy: lint_prompt(prompt_of(policy)),
     faults=faults,

@@ -27,13 +27,9 @@ from workbench.compaction.progressive.retained import described
 from workbench.compaction.progressive.rungs import RUNGS
 from workbench.compaction.progressive.task_type import task_type
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
-from workbench.compaction.strategy import (
-    Compacting,
-    MessageNote,
-    Strategy,
-    Trigger,
-    with_verdict,
-)
+from workbench.compaction.strategy import Compacting, Strategy, Trigger
+from workbench.compaction.strategy_view import MessageNote, StrategyView
+from workbench.compaction.verdict import with_verdict
 
 TOKENS, ROUNDS, MARKER, COMMAND = "remaining tokens", "rounds", "marker", "command"
 
@@ -76,7 +72,7 @@ def _token_trigger(now: Gauge, policy: ProgressivePolicy) -> Trigger:
 
 def compact(context: Context, policy: ProgressivePolicy, trace: list[str]) -> Compacting:
     """Fired by tokens or the user's command: the ladder. By rounds or the marker: the full summary at once."""
-    names = {trigger.name for trigger in STRATEGY.triggered(context, policy) if trigger.fires}
+    names = {trigger.name for trigger in STRATEGY.read_triggers(context, policy) if trigger.fires}
     climb = Climb(policy, context, context, trace=trace)
     climb.trace.append(described(context, climb.more))
     at_once = sorted(names - ({TOKENS, COMMAND} if policy.manual_runs == "ladder" else {TOKENS}))
@@ -129,7 +125,7 @@ STRATEGY = Strategy(
     about="Tries light strategies for the task type one after another; the last one is a full summary.",
     policy_type=ProgressivePolicy,
     triggers=triggers,
-    when_due=compact,
+    compact=compact,
     prompts={
         "progressive-rung": "rung_prompt",
         "progressive-rung-node": "",
@@ -140,6 +136,5 @@ STRATEGY = Strategy(
     movable=False,
     rungs=RUNGS,
     lint=_doubts,
-    notes=notes,
-    remark=remark,
+    view=StrategyView(notes=notes, remark=remark),
 )

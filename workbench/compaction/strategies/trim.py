@@ -18,8 +18,9 @@ from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
 from workbench.compaction.keeping import before_unread
 from workbench.compaction.outcome import Fate, NewMessage, Outcome, unchanged
 from workbench.compaction.policy import Converted, setting
-from workbench.compaction.strategy import Compacting, ProgressStep, Strategy, Traits, with_verdict
+from workbench.compaction.strategy import Compacting, ProgressStep, Strategy, Traits
 from workbench.compaction.triggers import MessageLimits, message_triggers
+from workbench.compaction.verdict import with_verdict
 
 Target = Literal["messages", "tokens", "percent_of_context", "percent_of_messages", "percent_of_window"]
 
@@ -164,5 +165,5 @@ STRATEGY = Strategy(
     traits=Traits(method="truncation"),
     policy_type=TrimPolicy,
     triggers=message_triggers,
-    when_due=compact,
+    compact=compact,
 )

@@ -40,9 +40,11 @@ from workbench.compaction.render import LABELS, WHOLE
 from workbench.compaction.request import RequestPrompt, ask_for_summary, labelled_style, truncation_for
 from workbench.compaction.restoring import RestoredFile, RestoreLimits, restored
 from workbench.compaction.spans import kept_pieces, spans_of
-from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, with_verdict
+from workbench.compaction.strategy import Compacting, Strategy, Trigger
 from workbench.compaction.summarizing import PromptPolicy, RequestShapePolicy, builtin_text
+from workbench.compaction.summary_request import SummaryFailed
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
+from workbench.compaction.verdict import with_verdict
 from workbench.session import Message, Span, Text
 
 TEMPLATES: dict[Language, str] = {
@@ -93,7 +95,7 @@ class UserMessagesPolicy(PromptPolicy, RequestShapePolicy, TokenLimits):
         50_000, "restored", "Limit for all restored files together.", unit="tokens", needs={"restore_files": ...}, ge=0
     )
 
-    worded: ClassVar = {
+    builtin_texts: ClassVar = {
         "prompt": builtin_text("user-messages"),
         "summary_template": TEMPLATES.__getitem__,
         "reply": vocabulary.REPLIES.__getitem__,
@@ -137,7 +139,7 @@ def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> C
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: every message is kept", trace)
     style = labelled_style(context.shape, LABELS[policy.language], WHOLE)
-    template = policy.said("summary_template")
+    template = policy.sent_text("summary_template")
     previous = text_of_summaries(context, head.in_request, template, *TEMPLATES.values())
     carry_on = policy.earlier_summary == "extend"
     prompt = RequestPrompt("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
@@ -149,7 +151,7 @@ def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> C
         return unchanged(context.messages, str(told), trace)
     summary, shown = told
     text = in_frame(template, summary, context, head, policy.language)
-    made = summary_messages(context, head, staying, "user", text, policy.said("reply"))
+    made = summary_messages(context, head, staying, "user", text, policy.sent_text("reply"))
     files = _files(context, policy, staying | frozenset(range(head.stop, len(context))), trace)
     news = [*made, *(file.made for file in files)]
     pieces = _pieces(context, policy, staying, words, news, kept_pieces([Span(head.stop, len(context))]))
@@ -260,7 +262,7 @@ STRATEGY = Strategy(
     policy_type=UserMessagesPolicy,
     triggers=triggers,
     meters={"reasoning": lambda context, policy: ReasoningMeter()},
-    when_due=compact,
+    compact=compact,
     prompts={"user-messages": "prompt"},
     default_preset="codex",
     movable=False,

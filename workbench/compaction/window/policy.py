@@ -187,7 +187,7 @@ class MessageWindowPolicy(PromptPolicy, RequestShapePolicy, MessageLimits):
         "first_in_request": Converted(),
         "request_from": Converted("request_cut", lambda old: "before_user_message" if old == "user_message" else "end"),
     }
-    worded: ClassVar = {
+    builtin_texts: ClassVar = {
         "prompt": builtin_text("message-window"),
         "summary_template": TEMPLATES.__getitem__,
         "reply": vocabulary.REPLIES.__getitem__,

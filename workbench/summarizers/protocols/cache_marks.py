@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.compaction.conversation import MessagesBody
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest
 
 MARK = {"type": "ephemeral"}
 

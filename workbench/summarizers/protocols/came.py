@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Session, Usage
 from workbench.summarizers.connections import Connection
 from workbench.summarizers.protocols.usage import ImpossibleUsage

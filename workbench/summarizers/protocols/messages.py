@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import BadInput
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.connections import (
     BUILT_IN,

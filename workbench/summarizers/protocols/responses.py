@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.protocols.came import (
     By,

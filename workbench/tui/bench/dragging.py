@@ -57,7 +57,7 @@ def dragged(host: Host, grip: Grip, tokens: int) -> None:
             take(host, partial(steps.split_at, id=id), key="split")
         return
     # What its mark was taken for may be older than the policy: an earlier move of the same drag has changed that.
-    now = bench.strategy.triggered(bench.context, bench.policy)[grip.number]
+    now = bench.strategy.read_triggers(bench.context, bench.policy)[grip.number]
     found = moved_trigger(bench.policy, now, grip.limit(tokens), bench.window)
     if found is None:
         host.tell("No setting determines this trigger.", bad=True)

@@ -62,7 +62,7 @@ def draw_budget(bar: BudgetBar, was: View | None, now: View) -> None:
         bench, plan, outcome = now.shown, now.shown.plan, now.shown.outcome
         gaps = now.bills.gaps_in(bench.epoch) if now.bills else ()
         after, compacts = size_after(bench), outcome.status != "unchanged"
-        parts = bench.strategy.layers(bench.context, outcome)
+        parts = bench.strategy.view.layers(bench.context, outcome)
         bar.about = "\n".join(_about_budget(bench, gaps))
         left = layers_after(bench.context, outcome) if compacts else ()
         limit, agents = bench.opened.limit, compacted_at(now.stretches, bench.epoch)

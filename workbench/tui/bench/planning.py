@@ -11,7 +11,7 @@ from itertools import count as count_from
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, steps
 from workbench.compaction.layers import layers_after
-from workbench.compaction.strategy import Answer, SummaryRequest
+from workbench.compaction.summary_request import Answer, SummaryRequest
 from workbench.formats.format import Progress
 from workbench.session import Message
 from workbench.tui.bench.counting import count
@@ -38,7 +38,7 @@ def planned(bench: Bench) -> None:
 
 def _measure(bench: Bench) -> None:
     bench.context.outcome_size(bench.outcome)
-    bench.strategy.layers(bench.context, bench.outcome)
+    bench.strategy.view.layers(bench.context, bench.outcome)
     layers_after(bench.context, bench.outcome)
 
 
@@ -199,7 +199,7 @@ def judge(host: Host, was: View | None, now: View) -> None:
     """Have what is shown checked, and remarked on by its strategy."""
     if is_tried(was, now):
         host.spawn("checks", run_checks, host)
-        if now.shown.strategy.remark is not None:
+        if now.shown.strategy.view.remark is not None:
             host.spawn("remark", find_remark, host)
 
 
@@ -215,7 +215,7 @@ async def run_checks(host: Host) -> None:
 async def find_remark(host: Host) -> None:
     """What the strategy says of the whole session."""
     bench = host.store.view.shown
-    if (remark := bench.strategy.remark) is not None:
+    if (remark := bench.strategy.view.remark) is not None:
         found = await asyncio.to_thread(remark, bench.layout.shape, bench.policy)
         if bench is host.store.view.shown:
             host.store.put(replace(host.store.view, remark=found))

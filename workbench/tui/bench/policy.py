@@ -59,10 +59,10 @@ def paste_params(host: Host) -> None:
     def pasted(answer: Answer[tuple[Strategy[Any], Policy]]) -> None:
         taking, policy = answer.value
         preset = replace(default_preset(taking.id), policy=policy, sources={})
-        said = f"pasted {taking.pasted.name}" if taking.pasted else ""
+        said = f"pasted {taking.parameters.name}" if taking.parameters else ""
         want(host, partial(steps.choose_preset, preset=preset), said=said)
 
-    host.ask(ask_params([one for one in (here, *others) if one.pasted]), pasted)
+    host.ask(ask_params([one for one in (here, *others) if one.parameters]), pasted)
 
 
 async def set_window(host: Host) -> None:
@@ -150,12 +150,12 @@ def copy_toml(host: Host) -> None:
 
 def no_params(view: View) -> str:
     strategy = view.bench.strategy
-    return "" if strategy.pasted else f"No product has parameters for {strategy.id}: copy the settings as TOML."
+    return "" if strategy.parameters else f"No product has parameters for {strategy.id}: copy the settings as TOML."
 
 
 def copy_params(host: Host) -> None:
     bench = host.store.bench
-    if (pasted := bench.strategy.pasted) is not None:
+    if (pasted := bench.strategy.parameters) is not None:
         _copy(host, pasted.write(bench.policy), pasted.name)
 
 

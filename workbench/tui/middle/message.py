@@ -9,7 +9,7 @@ from workbench.base.stamps import shown
 from workbench.bench import Bench
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, NewMessage
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Message, ToolResult, ToolUse
 from workbench.tokens.sizes import visible_chars
 from workbench.tui.middle.blocks import block_parts
@@ -86,7 +86,7 @@ def _notes(bench: Bench, index: int) -> Parts:
     from workbench.compaction.assembled.notes import notes_at
 
     parts = [Part(_note(noted), "warning" if noted.kind == "changed" else "dim") for noted in notes_at(shape, index)]
-    found = bench.strategy.notes(shape, bench.policy, index)
+    found = bench.strategy.view.notes(shape, bench.policy, index)
     return [*parts, *(Part(note.text, "warning" if note.warns else "dim") for note in found)]
 
 

@@ -37,7 +37,7 @@ def prompt_parts(view: View) -> Parts:
     after = bench.context if outcome.status == "unchanged" else bench.context.from_outcome(outcome)
     waits = _waits(bench)
     parts: Parts = [Part(f"Next prompt, in order{', with a placeholder for the summary' if waits else ''}", "title")]
-    for part in bench.strategy.prompt(after, bench.policy):
+    for part in bench.strategy.view.prompt_parts(after, bench.policy):
         place = f"prompt/{part.name}"
         is_open = view.folds is None or view.folds.is_open(place, usual=False)
         head = f"{'▾' if is_open else '▸'} {part.name} · {part.basis.value}{figure(part.tokens)} tokens"
@@ -240,9 +240,9 @@ def _split_in(bench: Bench) -> int:
 def abridged_parts(view: View) -> Parts:
     """The abridged history in the summary message; nothing where the strategy makes none."""
     bench = view.bench
-    if bench.strategy.abridged is None:
+    if bench.strategy.view.abridged is None:
         return []
-    abridged = bench.strategy.abridged(bench.plan.given, bench.policy, _split_in(bench))
+    abridged = bench.strategy.view.abridged(bench.plan.given, bench.policy, _split_in(bench))
     entries = abridged.entries
     size = sum(len(text) for _, text in entries)
     if not entries:

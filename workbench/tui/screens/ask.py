@@ -208,7 +208,7 @@ def ask_prompt_name(prompt: str) -> AskScreen[str]:
 
 def ask_params(strategies: Sequence[Strategy[Any]]) -> AskScreen[tuple[Strategy[Any], Policy]]:
     """Ask for the parameters of compaction as an agent's configuration has them, of strategies that read some."""
-    pasted = [one.pasted for one in strategies if one.pasted]
+    pasted = [one.parameters for one in strategies if one.parameters]
 
     def read(typed: str) -> Answer[tuple[Strategy[Any], Policy]]:
         if not typed.strip():

@@ -138,7 +138,7 @@ which is then in the list of prompts."""
 
     def _told(self, refused: str = "") -> None:
         """What is wrong with the text, or doubtful."""
-        doubts = self.bench.strategy.doubts(self.policy)
+        doubts = self.bench.strategy.prompt_problems(self.policy)
         lines = [f"✘ {refused}"] if refused else [f"! {doubt}" for doubt in doubts]
         lines = lines or ["✔ No problems found"]
         if is_asked(self.field):

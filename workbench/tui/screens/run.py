@@ -19,7 +19,7 @@ from textual.worker import Worker
 from workbench.base.errors import BadInput
 from workbench.base.to_its_end import to_its_end
 from workbench.bench import Bench
-from workbench.compaction.strategy import Answer, SummaryRequest
+from workbench.compaction.summary_request import Answer, SummaryRequest
 from workbench.runs.cost_estimate import RequestCost, request_costs
 from workbench.runs.drafts import Draft, draft_summarizer, drafts_of, user_writes
 from workbench.runs.live_run import LiveRun, connect, drive_live

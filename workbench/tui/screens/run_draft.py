@@ -17,7 +17,7 @@ from workbench.analysis.grounding import Ground
 from workbench.base.errors import BadInput
 from workbench.base.to_its_end import to_its_end
 from workbench.bench.assessment import Assessment, compute
-from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest
 from workbench.runs.drafts import Draft, requests_without_draft, rerun_with_drafts
 from workbench.runs.live_run import LiveRun
 from workbench.session import Usage

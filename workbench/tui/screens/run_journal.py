@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from workbench.bench import Bench
 from workbench.bench.assessment import Assessment
-from workbench.compaction.strategy import Answer, Summary, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
 from workbench.runs.drafts import Draft
 from workbench.runs.live_run import FinishedRun, LiveRun
 from workbench.summarizers import journal

@@ -12,7 +12,7 @@ from typing import Literal
 
 from workbench.base.figures import grouped
 from workbench.compaction.outcome import Outcome
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, StepTaken
 from workbench.summarizers.live_events import (

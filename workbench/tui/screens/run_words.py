@@ -16,7 +16,7 @@ from workbench.base.text import counted, plural
 from workbench.bench import Bench
 from workbench.bench.assessment import Assessment
 from workbench.compaction.outcome import verdict
-from workbench.compaction.strategy import SummaryFailed
+from workbench.compaction.summary_request import SummaryFailed
 from workbench.runs.cost_estimate import RequestCost
 from workbench.runs.drafts import Draft, requests_without_draft
 from workbench.session import Usage

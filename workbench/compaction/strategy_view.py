@@ -1,0 +1,56 @@
+"""What only a screen needs of a strategy: parts of its context, notes on messages, remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from workbench.compaction.context import Context
+from workbench.compaction.layers import Layer, layers
+from workbench.compaction.outcome import Outcome
+from workbench.compaction.policy import Policy
+from workbench.compaction.prompt_parts import PromptPart, prompt_parts
+from workbench.compaction.shape import Shape
+from workbench.session import Span
+
+P = TypeVar("P", bound=Policy)
+
+
+class MessageNote(Struct, frozen=True):
+    """A note next to one message. `warns`: something may be wrong."""
+
+    text: str
+    warns: bool = False
+
+
+class AbridgedHistory(Struct, frozen=True):
+    """A history retold without a model. `entries`: messages of the context and the text for them, oldest first, at most
+    `limit` characters; `whole` unless older entries did not fit. An entry about the time before the context has no
+    messages in it."""
+
+    entries: tuple[tuple[tuple[Span, ...], str], ...]
+    limit: int
+    whole: bool
+
+
+def _no_notes(*_: object) -> tuple[()]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyView(Generic[P]):
+    """How a screen shows a strategy's contexts. Every field has a default that suits any strategy."""
+
+    layers: Callable[[Context, Outcome], tuple[Layer, ...]] = layers
+    """Parts of a context by size."""
+    prompt_parts: Callable[[Context, P], tuple[PromptPart, ...]] = lambda context, policy: prompt_parts(context)
+    """Text of the whole next prompt, part by part."""
+    notes: Callable[[Shape, P, int], Iterable[MessageNote]] = _no_notes
+    """Notes on the message at an index."""
+    remark: Callable[[Shape, P], str] | None = None
+    """Sentence about the whole session; may take a second to compute."""
+    abridged: Callable[[Context, P, int], AbridgedHistory] | None = None
+    """History before the message at an index, retold without a model; None if the strategy retells none."""

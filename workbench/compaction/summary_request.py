@@ -1,0 +1,120 @@
+"""Requests for summaries that strategies yield, and the answers that they receive."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from workbench.base.secrets import masked
+from workbench.compaction.conversation import RequestBody
+from workbench.compaction.language import Language
+from workbench.compaction.marks import TemplateMark
+from workbench.session import Message, Tool, Usage
+from workbench.session.bounded import bounded_message
+from workbench.session.masked import searched_message, without_rests
+
+Form = Literal["prose", "sections", "memories", "narrative"]
+"""`narrative`: flowing text that tells why and how, beside entries that hold the rest word for word."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestSettings:
+    """What a strategy asks of a summarizer beside the words. `max_chars` and `max_lines` 0: no limit. `sections` are
+    the titles that a `form="sections"` answer must have, in order; in `form="memories"` each message is a memory, and
+    so is each line of the answer; `marks`, the fixed words that it must hold; `tools`, the definitions that are sent
+    with one text. `timeout_s` and `max_output_tokens` None: as long and as much as whoever is asked allows."""
+
+    form: Form = "prose"
+    sections: tuple[str, ...] = ()
+    marks: tuple[TemplateMark, ...] = ()
+    language: Language = "en"
+    max_chars: int = 0
+    max_lines: int = 0
+    temperature: float | None = None
+    timeout_s: float | None = None
+    max_output_tokens: int | None = None
+    tools: tuple[Tool, ...] = ()
+
+
+@dataclass(frozen=True)
+class SummaryRequest(RequestSettings):
+    """One call of a summarizer.
+
+    `messages` are the input messages of which it shows something, `prompt` is what is asked, and `body` is what would
+    be sent, prompt included: one text, or a conversation, which may hold more messages than are to be summarized.
+    `previous` is an earlier summary given as context (policy `earlier_summary`: nest or extend).
+    `chars` is about how much there is to summarize, for estimates that must not render the text.
+    `exact` is false when the request depends on an answer that was only estimated.
+    `seen(i)` says how many of the characters of `messages[i]` the summarizer sees: (seen, of). `masking` gives a
+    message without its secrets, which whoever asks may have found already.
+    """
+
+    purpose: str
+    messages: Sequence[Message]
+    prompt: str
+    body: RequestBody
+    previous: str = ""
+    chars: int = 0
+    exact: bool = True
+    seen: Callable[[int], tuple[int, int]] | None = None
+    masking: Callable[[Message], Message] = searched_message
+
+    @cached_property
+    def masked(self) -> tuple[Message, ...]:
+        """The messages without their secrets: what is made of them that no model writes."""
+        return tuple(map(self.masking, self.messages))
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return tuple(message.id for message in self.messages)
+
+    @cached_property
+    def text(self) -> str:
+        """The request as text: just what would be sent of one text, a conversation with its messages in tags."""
+        return self.body.text
+
+    @cached_property
+    def shown(self) -> str:
+        """The request as it is shown and kept: without what its cuts have left of secrets."""
+        return without_rests(self.text, map(bounded_message, self.messages), self.masked)
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of what would be sent: a recorded answer is found by it, not by order."""
+        sent = "\n".join([self.text, *(tool.schema for tool in self.tools)])
+        return hashlib.blake2b(sent.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summarizer's answer. `origins` gives, for an answer that can be traced, the message ids behind each line."""
+
+    text: str
+    model: str = ""
+    usage: Usage | None = None
+    seconds: float = 0.0
+    origins: tuple[tuple[str, ...], ...] = ()
+
+
+FailureKind = Literal["timeout", "overflow", "empty", "truncated", "refused", "inflated", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryFailed:
+    """Why there is no summary. Secrets in `detail` are masked: it may quote a server, and is shown and kept."""
+
+    kind: FailureKind
+    detail: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "detail", masked(self.detail))
+
+    def __str__(self) -> str:
+        return f"the summarizer failed ({self.kind})" + (f": {self.detail}" if self.detail else "")
+
+
+Answer = Summary | SummaryFailed
+Requests = tuple[SummaryRequest, ...]
