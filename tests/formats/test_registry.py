@@ -111,11 +111,11 @@ def plugged_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
         (about / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{name.partition('-')[0]} = {value}\n")
         (tmp_path / f"{name.replace('-', '_')}.py").write_text(module)
     monkeypatch.syspath_prepend(tmp_path)
-    for kept in (registry._plugged_in, registry._loaded):
-        kept.cache_clear()
+    for cached in (registry._plugin_ids, registry._loaded_or_error):
+        cached.cache_clear()
     yield tmp_path
-    for kept in (registry._plugged_in, registry._loaded):
-        kept.cache_clear()
+    for cached in (registry._plugin_ids, registry._loaded_or_error):
+        cached.cache_clear()
     for module in ("toy_tools", "clumsy_tools", "rusty_tools", "other_tools"):
         sys.modules.pop(module, None)
 

@@ -1,5 +1,6 @@
-"""Sessions on this machine, found in the places of every format or below a folder, and following one that grows.
+"""Search for sessions on this machine, in the places of every format or below a folder, and following of a growing
+file.
 
-Takes folders and files; returns `Found` sessions, each read in part, and marks by which one is followed. Nothing is
-changed, locked or held open. Unknown here: any format by name, strategies, counting of tokens, the screen.
+Returns `SessionGlance`s, each read in part, and marks by which changes are noticed. Files are not changed, locked or
+held open. Format names, strategies, token counts and screens are unknown here.
 """

@@ -1,7 +1,7 @@
-"""Agents' prompts for summaries, found on this machine: in recorded requests, and in the agents' own programs. None of
-them comes with the workbench.
+"""Agents' summary prompts on this machine: in recorded requests, and in the agents' programs. The workbench includes
+none of them.
 
-A program (`Format.program`) is read, never run (`literals.py`), also where it is packed into one binary.
+A program (`Format.program`) is read, never run (`literals.py`), even if it is packed into one binary.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from workbench.base.errors import BadInput
 from workbench.base.reading import open_file
 from workbench.finding.literals import (
-    Worded,
+    FoundText,
     instructed_literal,
     python_constant,
     requests_summary,
@@ -32,8 +32,7 @@ from workbench.session import Session
 
 @dataclass(frozen=True, slots=True)
 class AgentPrompt:
-    """A prompt as it was found: in which file, and where in it. `left_out` are parts that are filled in when it is sent
-    and that its text goes without."""
+    """A prompt with its file and its place in the file. `left_out` are inserted parts that its text lacks."""
 
     text: str
     file: Path
@@ -47,9 +46,9 @@ _BODIES = ("anthropic-messages", "openai-chat", "openai-responses", "gemini-body
 
 
 def recorded_prompts(path: Path) -> list[AgentPrompt]:
-    """The prompts with which requests end that ask for a summary of what stands before them, each once, the last
-    first: in a capture (HAR, claude-trace), in the body of one request, or in a session whose agent records its
-    requests. Raises BadInput as a load does."""
+    """Return the summary prompts at the end of recorded requests, each once, last first: in a capture (HAR,
+    claude-trace), in a request body, or in a session whose agent records its requests. Raises BadInput as a load
+    does."""
     found: dict[str, AgentPrompt] = {}
     for number, last in enumerate(_last_texts(path), 1):
         if requests_summary(last):
@@ -59,7 +58,7 @@ def recorded_prompts(path: Path) -> list[AgentPrompt]:
 
 
 def _last_texts(path: Path) -> Iterator[str]:
-    """Text at the end of each request; "" for one that does not end with a text of the user."""
+    """Yield the text at the end of each request; "" for one that does not end with a user's text."""
     parts = [part.id for part in files.parts_of(path)] or [""]
     for part in parts:
         session: Session = files.load(path, part=part)
@@ -75,7 +74,7 @@ def _last_texts(path: Path) -> Iterator[str]:
 # --- installed packages ---------------------------------------------------------------------------------------------
 
 
-_READ: dict[str, Callable[[str, str], Worded | None]] = {
+_READ: dict[str, Callable[[str, str], FoundText | None]] = {
     "constant": python_constant,
     "template": template_literal,
     "tagged": tagged_literal,
@@ -85,37 +84,37 @@ _READ: dict[str, Callable[[str, str], Worded | None]] = {
 
 
 def program_of(preset: str) -> Program | None:
-    """The program whose prompt a preset sends; None where no format knows one."""
+    """Return the program whose prompt a preset sends; None if no format knows one."""
     programs = (known.program for known in registry.every([]))
     return next((one for one in programs if one and one.preset == preset), None)
 
 
 def installed_prompts(preset: str, folders: Sequence[Path] = ()) -> list[AgentPrompt]:
-    """The prompts in the packages that lie in these folders, or, where none are named, in those of the command on PATH
-    and of the virtual environment that is active."""
+    """Return the prompts in the packages in these folders, or by default in those of the command on PATH and of the
+    active virtual environment."""
     program = program_of(preset)
     if program is None or program.sealed:
         return []
     files = (file for folder in folders or package_folders(program) for file in _files(folder, program))
-    found = [one for file in files for one in _held(file, program)]
+    found = [one for file in files for one in _prompts_in_file(file, program)]
     return [one for at, one in enumerate(found) if one.text not in {other.text for other in found[:at]}]
 
 
 def _files(folder: Path, program: Program) -> list[Path]:
-    """The files in a package that may hold the prompt; a binary that is installed alone is one itself."""
+    """Return the files in a package that may hold the prompt; a single binary is one itself."""
     return [folder] if folder.is_file() else [one for pattern in program.files for one in sorted(folder.rglob(pattern))]
 
 
-def _held(file: Path, program: Program) -> list[AgentPrompt]:
-    """The prompt in a file, none where there is none or several are that could be meant."""
+def _prompts_in_file(file: Path, program: Program) -> list[AgentPrompt]:
+    """Return the prompt in a file; none if there is no unique match."""
     found = {read for text in _around(file, program.name) if (read := _READ[program.kind](text, program.name))}
     read = next(iter(found)) if len(found) == 1 else None
     where = " ".join(program.name.split()) or "the whole text"
-    return [AgentPrompt(_in_order(read[0]), file, where, read[1])] if read else []
+    return [AgentPrompt(_without_trailing_space(read[0]), file, where, read[1])] if read else []
 
 
 def package_folders(program: Program) -> tuple[Path, ...]:
-    """Folders in which a program's package would be on this machine, or its binary where that is installed alone."""
+    """Return the folders in which a program's package would be on this machine, or its single binary."""
     found: list[Path] = []
     command = shutil.which(program.command) if program.command else None
     if command:
@@ -128,13 +127,13 @@ def package_folders(program: Program) -> tuple[Path, ...]:
 
 
 _WHOLE = 20_000_000
-"""Bytes up to which a program is read whole: no bundle of JavaScript is larger, but a binary that holds one is."""
+"""Largest program, in bytes, that is read entirely: larger than any JavaScript bundle."""
 _REACH = 40_000
-"""Bytes on both sides of a name that are read of a larger one."""
+"""Bytes read on both sides of a name in a larger program."""
 
 
 def _around(file: Path, name: str) -> Iterator[str]:
-    """The text of a program that holds a name, or, of a large one, the stretches around each."""
+    """Yield the text of a program that contains a name, or the parts around each occurrence in a large one."""
     try:
         with open_file(file) as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as data:
             if len(data) <= _WHOLE:
@@ -151,12 +150,12 @@ def _around(file: Path, name: str) -> Iterator[str]:
         return
 
 
-def _in_order(text: str) -> str:
+def _without_trailing_space(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().split("\n"))
 
 
 def searched_folders(preset: str) -> str:
-    """Folders in which `installed` looks by itself, in words; "" where no package of the agent can be read."""
+    """List the folders that `installed_prompts` searches by default; "" if no package of the agent can be read."""
     program = program_of(preset)
     if program is None or program.sealed:
         return ""
@@ -164,15 +163,15 @@ def searched_folders(preset: str) -> str:
 
 
 def prompts_in(preset: str, source: Path) -> list[AgentPrompt]:
-    """Prompts in a capture, a request's body, a session, a text, an agent's program, or a folder with any of these but
-    texts. Raises BadInput for a file that cannot be read."""
+    """Return prompts in a capture, a request body, a session, a text file, an agent's program, or a folder with any of
+    these except texts. Raises BadInput for an unreadable file."""
     if source.suffix in (".md", ".txt") and source.is_file():
-        text = _in_order(source.read_text("utf-8", "replace"))
+        text = _without_trailing_space(source.read_text("utf-8", "replace"))
         return [AgentPrompt(text, source, "the whole text")] if text else []
     if not source.is_dir():
         program = program_of(preset)
         is_program = program is not None and not program.sealed and source.is_file()
-        return (_held(source, program) if program and is_program else []) or recorded_prompts(source)
+        return (_prompts_in_file(source, program) if program and is_program else []) or recorded_prompts(source)
     found: list[AgentPrompt] = []
     for file in sorted(one for one in source.iterdir() if one.suffix in (".har", ".json", ".jsonl") and one.is_file()):
         try:

@@ -1,7 +1,7 @@
-"""Sessions on this machine: the files in the places of every agent, or below any folder, the newest first.
+"""Search for sessions: files in the places of every agent, or below any folder, newest first.
 
-The search looks at names and dates only; a file is read, in part, when its result is asked for. The walk does not
-follow links to folders, ends at a depth and a number of files, and opens regular files only.
+The search uses names and dates only; a file is read, in part, when its result is requested. It does not follow links to
+folders, stops at a depth and a number of files, and opens regular files only.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from workbench.formats.glance import SessionGlance
 from workbench.formats.machine import Place
 
 MOST = 50_000
-"""Files that one search looks at; what lies beyond is told as one that could not be read."""
+"""Files that one search examines; a further one is reported as unreadable."""
 
 DEEPEST = 12
-"""Folders below the root into which a search goes."""
+"""Folder levels below the root that are searched."""
 
-_PASSED_BY = frozenset([".git", "node_modules", ".venv", "venv", "__pycache__", "site-packages", ".tox", ".mypy_cache"])
+_SKIPPED = frozenset([".git", "node_modules", ".venv", "venv", "__pycache__", "site-packages", ".tox", ".mypy_cache"])
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """File or folder that may be a session, by its name. `tool` is the agent or ""; `size` is None for a folder
-    and where it was not read."""
+    """File or folder that may be a session, by its name. `tool` is the agent or ""; `size` in bytes is None for
+    folders, and if it was not read."""
 
     time: float
     path: Path
@@ -46,32 +46,32 @@ Result = SessionGlance | Unreadable
 
 
 def never() -> bool:
-    """For callers that do not cancel."""
+    """Return False, for callers that do not cancel."""
     return False
 
 
 def discover(
-    looked_at: Sequence[Place] | None = None, root: Path | None = None, cancelled: Callable[[], bool] = never
+    places: Sequence[Place] | None = None, root: Path | None = None, cancelled: Callable[[], bool] = never
 ) -> Iterator[Result]:
-    """Every session in the places of all agents, or below `root`, the newest file first, read when it is asked for.
+    """Yield every session in the places of all agents, or below `root`, newest file first, read on demand.
 
-    A database gives all its sessions at its position. Ends early when `cancelled` says so.
+    A database yields all its sessions in its place. Ends early if `cancelled` returns True.
     """
     found: list[Candidate] = []
-    over: list[Unreadable] = []
-    for candidate in below(root) if root else in_places(registry.places() if looked_at is None else looked_at):
+    unreadable: list[Unreadable] = []
+    for candidate in below(root) if root else in_places(registry.places() if places is None else places):
         if cancelled():
             return
         if isinstance(candidate, Candidate):
             found.append(candidate)
         else:
-            over.append(candidate)
+            unreadable.append(candidate)
     found.sort(key=lambda candidate: (-candidate.time, str(candidate.path)))
     for candidate in found:
         if cancelled():
             return
         yield from _results(candidate)
-    yield from over
+    yield from unreadable
 
 
 def _results(candidate: Candidate) -> Iterator[Result]:
@@ -82,13 +82,13 @@ def _results(candidate: Candidate) -> Iterator[Result]:
             yield result
 
 
-# --- where agents keep them -----------------------------------------------------------------------------------------
+# --- places of agents -----------------------------------------------------------------------------------------------
 
 
-def in_places(looked_at: Iterable[Place]) -> Iterator[Candidate | Unreadable]:
-    """The files of every place, each once, whichever place names it first. Places that are not there give nothing."""
+def in_places(places: Iterable[Place]) -> Iterator[Candidate | Unreadable]:
+    """Yield the files of every place, each once. Missing places yield nothing."""
     seen: set[tuple[int, int]] = set()
-    for place in looked_at:
+    for place in places:
         expected = registry.by_id(place.format)
         for pattern in place.patterns:
             for entry in _matching(place.folder, pattern.split("/")):
@@ -118,13 +118,13 @@ def _matching(folder: Path | str, names: Sequence[str]) -> Iterator[os.DirEntry[
 
 
 def _candidate(entry: os.DirEntry[str], time: float, tool: str, expected: Format | None) -> Candidate:
-    """The file, or the folder that it marks as a session."""
+    """Return the file, or the session folder that it marks."""
     path = Path(entry.path)
     return Candidate(time, _folder_marked(path) or path, tool, expected)
 
 
 def is_session_folder(path: Path) -> bool:
-    """True for a folder that is a session itself."""
+    """Return True for a folder that is a session."""
     try:
         return bool(registry.detect_folder(path))
     except (BadInput, OSError):
@@ -132,13 +132,13 @@ def is_session_folder(path: Path) -> bool:
 
 
 def _folder_marked(path: Path) -> Path | None:
-    """The folder that is a session because this file lies in it: a task, a conversation, a session of an SDK."""
+    """Return the session folder that contains this file as its mark: a task, a conversation, an SDK session."""
     levels = _marks_in(path.parent.name).get(path.name)
     return None if levels is None else path.parents[levels]
 
 
 def _marks_in(folder: str) -> dict[str, int]:
-    """Names of files that mark a session in a folder called `folder`, with the levels from there up to the session."""
+    """Return names of files that mark a session in a folder called `folder`, with the levels up to the session."""
     found = {}
     for inner, name in _marks():
         if not inner or inner[-1] == folder:
@@ -148,7 +148,7 @@ def _marks_in(folder: str) -> dict[str, int]:
 
 @cache
 def _marks() -> tuple[tuple[list[str], str], ...]:
-    """Folders and name of each path by which a format knows the folder of a session."""
+    """Return folders and name of each path that marks a session folder of a format."""
     paths = [mark.split("/") for known in registry.every([]) for mark in known.marks]
     return tuple((path[:-1], path[-1]) for path in paths)
 
@@ -157,7 +157,7 @@ def _marks() -> tuple[tuple[list[str], str], ...]:
 
 
 def below(root: Path) -> Iterator[Candidate | Unreadable]:
-    """Files and folders below `root` that may be sessions, by their names. Links to folders are not followed."""
+    """Yield files and folders below `root` that may be sessions, by name. Links to folders are not followed."""
     suffixes = (".jsonl", ".json", *{one for known in registry.every([]) for one in known.suffixes})
     waiting: list[tuple[str, int]] = [(str(root), 0)]
     count = 0
@@ -170,7 +170,7 @@ def below(root: Path) -> Iterator[Candidate | Unreadable]:
             continue
         for entry in entries:
             if _is_folder(entry, follow=False):
-                if depth < DEEPEST and entry.name not in _PASSED_BY:
+                if depth < DEEPEST and entry.name not in _SKIPPED:
                     waiting.append((entry.path, depth + 1))
             elif entry.name.endswith(suffixes):
                 count += 1
@@ -185,7 +185,7 @@ def below(root: Path) -> Iterator[Candidate | Unreadable]:
 
 
 def _entries(folder: Path | str) -> list[os.DirEntry[str]]:
-    """Entries of a folder; none where it cannot be listed, is a file or does not exist."""
+    """Return a folder's entries; none if it cannot be listed, is a file, or does not exist."""
     try:
         with os.scandir(folder) as found:
             return sorted(found, key=lambda entry: entry.name)

@@ -1,7 +1,7 @@
-"""A session file that its agent still writes: whether it has changed, and what of it is finished. Nothing is held open.
+"""Following of a session file that its agent still writes: change marks, and reading without a partial last line.
 
-It is read anew as a whole: a new line may change what older ones mean (a rewind, a compaction, an answer spread over
-several lines). That is done where nobody waits for it.
+The file is read again entirely, because a new line may change the meaning of older ones (a rewind, a compaction, a
+response spread over several lines). Files are not held open.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from workbench.formats.kit.ends import are_lines
 from workbench.session import Session
 
 Mark = tuple[tuple[int, int, int], ...]
-"""Inode, bytes and nanoseconds of the last change, of a file and the files that belong to it."""
+"""Inode, bytes and nanoseconds of the last change, for a file and the files that belong to it."""
 
 
 def file_mark(path: Path | str) -> Mark | None:
-    """None where the file is not there. Of a folder count what lies in it and its events, of a database its write-ahead
-    log."""
+    """Return the mark of a file, None if it does not exist. It covers a folder's files and events, and a database's
+    write-ahead log."""
     marks = tuple(_marks(path))
     return marks or None
 
@@ -54,9 +54,9 @@ def _names_in(folder: Path | str) -> list[str]:
 
 
 def read_finished(path: Path, part: str = "", progress: Progress = no_progress) -> Session:
-    """The session without a last line that is still being written. Raises BadInput as `load` does.
+    """Read the session without a last line that is still being written. Raises BadInput as `load` does.
 
-    A document that is just being rewritten is refused, too: it will have changed again soon.
+    A document that is being rewritten is rejected as well; it will change again soon.
     """
     if path.is_dir():
         return load(path, progress)
@@ -64,7 +64,7 @@ def read_finished(path: Path, part: str = "", progress: Progress = no_progress) 
 
 
 def without_partial_line(data: bytes) -> bytes:
-    """A file of lines up to its last whole one; anything else as it is."""
+    """Return a file of lines up to its last complete one; any other file unchanged."""
     end = data.rfind(b"\n") + 1
     rest = data[end:]
     if not end or not rest.strip() or not are_lines(data[: 1 << 20], b""):

@@ -1,7 +1,7 @@
-"""Sessions at a glance: format, title and figures from the two ends of a file of any size, or as its format tells them.
+"""Sessions at a glance: format, title and figures from the two ends of a file of any size, or from its format.
 
-Figures are of the last call that the tail shows, compactions those seen. Where the head shows calls and the tail none,
-its lines are long: then the tail begins further back.
+Figures are of the last call in the tail; compactions are those seen. If the head shows calls and the tail none, its
+lines are long, and more of the tail is read.
 """
 
 from __future__ import annotations
@@ -24,25 +24,26 @@ from workbench.formats.look import Look
 from workbench.session import Session
 
 LOOKED_AT = 64 << 20
-"""Bytes of a file up to which all of it may be read to recognise its format; of a larger one its beginning."""
+"""Largest file, in bytes, that may be read entirely for recognition; of larger ones, only the beginning."""
 
 FURTHER_BACK = (16 * REACH, 256 * REACH)
-"""Bytes read at the end of a file, one after the other, until they show a call."""
+"""Bytes read at the end of a file, in turn, until they show a call."""
 
 EXPORT = 4 << 20
-"""Bytes of an export up to which all of it is read: which usage is stale is said anywhere in it."""
+"""Bytes of an export that are read entirely, because marks of stale usage may be anywhere in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A file that looked like a session by its name only, and why it is none."""
+    """A file that only looked like a session by its name, and the reason why it is none."""
 
     path: Path
     reason: str
 
 
 def glance(path: Path, expected: Format | None = None) -> SessionGlance | Unreadable:
-    """The session at `path`, or the file as one where it has several. `expected` is the format that is tried first."""
+    """Return the session at `path`, or the file as one if it has several. `expected` is the format that is tried
+    first."""
     try:
         if path.is_dir():
             return _glance_folder(path)
@@ -53,7 +54,7 @@ def glance(path: Path, expected: Format | None = None) -> SessionGlance | Unread
 
 
 def glances(path: Path, expected: Format | None = None) -> list[SessionGlance | Unreadable]:
-    """The session at `path`; of a database, each of its sessions where the format lists them."""
+    """Return the session at `path`, or each session of a database whose format lists them."""
     try:
         if path.is_dir():
             return [_glance_folder(path)]
@@ -67,7 +68,7 @@ def glances(path: Path, expected: Format | None = None) -> list[SessionGlance | 
 
 
 def _recognised(path: Path, ends: Ends, expected: Format | None) -> Format:
-    """The format of a file: the expected one by the head alone; any other may ask for the rest of the file."""
+    """Return the format of a file: the expected one by the head alone; any other may read the rest of the file."""
     if expected is not None and expected.recognise(Look.of(ends.head, path)):
         return expected
     whole = ends.size <= LOOKED_AT
@@ -75,7 +76,7 @@ def _recognised(path: Path, ends: Ends, expected: Format | None) -> Format:
 
 
 def _glance_folder(path: Path) -> SessionGlance | Unreadable:
-    """A session that is kept as a folder. Raises BadInput for any other folder."""
+    """Return a session stored as a folder. Raises BadInput for any other folder."""
     known, _ = registry.detect_folder(path)
     if known.codec.glance and (found := known.codec.glance(path)):
         return found
@@ -86,9 +87,9 @@ def _glance_folder(path: Path) -> SessionGlance | Unreadable:
 
 
 def _glance_file(path: Path, known: Format, ends: Ends) -> SessionGlance:
-    """A session as its format tells it, or by the two ends of its file. Raises BadInput."""
-    if known.codec.glance and (told := known.codec.glance(path)):
-        return told
+    """Return a session from its format, or from the two ends of its file. Raises BadInput."""
+    if known.codec.glance and (found_by_format := known.codec.glance(path)):
+        return found_by_format
     if CARRIED.encode() in ends.head + ends.tail:
         ends = ends_of(path, EXPORT)
     found = SessionGlance(path, ends.size, ends.time, known.id, known.title)
@@ -100,8 +101,8 @@ def _glance_file(path: Path, known: Format, ends: Ends) -> SessionGlance:
 
 
 def _session(path: Path, known: Format, ends: Ends) -> tuple[Session | None, bool]:
-    """Return the session that the ends hold, None where half a file cannot be read, and True where it shows the newest
-    call of the file; reads further back in a long file until it does. Raises BadInput for a bad complete file."""
+    """Return the session in the ends, None if partial data cannot be read; and True if it shows the newest call. Reads
+    further back in a long file until it does. Raises BadInput for an invalid complete file."""
     session = _read(path, known, ends)
     if ends.is_whole:
         return session, True
@@ -111,7 +112,7 @@ def _session(path: Path, known: Format, ends: Ends) -> tuple[Session | None, boo
         ends = ends_of(path, reach)
         session = _read(path, known, ends) or session
     in_head = _calls(_read(path, known, replace(ends, tail=b"")))
-    for back in () if ends.head.startswith(ZSTD) else FURTHER_BACK:  # of a compressed file only the head is read
+    for back in () if ends.head.startswith(ZSTD) else FURTHER_BACK:  # only the head of a compressed file is read
         if session is None or not in_head or _calls(session) > in_head:
             return session, True
         ends = ends_of(path, reach, back)
@@ -122,7 +123,7 @@ def _session(path: Path, known: Format, ends: Ends) -> tuple[Session | None, boo
 
 
 def _calls(session: Session | None) -> int:
-    """How many calls of a session have their usage recorded."""
+    """Return the number of calls with recorded usage."""
     return sum(message.bill > 0 for message in session.messages) if session else 0
 
 
@@ -134,12 +135,12 @@ def _read(path: Path, known: Format, ends: Ends) -> Session | None:
         try:
             return believed(known.codec.read(path, data, no_progress), is_complete=False)
         except BadInput:
-            continue  # half a document says nothing against the whole of it
+            continue  # a partial document proves nothing about the file
     return None
 
 
 def _folder_by_hash(session: Session, known: Format) -> str:
-    """The folder of a session that records only a hash of it; "" where no folder is known that has it."""
+    """Return the folder of a session that records only its hash; "" if no known folder matches."""
     addressed = known.codec.addressed
     return addressed(session, b"", session.id, ()).folder if session.facts.project and addressed else ""
 

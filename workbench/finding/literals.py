@@ -1,9 +1,8 @@
-"""A prompt in the source of a program, which is read and never run: a constant of Python, a template literal of
-JavaScript that a name leads to, or, in a bundle whose names were taken out, one by the tags that are in it and by what
-is done with it.
+"""Search for a prompt in a program's source, which is read and never run.
 
-Each is found in a text by a name or a tag, as the text that is said and the expressions that are left out of it; None
-where there is none, or where several could be meant.
+A prompt is a Python constant, a named JavaScript template literal, or, in a minified bundle, a literal found by its
+tags and use. Each search takes a source and a name or tag; it returns the text without its inserted expressions, and
+those expressions; None if there is no match, or no unique one.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-Worded = tuple[str, tuple[str, ...]]
-"""A text, and what is filled into it when it is used, which it goes without."""
+FoundText = tuple[str, tuple[str, ...]]
+"""A text, and the expressions that the program inserts, which are left out of it."""
 
 _SHORTEST = 200
-"""Characters: what a person types to have something summed up is mostly shorter, a tool's prompt is not."""
+"""Characters of the shortest prompt; users' requests for a summary are mostly shorter."""
 _SIGNS = (
     re.compile(r"summar|compact|snapshot|hand-?off|checkpoint", re.IGNORECASE),
     re.compile(r"conversation|context|history|session|messages", re.IGNORECASE),
@@ -24,15 +23,15 @@ _SIGNS = (
 
 
 def requests_summary(text: str) -> bool:
-    """Whether a text asks for a summary, as a tool's prompt does."""
+    """Return True if a text requests a summary in the way an agent's prompt does."""
     return len(text) >= _SHORTEST and all(sign.search(text) for sign in _SIGNS)
 
 
 _FILLED = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
-def python_constant(source: str, name: str) -> Worded | None:
-    """A text that is given to a name in a module or a class, without what is filled into it."""
+def python_constant(source: str, name: str) -> FoundText | None:
+    """Return the text assigned to a name in a module or class, without its placeholders."""
     try:
         nodes = [*ast.walk(ast.parse(source))]
     except (SyntaxError, ValueError, RecursionError):
@@ -46,13 +45,13 @@ def python_constant(source: str, name: str) -> Worded | None:
     return None
 
 
-def whole_text(source: str, name: str) -> Worded | None:
-    """All of a file that holds a prompt and nothing else."""
+def whole_text(source: str, name: str) -> FoundText | None:
+    """Return the text of a file that contains only a prompt."""
     return (source, ()) if source.strip() else None
 
 
-def template_literal(source: str, name: str) -> Worded | None:
-    """The template literal that a constant of JavaScript is, or that a function returns, without its expressions."""
+def template_literal(source: str, name: str) -> FoundText | None:
+    """Return the template literal of a JavaScript constant or of a function's return, without its expressions."""
     for opening in (rf"\b(?:const|var|let)\s+{name}\s*=\s*`", rf"\bfunction\s+{name}\s*\([^)]*\)\s*\{{"):
         if found := re.search(opening, source):
             start = found.end()
@@ -65,31 +64,31 @@ def template_literal(source: str, name: str) -> Worded | None:
     return None
 
 
-def tagged_literal(source: str, tag: str) -> Worded | None:
-    """The template literal of a bundle without names that holds a tag and asks for a summary: the one for the whole
-    conversation, not one of those for a part of it, between which the bundle chooses by "up_to".
+def tagged_literal(source: str, tag: str) -> FoundText | None:
+    """Return the template literal of a minified bundle that contains a tag and requests a summary of the entire
+    conversation, not the variant for a part of it that the bundle chooses by "up_to".
 
-    None where there is none, or more than one that differ.
+    None without a match, or with several different ones.
     """
     found: dict[str, tuple[str, ...]] = {}
     for at in _places(source, tag):
-        start = _opened(source, at)
+        start = _literal_start(source, at)
         named = _NAMED.search(source, max(0, start - 40), start)
         literal = _literal(source, start) if named else None
         if literal is None or named is None or not requests_summary(literal[0]) or _is_partial(source, named[1]):
             continue
-        text, left_out = _filled(source, start, literal)
+        text, left_out = _with_inserted_texts(source, start, literal)
         found[text] = left_out
     whole = [one for one in found.items() if not one[1]] or [*found.items()]
     return whole[0] if len(whole) == 1 else None
 
 
-def instructed_literal(source: str, tag: str) -> Worded | None:
-    """The template literal of a bundle without names that opens with a tag's own line, after the sentence that is sent
-    before it: a string that stands before its name in a list. None where there is none, or more than one."""
+def instructed_literal(source: str, tag: str) -> FoundText | None:
+    """Return the template literal of a minified bundle that opens with a tag's own line, preceded by the instruction
+    sent before it: a string listed before its name. None without a unique match."""
     found: set[str] = set()
     for at in _places(source, tag):
-        start = _opened(source, at)
+        start = _literal_start(source, at)
         named = _NAMED.search(source, max(0, start - 40), start)
         literal = _literal(source, start) if named else None
         if literal is None or literal[1] or named is None or not named[1]:
@@ -100,8 +99,7 @@ def instructed_literal(source: str, tag: str) -> Worded | None:
 
 
 _NAMED = re.compile(r"(?:([A-Za-z_$][\w$]*)=\[?|\breturn\s*|\+\s*)`$")
-"""What stands before a literal that is given to a name, alone or as the first of a list, returned, or put behind
-another."""
+"""Code before a literal that is assigned to a name, alone or first in a list, returned, or appended."""
 
 
 def _places(source: str, words: str) -> Iterator[int]:
@@ -111,8 +109,8 @@ def _places(source: str, words: str) -> Iterator[int]:
         at = source.find(words, at + 1)
 
 
-def _opened(source: str, at: int) -> int:
-    """Behind the last backtick before a place that is not escaped."""
+def _literal_start(source: str, at: int) -> int:
+    """Return the index after the last unescaped backtick before a place."""
     tick = source.rfind("`", 0, at)
     while tick > 0 and source[tick - 1] == "\\":
         tick = source.rfind("`", 0, tick)
@@ -120,29 +118,29 @@ def _opened(source: str, at: int) -> int:
 
 
 def _is_partial(source: str, name: str | None) -> bool:
-    """Whether a bundle takes what has this name for a part of a conversation, from or up to a message."""
+    """Return True if a bundle uses the text of this name for part of a conversation, from or up to a message."""
     return bool(name) and bool(re.search(rf'"up_to"\s*\?(?:[\w$]+:)?{re.escape(name or "")}(?![\w$])', source))
 
 
-def _filled(source: str, start: int, literal: Worded) -> Worded:
-    """A literal with those of its expressions that are names of other texts of the bundle in their places."""
+def _with_inserted_texts(source: str, start: int, literal: FoundText) -> FoundText:
+    """Return a literal with expressions replaced that are names of other texts of the bundle."""
     texts = {name: text for name in literal[1] if (text := _text_of_name(source, start, name)) is not None}
     return _literal(source, start, texts) or literal
 
 
 _DEEPEST = 3
-"""How many texts may stand in one another."""
+"""Nesting depth of texts inserted into texts."""
 
 
 def _text_of_name(source: str, start: int, name: str, depth: int = 1) -> str | None:
-    """The text that was given to a name last before a place, with those that are in it. A name of one letter is that of
-    what a function is given."""
+    """Return the text last assigned to a name before a place, with inserted texts filled in. One-letter names are
+    function parameters, and not followed."""
     if not re.fullmatch(r"[A-Za-z_$][\w$]+", name) or depth > _DEEPEST:
         return None
-    given = [*re.compile(rf"(?<![\w$.]){re.escape(name)}=([`'\"])").finditer(source, 0, start)][-1:]
-    if not given:
+    assignments = [*re.compile(rf"(?<![\w$.]){re.escape(name)}=([`'\"])").finditer(source, 0, start)][-1:]
+    if not assignments:
         return None
-    sign, at = given[0][1], given[0].end()
+    sign, at = assignments[0][1], assignments[0].end()
     if sign != "`":
         quoted = re.compile(rf"((?:[^{sign}\\\n]|\\.)*){sign}").match(source, at)
         return _unescaped(quoted[1]) if quoted else None
@@ -158,43 +156,43 @@ _ESCAPED = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-f
 
 
 def _unescaped(text: str) -> str:
-    return _ESCAPED.sub(_meant, text)
+    return _ESCAPED.sub(_unescaped_character, text)
 
 
-def _meant(escape: re.Match[str]) -> str:
+def _unescaped_character(escape: re.Match[str]) -> str:
     code = escape[1] or escape[2] or escape[3]
     if not code:
         return _ESCAPES.get(escape[4], escape[4])
     return chr(int(code, 16)) if int(code, 16) < 0x110000 else ""
 
 
-def _literal(source: str, at: int, texts: Mapping[str, str] = {}) -> Worded | None:
-    """What stands from `at` up to the next backtick that is not escaped, with `texts` for the expressions so named; the
+def _literal(source: str, at: int, texts: Mapping[str, str] = {}) -> FoundText | None:
+    """Return the text from `at` to the next unescaped backtick, with `texts` inserted for expressions of those names;
     other expressions are left out."""
-    said: list[str] = []
+    parts: list[str] = []
     left_out: list[str] = []
     while at < len(source):
         if source[at] == "`":
-            return "".join(said), tuple(left_out)
+            return "".join(parts), tuple(left_out)
         if escape := _ESCAPED.match(source, at):
-            said.append(_meant(escape))
+            parts.append(_unescaped_character(escape))
             at = escape.end()
         elif source.startswith("${", at):
-            end = _behind(source, at + 2)
+            end = _expression_end(source, at + 2)
             name = source[at + 2 : end - 1].strip()
             if name in texts:
-                said.append(texts[name])
+                parts.append(texts[name])
             else:
                 left_out.append(name)
             at = end
         else:
-            said.append(source[at])
+            parts.append(source[at])
             at += 1
     return None
 
 
-def _behind(source: str, at: int) -> int:
-    """Behind the brace that closes an expression."""
+def _expression_end(source: str, at: int) -> int:
+    """Return the index after the brace that closes an expression."""
     depth = 1
     while at < len(source) and depth:
         depth += {"{": 1, "}": -1}.get(source[at], 0)

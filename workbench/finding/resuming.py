@@ -50,8 +50,8 @@ def _is_in_place(path: Path, format: str) -> bool:
         if place.format == format and found.is_relative_to(place.folder):
             names = found.relative_to(place.folder).parts
             for pattern in place.patterns:
-                wanted = pattern.split("/")
-                whole = len(names) == len(wanted) or (path.is_dir() and len(names) < len(wanted))
-                if whole and all(map(fnmatchcase, names, wanted)):
+                pattern_names = pattern.split("/")
+                whole = len(names) == len(pattern_names) or (path.is_dir() and len(names) < len(pattern_names))
+                if whole and all(map(fnmatchcase, names, pattern_names)):
                     return True
     return False

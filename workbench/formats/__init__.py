@@ -1,5 +1,5 @@
-"""On-disk formats: a package for each, which recognises, reads, writes and judges the files of one tool.
+"""File formats of sessions: one package per format, which recognises, reads, writes and validates an agent's files.
 
-In come a file's bytes; out goes a `Session`, and of a session and a context the bytes of a new file.
-`registry` lists the formats, `files` opens a session, `export` writes one. Not known here: strategies, tokens, screens.
+`registry` lists the formats, `files` opens a session, `export` writes one. Strategies, token counts and screens are
+unknown here.
 """

@@ -1,4 +1,4 @@
-"""The texts of all agents, applied to what is read: a file of one format may hold what another's agent wrote."""
+"""Texts of all agents, applied to every session: a file of one format may contain text of another format's agent."""
 
 from __future__ import annotations
 
@@ -35,37 +35,38 @@ TEXTS = user_text.merged(
 
 
 def with_user_text(messages: Iterable[Message], also: Collection[str] = ()) -> tuple[Message, ...]:
-    """Split each user's text into own and injected ones, and find the user's words in results. Readers call it last.
-    `also`: further tags whose contents the format's agent writes."""
+    """Split each user text into own and injected parts, and find the user's words in tool results. Readers call it
+    last. `also`: further tags whose contents the format's agent writes."""
     return user_text.with_user_text(messages, TEXTS, also)
 
 
 def split_user_text(text: str, also: Collection[str] = ()) -> tuple[Text, ...]:
-    """A user's text as blocks of own and injected words in turn; joined they are `text`."""
+    """Return a user's text as blocks of own and injected words in turn; joined they equal `text`."""
     return user_text.split_user_text(text, TEXTS, also)
 
 
 def kind_of(role: str, blocks: Sequence[Block]) -> Kind:
-    """Kind of an Anthropic message: a summary of older messages, nothing but injected texts, or an ordinary one."""
+    """Return the kind of an Anthropic message: a summary of older messages, only injected texts, or an ordinary
+    message."""
     first = blocks[0] if blocks else None
     if role == "assistant":
         return "summary" if isinstance(first, Opaque) and is_compaction(first.raw) else "normal"
     if role != "user" or not all(isinstance(block, Text) for block in blocks):
         return "normal"
     texts = [block.text for block in blocks if isinstance(block, Text)]
-    said = [text for text in texts if not is_injected(split_user_text(text))]
-    if said and is_summary(said[0]):
+    own_texts = [text for text in texts if not is_injected(split_user_text(text))]
+    if own_texts and is_summary(own_texts[0]):
         return "summary"
-    return "meta" if texts and not said else "normal"
+    return "meta" if texts and not own_texts else "normal"
 
 
 def is_summary(text: str) -> bool:
-    """True for a text that begins as summaries do: Claude Code's, Augment's, or one that this program labelled."""
+    """Return True for a text that begins like a summary: Claude Code's, Augment's, or one labelled by this program."""
     return text.lstrip().startswith((claude_code.CONTINUATION, SUMMARY_LABEL)) or augment.is_supervisors(text)
 
 
 def with_summary_answers(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """The messages, with an answer that only takes note of the summary before it as part of that summary."""
+    """Return the messages, with a response that only acknowledges the summary before it as part of that summary."""
     found: list[Message] = []
     for message in messages:
         before = found[-1].kind if found else "normal"

@@ -1,5 +1,4 @@
-"""What goes to the APIs that take a conversation and what comes back, wherever it was written down: captures of a
-network, batch files."""
+"""Requests and responses of the conversation APIs, wherever they were recorded: network captures, batch files."""
 
 from __future__ import annotations
 
@@ -30,9 +29,9 @@ _NOWHERE = Path()
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """A request: its messages, a system prompt first among them, the tools, and the model it names.
+    """A request: its messages, beginning with the system prompt, its tools, and the model it names.
 
-    `source` of a message numbers the items of the request, of which there are `items`.
+    `source` of a message numbers the items of the request; `items` is their number.
     """
 
     api: Api
@@ -44,9 +43,9 @@ class ApiRequest:
 
 
 def request_in(body: Any, answer: Any = None) -> ApiRequest | None:
-    """What the body of a request asks; None where it is that of no API known here.
+    """Return the request in a body; None for an unknown API.
 
-    `answer` is what came back: it may say what of the request the model was not shown.
+    `answer` is the response, which may say what part of the request the model did not see.
     """
     body = dict_of(body)
     inner = dict_of(body.get("request")) if "contents" in dict_of(body.get("request")) else body
@@ -54,27 +53,27 @@ def request_in(body: Any, answer: Any = None) -> ApiRequest | None:
         if isinstance(inner.get("contents"), list):
             return _gemini(inner, word_of(body.get("model")))
         if "messages" not in body and isinstance(body.get("input"), str | list) and word_of(body.get("model")):
-            return _asked("openai-responses", ResponsesReader.read(_NOWHERE, render(body), no_progress))
+            return _from_session("openai-responses", ResponsesReader.read(_NOWHERE, render(body), no_progress))
         match dialect(body)[0]:
             case "anthropic":
-                asked = _asked("anthropic-messages", AnthropicReader.read(_NOWHERE, render(body), no_progress))
-                return replace(asked, messages=after_edits(asked.messages, body, answer))
+                request = _from_session("anthropic-messages", AnthropicReader.read(_NOWHERE, render(body), no_progress))
+                return replace(request, messages=after_edits(request.messages, body, answer))
             case "openai":
-                return _asked("openai-chat", ChatReader.read(_NOWHERE, render(body), no_progress))
+                return _from_session("openai-chat", ChatReader.read(_NOWHERE, render(body), no_progress))
     except BadInput:
         pass
     return None
 
 
-def _asked(api: Api, session: Session) -> ApiRequest:
+def _from_session(api: Api, session: Session) -> ApiRequest:
     prompt = (Message("system", "system", (Text(session.system),)),) if session.system else ()
     messages = with_user_text((*prompt, *session.context()))
     return ApiRequest(api, messages, session.tools, session.model, len(session.messages), session.warnings)
 
 
 def _gemini(body: dict[str, Any], model: str | None) -> ApiRequest:
-    given = body.get("systemInstruction", body.get("system_instruction"))
-    parts = list_of(dict_of(given).get("parts")) or ([given] if given else [])
+    instruction = body.get("systemInstruction", body.get("system_instruction"))
+    parts = list_of(dict_of(instruction).get("parts")) or ([instruction] if instruction else [])
     system = "\n\n".join(text for part in parts if (text := word_of(dict_of(part).get("text"))))
     messages: list[Message] = [Message("system", "system", (Text(system),))] if system else []
     calls, contents = Calls(), list_of(body.get("contents"))
@@ -92,62 +91,63 @@ def _content(content: dict[str, Any], id: str, calls: Calls) -> list[Message]:
 
 
 def response_in(response: Any, items: int = 0) -> Message | None:
-    """The message that came back, with what was billed for it and the model; None where none did.
+    """Return the response as a message with usage and model; None if there is none.
 
-    Behind a request of so many `items` its calls without an id get the one that they have in the next request.
+    Calls without an id get the one that they have in the next request, derived from the number of `items` of the
+    request.
     """
-    given = dict_of(response)
-    given = dict_of(given["response"]) if "candidates" in dict_of(given.get("response")) else given
+    body = dict_of(response)
+    body = dict_of(body["response"]) if "candidates" in dict_of(body.get("response")) else body
     for known, read in _ANSWERS.items():
-        if known in given and (found := read(given, f"m{items}")) is not None:
-            model = word_of(given.get("model")) or word_of(given.get("modelVersion"))
+        if known in body and (found := read(body, f"m{items}")) is not None:
+            model = word_of(body.get("model")) or word_of(body.get("modelVersion"))
             return replace(found, role="assistant", model=model, source=())
     return None
 
 
 def summary_in(response: Any) -> tuple[Message, dict[str, Any]] | None:
-    """The summary that the Messages API made before it answered, with its bill, and the answer without it."""
-    given = dict_of(response)
-    content = list_of(given.get("content"))
+    """Return the summary that the Messages API made before it answered, with its usage, and the response without it."""
+    body = dict_of(response)
+    content = list_of(body.get("content"))
     block = next((block for block in content if is_compaction(block)), None)
     if block is None:
         return None
-    told = [dict_of(one) for one in list_of(dict_of(given.get("usage")).get("iterations"))]
-    bill = next((anthropic_usage(one) for one in told if one.get("type") == "compaction"), None)
-    rest = {**given, "content": [other for other in content if other is not block]}
+    iterations = [dict_of(one) for one in list_of(dict_of(body.get("usage")).get("iterations"))]
+    bill = next((anthropic_usage(one) for one in iterations if one.get("type") == "compaction"), None)
+    rest = {**body, "content": [other for other in content if other is not block]}
     return Message("summary", "assistant", (compacted(block),), "summary", usage=bill), rest
 
 
-def _of_anthropic(given: dict[str, Any], id: str) -> Message | None:
-    if given.get("type") != "message":
+def _of_anthropic(body: dict[str, Any], id: str) -> Message | None:
+    if body.get("type") != "message":
         return None
-    blocks = from_anthropic(given["content"])
-    return Message(id, "assistant", blocks, kind_of("assistant", blocks), usage=anthropic_usage(given.get("usage")))
+    blocks = from_anthropic(body["content"])
+    return Message(id, "assistant", blocks, kind_of("assistant", blocks), usage=anthropic_usage(body.get("usage")))
 
 
-def _of_chat(given: dict[str, Any], id: str) -> Message | None:
-    message = next((one.get("message") for one in list_of(given["choices"]) if isinstance(one, dict)), None)
+def _of_chat(body: dict[str, Any], id: str) -> Message | None:
+    message = next((one.get("message") for one in list_of(body["choices"]) if isinstance(one, dict)), None)
     if not isinstance(message, dict):
         return None
     read = ChatReader.read(_NOWHERE, render({"messages": [message]}), no_progress).messages[0]
-    return replace(read, id=id, usage=openai_usage(given.get("usage")))
+    return replace(read, id=id, usage=openai_usage(body.get("usage")))
 
 
-def _of_responses(given: dict[str, Any], id: str) -> Message | None:
-    if not isinstance(given["output"], list):
+def _of_responses(body: dict[str, Any], id: str) -> Message | None:
+    if not isinstance(body["output"], list):
         return None
-    read = ResponsesReader.read(_NOWHERE, render({**given, "object": "response"}), no_progress)
+    read = ResponsesReader.read(_NOWHERE, render({**body, "object": "response"}), no_progress)
     blocks = tuple(block for message in read.messages for block in message.blocks)
     return replace(read.messages[-1], id=id, blocks=blocks) if read.messages else None
 
 
-def _of_gemini(given: dict[str, Any], id: str) -> Message | None:
-    content = dict_of(dict_of(next(iter(list_of(given["candidates"])), None)).get("content"))
+def _of_gemini(body: dict[str, Any], id: str) -> Message | None:
+    content = dict_of(dict_of(next(iter(list_of(body["candidates"])), None)).get("content"))
     found = _content({**content, "role": "model"}, id, Calls())
-    told = dict_of(given.get("usageMetadata"))
-    sent, cached = count_of(told.get("promptTokenCount")), count_of(told.get("cachedContentTokenCount"))
-    output = count_of(told.get("candidatesTokenCount")) + count_of(told.get("thoughtsTokenCount"))
-    return replace(found[-1], usage=usage_of_prompt(sent, output, cached)) if found else None
+    usage = dict_of(body.get("usageMetadata"))
+    prompt, cached = count_of(usage.get("promptTokenCount")), count_of(usage.get("cachedContentTokenCount"))
+    output = count_of(usage.get("candidatesTokenCount")) + count_of(usage.get("thoughtsTokenCount"))
+    return replace(found[-1], usage=usage_of_prompt(prompt, output, cached)) if found else None
 
 
 _ANSWERS: dict[str, Callable[[dict[str, Any], str], Message | None]] = {
@@ -156,4 +156,4 @@ _ANSWERS: dict[str, Callable[[dict[str, Any], str], Message | None]] = {
     "output": _of_responses,
     "candidates": _of_gemini,
 }
-"""By the key that its answers have, how an API's are read."""
+"""Readers of the APIs' responses, by the key that identifies them."""

@@ -1,10 +1,9 @@
-"""What an export says of itself, so that it shows the tokens that a compaction promised when it is opened again.
+"""Note that an export carries about itself, so that it shows the expected token counts when it is opened again.
 
-A file that a tool goes on with holds no bill of its present context (the old ones speak of a longer one), no tokens of
-a system prompt that only the tool knows, and maybe no model. `Codec.note` is where a format has room for a note of
-that, which its tool passes over. A file without room for one, such as the body of a request to an API that refuses what
-it does not know, has it in a small file beside it, under its whole name and `.workbench`. The note is written and read
-here alone.
+An exported file has no usage for its current context (recorded usage is of a longer one), no token count of a system
+prompt that only the agent knows, and perhaps no model. `Codec.note` is the slot for such a note, which the agent
+ignores. A file without a slot, such as a request body for an API that rejects unknown keys, gets a sidecar file named
+after it with the suffix `.workbench`. Only this module reads and writes the note.
 """
 
 from __future__ import annotations
@@ -28,26 +27,26 @@ from workbench.session import Carried, Session
 
 _LARGEST = 2**53
 _LONGEST = 10_000
-"""Bytes: no note beside a file is longer."""
+"""Largest size of a sidecar file in bytes."""
 
 
 def carrying(codec: Codec, data: bytes, carried: Carried) -> bytes | None:
-    """The file with the note, None where it has no room for one."""
+    """Return the file with the note, None if it has no slot."""
     return codec.note.put(data, render(asdict(carried))) if codec.note else None
 
 
 def beside(path: Path) -> Path:
-    """Where the note on a file lies that has no room for it."""
+    """Return the path of a file's sidecar file."""
     return path.with_name(f"{path.name}.workbench")
 
 
 def told_beside(data: bytes, carried: Carried) -> bytes:
-    """What the note beside a file says: of which bytes it is, so that none is believed of others, and the rest."""
+    """Return the contents of the sidecar file: size and hash of the file it belongs to, and the note."""
     return render({"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), CARRIED: asdict(carried)}) + b"\n"
 
 
 def found_beside(path: Path, data: bytes) -> Carried | None:
-    """What the note beside this file says of it; None where there is none, or one of other bytes."""
+    """Return the note in a file's sidecar file; None without one, or if it belongs to other bytes."""
     note = _note(beside(path))
     if note.get("bytes") != len(data) or note.get("sha256") != hashlib.sha256(data).hexdigest():
         return None
@@ -55,7 +54,7 @@ def found_beside(path: Path, data: bytes) -> Carried | None:
 
 
 def is_note(path: Path) -> bool:
-    """Whether a note of this program's lies there, of whatever file."""
+    """Return True if the path is a sidecar file of this program, whatever file it belongs to."""
     return _known(_note(path).get(CARRIED)) is not None
 
 
@@ -67,7 +66,8 @@ def _note(path: Path) -> dict[str, Any]:
 
 
 def spent_in(session: Session) -> int:
-    """How many messages of an export's context, as it is read, bear a bill: each was for the context before."""
+    """Return the number of messages in an export's context with usage, which is stale: it counted an earlier
+    context."""
     return len(_billed(session))
 
 
@@ -76,18 +76,18 @@ def _billed(session: Session) -> list[int]:
 
 
 def carried_in(codec: Codec, data: bytes) -> Carried | None:
-    """What a file says of itself; None where it says nothing that this program would have written."""
+    """Return the note in a file; None if there is no valid one."""
     return _known(codec.note.found(data)) if codec.note else None
 
 
 def with_carried(session: Session, carried: Carried | None) -> Session:
-    """The session with what its file carries. Its own words for model and window weigh more as soon as a call of its
-    newest epoch was billed: then a tool has gone on with it."""
+    """Return the session with its note. The file's own model and window take precedence as soon as a call of the newest
+    epoch has usage: then the agent has continued the session."""
     if not carried:
         return session
     if carried.spent and len(billed := _billed(session)) >= carried.spent:
-        forget = frozenset(billed[: carried.spent])
-        messages = (replace(m, usage=None) if n in forget else m for n, m in enumerate(session.messages))
+        stale = frozenset(billed[: carried.spent])
+        messages = (replace(m, usage=None) if n in stale else m for n, m in enumerate(session.messages))
         session = replace(session, messages=tuple(messages))
     *older, newest = session.epochs
     model, window = session.model, newest.window
@@ -100,9 +100,9 @@ def with_carried(session: Session, carried: Carried | None) -> Session:
 
 
 def _known(value: Any) -> Carried | None:
-    """The note, None for what this program would not have written."""
-    told: list[Any] = [dict_of(value).get(key) for key in ("model", "window", "prompt", "scale")]
-    model, window, prompt, scale = told
+    """Return the note, None for a value that this program would not have written."""
+    fields: list[Any] = [dict_of(value).get(key) for key in ("model", "window", "prompt", "scale")]
+    model, window, prompt, scale = fields
     spent = dict_of(value).get("spent", 0)
     if not (model is None or (isinstance(model, str) and model)):
         return None

@@ -1,6 +1,4 @@
-"""What can be said of a session file before anyone trusts it: why it is taken for what it is, whether the context that
-was read is all that the model saw, and what an export would change in it.
-"""
+"""Diagnosis of a session file: reason for its format, completeness of the context, and changes that an export makes."""
 
 from __future__ import annotations
 
@@ -23,12 +21,12 @@ from workbench.formats.kit.jsonl import loads_text, object_of
 from workbench.formats.request_checks import compare_requests
 from workbench.session import Compaction, Epoch, Message, Opaque, Session, leading_system, pairs_of
 
-# -- What it is
+# -- Format
 
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """The format that a file was taken for, why, and what else would have taken it, by its title and why."""
+    """The format of a file and the reason, and other formats that would accept it, by title and reason."""
 
     format: str
     title: str
@@ -37,7 +35,7 @@ class Recognition:
 
 
 def recognition(path: Path) -> Recognition:
-    """Judged as `files.load` does, by what a file holds or what a folder holds. Raises BadInput."""
+    """Recognise a file or folder as `files.load` does. Raises BadInput."""
     if path.is_dir():
         found, why = registry.detect_folder(path)
         folders = ((known, known.recognise_folder(path)) for known in registry.formats() if known.recognise_folder)
@@ -50,14 +48,14 @@ def recognition(path: Path) -> Recognition:
     return Recognition(found.id, found.title, why, tuple(others))
 
 
-# -- Whether the context is complete
+# -- Completeness of the context
 
 Level = Literal["complete", "note", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
 class ContextFinding:
-    """One thing about the context view. `missing`: the model saw more or less than can be shown here."""
+    """One fact about the context. `missing`: the model saw more or less than can be shown."""
 
     level: Level
     what: str
@@ -65,7 +63,7 @@ class ContextFinding:
 
 
 def findings(session: Session) -> list[ContextFinding]:
-    """What the newest context lacks, or may lack, of what the model was sent."""
+    """List what the newest context lacks, or may lack, of the request that the model was sent."""
     context = session.context()
     return [
         _system_prompt(session, context),
@@ -79,7 +77,7 @@ def findings(session: Session) -> list[ContextFinding]:
 
 
 def place_of(session: Session, message: Message) -> str:
-    """Where a message lies: its line, or its place in the file where that has no lines."""
+    """Return a message's place in words: its line, or its entry in a file without lines."""
     first = message.source[0] if message.source else None
     if first is not None and first < len(session.records) and len(session.records):
         return f"line {session.records.lines[first]}"
@@ -107,23 +105,25 @@ def _tools(session: Session) -> ContextFinding:
 
 
 def _views(session: Session) -> Iterator[ContextFinding]:
-    """How many messages stand in the file, on the live branch, in the context."""
+    """Yield the numbers of messages in the file, on the active branch and in the context."""
     everything, live, sent = len(session.messages), len(session.branch), len(session.epochs[-1].members)
     shown = set(session.branch).union(*(epoch.members for epoch in session.epochs))
     if len(shown) < everything:
         apart = everything - len(shown)
         of_all = counted(everything, "message")
-        told = f"{apart} of {of_all} {are(apart)} rewound, cut off or a sub-agent's: not loaded on resume"
-        yield ContextFinding("note", "apart", told)
+        text = f"{apart} of {of_all} {are(apart)} rewound, cut off or a sub-agent's: not loaded on resume"
+        yield ContextFinding("note", "apart", text)
     for is_empty, run in groupby(session.epochs[:-1], key=_ended_empty):
         epochs = [*run]
         if is_empty and len(epochs) > 1:
-            told = f"{len(epochs)} recorded compactions in a row that removed nothing"
-            yield ContextFinding("note", f"epochs {epochs[0].number} to {epochs[-1].number}", told)
+            text = f"{len(epochs)} recorded compactions in a row that removed nothing"
+            yield ContextFinding("note", f"epochs {epochs[0].number} to {epochs[-1].number}", text)
             continue
         for epoch in epochs:
             if epoch.ended_by is not None:
-                yield ContextFinding("note", f"epoch {epoch.number}", f"ended by a recorded {_told(epoch.ended_by)}")
+                yield ContextFinding(
+                    "note", f"epoch {epoch.number}", f"ended by a recorded {_describe_compaction(epoch.ended_by)}"
+                )
     if len(session.epochs) == 1 and sent < live:
         yield ContextFinding(
             "note", "not sent", f"{counted(live - sent, 'message')} of the active branch are outside the context"
@@ -134,8 +134,8 @@ def _ended_empty(epoch: Epoch) -> bool:
     return epoch.ended_by is not None and epoch.ended_by.way == "empty"
 
 
-def _told(end: Compaction) -> str:
-    """What a recorded compaction did, by its own figures."""
+def _describe_compaction(end: Compaction) -> str:
+    """Describe a recorded compaction by its own figures."""
     before, after = (grouped(tokens) if tokens else "" for tokens in (end.tokens_before, end.tokens_after))
     tokens = f" from {before} to {after} tokens" if before and after else f" from {before} tokens" if before else ""
     match end.way:
@@ -163,12 +163,12 @@ def _pairs(session: Session, context: Sequence[Message]) -> Iterator[ContextFind
     if orphans:
         yield ContextFinding("missing", "orphan results", f"{len(orphans)} without a call: {_places(session, orphans)}")
     if not (open_calls or orphans):
-        told = f"{counted(len(pairs), 'call')}, all with results" if pairs else "none in the context"
-        yield ContextFinding("complete" if pairs else "note", "calls", told)
+        text = f"{counted(len(pairs), 'call')}, all with results" if pairs else "none in the context"
+        yield ContextFinding("complete" if pairs else "note", "calls", text)
 
 
 def _places(session: Session, messages: Sequence[Message]) -> str:
-    """Numbers of messages of the newest context, as `--drop` and `--pin` take them, each with its place in the file."""
+    """List messages of the newest context by number, as `--drop` and `--pin` take it, with their places in the file."""
     numbers = {message.id: number for number, message in enumerate(session.context(), 1)}
     places = list(dict.fromkeys(f"message {numbers[one.id]} ({place_of(session, one)})" for one in messages))
     return ", ".join(places[:8]) + (f" and {len(places) - 8} more" if len(places) > 8 else "")
@@ -184,8 +184,8 @@ def _opaque(session: Session, context: Sequence[Message]) -> Iterator[ContextFin
         yield ContextFinding("missing", "encrypted", f"an encrypted summary: {_places(session, hidden)}")
     types = Counter(block.type for m in context for block in m.blocks if isinstance(block, Opaque) and m not in hidden)
     if types:
-        told = ", ".join(f"{count} {type or 'without a type'}" for type, count in types.most_common(6))
-        yield ContextFinding("note", "unknown blocks", f"kept unchanged: {told}")
+        listed = ", ".join(f"{count} {type or 'without a type'}" for type, count in types.most_common(6))
+        yield ContextFinding("note", "unknown blocks", f"kept unchanged: {listed}")
 
 
 def _usage(session: Session, context: Sequence[Message]) -> ContextFinding:
@@ -207,43 +207,43 @@ def _usage(session: Session, context: Sequence[Message]) -> ContextFinding:
 
 
 def _requests(session: Session) -> Iterator[ContextFinding]:
-    """What the requests that the file itself records say of the contexts shown, of all epochs."""
-    asked = registry.by_id(session.format).codec.requests
-    found = list(compare_requests(session, asked(session))) if asked else []
-    other = [one for one in found if one.difference]
-    if not found:
+    """Yield the results of comparing recorded requests with the contexts of all epochs."""
+    requests = registry.by_id(session.format).codec.requests
+    comparisons = list(compare_requests(session, requests(session))) if requests else []
+    different = [one for one in comparisons if one.difference]
+    if not comparisons:
         return
-    if not other:
-        yield ContextFinding("complete", "sent", f"equal to {_of_requests(len(found))} recorded in the file")
+    if not different:
+        yield ContextFinding("complete", "sent", f"equal to {_of_requests(len(comparisons))} recorded in the file")
         return
     answers = {message.id: message for message in session.messages}
-    more = f"; {grouped(other[0].more)} more characters were sent" if other[0].more else ""
-    told = f"{len(other)} of {_of_requests(len(found))} recorded in the file differ"
-    where = place_of(session, answers[other[0].answer])
-    yield ContextFinding("missing", "sent", f"{told}, the first before {where}: {other[0].difference}{more}")
+    more = f"; {grouped(different[0].more)} more characters were sent" if different[0].more else ""
+    told = f"{len(different)} of {_of_requests(len(comparisons))} recorded in the file differ"
+    where = place_of(session, answers[different[0].answer])
+    yield ContextFinding("missing", "sent", f"{told}, the first before {where}: {different[0].difference}{more}")
 
 
 def _of_requests(count: int) -> str:
     return counted(count, "request")
 
 
-# -- What belongs to it
+# -- Related sessions
 
 
 def relatives(session: Session) -> list[tuple[str, str]]:
-    """What belongs to a session and is none of its messages, by id and description."""
+    """List sub-agents and branches of a session, by id and description."""
     codec = registry.by_id(session.format).codec
     return codec.relatives(session) if codec.relatives else []
 
 
-# -- What an export would change
+# -- Changes by an export
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an export would do to the records of a file: its lines, or the elements of its list of messages.
+    """Effect of an export on the records of a file: its lines, or the elements of its list of messages.
 
-    `keys` are those whose values differ in the changed ones. `problems` are the validator's.
+    `keys` are those whose values differ in changed records. `problems` are the validator's.
     """
 
     target: str
@@ -259,14 +259,14 @@ class Change:
 
 
 class Originals:
-    """The records of a session's file, to compare several exports with: each is decoded once."""
+    """Records of a session's file, for comparison with several exports: each is decoded once."""
 
     def __init__(self, session: Session) -> None:
         self.records = Counter(units(session.records.data))
         self._essences: dict[bytes, bytes | None] = {}
 
     def essence(self, raw: bytes) -> bytes | None:
-        """What is not set anew by an export, None for a record that is no JSON."""
+        """Return a record without the values that exports replace; None for invalid JSON."""
         if raw not in self._essences:
             value = _decoded(raw)
             self._essences[raw] = None if value is None else _essence(value)
@@ -275,18 +275,18 @@ class Originals:
 
 def change(session: Session, messages: Sequence[Message], target: str, originals: Originals | None = None) -> Change:
     """Export the messages into memory and compare. Raises BadInput as an export does."""
-    made = export(session, messages, target)
+    exported = export(session, messages, target)
     originals = originals or Originals(session)
-    after = Counter(units(made.written.data))
-    kept = originals.records & after
-    gone, new = list((originals.records - kept).elements()), list((after - kept).elements())
+    after = Counter(units(exported.written.data))
+    unchanged = originals.records & after
+    old_records, new_records = list((originals.records - unchanged).elements()), list((after - unchanged).elements())
     old: dict[bytes, list[bytes]] = {}
-    for raw in gone:
+    for raw in old_records:
         if (essence := originals.essence(raw)) is not None:
             old.setdefault(essence, []).append(raw)
     changed = 0
     keys: Counter[str] = Counter()
-    for raw in new:
+    for raw in new_records:
         value = _decoded(raw)
         same = old.get(_essence(value)) if value is not None else None
         if same:
@@ -295,14 +295,14 @@ def change(session: Session, messages: Sequence[Message], target: str, originals
     return Change(
         target,
         registry.target(target).title,
-        kept=sum(kept.values()),
+        kept=sum(unchanged.values()),
         changed=changed,
-        added=len(new) - changed,
-        left_out=len(gone) - changed,
+        added=len(new_records) - changed,
+        left_out=len(old_records) - changed,
         keys=tuple(sorted(keys, key=lambda key: (-keys[key], key))),
-        bytes=len(made.written.data),
-        notes=tuple(made.written.notes),
-        problems=made.problems,
+        bytes=len(exported.written.data),
+        notes=tuple(exported.written.notes),
+        problems=exported.problems,
     )
 
 
@@ -312,7 +312,7 @@ _VOLATILE = frozenset(
      "historySummaryVersion", "condenseId", "condenseParent", "info", "agentVisible", "cause", "ts", "time",
      "workbench_kind", "workbench_call", "workbench_spent"]
 )  # fmt: skip
-"""Keys whose values an export may set anew without saying anything else: links, ids, times, what was billed."""
+"""Keys whose values an export may replace without a change of content: links, ids, times, usage."""
 
 
 def _essence(value: Any) -> bytes:
@@ -326,7 +326,7 @@ def _lasting(value: Any) -> Any:
 
 
 def _differing(old: Any, new: Any) -> set[str]:
-    """The keys at which two values differ, those of inner objects included."""
+    """Return the keys at which two values differ, those of nested objects included."""
     if not isinstance(old, dict) or not isinstance(new, dict):
         return set()
     found: set[str] = set()
@@ -341,17 +341,17 @@ def _differing(old: Any, new: Any) -> set[str]:
 
 def _decoded(raw: bytes) -> Any:
     try:
-        return loads_text(raw.decode("utf-8", "replace"))  # which is never too deep to be compared
+        return loads_text(raw.decode("utf-8", "replace"))  # never too deep to compare
     except ValueError:
         return None
 
 
 _LISTS = ("messages", "chatHistory", "conversation", "loglines", "history", "steps", "samples", "events", "input")
-"""Keys under which formats keep their list of messages."""
+"""Keys under which formats store their list of messages."""
 
 
 def units(data: bytes) -> list[bytes]:
-    """A file's records: the elements of its list of messages where it is one JSON document, else its lines."""
+    """Return a file's records: the elements of its list of messages if it is one JSON document, else its lines."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     lines = [line for line in re.findall(rb"[^\n]+", data) if line.strip()]
     if len(lines) > 1 and _decoded(lines[0]) is not None:

@@ -1,5 +1,6 @@
-"""A session on its way out: written in a format, judged by that tool's own loader rules, read back once, and only then
-put on disk. Nobody else writes a session, so that nobody can say "written" of one that does not hold what was promised.
+"""Export of a session: write it in a format, validate it by the agent's loader rules, read it back, and save it.
+
+No other module writes sessions, so that every saved export was verified.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ from workbench.session import Carried, Message, Session
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A session in its new form, what its format's validator and its reader say of it; not yet on disk.
+    """A session in its new form, with the findings of its validator and reader; not yet saved.
 
-    Promised are `messages`, and the memories of `source`; `changed`, whether they are others than the loaded session's,
-    or in another format. `found` is the session as the format's reader finds it in the file, or, in words, why it does
-    not hold what was promised. `carried` is what the file says of itself, None where it says nothing, and `note` the
-    file beside it that does, b"" where it has room for that. `judged` is False where the format has no validator.
+    Promised content: `messages`, and the memories of `source`. `changed`: they differ from the loaded session's, or the
+    format does. `found` is the session read back, or a text that says why the file lacks promised content. `carried` is
+    the note of the file about itself, None without one; `note` is the sidecar file for it, b"" if the file has a slot.
+    `judged` is False for a format without a validator.
     """
 
     format: Format
@@ -58,7 +59,7 @@ class Export:
 
     @property
     def verdict(self) -> str:
-        """What the validator found, in one line."""
+        """Result of the validator in one line."""
         more = len(self.problems) - 5
         found = " ".join(self.problems[:5]) + (f" And {more} more." if more > 0 else "")
         if not self.judged:
@@ -67,8 +68,7 @@ class Export:
 
 
 class Saved(Struct, frozen=True):
-    """Where an export went, which was read back there, and what may be said of it: a copy of the loaded session is
-    nothing that was written."""
+    """Place of a saved export, and the word for it: an unchanged copy of the loaded session is not "written"."""
 
     where: Path
     word: Literal["written", "copied"]
@@ -82,12 +82,12 @@ def export(
     *,
     carried: Carried | None = None,
 ) -> Export:
-    """`messages` as a session in `session`'s own format, or in the one named; `memories` replace the session's, and
-    `carried` is what the file is to say of itself, if anything changed.
+    """Return `messages` as a session in the session's own format or in `format_id`. `memories` replace the session's;
+    `carried` is the note for the file, if anything changed.
 
-    `format_id` may name a way of a format behind a colon (`codex:appended`). A session's file that is still being
-    written is among the losses, and so are memories that the format has no place for. Raises BadInput for an
-    unknown format or way, when the file was changed since it was opened, and when there is no place for new memories.
+    `format_id` may name a variant of a format after a colon (`codex:appended`). Losses include memories without a place
+    in the format, and a source file that is still being written. Raises BadInput for an unknown format or variant, if
+    the file was changed since it was opened, and for new memories that the format cannot store.
     """
     target = registry.target(format_id or session.format)
     source = session if memories is None else replace(session, memories=memories)
@@ -104,23 +104,23 @@ def export(
     changed = not same_history or source.memories != session.memories
     with session.records.held():
         written = _written(target, source, messages)
-        data, mended = sanitize(written.data)
-        written, losses = replace(written, data=data), [*losses, *mended]
-        # The file alone, without what lay around it in a folder, may show other sizes than the session did.
+        data, sanitized = sanitize(written.data)
+        written, losses = replace(written, data=data), [*losses, *sanitized]
+        # A file taken out of its folder may show other sizes than the session did.
         copied = written.data == session.records.data and not (session.path and session.path.is_dir())
         carried = None if copied else carried
-        noted = carrying(target.format.codec, written.data, carried) if carried else None
-        if noted is not None:
-            written = replace(written, data=noted)
+        with_note = carrying(target.format.codec, written.data, carried) if carried else None
+        if with_note is not None:
+            written = replace(written, data=with_note)
         elif carried is not None:
             losses.append(Loss(LossKind.SIZES_BESIDE))
         problems = target.validate(written.data) if target.validate else []
-        if problems and target.validate and same_history and changed:  # what was wrong with the history before
+        if problems and target.validate and same_history and changed:  # ignore problems of the loaded history
             before = target.validate(session.records.data)
             problems = [problem for problem in problems if problem not in before]
     if session.path is not None and (why := still_written(session.path)):
         losses.append(Loss(LossKind.STILL_WRITTEN, 1, (session.path.name, why)))
-    made = Export(
+    result = Export(
         target.format,
         replace(written, losses=(*written.losses, *losses)),
         tuple(problems),
@@ -131,7 +131,7 @@ def export(
         carried=carried,
         judged=target.validate is not None,
     )
-    return read_back(made)
+    return read_back(result)
 
 
 def _written(target: registry.Target, source: Session, messages: Sequence[Message]) -> Written:
@@ -143,34 +143,34 @@ def _written(target: registry.Target, source: Session, messages: Sequence[Messag
         raise BadInput(f"{where}: {error}; choose another format.") from error
 
 
-def read_back(made: Export) -> Export:
-    """An export with what its format's reader finds in it, and with the bills counted that the file speaks of itself
-    without: each is for the context that was."""
-    codec, data, carried = made.format.codec, made.written.data, made.carried
+def read_back(export: Export) -> Export:
+    """Return the export with the session that its format's reader finds in it. Stale usage in the file is counted for
+    the note."""
+    codec, data, carried = export.format.codec, export.written.data, export.carried
     try:
         with gc_paused():
-            found = codec.read(Path(made.written.name), data, no_progress)
+            found = codec.read(Path(export.written.name), data, no_progress)
     except BadInput as error:
-        return replace(made, found=f"it cannot be read back: {str(error).rstrip('.')}")
+        return replace(export, found=f"it cannot be read back: {str(error).rstrip('.')}")
     if carried and (spent := spent_in(found)) != carried.spent:
         carried = replace(carried, spent=spent)
         data = carrying(codec, data, carried) or data
-    noted = carried_in(codec, data)
-    note = told_beside(data, carried) if carried and noted is None else b""
-    found = judged(with_carried(found, carried if note else noted))
+    note_found = carried_in(codec, data)
+    note = told_beside(data, carried) if carried and note_found is None else b""
+    found = judged(with_carried(found, carried if note else note_found))
     return replace(
-        made,
-        written=replace(made.written, data=data),
-        found=_wrong(made, found, carried) or found,
+        export,
+        written=replace(export.written, data=data),
+        found=_missing_content(export, found, carried) or found,
         carried=carried,
         note=note,
     )
 
 
-def _wrong(made: Export, found: Session, carried: Carried | None) -> str:
-    """What a reader does not find of what was promised, "" where it finds all."""
-    wrong = difference(made.source, made.messages, found, made.written.losses)
-    if made.format.codec.memories and found.memories != made.source.memories:
+def _missing_content(export: Export, found: Session, carried: Carried | None) -> str:
+    """Return the first difference between promised and found content, "" if there is none."""
+    wrong = difference(export.source, export.messages, found, export.written.losses)
+    if export.format.codec.memories and found.memories != export.source.memories:
         wrong = wrong or "the memories are lost"
     if carried and found.facts.carried != carried:
         wrong = wrong or "its recorded size is lost"
@@ -178,25 +178,26 @@ def _wrong(made: Export, found: Session, carried: Carried | None) -> str:
 
 
 def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
-    """Put an export on disk, under its own name if `out` is a folder, and there as the folder that its tool keeps a
-    session in, if it does.
+    """Save an export under its own name if `out` is a folder, or as a session folder for agents that use one.
 
-    What the disk has is read again before it gets its name. Raises BadInput, and leaves nothing, when that does not
-    hold what was promised, when the place is that of the session itself, which is never written over, and when it
-    exists and `overwrite` is not set.
+    The saved bytes are read again before they get their name. Raises BadInput, and leaves nothing, if content is
+    missing, if the place is the session's own file, which is never overwritten, or if it exists and `overwrite` is not
+    set.
     """
     codec = export.format.codec
     if codec.folder and out.is_dir() and (folder := codec.folder(export.source, export.written.data)):
         where = out / folder.name
-        write_folder(where, folder.files, judge=lambda there: _hold_folder_to(export, there, str(where)))
+        write_folder(where, folder.files, judge=lambda there: _verify_folder(export, there, str(where)))
         return Saved(where, _word(export))
     target = out / export.written.name if out.is_dir() else out
-    _refuse_itself(target, export.source.path)
-    _refuse(export.found, export, str(target))
+    _refuse_own_file(target, export.source.path)
+    _raise_if_missing(export.found, export, str(target))
     note = beside(target)
     if export.note and os.path.lexists(note) and not (overwrite or is_note(note)):
         raise BadInput(f"{note} exists, and {target.name} needs it for its sidecar file; choose another name.")
-    write_atomically(target, export.written.data, overwrite=overwrite, judge=lambda data: _same(export, data, target))
+    write_atomically(
+        target, export.written.data, overwrite=overwrite, judge=lambda data: _verify_bytes(export, data, target)
+    )
     if export.written.beside:
         name, data = export.written.beside
         write_atomically(target.with_name(name), data, overwrite=overwrite)
@@ -206,20 +207,20 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
 
 
 def refuse_place(out: Path, source: Path, *, overwrite: bool = False) -> None:
-    """Raises BadInput where `save` could put no export of the session in `source`, before one is worked for."""
+    """Raise BadInput if `save` could not put an export of the session in `source` there. Called before costly work."""
     if not out.is_dir():
-        _refuse_itself(out, source)
+        _refuse_own_file(out, source)
         refuse_taken(out, overwrite=overwrite)
 
 
-def _refuse_itself(target: Path, source: Path | None) -> None:
+def _refuse_own_file(target: Path, source: Path | None) -> None:
     if source is not None and same_file(target, source):
         raise BadInput(f"{target} is the session itself, which is never overwritten; choose another name.")
 
 
 def place(export: Export) -> Saved:
-    """Put an export where its tool looks for it, with the folders on the way; in the present folder where the tool
-    looks nowhere in particular. Raises BadInput as `save` does; never writes over a file."""
+    """Save an export where its agent expects it, and create the folders; in the current folder if the agent expects
+    none. Raises BadInput as `save` does; never overwrites a file."""
     written = export.written
     if written.kept_in:
         folder = Path(written.kept_in).expanduser()
@@ -231,8 +232,8 @@ def place(export: Export) -> Saved:
 
 
 def send(export: Export, out: BinaryIO, name: Path) -> Saved:
-    """The same to a stream, which goes by `name`; what would lie beside the file is not written."""
-    _refuse(export.found, export, "the export")
+    """Write an export to a stream, called `name` in messages; sidecar files are not written."""
+    _raise_if_missing(export.found, export, "the export")
     out.write(export.written.data)
     return Saved(name, _word(export))
 
@@ -241,29 +242,31 @@ def _word(export: Export) -> Literal["written", "copied"]:
     return "written" if export.changed else "copied"
 
 
-def _same(export: Export, data: bytes, target: Path) -> None:
-    """Raises BadInput unless the disk has what was read back."""
+def _verify_bytes(export: Export, data: bytes, target: Path) -> None:
+    """Raise BadInput unless the disk returns the data that were read back."""
     if data != export.written.data:
         raise BadInput(f"{target} was not written: the disk returned other data than was written; use another disk.")
 
 
-def _hold_folder_to(export: Export, there: Path, where: str) -> None:
-    """Raises BadInput unless the format's own reader finds in a folder what was promised."""
+def _verify_folder(export: Export, there: Path, where: str) -> None:
+    """Raise BadInput unless the format's reader finds the promised content in a folder."""
     codec = export.format.codec
     assert codec.read_folder is not None, "a format that is written as a folder is read as one"
     try:
         with gc_paused():
             found = codec.read_folder(there, no_progress)
     except BadInput as error:
-        _refuse(f"it cannot be read back: {str(error).rstrip('.')}", export, where)
+        _raise_if_missing(f"it cannot be read back: {str(error).rstrip('.')}", export, where)
     else:
-        _refuse(
-            _wrong(export, with_carried(found, carried_in(codec, found.records.data)), export.carried), export, where
+        _raise_if_missing(
+            _missing_content(export, with_carried(found, carried_in(codec, found.records.data)), export.carried),
+            export,
+            where,
         )
 
 
-def _refuse(wrong: Session | str, export: Export, where: str) -> None:
-    """Raises BadInput where something is wrong, in words."""
+def _raise_if_missing(wrong: Session | str, export: Export, where: str) -> None:
+    """Raise BadInput if `wrong` is a text."""
     if wrong and isinstance(wrong, str):
         raise BadInput(
             f"{where} was not written: as {export.format.title} it would lose content ({wrong}); choose another format."

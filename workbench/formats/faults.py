@@ -1,7 +1,7 @@
-"""What the validators share, and nobody else: reading what is judged, and telling what is wrong with it.
+"""Building blocks of validators: reading of the file under validation, and wording of its faults.
 
-Writers take nothing from here, and validators nothing from writers, so that the one judges the other. A validator is a
-generator of sentences, each with its place ("Line 3 has no id."), under `@validator`.
+Writers import nothing from here, and validators nothing from writers, so that one checks the other. A validator is a
+generator of sentences, each with a place ("Line 3 has no id."), decorated with `@validator`.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from typing import Any, TypeVar
 from workbench.base.values import DEEPEST
 
 MOST = 20
-"""Faults that are told; of more, how many."""
+"""Faults that are listed; of further ones, only the number."""
 LONGEST = 300
-"""Characters of a fault: it may name what a file says."""
+"""Characters of a fault, which may quote the file."""
 SPARE_TOKENS = 30_000
-"""Tokens that a count may claim beyond what the messages could be: instructions and tools."""
+"""Tokens that a count may exceed the messages by, for system prompt and tools."""
 
 Faults = Iterator[str]
 Item = dict[str, Any]
 Shape = Mapping[str, type | tuple[type, ...]]
-"""What keys an object must have, and of which type."""
+"""Required keys of an object, with their types."""
 
 MOST_COUNTED = 10**15
-"""More than anybody's tokens or messages."""
+"""Bound above any real count of tokens or messages."""
 
 T = TypeVar("T")
 _SAID = re.compile(r"\S")
@@ -43,7 +43,7 @@ _MAY_BE_WRONG = re.compile(rb'(?<!\\)"\s*:\s*(?:-[\dI]|\d{16}|\d[\d.]*[eE]|Infin
 _COUNTED = re.compile(r"token|removed$", re.IGNORECASE)
 _LIMITS = re.compile(r"max|limit|budget|logprob|_id$|Id$", re.IGNORECASE)
 _USAGES = ("usage", "tokens", "usagemetadata", "usage_metadata")
-_ANYBODYS = frozenset(
+_TOOL_DATA = frozenset(
     ["action", "args", "arguments", "attachment", "content", "extras", "functionCall", "functionResponse",
      "function_call", "function_response", "input", "observation", "result", "results", "schema",
      "toolTelemetry", "toolUseResult"]
@@ -51,11 +51,11 @@ _ANYBODYS = frozenset(
 
 
 class StopValidation(Exception):
-    """There is nothing more to judge; the last fault says why."""
+    """Ends a validation; its text is the last fault."""
 
 
 def validator(rules: Callable[[bytes], Faults]) -> Callable[[bytes], list[str]]:
-    """What is wrong with a file by `rules`, a sentence each, `MOST` at most and then how many more."""
+    """Make a validator of `rules`: it returns at most `MOST` faults, and the number of further ones."""
 
     @wraps(rules)
     def validate(data: bytes) -> list[str]:
@@ -75,12 +75,12 @@ def validator(rules: Callable[[bytes], Faults]) -> Callable[[bytes], list[str]]:
 
 
 def _on_one_line(fault: str) -> str:
-    """The fault with control characters and line ends escaped: an id that it names may hold any."""
+    """Return the fault with control characters and line ends escaped, because it may quote an id from the file."""
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], fault)
 
 
 def _damaged_values(data: bytes) -> Faults:
-    """Values that the API or the agent refuses wherever they stand: halves of characters, and counts out of range."""
+    """Yield values that APIs and agents reject anywhere: lone surrogates, and counts out of range."""
     if not data.lstrip(_BLANK).startswith((b"{", b"[")):
         return
     halves = [found.start() for found in _ESCAPES.finditer(data) if found[1]] if _MAY_BE_HALF.search(data) else []
@@ -92,7 +92,7 @@ def _damaged_values(data: bytes) -> Faults:
 
 
 def _wrong_counts(data: bytes) -> Iterator[tuple[str, int | float]]:
-    """Place and value of each count that is negative or larger than anything that is counted."""
+    """Yield place and value of each count that is negative or impossibly large."""
     rows = lines(data)
     first = next(rows, (1, None))
     if first[1] is None:
@@ -108,8 +108,8 @@ def _wrong_counts(data: bytes) -> Iterator[tuple[str, int | float]]:
 
 
 def _counts(value: Any) -> Iterator[tuple[str, int | float]]:
-    """Path and value of each number that counts tokens or messages, in the order of the file. What a model gave a tool
-    or got from it is passed over: its numbers are anybody's; so is what lies deeper than a session's values do."""
+    """Yield path and value of each number that counts tokens or messages, in file order. Tool input and tool results
+    are skipped, as are values nested too deeply."""
     waiting: list[tuple[Any, tuple[str, ...], bool, int]] = [(value, (), False, 0)]
     while waiting:
         value, path, within, depth = waiting.pop()
@@ -121,7 +121,7 @@ def _counts(value: Any) -> Iterator[tuple[str, int | float]]:
         elif isinstance(value, dict):
             for key, one in value.items():
                 if isinstance(one, dict | list):
-                    if key not in _ANYBODYS:
+                    if key not in _TOOL_DATA:
                         inner.append((one, (*path, key), within or key.lower().endswith(_USAGES), depth + 1))
                 elif type(one) in (int, float) and (within or _COUNTED.search(key)) and not _LIMITS.search(key):
                     inner.append((one, (*path, key), within, depth))
@@ -132,7 +132,7 @@ def _counts(value: Any) -> Iterator[tuple[str, int | float]]:
 
 
 def document(data: bytes) -> Any:
-    """The value of a file that is one JSON document. Raises Hopeless."""
+    """Return the value of a file that is one JSON document. Raises StopValidation."""
     try:
         return json.loads(data.decode("utf-8-sig", "replace"), strict=False)
     except ValueError as error:
@@ -140,7 +140,7 @@ def document(data: bytes) -> Any:
 
 
 def lines(data: bytes) -> Iterator[tuple[int, Item | None]]:
-    """Number and object of each line that is not blank, None for one that holds something else."""
+    """Yield number and object of each line that is not blank, None for a line that is no object."""
     text, at, number = data.decode("utf-8", "replace"), 0, 1
     while said := _SAID.search(text, at):
         begin = max(at, text.rfind("\n", at, said.start()) + 1)
@@ -156,32 +156,32 @@ def lines(data: bytes) -> Iterator[tuple[int, Item | None]]:
 
 
 def require_list(value: Any, what: str) -> list[Any]:
-    """The value where it is a list with something in it. Raises Hopeless: "There are no messages."."""
+    """Return the value if it is a nonempty list. Raises StopValidation, naming `what` is missing."""
     if isinstance(value, list) and value:
         return value
     raise StopValidation(f"There are no {what}.")
 
 
 def inner(value: Any, key: str, kind: type[T]) -> T:
-    """What an object has at `key` where it is of that kind, an empty one otherwise."""
+    """Return the value at `key` if it has the type `kind`, else an empty one."""
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, kind) else kind()
 
 
 def objects(values: Any) -> list[Item]:
-    """The objects among the values of a list."""
+    """Return the objects in a list."""
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
 def missing_keys(value: Any, shape: Shape, where: str) -> Faults:
-    """A fault for each key that is missing or of another type; `where` is what lacks it."""
+    """Yield a fault for each key that is missing or of another type; `where` names the object."""
     for key, kind in shape.items():
         if not isinstance(value.get(key) if isinstance(value, dict) else None, kind):
             yield f"{where} has no {key} of the right type."
 
 
 def excess_tokens(where: str, tokens: Any, sent: Iterable[Any]) -> Faults:
-    """Whether a count of tokens is more than what is sent can be: tools compact by the newest one."""
+    """Yield a fault if a token count is more than the sent items can have: agents compact by the newest count."""
     largest = sum(len(json.dumps(item, ensure_ascii=False)) for item in sent) + SPARE_TOKENS
     if isinstance(tokens, int) and tokens > largest:
         yield f"{where} claims {tokens} tokens, more than the context can have."

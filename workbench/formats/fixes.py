@@ -1,6 +1,7 @@
-"""Faults of a damaged session and the fixes of a repair: typed values, and the one place that puts them into words.
+"""Faults of a damaged session and the fixes of a repair: typed values, and their only wording.
 
-`FIXED` says for each kind of fault how it was fixed and why, `LEFT` why it stays. JSON is made from the same values.
+`FIXED` describes the fix of each kind of fault, `LEFT` the reason why a fault stays. JSON is made from the same
+values.
 """
 
 from __future__ import annotations
@@ -102,8 +103,8 @@ LEFT: dict[Fault, str] = {
 class Fix(Struct, frozen=True):
     """One fix, or one fault that stays (`Repair.left`).
 
-    `line` is the 1-based line in the damaged file, `entry` the 1-based place in the list of messages of a document;
-    both None for what concerns the whole file. `subject` is what the sentence names: an id, a count, a size.
+    `line` is the 1-based line in the damaged file, `entry` the 1-based index in the list of messages of a document;
+    both are None for the entire file. `subject` is the value in the sentence: an id, a count, a size.
     """
 
     fault: Fault
@@ -113,12 +114,12 @@ class Fix(Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """The fix in words."""
+        """Text of the fix."""
         return FIXED[self.fault].format(subject=self.subject)
 
     @property
     def objection(self) -> str:
-        """The fault in words where it stays."""
+        """Text of a fault that stays."""
         return LEFT.get(self.fault, "{subject}").format(subject=self.subject or self.fault)
 
     @property
@@ -130,7 +131,7 @@ class Fix(Struct, frozen=True):
 
 
 class Branch(Struct, frozen=True):
-    """A chain of records from the first one to a newest one, which nothing follows.
+    """A chain of records from the first one to a newest one.
 
     `line` is that of the newest record, by which the user chooses; `messages` counts the messages on the chain. `live`:
     the agent loads this branch of the damaged file. `chosen`: the repaired file has it.
@@ -143,5 +144,5 @@ class Branch(Struct, frozen=True):
 
 
 def in_order(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
-    """The fixes in the order of the file; those of the whole file first."""
+    """Sort the fixes in file order, those of the entire file first."""
     return tuple(sorted(fixes, key=lambda fix: (fix.line or 0, fix.entry or 0)))

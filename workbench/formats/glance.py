@@ -1,4 +1,4 @@
-"""A session at a glance: what a list of sessions shows of it before it is read."""
+"""A session at a glance: the facts that lists show before the session is read."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from workbench.session import Message, Session
 
 @dataclass(frozen=True, slots=True)
 class SessionGlance:
-    """A session at a glance. `format` is its id, `tool` the agent's name; `time` of the last change, in seconds since
-    the epoch.
+    """A session at a glance. `format` is its id, `tool` the agent's name; `time` is that of the last change, in seconds
+    since the epoch.
 
-    `part` is its id among several in one file. `tokens`: context and answer of the last recorded call, None if unknown;
-    `window`: the model's context window if recorded. `compactions` counts the recorded ones, at least these where not
-    `complete`. `whole` is the session itself where the file is so short that all of it was read. Unknown texts are "".
+    `part` is its id among several in one file. `tokens`: context and response of the last recorded call, None if
+    unknown; `window`: the model's context window if recorded. `compactions` counts recorded ones, a lower bound unless
+    `complete`. `whole` is the session itself if the file is so short that all of it was read. Unknown texts are "".
     """
 
     path: Path
@@ -37,7 +37,7 @@ class SessionGlance:
     whole: Session | None = None
 
     def matches(self, query: str) -> bool:
-        """True where every word of `query` occurs in one of the texts."""
+        """Return True if every word of `query` occurs in one of the texts."""
         known = (self.tool, self.title, self.request, self.folder, self.model, str(self.path), self.part)
         haystack = "\n".join(known).casefold()
         return all(word in haystack for word in query.casefold().split())
@@ -46,7 +46,7 @@ class SessionGlance:
 def with_session_facts(
     found: SessionGlance, session: Session, *, is_whole: bool, shows_newest: bool = True
 ) -> SessionGlance:
-    """`found` with the texts and figures of a session that was read from parts of its file, all of it if `is_whole`.
+    """Return `found` with texts and figures of a session read from parts of its file, or all of it if `is_whole`.
 
     `shows_newest`: the newest call is in `session`, so that its usage is that of the context.
     """
@@ -65,7 +65,7 @@ def with_session_facts(
 
 
 def _tokens(session: Session) -> int | None:
-    """Context of the last recorded call and its answer; None after a compaction that no call followed."""
+    """Return the tokens of the last recorded call and its response; None after a compaction without a later call."""
     now = session.facts.tokens_now
     if now and now > 0:
         return now

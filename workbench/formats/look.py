@@ -1,6 +1,6 @@
-"""What recognition sees of a file, whatever its size: found when a format first asks for it, and kept for the next.
+"""View of a file for recognition: its parts are read on first use, and cached for the next format.
 
-Nothing in it is to be changed: every format is shown the same.
+The values are shared by all formats and must not be changed.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ from workbench.formats.kit.outline import glimpse, outline
 from workbench.formats.kit.values import dict_of
 
 HEAD = 64 * 1024
-"""How much of a file `Look.head` is, in bytes."""
+"""Size of `Look.head` in bytes."""
 
 LONE = 5
-"""Records that tell enough: the one behind them is read only as far as the head shows it."""
+"""Number of records after which a truncated record is not completed."""
 
 DECODED = 8_000_000
-"""Bytes up to which a document is decoded whole, which is faster than to pass over what is not looked at."""
+"""Bytes up to which a document is decoded entirely, which is faster than an outline."""
 
 FIRST = 50
-"""Records of a file of lines that are looked at to tell what it is."""
+"""Records of a file of lines that recognition sees."""
 
 
 class Unread(BadInput):
-    """The file is not to be had as a whole, whichever format asks for it."""
+    """Raised for a file that cannot be read entirely, whichever format needs it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """A file as it is shown to each format.
+    """A file as each format sees it.
 
-    head: its first 64 KiB.
-    read: gives all its bytes; called when a format asks for more than the head, and then once.
-    path: where it lies, None for bytes that came from elsewhere; a database's write-ahead log lies beside it.
+    head: the first 64 KiB.
+    read: returns all bytes; called at most once, when a format needs more than the head.
+    path: path of the file, None for bytes from elsewhere; a database's write-ahead log is next to it.
     """
 
     head: bytes
@@ -58,7 +58,7 @@ class Look:
 
     @classmethod
     def of(cls, data: bytes, path: Path | None = None) -> Look:
-        """A look at bytes that were read already."""
+        """Return a look at bytes in memory."""
         return cls(data[:HEAD], lambda: data, path)
 
     @cached_property
@@ -68,22 +68,21 @@ class Look:
 
     @cached_property
     def document(self) -> Any:
-        """The outline of the one JSON document that the file is; None where it is something else or holds several.
+        """Outline of the JSON document in the file; None for any other file.
 
-        All keys of an object are there, wherever they stand in the file, and so are those of the objects within. Of
-        texts and lists longer than 64 KiB the beginning may be all that is given.
+        All keys of all objects are included. Texts and lists longer than 64 KiB may be cut.
         """
         return self._text.document
 
     @cached_property
     def records(self) -> Sequence[Record]:
-        """The first records of a file of lines, `FIRST` at most, each decoded when it is first asked for. Of one that
-        the head cuts off the outline is given, where no more than `LONE` stand before it."""
-        return _AsAsked(self._text.records())
+        """First records of a file of lines, at most `FIRST`, decoded on demand. A record cut off by the head is an
+        outline, if at most `LONE` records precede it."""
+        return _LazySequence(self._text.records())
 
     @cached_property
     def values(self) -> list[Any]:
-        """The values of the first records, without those that are damaged; [] where most of them are."""
+        """Values of the first records without damaged ones; [] if most are damaged."""
         found = [record.value for record in self.records if record.readable]
         return found if 2 * len(found) > len(self.records) else []
 
@@ -93,22 +92,21 @@ class Look:
 
     @cached_property
     def first(self) -> dict[str, Any]:
-        """The object that the file begins with: the document, or the first record of lines that is not damaged; {} for
-        neither."""
+        """First object of the file: the document, or the first readable record; {} for neither."""
         if self.document is not None:
             return dict_of(self.document)
         return dict_of(next((record.value for record in self.records if record.readable), None))
 
     @cached_property
     def tables(self) -> Tables:
-        """The columns of each table of an SQLite database, its write-ahead log included; {} for other files."""
+        """Columns of each table of an SQLite database, write-ahead log included; {} for other files."""
         if not self.head.startswith(SQLITE):
             return {}
         return tables_of(self.path if self.path is not None else self.data)
 
     @cached_property
     def members(self) -> tuple[str, ...]:
-        """The names in a zip archive, the first ones of one that is damaged or unfinished; () for other files."""
+        """File names in a zip archive, the first ones if it is damaged; () for other files."""
         if not self.head.startswith(ZIP):
             return ()
         try:
@@ -120,15 +118,15 @@ class Look:
 
     @cached_property
     def unpacked(self) -> Look | None:
-        """A look at the first 64 KiB that a zstd-compressed file holds; None for other files, and for a damaged one."""
+        """Look at the first 64 KiB of a zstd-compressed file; None for other files, and for a damaged one."""
         inner = zstd.glimpse(self.head, HEAD) if self.head.startswith(ZSTD) else b""
         return Look.of(inner) if inner else None
 
 
 @dataclass(frozen=True, eq=False)
 class _Text:
-    """The file as JSON. It knows of no `Look`: records that were not all asked for would hold one, and with it the
-    whole file, in a circle that only a collection of garbage ends, which is put off while a session is read."""
+    """The file as JSON. It holds no `Look`: unread records would reference it, and with it the entire file, in a cycle
+    that lives until garbage collection, which is paused while a session is read."""
 
     head: bytes
     read: Callable[[], bytes]
@@ -169,11 +167,11 @@ class _Text:
         return outline(self.data)
 
 
-class _AsAsked(Sequence[Record]):
-    """What an iterator gives, of which no more is taken than is asked for: most files are known by their first line."""
+class _LazySequence(Sequence[Record]):
+    """Sequence over an iterator that takes items on demand: most files are recognised by their first line."""
 
     def __init__(self, source: Iterator[Record]) -> None:
-        self._source, self._taken = source, list[Record]()
+        self._source, self._items = source, list[Record]()
 
     @overload
     def __getitem__(self, index: int) -> Record: ...
@@ -182,17 +180,17 @@ class _AsAsked(Sequence[Record]):
     def __getitem__(self, index: int | slice) -> Record | Sequence[Record]:
         stop = index.stop if isinstance(index, slice) else index + 1
         self._take(stop if isinstance(stop, int) and stop > 0 else FIRST + 1)
-        return self._taken[index]
+        return self._items[index]
 
     def __len__(self) -> int:
         self._take(FIRST + 1)
-        return len(self._taken)
+        return len(self._items)
 
     def _take(self, stop: int) -> None:
-        self._taken += islice(self._source, max(0, stop - len(self._taken)))
+        self._items += islice(self._source, max(0, stop - len(self._items)))
 
 
 def _name_at(data: bytes, at: int) -> str:
-    """The name in the header of an archive's entry that begins at `at`: its length stands at byte 26, itself at 30."""
+    """Return the name in the header of an archive's entry at `at`: its length is at byte 26, its text at 30."""
     length = int.from_bytes(data[at + 26 : at + 28], "little")
     return data[at + 30 : at + 30 + length].decode(errors="replace")

@@ -16,7 +16,7 @@ class LossKind(Enum):
     """Kind of loss in an export: content that is left out, changed or added, or a fact that the user needs. Its value
     is the counted noun ("" without a count) and the text after it, with placeholders for details."""
 
-    # Content of messages. The read-back accepts a difference where one of these is declared, and only so many times.
+    # Content of messages. The read-back accepts as many differences as are declared.
     REASONING = "reasoning block", "left out: only the model that wrote it can use it"
     UNKNOWN_BLOCKS = "block", "left out: only the source format knows it"
     MEDIA = "attachment", "replaced by a one-line placeholder"
@@ -30,7 +30,7 @@ class LossKind(Enum):
     ANSWER_INSERTED = "answer", "inserted after a summary, {inserted!r}: {0}"
     REQUESTS_PREFIXED = "request", "prefixed with {inserted!r}, or {0} would skip it"
     BLOCKS_AS_TEXT = "block", "written as text"
-    # The form of messages, with all of their content.
+    # Changes of form that keep all content.
     SYSTEM_PROMPT = "", "system prompt left out: {0} sends its own"
     PROMPT_AS_GUIDELINES = "", "system prompt written as user guidelines: {0} sends its own"
     TOOL_DEFINITIONS = "tool definition", "left out: {0} sends its own"
@@ -49,7 +49,7 @@ class LossKind(Enum):
     MARKS_INDENTED = "answer", "with lines that look like aider's markers: indented by a space"
     OTHER_AGENTS = "message", "of other agents, written as user text for {0}"
     AGENT_NAMED = "", "the agent is named `agent`: under another name ADK shows it these messages as another agent's"
-    # What the loaded file has besides the context.
+    # Parts of the loaded file outside the context.
     MEMORIES = "line", "of the agent's memories left out: {0} cannot store them"
     HALF_CHARACTERS = "half character", "(lone surrogate) written as U+FFFD: APIs reject it"
     COUNTS_OUT_OF_RANGE = "count", "of tokens or messages out of range: written as 0"
@@ -116,7 +116,7 @@ Losses = list[Loss]
 
 
 def loss_of(block: Thinking | Opaque | Media) -> Loss:
-    """The loss of a block that the target has no place for."""
+    """Return the loss of a block that the target cannot hold."""
     match block:
         case Thinking():
             return Loss(LossKind.REASONING)
@@ -127,7 +127,7 @@ def loss_of(block: Thinking | Opaque | Media) -> Loss:
 
 
 def summed(losses: Iterable[Loss]) -> tuple[Loss, ...]:
-    """The losses, with those of one kind and the same details as one."""
+    """Combine losses of one kind with the same details."""
     counts = Counter[tuple[LossKind, tuple[str, ...], str]]()
     for loss in losses:
         counts[loss.kind, loss.details, loss.inserted] += loss.count
@@ -135,5 +135,5 @@ def summed(losses: Iterable[Loss]) -> tuple[Loss, ...]:
 
 
 def count_losses(losses: Sequence[Loss], *kinds: LossKind) -> int:
-    """How many losses of these kinds there are."""
+    """Return the number of losses of these kinds."""
     return sum(loss.count for loss in losses if loss.kind in kinds)

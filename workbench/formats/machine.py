@@ -29,7 +29,7 @@ class Place(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What places depend on. `system` is `sys.platform`, `here` the project in which the user is."""
+    """Machine on which places are searched. `system` is `sys.platform`, `here` the project in which the user is."""
 
     system: str = sys.platform
     home: Path = field(default_factory=Path.home)
@@ -37,7 +37,7 @@ class Machine:
     here: Path = field(default_factory=Path.cwd)
 
     def named(self, variable: str) -> Path | None:
-        """The folder in a variable, with `~` for the home; None where it is not set or not absolute."""
+        """Return the folder in a variable, `~` expanded; None if it is unset or not absolute."""
         text = self.variables.get(variable, "").strip()
         if not text or "\0" in text:
             return None
@@ -45,7 +45,7 @@ class Machine:
         return path if path.is_absolute() else None
 
     def first(self, *variables: str, otherwise: Path) -> Path:
-        """The folder in the first of these variables that names one."""
+        """Return the folder in the first of these variables that names one."""
         return next((path for name in variables if (path := self.named(name))), otherwise)
 
     @property
@@ -64,17 +64,17 @@ class Machine:
 
     @property
     def projects(self) -> tuple[Path, ...]:
-        """The project and, where it is another folder, the top of its repository."""
+        """The project, and the top of its repository if that is another folder."""
         top = next((one for one in (self.here, *self.here.parents) if (one / ".git").exists()), self.here)
         return (self.here,) if top == self.here else (self.here, top)
 
 
 class Program(Struct, frozen=True):
-    """An agent's program, which is read, never run, for the prompt by which the agent has a conversation summarized.
+    """An agent's program, which is read, never run, to find the prompt with which the agent requests summaries.
 
     `preset` is the id of the preset that sends this prompt. `command` leads to the package or binary, `files` are
-    patterns within a package. `name` is that of the literal with the prompt, or a tag in it; `kind` says how it is
-    found (`finding/literals.py`). `sealed` says why no prompt can be read, "" where one can.
+    patterns within a package. `name` is the name of the literal with the prompt, or a tag in it; `kind` is the search
+    method (`finding/literals.py`). `sealed` says why the prompt cannot be read, "" if it can.
     """
 
     preset: str

@@ -1,7 +1,7 @@
-"""A session without its secrets: its file is read as though they had never been written into it.
+"""Sessions with masked secrets: the file is read as if they had never been in it.
 
-What goes on from there, the requests that are sent, the summary, the export, cannot tell them. All else of the file
-stays byte for byte. Of a session that is open with its secrets an export can be masked, when it is made.
+Requests, summaries and exports made from such a session do not contain them. Every other byte of the file is unchanged.
+An export of a session that was opened with its secrets can be masked as well.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from workbench.formats.format import Progress, no_progress
 from workbench.session import Session
 
 _STRING = re.compile(rb'"((?:[^"\\\n]|\\[^\n])*+)(?:"(\s{0,100}:)?|\\?(?=\n|\Z))')
-"""One that a crash cut off ends with its line: else what follows on the next would be taken for what lies between."""
+"""JSON string. One without an end stops at its line end, so that the next line is not taken for the space between
+strings."""
 
 _JSON = re.compile(rb'[\xef\xbb\xbf\s\x00]*+(?:\[\s*+)*+(?:\{\s*+(?:["}]|\Z)|\]|\Z)')
-"""How a file of JSON begins, or of lines of it; a text may begin with a bracket, too."""
+"""Beginning of a JSON file or of JSON lines. Plain text may begin with a bracket, too."""
 
 _SIGNS = b" \t\r\n\x00,:{}[]"
 _NO_TEXT = (b"SQLite format 3\x00", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
 
 
 def load_masked(path: Path, progress: Progress = no_progress, part: str = "") -> Session:
-    """Open a session as `files.load` does, its secrets masked. Raises BadInput, too, where it is no file of text."""
+    """Open a session as `files.load` does, its secrets masked. Raises BadInput also for a file that is not text."""
     if path.is_dir() or (data := bytes_of(path)).startswith(_NO_TEXT):
         raise BadInput(
             f"{path} is not a text file, so its secrets cannot be masked; export it as another format "
@@ -38,29 +39,29 @@ def load_masked(path: Path, progress: Progress = no_progress, part: str = "") ->
     return read_bytes(path, without_secrets(data), progress, part)
 
 
-def masked_export(made: Export) -> Export:
-    """An export without its secrets, judged once more: by the validator, by the reader, and by whether it holds as much
-    as before. Raises BadInput where it is no file of text, or belongs into a folder of more than that file."""
-    codec, written, title = made.format.codec, made.written, made.format.title
-    if written.data.startswith(_NO_TEXT) or (codec.folder and codec.folder(made.source, written.data)):
+def masked_export(export: Export) -> Export:
+    """Mask the secrets of an export, and check again that it is valid and complete. Raises BadInput if it is not text,
+    or is a folder with more than that file."""
+    codec, written, title = export.format.codec, export.written, export.format.title
+    if written.data.startswith(_NO_TEXT) or (codec.folder and codec.folder(export.source, written.data)):
         raise BadInput(f"{title} is not a text file, so its secrets cannot be masked; choose another format.")
     data = without_secrets(written.data)
-    beside = written.beside and (written.beside[0], without_secrets(written.beside[1]))
-    if isinstance(made.found, str) or (data, beside) == (written.data, written.beside):
-        return made
-    once = replace(made, written=replace(written, data=data, beside=beside), changed=True)
+    sidecar = written.beside and (written.beside[0], without_secrets(written.beside[1]))
+    if isinstance(export.found, str) or (data, sidecar) == (written.data, written.beside):
+        return export
+    masked_once = replace(export, written=replace(written, data=data, beside=sidecar), changed=True)
     if validate := codec.validate:
         known = validate(written.data)
-        found = (one for one in validate(data) if one in made.problems or one not in known)
-        once = replace(once, problems=tuple(found))
+        found = (one for one in validate(data) if one in export.problems or one not in known)
+        masked_once = replace(masked_once, problems=tuple(found))
     try:
         clean = codec.read(Path(written.name), data, no_progress)
     except BadInput as error:
-        return replace(once, found=f"with its secrets masked it cannot be read back: {str(error).rstrip('.')}")
-    if _outline(clean) != _outline(made.found):
-        return replace(once, found="masking its secrets changes the conversation")
-    source = replace(made.source, memories=clean.memories if codec.memories else made.source.memories)
-    return read_back(replace(once, source=source, messages=clean.context()))
+        return replace(masked_once, found=f"with its secrets masked it cannot be read back: {str(error).rstrip('.')}")
+    if _outline(clean) != _outline(export.found):
+        return replace(masked_once, found="masking its secrets changes the conversation")
+    source = replace(export.source, memories=clean.memories if codec.memories else export.source.memories)
+    return read_back(replace(masked_once, source=source, messages=clean.context()))
 
 
 def _outline(session: Session) -> list[tuple[str, list[str]]]:
@@ -68,7 +69,7 @@ def _outline(session: Session) -> list[tuple[str, list[str]]]:
 
 
 def without_secrets(data: bytes) -> bytes:
-    """A file of JSON, of lines of JSON, or of plain text, with its secrets masked."""
+    """Return a file of JSON, JSON lines or plain text with its secrets masked."""
     if not _JSON.match(data):
         return _plain(data)
     parts: list[bytes] = []
@@ -89,7 +90,7 @@ def without_secrets(data: bytes) -> bytes:
 
 
 def _between(data: bytes) -> bytes:
-    """What stands between two strings: signs and numbers, and words only where one of them is damaged."""
+    """Mask the text between two strings, if it contains words, which only damaged JSON does."""
     return _plain(data) if data.strip(_SIGNS) else data
 
 

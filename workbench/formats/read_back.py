@@ -1,8 +1,8 @@
-"""Whether a written session holds what was promised: its messages as the format's own reader gives them again.
+"""Comparison of a written session with the promised messages, as the format's own reader returns them.
 
-The same messages, block by block, are the rule. A format that is not the session's own has fewer kinds of message and
-block: there every word must be, in its order and from its side, and nothing else. What is no word (reasoning, blocks
-that only one format knows, calls and results as such) may be missing as often as the writer declared a loss of it.
+Normally, the messages are equal, block by block. Another format may have fewer kinds of messages and blocks: then every
+word must occur, in order and from the same speaker, and no others. Blocks that are not words (reasoning,
+format-specific blocks, calls and results as such) may be missing as often as the writer declared their loss.
 """
 
 from __future__ import annotations
@@ -37,31 +37,31 @@ from workbench.session import (
 Shapes = list[tuple[str, str, tuple[Block, ...]]]
 
 FILLER = 100
-"""Characters in a row that a writer may add undeclared: labels and marks around what it renders as text."""
+"""Longest run of undeclared characters that a writer may add: labels and marks around rendered text."""
 
 
 def shape(messages: Iterable[Message]) -> Shapes:
-    """What must survive a way through a format: roles, kinds and blocks."""
+    """Return what an export must preserve: roles, kinds and blocks."""
     return [(message.role, message.kind, message.blocks) for message in messages]
 
 
 def in_one(messages: Iterable[Message]) -> Shapes:
-    """The same with neighbouring results in one message: many formats have a record for each."""
+    """Return the same with adjacent results in one message, because many formats have one record for each."""
     runs = groupby(messages, key=lambda m: (m.role, m.kind) if m.role == "tool" else (m.id, ""))
     groups = [list(run) for _, run in runs]
     return [(run[0].role, run[0].kind, tuple(block for m in run for block in m.blocks)) for run in groups]
 
 
 def difference(source: Session, promised: Sequence[Message], found: Session, losses: Sequence[Loss] = ()) -> str:
-    """What of the messages promised from `source` the session `found` does not hold, or holds beyond them, in a phrase;
-    "" where nothing. `losses` are those that the writer declared."""
+    """Describe the first difference between the messages promised from `source` and the session `found`; "" if there is
+    none. `losses` are those that the writer declared."""
     there = found.context()
     if in_one(promised) == in_one(there):
         return ""
     return _lost_blocks(promised, there, losses) or _words_differ(source, promised, found, losses)
 
 
-# --- blocks that are no words ---------------------------------------------------------------------------------------
+# --- blocks without words -------------------------------------------------------------------------------------------
 
 _AS_TEXT = (LossKind.CALLS_AS_TEXT, LossKind.RESULTS_AS_TEXT, LossKind.ORPHAN_RESULTS)
 _SORTS: tuple[tuple[type[Block], str, tuple[LossKind, ...]], ...] = (
@@ -70,28 +70,31 @@ _SORTS: tuple[tuple[type[Block], str, tuple[LossKind, ...]], ...] = (
     (ToolUse, "calls", (LossKind.CALLS_AS_TEXT,)),
     (ToolResult, "results", (LossKind.RESULTS_AS_TEXT, LossKind.ORPHAN_RESULTS)),
 )
-"""Sorts of blocks, in words, and the losses that explain a missing one."""
+"""Types of blocks, their names, and the losses that explain a missing one."""
 
 
 def _lost_blocks(promised: Sequence[Message], found: Sequence[Message], losses: Sequence[Loss]) -> str:
-    wanted, there = _counted(promised), _counted(found)
+    promised_counts, there = _counted(promised), _counted(found)
     for sort, name, kinds in _SORTS:
         declared = count_losses(losses, *kinds)
-        if wanted[sort] - there[sort] > declared:
-            return f"it has {there[sort]} of {wanted[sort]} {name}{_declared(declared)}"
+        if promised_counts[sort] - there[sort] > declared:
+            return f"it has {there[sort]} of {promised_counts[sort]} {name}{_declared(declared)}"
     return _lost_reasoning(promised, found, count_losses(losses, LossKind.REASONING))
 
 
 def _lost_reasoning(promised: Sequence[Message], found: Sequence[Message], declared: int) -> str:
-    """Reasoning in words is looked for among the words where no loss of it is declared. Otherwise each block is counted
-    as lost that is neither there as it was nor in one that a reader made of several."""
-    wanted, there = _reasoning(promised), _reasoning(found)
-    joined = " ".join((there - wanted).elements())
-    missing = {words: times - (joined.count(words) if words else 0) for words, times in (wanted - there).items()}
+    """Describe reasoning that is missing beyond the declared losses. Without declared losses, reasoning in words is
+    compared with the words instead. Otherwise a block is lost if it is neither found unchanged nor within one that a
+    reader joined."""
+    promised_texts, there = _reasoning(promised), _reasoning(found)
+    joined = " ".join((there - promised_texts).elements())
+    missing = {
+        words: times - (joined.count(words) if words else 0) for words, times in (promised_texts - there).items()
+    }
     lost = sum(max(0, times) for words, times in missing.items() if declared or not words)
     if lost <= declared:
         return ""
-    total, name = (wanted.total(), "reasoning") if declared else (wanted[""], "reasoning without words")
+    total, name = (promised_texts.total(), "reasoning") if declared else (promised_texts[""], "reasoning without words")
     return f"it has {total - lost} of {total} blocks of {name}{_declared(declared)}"
 
 
@@ -105,39 +108,39 @@ def _declared(count: int) -> str:
 
 
 def _counted(messages: Sequence[Message]) -> Counter[type[Block]]:
-    """How many blocks there are of each sort; summaries in words are looked for among the words."""
+    """Count blocks by type; summaries in words are compared as words."""
     blocks = [block for message in messages if message.kind != "boundary" for block in message.blocks]
-    counts = Counter(type(block) for block in blocks if not isinstance(block, Opaque) or not any(_said(block)))
+    counts = Counter(type(block) for block in blocks if not isinstance(block, Opaque) or not any(_block_texts(block)))
     counts[Media] += sum(isinstance(part, Media) for m in messages for r in m.results for part in r.content)
     return counts
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
 
-Side = Literal["agent", "others"]
+Speaker = Literal["agent", "others"]
 
 
 class _Words(Struct, frozen=True):
     """Words of message `number`, on one line."""
 
     text: str
-    side: Side
+    speaker: Speaker
     number: int
 
 
 def _words_differ(source: Session, promised: Sequence[Message], found: Session, losses: Sequence[Loss]) -> str:
-    """Each of the promised words is looked for behind the one before it, results among all; nothing else may be left.
+    """Search each promised text after the one before it, results anywhere; no other text may remain.
 
-    A result belongs to its call, wherever it stands: a format may have a place of its own for it. Longer ones take
-    their places first, for a shorter one may be a part of them.
+    A result belongs to its call, wherever it is: a format may store results separately. Longer ones are matched first,
+    because a shorter one may be a part of them.
     """
     as_text = count_losses(losses, *_AS_TEXT) > 0
     thoughts = not count_losses(losses, LossKind.REASONING)
-    whole = [_unparted(message) for message in found.context()]
+    whole = [_with_joined_texts(message) for message in found.context()]
     there, answers = list(_words(whole, as_text, thoughts)), _results(whole, as_text)
     results = _results(promised, as_text)
     text = " ".join(words.text for words in there)
-    said_by = {side: _masked(there, side) for side in get_args(Side)}
+    said_by = {speaker: _masked(there, speaker) for speaker in get_args(Speaker)}
     lead = leading_system(promised)
     left_out = count_losses(losses, LossKind.SYSTEM_MESSAGES) >= sum(bool(one.text) for one in promised[:lead])
     prompts = [source.system, *(message.text for message in promised[:lead])]
@@ -152,7 +155,7 @@ def _words_differ(source: Session, promised: Sequence[Message], found: Session, 
     for words in _words(promised, as_text, thoughts):
         if words.number <= lead and (left_out or words.text in prompt):
             continue
-        place = said_by[words.side].find(words.text, at)
+        place = said_by[words.speaker].find(words.text, at)
         if place < 0:
             return f"message {words.number} changed or is missing: {_quoted(words.text)}"
         at = place + len(words.text)
@@ -185,17 +188,17 @@ def _words(messages: Sequence[Message], as_text: bool, thoughts: bool) -> Iterat
     for number, message in enumerate(messages, 1):
         if message.kind == "boundary":
             continue
-        side: Side = "agent" if message.role == "assistant" else "others"
+        speaker: Speaker = "agent" if message.role == "assistant" else "others"
         for block in message.blocks:
             if isinstance(block, Thinking) and not thoughts:
                 continue
-            for line in filter(None, (_on_one_line(text, as_text) for text in _said(block))):
-                yield _Words(line, side, number)
+            for line in filter(None, (_on_one_line(text, as_text) for text in _block_texts(block))):
+                yield _Words(line, speaker, number)
 
 
-def _unparted(message: Message) -> Message:
-    """The message with each run of texts in one, where its reader parted the person's words from a tool's around them:
-    the other format may know no such parts."""
+def _with_joined_texts(message: Message) -> Message:
+    """Return the message with each run of texts joined, if its reader separated the user's words from injected ones:
+    other formats do not."""
     if not any(isinstance(block, Text) and block.injected for block in message.blocks):
         return message
     runs = groupby(message.blocks, key=lambda block: isinstance(block, Text))
@@ -209,7 +212,7 @@ def _results(messages: Sequence[Message], as_text: bool) -> Counter[str]:
     return Counter(filter(None, texts))
 
 
-def _said(block: Block) -> Iterator[str]:
+def _block_texts(block: Block) -> Iterator[str]:
     match block:
         case Text() | Thinking():
             yield block.text
@@ -218,7 +221,7 @@ def _said(block: Block) -> Iterator[str]:
             yield from _leaves(block.input)
         case Media():
             yield block.placeholder
-        case Opaque(_, raw):  # the Messages API's own summary, which its reader has as text
+        case Opaque(_, raw):  # the Messages API's own summary, read as text
             yield raw["content"] if is_compaction(raw) and isinstance(raw.get("content"), str) else ""
         case ToolResult():
             pass
@@ -236,7 +239,7 @@ def _leaves(value: Any) -> Iterator[str]:
 
 
 def _on_one_line(text: str, as_text: bool) -> str:
-    """Without line ends; where calls became text, also without the escapes of its JSON."""
+    """Return the text without line ends, and without JSON escapes if calls became text."""
     return " ".join((_ESCAPE.sub(_unescaped, text) if as_text else text).split())
 
 
@@ -248,13 +251,13 @@ def _unescaped(escape: re.Match[str]) -> str:
     return " " if blank else "\b" if back else chr(int(code, 16)) if code else ""
 
 
-def _masked(there: Sequence[_Words], side: Side) -> str:
-    """The words of one side, each where it stands among all."""
-    return " ".join(words.text if words.side == side else "\0" * len(words.text) for words in there)
+def _masked(there: Sequence[_Words], speaker: Speaker) -> str:
+    """Return the words of one speaker at their positions among all words."""
+    return " ".join(words.text if words.speaker == speaker else "\0" * len(words.text) for words in there)
 
 
 def _places(text: str, words: str) -> Iterator[int]:
-    """Where the words stand, one behind the other."""
+    """Yield the start of each occurrence."""
     at = 0
     while (at := text.find(words, at)) >= 0:
         yield at
@@ -262,7 +265,7 @@ def _places(text: str, words: str) -> Iterator[int]:
 
 
 def _left(text: str, matched: Iterable[tuple[int, int]]) -> Iterator[str]:
-    """What stands between the matched stretches."""
+    """Yield the text between the matched spans."""
     at = 0
     for start, stop in [*sorted(matched), (len(text), len(text))]:
         yield text[at:start].strip()

@@ -1,4 +1,4 @@
-"""What a file is that no format takes, in words: what it looks like, which format comes nearest, and what to do."""
+"""Explanation of a file that no format recognises: its appearance, the closest format, and a remedy."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from workbench.formats.kit.values import dict_of
 from workbench.formats.look import Look
 
 NAMES = 6
-"""Keys, columns, tables or files that are named of what a file holds."""
+"""Names of keys, columns, tables or files that are listed."""
 LONGEST = 30
-"""Characters of a name: a file may say anything."""
+"""Characters of a name from the file."""
 NEAR = 0.5
-"""From how much two keys or more in common tell that a file comes near a format: one that n formats have tells 1/n."""
+"""Score of two or more common keys at which a format is called close: a key of n formats scores 1/n."""
 
 _UNPACK = "unpack it and open a session file in it"
 _NAME = "open the session file that the agent wrote"
@@ -50,15 +50,15 @@ _ANSWERS = {
     "one response of Chat Completions without its request": {"object", "choices"},
     "one response of Gemini without its request": {"candidates"},
 }
-"""With the keys that an API's answers have."""
+"""API responses without their request, with their characteristic keys."""
 _SSE = re.compile(rb"(?:event|data|id|retry):[^\n]*\n")
 _MARKUP = re.compile(rb"\s*<(?:!DOCTYPE|\?xml|html|[A-Za-z][\w-]*[ >/])", re.IGNORECASE)
 _MARKDOWN = re.compile(rb"^(?:#{1,6} \S|```|[-*] \S|<!-- )", re.MULTILINE)
 _CONTROLS = b"\x00\x01\x02\x03\x04\x05\x06\x0e\x0f\x10\x7f"
 
 
-class _Seen(Struct, frozen=True):
-    """What a file looks like, what to do about it, and the keys of its objects."""
+class _Appearance(Struct, frozen=True):
+    """Appearance of a file, a remedy, and the keys of its objects."""
 
     what: str
     remedy: str = _GIVE
@@ -66,87 +66,87 @@ class _Seen(Struct, frozen=True):
 
 
 def explain_refusal(look: Look, formats: Iterable[Format]) -> str:
-    """Why a file is opened as none of `formats`: a sentence without the file's name."""
-    seen = _seen(look)
+    """Explain why no format opens a file, in a sentence without the file's name."""
+    seen = _appearance(look)
     near = _nearest(seen.keys, [*formats])
     return f"Not a known session format: {seen.what}{near}; {seen.remedy}."
 
 
 def refused_folder(path: Path, inside: str) -> str:
-    """The same of a folder, with the name of a session that was found inside it, if one was."""
+    """Explain why no format opens a folder; `inside` is the name of a session found in it, if any."""
     try:
         names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in islice(path.iterdir(), 1000))
     except OSError:
         names = []
-    holding = f" holding {_some(names)}" if names else " that is empty"
+    holding = f" holding {_list_names(names)}" if names else " that is empty"
     remedy = f"open {path / inside}" if inside else "open a session file, or a folder that an agent keeps as a session"
     return f"{path} is a folder{holding}, not a known session format; {remedy}."
 
 
-def _seen(look: Look) -> _Seen:
+def _appearance(look: Look) -> _Appearance:
     head = look.head
     for magic, (what, remedy) in _MAGIC.items():
         if head.startswith(magic):
-            return _Seen(what, remedy)
+            return _Appearance(what, remedy)
     if head.startswith(SQLITE):
         if not look.tables:
-            return _Seen("an SQLite database that is damaged or empty", _WHOLE)
-        return _Seen(f"an SQLite database with {_named('table', [*look.tables])}", _NAME)
+            return _Appearance("an SQLite database that is damaged or empty", _WHOLE)
+        return _Appearance(f"an SQLite database with {_named('table', [*look.tables])}", _NAME)
     if head.startswith(ZIP):
         if not look.members:
-            return _Seen("a zip archive that is damaged or empty", _WHOLE)
-        return _Seen(f"a zip archive holding {_some(look.members)}", _UNPACK)
+            return _Appearance("a zip archive that is damaged or empty", _WHOLE)
+        return _Appearance(f"a zip archive holding {_list_names(look.members)}", _UNPACK)
     if head.startswith(ZSTD):
-        inner = _seen(look.unpacked) if look.unpacked is not None else None
+        inner = _appearance(look.unpacked) if look.unpacked is not None else None
         return (
-            _Seen(f"zstd-compressed, and inside {inner.what}", inner.remedy)
+            _Appearance(f"zstd-compressed, and inside {inner.what}", inner.remedy)
             if inner
-            else _Seen("damaged zstd data", _WHOLE)
+            else _Appearance("damaged zstd data", _WHOLE)
         )
     if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
         return _json(look)
     if sum(map(head.count, (bytes([byte]) for byte in _CONTROLS))) * 50 > len(head):
-        return _Seen("a binary file", _NAME)
+        return _Appearance("a binary file", _NAME)
     return _text(head)
 
 
-def _json(look: Look) -> _Seen:
+def _json(look: Look) -> _Appearance:
     lines = [record.value for record in look.records if isinstance(record.value, dict)]
     document = look.document
     if isinstance(document, dict):
         for what, having in _ANSWERS.items():
             if having <= document.keys():
-                return _Seen(what, _REQUEST)
-        return _Seen(f"a JSON object with {_named('key', [*document])}", keys=frozenset(map(str, document)))
+                return _Appearance(what, _REQUEST)
+        return _Appearance(f"a JSON object with {_named('key', [*document])}", keys=frozenset(map(str, document)))
     if isinstance(document, list):
         objects = [item for item in document if isinstance(item, dict)]
         if objects:
             keys = _keys(objects)
-            return _Seen(f"a JSON list of objects with {_named('key', keys)}", keys=frozenset(keys))
-        return _Seen("a JSON list without an object in it" if document else "an empty JSON list")
+            return _Appearance(f"a JSON list of objects with {_named('key', keys)}", keys=frozenset(keys))
+        return _Appearance("a JSON list without an object in it" if document else "an empty JSON list")
     if any(map(is_iflows, lines)):
-        return _Seen("a session of iFlow CLI, which is not supported", _GIVE.removeprefix(f"{_NAME}, or "))
+        return _Appearance("a session of iFlow CLI, which is not supported", _GIVE.removeprefix(f"{_NAME}, or "))
     if lines:
         keys = _keys(lines)
-        return _Seen(f"JSON lines with {_named('key', keys)}", keys=frozenset(keys))
+        return _Appearance(f"JSON lines with {_named('key', keys)}", keys=frozenset(keys))
     cut = dict_of(outline(look.data)[0])
-    return _Seen("JSON that is damaged or cut off" + (f", with {_named('key', [*cut])}" if cut else ""), _WHOLE)
+    return _Appearance("JSON that is damaged or cut off" + (f", with {_named('key', [*cut])}" if cut else ""), _WHOLE)
 
 
-def _text(head: bytes) -> _Seen:
+def _text(head: bytes) -> _Appearance:
     if _SSE.match(head):
-        return _Seen("a stream of server-sent events, one API response", _REQUEST)
+        return _Appearance("a stream of server-sent events, one API response", _REQUEST)
     if _MARKUP.match(head):
-        return _Seen("XML or HTML", _NAME)
+        return _Appearance("XML or HTML", _NAME)
     if columns := _columns(head):
-        return _Seen(f"a table with {_named('column', columns)}")
+        return _Appearance(f"a table with {_named('column', columns)}")
     if _MARKDOWN.search(head):
-        return _Seen("Markdown; the only Markdown format is aider's chat history", _NAME)
-    return _Seen("text; the only text format is aider's chat history", _NAME)
+        return _Appearance("Markdown; the only Markdown format is aider's chat history", _NAME)
+    return _Appearance("text; the only text format is aider's chat history", _NAME)
 
 
 def _columns(head: bytes) -> list[str]:
-    """The columns of a table whose first lines all have as many of one separator."""
+    """Return the columns of a table, recognised by an equal number of one separator in its first lines."""
     lines = [line for line in head.decode(errors="replace").splitlines() if line.strip()][:5]
     for mark in "\t;,":
         counts = {line.count(mark) for line in lines}
@@ -156,27 +156,27 @@ def _columns(head: bytes) -> list[str]:
 
 
 def _keys(objects: Iterable[dict[str, Any]]) -> list[str]:
-    """The keys of several objects, those that most have first."""
+    """Return the keys of several objects, the most frequent first."""
     return [key for key, _ in Counter(str(key) for one in objects for key in one).most_common()]
 
 
 def _nearest(keys: frozenset[str], formats: Sequence[Format]) -> str:
-    """The format with which most that tells something is shared."""
+    """Name the format that shares the most distinctive keys."""
     having = Counter(key for known in formats for key in known.keys)
-    told = [(sum(1 / having[key] for key in keys & known.keys), known) for known in formats]
-    score, nearest = max(told, key=lambda one: one[0], default=(0, None))
+    scores = [(sum(1 / having[key] for key in keys & known.keys), known) for known in formats]
+    score, nearest = max(scores, key=lambda one: one[0], default=(0, None))
     shared = sorted(keys & nearest.keys) if nearest else []
     if nearest is None or score < NEAR or len(shared) < 2:
         return ""
-    return f", closest to {nearest.title}, which also has {_some(shared)}"
+    return f", closest to {nearest.title}, which also has {_list_names(shared)}"
 
 
 def _named(noun: str, names: Sequence[str]) -> str:
-    return f"no {noun}s" if not names else f"the {noun}{'s' * (len(names) > 1)} {_some(names)}"
+    return f"no {noun}s" if not names else f"the {noun}{'s' * (len(names) > 1)} {_list_names(names)}"
 
 
-def _some(names: Sequence[str]) -> str:
-    """The first names, cleaned of what no sentence should hold, and how many more there are."""
+def _list_names(names: Sequence[str]) -> str:
+    """List the first names, cleaned of unprintable characters, and the number of further ones."""
     shown = [
         clip(" ".join("".join(c if c.isprintable() else " " for c in name).split()), LONGEST) or "?"
         for name in names[:NAMES]

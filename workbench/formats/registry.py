@@ -1,9 +1,9 @@
-"""The formats this program knows. A new one is one package and one line here.
+"""Registry of formats. A new one is one package and one line here.
 
 A format is imported when a file is compared with it, or when it is named: no command needs them all.
 
 Other distributions offer formats as entry points of the group `compaction_workbench.formats`, each a `Format` under its
-id. They are tried after all others, and only then imported; one is imported alone when it is named.
+id. They are tried after all others, and imported only then, or when named.
 """
 
 from __future__ import annotations
@@ -75,11 +75,11 @@ PACKAGES = {
     "openai-chat": "openai_chat",
     "aider": "aider",
 }
-"""Package by id, in the order in which they are tried."""
+"""Package by id, in the order of recognition."""
 
 
 def formats() -> Iterator[Format]:
-    """The program's own formats in their order, each imported when it is asked for."""
+    """Yield the program's own formats in order, each imported on demand."""
     return map(_own, PACKAGES)
 
 
@@ -89,17 +89,17 @@ def _own(id: str) -> Format:
 
 
 def by_id(id: str) -> Format:
-    """The format called `id`. Raises BadInput with the known ids, or with what is wrong with that plug-in."""
+    """Return the format called `id`. Raises BadInput with the known ids, or with the error of that plug-in."""
     if id in PACKAGES:
         return _own(id)
-    if id in _plugged_in():
-        return _sound(id)
-    ids = [*PACKAGES, *_plugged_in()]
+    if id in _plugin_ids():
+        return _load_plugin(id)
+    ids = [*PACKAGES, *_plugin_ids()]
     raise BadInput(f"There is no format {id!r}; choose one of {', '.join(ids)}.")
 
 
 class Target(Struct, frozen=True):
-    """What an export can be written as: a format as its id, or a format and one of its ways as `codex:appended`."""
+    """Target of an export: a format by its id, or a variant of one as `codex:appended`."""
 
     id: str
     title: str
@@ -109,22 +109,22 @@ class Target(Struct, frozen=True):
 
 
 def target(id: str) -> Target:
-    """Raises BadInput with the known ids, and for a format that is read only."""
+    """Return the target called `id`. Raises BadInput with the known ids, and for a read-only format."""
     known = by_id(id.partition(":")[0])
-    ways = _targets(known)
-    for one in ways:
+    variants = _targets(known)
+    for one in variants:
         if one.id == id:
             return one
-    if not ways:
+    if not variants:
         raise BadInput(
             f"{known.title} can be read but not written; choose another format for the export, such as openai-chat."
         )
-    names = " or ".join(one.id for one in ways)
+    names = " or ".join(one.id for one in variants)
     raise BadInput(f"{known.title} has no variant {id.partition(':')[2]!r}; choose {names}.")
 
 
 def targets() -> tuple[Target, ...]:
-    """Everything that an export can be written as, in the order of the formats."""
+    """Return all targets of exports, in the order of the formats."""
     return tuple(one for known in every([]) for one in _targets(known))
 
 
@@ -140,28 +140,29 @@ def _targets(known: Format) -> list[Target]:
 
 
 def detect(look: Look) -> tuple[Format, str]:
-    """The format of a file, and why it is that. Raises BadInput saying what the file looks like instead."""
+    """Return the format of a file, and the reason. Raises BadInput with a description of an unknown file."""
     failed: list[str] = []
-    if found := _taker(lambda known: known.recognise(look), failed):
+    if found := _first_recognising(lambda known: known.recognise(look), failed):
         return found
     raise BadInput(" ".join([explain_refusal(look, every([])), *failed]))
 
 
 def detect_folder(path: Path) -> tuple[Format, str]:
-    """The format of a session that is kept as a folder, and why. Raises BadInput."""
+    """Return the format of a session folder, and the reason. Raises BadInput."""
     failed: list[str] = []
-    if found := _taker(lambda known: known.recognise_folder(path) if known.recognise_folder else "", failed):
+    if found := _first_recognising(
+        lambda known: known.recognise_folder(path) if known.recognise_folder else "", failed
+    ):
         return found
     refusal = f"{path} is a folder, not a known session format; open a session file in it."
     raise BadInput(" ".join([refusal, *failed]))
 
 
-def _taker(asked: Callable[[Format], str], failed: list[str]) -> tuple[Format, str] | None:
-    """The first format with a reason to take what is asked about. A plug-in that fails at it is passed over. Raises
-    Unread."""
+def _first_recognising(recognise: Callable[[Format], str], failed: list[str]) -> tuple[Format, str] | None:
+    """Return the first format for which `recognise` gives a reason. A plug-in that fails is skipped. Raises Unread."""
     for known in every(failed):
         try:
-            reason = asked(known)
+            reason = recognise(known)
         except Unread:
             raise
         except BadInput as error:
@@ -173,7 +174,7 @@ def _taker(asked: Callable[[Format], str], failed: list[str]) -> tuple[Format, s
 
 
 def places(machine: Machine | None = None) -> tuple[Place, ...]:
-    """Every place of every agent on a machine, this one by default. A plug-in that fails at it has none."""
+    """Return every agent's session places on a machine, by default this one. A plug-in that fails has none."""
     found: list[Place] = []
     for known in every([]):
         with suppress(BadInput):
@@ -182,7 +183,7 @@ def places(machine: Machine | None = None) -> tuple[Place, ...]:
 
 
 def folder_of(path: Path) -> Path | None:
-    """The folder of the session that a file is only a part of, None where it lies in none."""
+    """Return the session folder that contains a file as a part, None if there is none."""
     for folder in list(path.absolute().parents)[:2]:
         try:
             detect_folder(folder)
@@ -193,39 +194,39 @@ def folder_of(path: Path) -> Path | None:
 
 
 def every(failed: list[str]) -> Iterator[Format]:
-    """All formats in their order. A plug-in that cannot be used is passed over, and `failed` says why."""
+    """Yield all formats in order. An unusable plug-in is skipped, and its error added to `failed`."""
     yield from formats()
-    for name in _plugged_in():
+    for name in _plugin_ids():
         try:
-            yield _sound(name)
+            yield _load_plugin(name)
         except BadInput as error:
             failed.append(str(error))
 
 
 @cache
-def _plugged_in() -> tuple[str, ...]:
+def _plugin_ids() -> tuple[str, ...]:
     return tuple(name for name in plugins.offered(GROUP) if name not in PACKAGES)
 
 
-def _sound(name: str) -> Format:
-    found = _loaded(name)
+def _load_plugin(name: str) -> Format:
+    found = _loaded_or_error(name)
     if isinstance(found, BadInput):
         raise found
     return found
 
 
 @cache
-def _loaded(name: str) -> Format | BadInput:
-    """Kept, whatever it is: what cannot be imported is not tried anew for every file."""
+def _loaded_or_error(name: str) -> Format | BadInput:
+    """Load a plug-in once; an import error is returned, not retried for every file."""
     try:
         found = plugins.load(GROUP, name, Format)
     except BadInput as error:
         return error
     return replace(
         found,
-        recognise=_careful(name, found.recognise),
-        recognise_folder=found.recognise_folder and _careful(name, found.recognise_folder),
-        places=_careful(name, _listed(found.places)) if found.places else None,
+        recognise=_guarded(name, found.recognise),
+        recognise_folder=found.recognise_folder and _guarded(name, found.recognise_folder),
+        places=_guarded(name, _listed(found.places)) if found.places else None,
     )
 
 
@@ -233,14 +234,14 @@ def _listed(places: Callable[[Machine], Iterable[Place]]) -> Callable[[Machine],
     return lambda machine: list(places(machine))
 
 
-def _careful(name: str, ask: Callable[[T], R]) -> Callable[[T], R]:
-    """A function of a plug-in that is called for files of other formats, too: it raises nothing but BadInput, which
+def _guarded(name: str, function: Callable[[T], R]) -> Callable[[T], R]:
+    """Wrap a function of a plug-in, which is called for files of other formats, too: it raises only BadInput, which
     names the plug-in."""
 
-    def asked(what: T) -> R:
+    def guarded(what: T) -> R:
         try:
-            return ask(what)
+            return function(what)
         except Exception as error:
             raise plugins.failed(GROUP, name, "cannot tell its own files", error) from error
 
-    return asked
+    return guarded

@@ -1,8 +1,7 @@
-"""Whether the contexts shown are those that were sent, by the requests that a file itself records.
+"""Comparison of the contexts shown with the requests that a file itself records.
 
-A turn is everything between two answers of the agent's. Within one, tools move what they put beside the person's words,
-join texts and put them into a result; so a turn is compared by its texts, wherever they stand in it, and by white space
-only as far as it parts words.
+A turn is everything between two responses. Agents move and join the texts that they add to the user's words, and put
+them into results; so a turn is compared by its texts in any order, ignoring the amount of white space.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from workbench.session import Block, Media, Message, Session, Text, ToolResult, 
 
 
 class RequestComparison(Struct, frozen=True):
-    """A recorded request beside the context shown for its answer. `difference` is the first one, in a phrase; "" where
-    they are equal. `more` are characters that were sent and are not shown."""
+    """A recorded request compared with the context shown for its response. `difference` is the first one, in a phrase;
+    "" if they are equal. `more` counts characters that were sent but are not shown."""
 
     answer: str
     difference: str
@@ -27,7 +26,7 @@ class RequestComparison(Struct, frozen=True):
 
 
 def last_text(messages: Sequence[Message]) -> str:
-    """The text of the user that a request ends with; "" where it ends otherwise, and for a request of one message."""
+    """Return the user text at the end of a request; "" if it ends otherwise, or has only one message."""
     if len(messages) < 2 or messages[-1].role not in ("user", "tool"):
         return ""
     texts = [block.text for block in messages[-1].blocks if isinstance(block, Text)]
@@ -35,10 +34,10 @@ def last_text(messages: Sequence[Message]) -> str:
 
 
 def compare_requests(session: Session, requests: Iterable[Sent]) -> Iterator[RequestComparison]:
-    """Each request whose answer stands in an epoch, beside what stands before the answer there."""
+    """Compare each request whose response is in an epoch with the messages before the response there."""
     place = {
         session.messages[member].id: (epoch.number, at)
-        for epoch in reversed(session.epochs)  # what a later epoch keeps was answered in the first that holds it
+        for epoch in reversed(session.epochs)  # kept messages were answered in their first epoch
         for at, member in enumerate(epoch.members)
     }
     for sent in requests:
@@ -61,18 +60,19 @@ def _compared(sent: Sent, shown: Sequence[Message]) -> RequestComparison:
 
 
 def _turns(messages: Sequence[Message]) -> list[list[Message]]:
-    """The agent's messages each alone, all between two of them together; a message that says nothing is none."""
-    speaking = [message for message in messages if any(map(_says, message.blocks))]
+    """Group the messages into turns: each response alone, all messages between two of them together. Messages without
+    content are ignored."""
+    speaking = [message for message in messages if any(map(_has_content, message.blocks))]
     runs = groupby(enumerate(speaking), key=lambda one: one[0] if one[1].role == "assistant" else -1)
     return [[message for _, message in run] for _, run in runs]
 
 
-def _says(block: Block) -> bool:
+def _has_content(block: Block) -> bool:
     return bool(block.text.strip()) if isinstance(block, Text) else isinstance(block, ToolUse | ToolResult | Media)
 
 
 def _turn_differs(theirs: list[Message], ours: list[Message]) -> tuple[str, int]:
-    """The first difference of a turn, and how many characters more were sent in it."""
+    """Return the first difference of a turn, and the number of characters sent in addition."""
     calls = [_calls(messages) for messages in (theirs, ours)]
     if calls[0] != calls[1]:
         return f"{len(calls[0])} calls and results were sent, {len(calls[1])} different ones are shown", 0
@@ -90,7 +90,7 @@ def _turn_differs(theirs: list[Message], ours: list[Message]) -> tuple[str, int]
 
 
 def _calls(messages: Sequence[Message]) -> list[tuple[str, object]]:
-    """Calls with what they were given, results by whom they answer, whatever their order, and how many media."""
+    """Return calls with their arguments, results by call id in any order, and the number of media."""
     blocks = [block for message in messages for block in message.blocks]
     calls = [(block.id, (block.name, block.input)) for block in blocks if isinstance(block, ToolUse)]
     results = sorted((block.call_id, "result") for block in blocks if isinstance(block, ToolResult))
@@ -100,12 +100,12 @@ def _calls(messages: Sequence[Message]) -> list[tuple[str, object]]:
 
 
 def _texts(messages: Sequence[Message]) -> Iterator[str]:
-    """The texts of a turn, those of results too, without the white space round them and at the ends of their lines."""
+    """Yield the texts of a turn, those of results included, without white space at their edges and line ends."""
     for block in (block for message in messages for block in message.blocks):
         for part in block.content if isinstance(block, ToolResult) else (block,):
-            if isinstance(part, Text) and (text := _even(part.text)):
+            if isinstance(part, Text) and (text := _without_trailing_space(part.text)):
                 yield text
 
 
-def _even(text: str) -> str:
+def _without_trailing_space(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().splitlines())

@@ -1,15 +1,15 @@
-"""What an API makes of the roles of a conversation's messages, and what makes it take one.
+"""Rules of the APIs for the roles of a conversation's messages.
 
 Tool results are the user's turn in the first two; the session's own system messages are no turn anywhere.
 
-    Anthropic Messages  system messages go to the front, the user opens, neighbours of one role are joined, and results
-                        come first in the turn behind their calls: https://docs.anthropic.com/en/api/messages
-    Gemini              system messages go to the front, the user opens, a call stands right behind the user or results,
-                        and results right behind their calls: https://ai.google.dev/gemini-api/docs/function-calling
-    OpenAI Chat         nothing but results stands between calls and their last result, else roles come as they like:
+    Anthropic Messages  system messages are in front, the user opens, adjacent messages of one role are joined, and
+                        results come first in the turn after their calls: https://docs.anthropic.com/en/api/messages
+    Gemini              system messages are in front, the user opens, a call comes directly after the user or results,
+                        and results directly after calls: https://ai.google.dev/gemini-api/docs/function-calling
+    OpenAI Chat         only results come between calls and their last result, otherwise any order:
                         https://platform.openai.com/docs/api-reference/chat
-    OpenAI Responses    items come as they like
-    not known           the user or a system message opens
+    OpenAI Responses    any order
+    unknown             the user or a system message opens
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from msgspec import Struct
 from workbench.session import Message
 
 Api = Literal["anthropic-messages", "openai-chat", "openai-responses", "gemini"]
-"""An API that takes a conversation, by how it takes it."""
+"""Conversation API, which determines the rules for roles."""
 
 GAP = "[…]"
-"""What the user is made to say where an API would refuse what came together: the same in any language."""
+"""Text of a user message inserted where an API requires one; the same in any language."""
 
 
 def is_gap(message: Message) -> bool:
@@ -34,9 +34,9 @@ def is_gap(message: Message) -> bool:
 
 
 class Roles(Struct, frozen=True):
-    """How an API takes roles. `apart`: system messages are no turns but stand in front of all. `opens`: who may speak
-    first. `joins`: neighbours of one role become one turn. `results_next`: nothing may stand between calls and their
-    results. `calls_answer`: a call stands behind the user or results, never behind an answer."""
+    """Role rules of an API. `apart`: system messages are no turns but come before all. `opens`: roles of the first
+    message. `joins`: adjacent messages of one role become one turn. `results_next`: only results may follow calls.
+    `calls_answer`: a call comes after the user or results, never after a response."""
 
     title: str
     apart: bool = False
@@ -46,11 +46,11 @@ class Roles(Struct, frozen=True):
     calls_answer: bool = False
 
     def is_turn(self, message: Message) -> bool:
-        """Whether it stands among the turns of the conversation."""
+        """Return True for a message among the turns of the conversation."""
         return not message.is_own_system and not (self.apart and message.role == "system")
 
     def why_not(self, before: Message | None, message: Message) -> str:
-        """Why a turn may not stand behind the one before it, or open, "" where it may."""
+        """Return the reason why a turn may not follow the one before it, or open; "" if it may."""
         if before is None:
             return (
                 "" if message.role in self.opens else f"opens the conversation, which the {message.role} role may not"
@@ -70,14 +70,14 @@ KNOWN: dict[Api | None, Roles] = {
 
 
 class RoleRefusal(NamedTuple):
-    """A message, by its id, and why an API would refuse it where it stands."""
+    """A message, by its id, and the reason why an API would reject it."""
 
     id: str
     why: str
 
 
 def role_refusals(messages: Iterable[Message], api: Api | None) -> Iterator[RoleRefusal]:
-    """What the API would refuse of a conversation, in its order."""
+    """Yield the messages that the API would reject, in order."""
     roles = KNOWN[api]
     before: Message | None = None
     called: set[str] = set()
@@ -102,6 +102,6 @@ def role_refusals(messages: Iterable[Message], api: Api | None) -> Iterator[Role
 
 
 def joined_turns(messages: Iterable[Message]) -> int:
-    """How many messages follow one of the same side, tool results being the user's."""
-    sides = ["assistant" if message.role == "assistant" else "user" for message in messages if message.role != "system"]
-    return sum(one == next for one, next in pairwise(sides))
+    """Count the messages that follow one of the same role; tool results count as the user's."""
+    roles = ["assistant" if message.role == "assistant" else "user" for message in messages if message.role != "system"]
+    return sum(one == next for one, next in pairwise(roles))

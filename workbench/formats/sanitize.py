@@ -1,8 +1,7 @@
-"""Values that no API and no agent takes, set right in what is written: a record is copied byte for byte, and with it
-whatever was damaged in it.
+"""Correction of values that APIs and agents reject, in exported bytes: copied records include their damage.
 
-Halves of characters become U+FFFD, as they are shown; counts of tokens or messages that are negative or beyond all
-bounds become 0; NUL bytes go. Everything else keeps its bytes.
+Lone surrogates become U+FFFD, as on the screen; counts of tokens or messages that are negative or impossibly large
+become 0; NUL bytes are removed. All other bytes are kept.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Iterator
 from workbench.formats.loss import Loss, Losses, LossKind
 
 _MOST = 1e15
-"""More than anybody's tokens or messages."""
+"""Bound above any real count of tokens or messages."""
 
 _MAY_BE_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _ESCAPES = re.compile(
@@ -33,8 +32,8 @@ _OF_TOOLS = frozenset(
 
 
 def sanitize(data: bytes) -> tuple[bytes, Losses]:
-    """The JSON document or lines `data` without such values, and a loss for each kind that was there. Anything else
-    than JSON stays as it is."""
+    """Return the JSON document or lines `data` with such values corrected, and a loss for each kind. Other data are
+    returned unchanged."""
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n\x00").startswith((b"{", b"[")):
         return data, []
     losses: Losses = []
@@ -64,13 +63,13 @@ def _with_zeros(data: bytes, spans: list[tuple[int, int]]) -> bytes:
 
 
 def _wrong_counts(data: bytes) -> Iterator[tuple[int, int]]:
-    """Spans of the counts that are out of range, of all lines in which one may be."""
+    """Yield the spans of counts that are out of range."""
     at = 0
     while found := _MAY_BE_WRONG.search(data, at):
         start = data.rfind(b"\n", 0, found.start()) + 1
         stop = data.find(b"\n", found.end())
         stop = len(data) if stop < 0 else stop
-        if not data.startswith(b"{", start):  # a document over many lines: its keys may stand on any of them
+        if not data.startswith(b"{", start):  # a document over several lines
             yield from _in_json(data, at, len(data))
             return
         yield from _in_json(data, start, stop)
@@ -78,7 +77,7 @@ def _wrong_counts(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _in_json(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """The same within one JSON value."""
+    """Yield the spans of wrong counts within one JSON value."""
     keys: list[bytes] = []
     key = b""
     for token in _TOKENS.finditer(data, start, stop):

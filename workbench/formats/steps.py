@@ -1,7 +1,7 @@
-"""How a person goes on with an export in its tool: the lines that do it, for a shell.
+"""Shell commands with which the user resumes an export in its agent.
 
-What a session says is data: ids and folders come out of files that anyone may have written. Each is quoted as one word,
-and one that would be an option, a relative folder or more than one line is in no step.
+Ids and folders come from session files, which anyone may have written. Each is quoted as one word; a value that could
+act as an option, a relative folder or several lines is not used.
 """
 
 from __future__ import annotations
@@ -19,43 +19,43 @@ _NO_COMMAND = "no command resumes this file: load it in the program that wrote i
 
 
 def steps(written: Written, where: Path) -> tuple[str, ...]:
-    """What to run, line by line in one `sh`, to go on with an export that lies at `where`.
+    """Return the lines to run in one `sh` to resume an export saved as `where`.
 
-    The first lines put it, and what is `beside` it, where its tool looks, or have the tool take it in; what lies there
-    already stays, so that the steps may be run again. The last alone opens the session, there and then or at any later
-    time. `~` stands for the home of whoever runs them. What no command does is a comment.
+    The first lines copy it, and its sidecar file, to the agent's place, or have the agent import it; existing files are
+    kept, so that the steps may be repeated. The last line alone opens the session, now or later. `~` is the home of the
+    user who runs them. A step without a command is a comment.
     """
     where = where.absolute()
     home = written.home_of(where)
     if _UNSEEN.search(f"{where}{home}"):
         return ("# the path has control characters: move the file by hand",)
-    return (*_placed(written, where, home), *_resumed(written, where, home))
+    return (*_place_lines(written, where, home), *_resume_lines(written, where, home))
 
 
-def _placed(written: Written, where: Path, home: str) -> list[str]:
+def _place_lines(written: Written, where: Path, home: str) -> list[str]:
     if not home or where == Path(home).expanduser().absolute():
         return []
     folder = str(PurePosixPath(home).parent)
-    lines = [f"mkdir -p {_path(folder)}", *_copied(where, home)]
+    lines = [f"mkdir -p {_path(folder)}", *_copy_lines(where, home)]
     if written.beside:
         name = written.beside[0]
         other = where.with_name(name)
         if os.path.isfile(other):
-            lines += _copied(other, f"{folder}/{name}")
+            lines += _copy_lines(other, f"{folder}/{name}")
         else:
             lines.append(f"# {name}, which the agent needs next to it, is written by an export to a file")
     return lines
 
 
-def _copied(source: Path, target: str) -> list[str]:
+def _copy_lines(source: Path, target: str) -> list[str]:
     there = Path(target).expanduser()
     is_other = os.path.isfile(there) and os.path.isfile(source) and not cmp(source, there, shallow=False)
-    said = [f"# {target} exists with other content and is kept"] if is_other else []
+    notice = [f"# {target} exists with other content and is kept"] if is_other else []
     copy = "cp -R" if os.path.isdir(source) else "cp"
-    return [*said, f"test -e {_path(target)} || {copy} {quote(str(source))} {_path(target)}"]
+    return [*notice, f"test -e {_path(target)} || {copy} {quote(str(source))} {_path(target)}"]
 
 
-def _resumed(written: Written, where: Path, home: str) -> list[str]:
+def _resume_lines(written: Written, where: Path, home: str) -> list[str]:
     is_named = os.path.isdir(where) and where.name[:1].isalnum()
     if not written.commands or (written.kept_in and not is_named):
         return [f"# {_UNSEEN.sub(' ', written.by_hand) or _NO_COMMAND}"]
@@ -70,5 +70,5 @@ def _resumed(written: Written, where: Path, home: str) -> list[str]:
 
 
 def _path(path: str) -> str:
-    """A path as one word; the shell puts the person's home for `~` where it stands outside of quotes."""
+    """Return a path as one word; the shell expands an unquoted `~`."""
     return f"~/{quote(path[2:])}" if path.startswith("~/") and path != "~/" else quote(path)

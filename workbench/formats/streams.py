@@ -1,4 +1,4 @@
-"""A streamed response put together: the server-sent events of an API as the document it sends without streaming."""
+"""Assembly of a streamed API response from its server-sent events."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _FINAL = frozenset(["response.completed", "response.incomplete", "response.faile
 
 
 def response_of(text: str) -> Any:
-    """What came back: a JSON document, or the events of a stream as the one that they give in pieces; None for neither.
+    """Return the response in a text: a JSON document, or the one that the events of a stream make up; None for neither.
 
-    Anthropic Messages, OpenAI Chat, OpenAI Responses and Gemini are known.
+    Anthropic Messages, OpenAI Chat, OpenAI Responses and Gemini are supported.
     """
     try:
         whole = loads_text(text)
@@ -36,7 +36,7 @@ def response_of(text: str) -> Any:
 
 
 def _events(text: str) -> Iterator[Any]:
-    """The data of each event that is JSON. Lines of one event's data belong together."""
+    """Yield the JSON data of each event, whose data may span several lines."""
     for event in text.replace("\r\n", "\n").split("\n\n"):
         lines = [line[len("data:") :].lstrip() for line in event.split("\n") if line.startswith("data:")]
         try:
@@ -64,19 +64,19 @@ def _anthropic(pieces: list[dict[str, Any]]) -> dict[str, Any]:
                         blocks[at][key] = text_of(blocks[at].get(key)) + delta[key]
             case "message_delta":
                 message |= dict_of(piece.get("delta"))
-                known = {key: value for key, value in dict_of(piece.get("usage")).items() if value is not None}
-                message["usage"] = {**dict_of(message.get("usage")), **known}
-    for at, given in inputs.items():
-        if given:
-            blocks[at]["input"] = _decoded(given)
+                counts = {key: value for key, value in dict_of(piece.get("usage")).items() if value is not None}
+                message["usage"] = {**dict_of(message.get("usage")), **counts}
+    for at, text in inputs.items():
+        if text:
+            blocks[at]["input"] = _decoded(text)
     return {**message, "type": "message", "content": [*blocks.values()]}
 
 
-def _decoded(given: str) -> Any:
+def _decoded(text: str) -> Any:
     try:
-        return loads_text(given)
+        return loads_text(text)
     except ValueError:
-        return given
+        return text
 
 
 def _chat(pieces: list[dict[str, Any]]) -> dict[str, Any]:
@@ -91,8 +91,8 @@ def _chat(pieces: list[dict[str, Any]]) -> dict[str, Any]:
             call = calls.setdefault(count_of(part.get("index")), {"id": "", "type": "function", "function": {}})
             call["id"] = text_of(part.get("id")) or call["id"]
             for key in ("name", "arguments"):
-                given = text_of(dict_of(part.get("function")).get(key))
-                call["function"][key] = text_of(call["function"].get(key)) + given
+                addition = text_of(dict_of(part.get("function")).get(key))
+                call["function"][key] = text_of(call["function"].get(key)) + addition
     if calls:
         message["tool_calls"] = [*calls.values()]
     model = next((piece["model"] for piece in pieces if isinstance(piece.get("model"), str)), None)
