@@ -1,4 +1,4 @@
-"""ADK sessions: compactions that hide by time, rewinds, calls without ids, both ways of writing a key."""
+"""ADK sessions: compactions that hide by time, rewinds, calls without ids, both spellings of keys."""
 
 import json
 from dataclasses import replace
@@ -60,14 +60,14 @@ def body(events: Any = EVENTS, **more: Any) -> bytes:
     return json.dumps(fields | more).encode()
 
 
-def camelled(value: Any) -> Any:
+def in_camel_case(value: Any) -> Any:
     if isinstance(value, dict):
         words = ((key.split("_"), inner) for key, inner in value.items())
-        return {first + "".join(w.capitalize() for w in rest): camelled(inner) for (first, *rest), inner in words}
-    return [camelled(item) for item in value] if isinstance(value, list) else value
+        return {first + "".join(w.capitalize() for w in rest): in_camel_case(inner) for (first, *rest), inner in words}
+    return [in_camel_case(item) for item in value] if isinstance(value, list) else value
 
 
-def test_what_events_say() -> None:
+def test_events_become_messages() -> None:
     session = read(FORMAT, body())
     assert shape(session.messages) == [
         ("user", "normal", (Text("look"), Media("image/png", 4))),
@@ -90,8 +90,8 @@ def test_what_events_say() -> None:
     assert (session.id, session.model) == ("s1", "g-1")
 
 
-def test_camel_case_says_the_same() -> None:
-    data = json.dumps(camelled(json.loads(body()))).encode()
+def test_camel_case_is_read_alike() -> None:
+    data = json.dumps(in_camel_case(json.loads(body()))).encode()
     assert b"appName" in data
     assert FORMAT.recognise(Look.of(data))
     session = read(FORMAT, data)
@@ -101,7 +101,7 @@ def test_camel_case_says_the_same() -> None:
     assert b"invocation_id" not in made
 
 
-def test_a_compaction_hides_what_lies_in_its_time() -> None:
+def test_a_compaction_hides_events_in_its_time() -> None:
     session = read(FORMAT, body([*EVENTS[:5], *EVENTS[5:], compaction(22, 10, 13, "seen it")]))
     assert [m.id for m in session.context()] == ["e22", "e20", "e21"]
     assert [m.id for m in session.context(1)] == ["e10", "e11", "e12", "e13", "e20", "e21"]
@@ -120,7 +120,7 @@ def test_a_compaction_within_another_is_hidden_too() -> None:
     assert [m.text for m in read(FORMAT, body(overlapping)).context()] == ["one", "two", "now it is dark"]
 
 
-def test_a_rewind_takes_an_invocation_back() -> None:
+def test_a_rewind_removes_an_invocation() -> None:
     rewind = {"author": "user", "id": "r", "timestamp": 1.0, "actions": {"rewind_before_invocation_id": "i2"}}
     session = read(FORMAT, body([*EVENTS, rewind, event(30, "user", {"text": "instead"})]))
     assert [m.id for m in session.context()] == ["e10", "e11", "e12", "e13", "e30"]
@@ -130,19 +130,19 @@ def test_a_rewind_takes_an_invocation_back() -> None:
     assert b"rewind" not in written.data
 
 
-def called(number: int, author: str, id: str, **more: Any) -> Json:
+def call_event(number: int, author: str, id: str, **more: Any) -> Json:
     return event(number, author, {"function_call": {"id": id, "name": "look", "args": {"b": 2, "a": 1}}}, **more)
 
 
-def answered(number: int, author: str, id: str, seen: str, **more: Any) -> Json:
+def result_event(number: int, author: str, id: str, seen: str, **more: Any) -> Json:
     response = {"id": id, "name": "look", "response": {"result": seen}}
     return event(number, author, {"function_response": response}, **more)
 
 
 TEAM = [
     event(10, "user", {"text": "look"}),
-    called(11, "chief", "c1"),
-    answered(12, "chief", "c1", "fog", usage_metadata={"prompt_token_count": 9}),
+    call_event(11, "chief", "c1"),
+    result_event(12, "chief", "c1", "fog", usage_metadata={"prompt_token_count": 9}),
     event(
         13,
         "chief",
@@ -150,8 +150,8 @@ TEAM = [
         {"text": "Over to you."},
         usage_metadata=EVENTS[1]["usage_metadata"],
     ),
-    called(14, "mate", "c2"),
-    answered(15, "mate", "c2", "sun"),
+    call_event(14, "mate", "c2"),
+    result_event(15, "mate", "c2", "sun"),
     event(16, "mate", {"text": "Sun."}, usage_metadata=EVENTS[1]["usage_metadata"]),
     event(20, "user", {"text": "more"}),
     event(21, "chief", {"text": "only thought", "thought": True}),
@@ -182,17 +182,17 @@ TOLD_BY_CHIEF = [
 ]
 
 
-def part(data: bytes, agent: str) -> Session:
+def read_agent(data: bytes, agent: str) -> Session:
     return FORMAT.codec.read_part(SOMEWHERE, data, agent, no_progress)
 
 
-def test_each_agent_is_told_what_the_others_did() -> None:
+def test_each_agent_is_sent_the_others_texts_as_user_text() -> None:
     data = body(TEAM)
     assert [(p.id, p.title, p.messages) for p in FORMAT.codec.sessions_in(SOMEWHERE, data)] == [
         ("chief", "as sent to chief", 4),
         ("mate", "as sent to mate", 3),
     ]
-    mate = part(data, "mate")
+    mate = read_agent(data, "mate")
     assert shape(mate.context()) == TOLD_BY_CHIEF
     assert [m.usage for m in mate.context()] == [None] * 6 + [Usage(9), None]
     newest = read(FORMAT, data)  # a thought alone is not spoken
@@ -200,21 +200,21 @@ def test_each_agent_is_told_what_the_others_did() -> None:
         "2 agents in the file; shown: the context of mate, the last active one"
     ]
     assert shape(newest.context()) == TOLD_BY_CHIEF
-    chief = part(data, "chief")
+    chief = read_agent(data, "chief")
     assert [m.text or "calls" for m in chief.context() if m.kind == "meta"] == [
         "For context:\n[mate] called tool `look` with parameters: {'a': 1, 'b': 2}",
         "For context:\n[mate] `look` tool returned result: {'result': 'sun'}",
         "For context:\n[mate] said: Sun.",
     ]
     with pytest.raises(BadInput, match="no agent 'cook'"):
-        part(data, "cook")
+        read_agent(data, "cook")
     assert FORMAT.codec.sessions_in(SOMEWHERE, body()) == ()
 
 
 @pytest.mark.parametrize("agent", ["", "chief", "mate"])
 @pytest.mark.parametrize("kept", [slice(None), slice(1, None), slice(0, -2), slice(3, 4), slice(4, None)])
-def test_an_agents_context_is_written_so_that_it_is_sent_it_again(agent: str, kept: slice) -> None:
-    session = part(body(TEAM), agent) if agent else read(FORMAT, body(TEAM))
+def test_a_written_context_of_an_agent_is_read_again(agent: str, kept: slice) -> None:
+    session = read_agent(body(TEAM), agent) if agent else read(FORMAT, body(TEAM))
     for write in (FORMAT.codec.write, FORMAT.codec.ways[0].write):
         for messages in (
             session.context()[kept],
@@ -225,9 +225,9 @@ def test_an_agents_context_is_written_so_that_it_is_sent_it_again(agent: str, ke
             assert difference(session, messages, read(FORMAT, written.data), written.losses) == ""
 
 
-def test_results_of_others_calls_are_told_whoever_gives_them() -> None:
-    posted = {**answered(14, "user", "c1", "late")}
-    session = part(body([*TEAM[:2], posted, *TEAM[4:]]), "mate")
+def test_results_of_other_agents_calls_become_user_text() -> None:
+    posted = {**result_event(14, "user", "c1", "late")}
+    session = read_agent(body([*TEAM[:2], posted, *TEAM[4:]]), "mate")
     assert session.context()[2].text == "For context:\n[user] `look` tool returned result: {'result': 'late'}"
 
 
@@ -237,29 +237,29 @@ def test_other_branches_and_scopes_are_not_sent() -> None:
         event(11, "north", {"text": "fog"}, branch="all.north"),
         event(12, "south", {"text": "sun"}, branch="all.south"),
         event(13, "far", {"text": "sea"}, branch="all.south.far"),
-        called(14, "south", "c1", branch="all.south"),
+        call_event(14, "south", "c1", branch="all.south"),
         event(15, "south", {"text": "working"}, branch="all.south.look@c1"),
-        answered(16, "south", "c1", "sand", branch="all.south"),
+        result_event(16, "south", "c1", "sand", branch="all.south"),
         event(17, "lone", {"text": "apart"}, isolation_scope="c9"),
         event(18, "chief", {"text": "Well."}),
     ]
     data = body(events)
-    south = part(data, "south")
+    south = read_agent(data, "south")
     assert [m.id for m in south.context()] == ["e10", "e12", "e14", "e16", "e18"]
     assert [south.messages[n].id for n in south.branch] == ["e10", "e12", "e14", "e16", "e18"]
-    assert [m.id for m in part(data, "far").context()] == ["e10", "e12", "e13", "e14", "e16", "e18"]
-    assert [m.id for m in part(data, "north").context()] == ["e10", "e11", "e18"]
+    assert [m.id for m in read_agent(data, "far").context()] == ["e10", "e12", "e13", "e14", "e16", "e18"]
+    assert [m.id for m in read_agent(data, "north").context()] == ["e10", "e11", "e18"]
     assert [m.id for m in read(FORMAT, data).context()] == ["e10", "e11", "e12", "e13", "e14", "e16", "e18"]
-    assert [m.id for m in part(data, "lone").context()] == ["e17"]
+    assert [m.id for m in read_agent(data, "lone").context()] == ["e17"]
 
 
-def test_what_the_framework_asks_its_application_is_not_sent() -> None:
+def test_calls_of_the_framework_are_not_sent() -> None:
     asked = event(22, "agent", {"function_call": {"id": "k", "name": "adk_request_confirmation", "args": {}}})
     answer = event(23, "user", {"function_response": {"id": "k", "name": "adk_request_confirmation", "response": {}}})
     assert [m.id for m in read(FORMAT, body([*EVENTS, asked, answer])).context()][-1] == "e21"
 
 
-def test_a_rewind_that_was_rewound_counts_for_nothing() -> None:
+def test_a_rewound_rewind_has_no_effect() -> None:
     def rewind(number: int, invocation: str) -> Json:
         actions = {"rewind_before_invocation_id": invocation}
         return {
@@ -274,27 +274,27 @@ def test_a_rewind_that_was_rewound_counts_for_nothing() -> None:
     assert [m.id for m in read(FORMAT, body(events)).context()] == ["e10", "e11", "e12", "e13", "e20", "e21"]
 
 
-def test_a_result_stands_behind_its_call_and_its_last_update_counts() -> None:
+def test_the_last_update_of_a_result_follows_its_call() -> None:
     events = [
         event(10, "user", {"text": "look"}),
-        called(11, "agent", "c1"),
-        answered(12, "agent", "c1", "soon"),
+        call_event(11, "agent", "c1"),
+        result_event(12, "agent", "c1", "soon"),
         event(13, "user", {"text": "and?"}),
-        answered(14, "user", "c1", "there"),
-        answered(15, "agent", "gone", "nothing"),
+        result_event(14, "user", "c1", "there"),
+        result_event(15, "agent", "gone", "nothing"),
     ]
     assert [m.id for m in read(FORMAT, body(events)).context()] == ["e10", "e11", "e14", "e13"]
 
 
-def test_a_call_that_a_compaction_hid_comes_back_with_its_late_result() -> None:
-    both = event(11, "agent", *(called(0, "a", id)["content"]["parts"][0] for id in ("c1", "c2")))
+def test_a_hidden_call_is_restored_with_its_late_result() -> None:
+    both = event(11, "agent", *(call_event(0, "a", id)["content"]["parts"][0] for id in ("c1", "c2")))
     events = [
         event(10, "user", {"text": "look"}),
         both,
-        answered(12, "agent", "c2", "there"),
+        result_event(12, "agent", "c2", "there"),
         event(13, "agent", {"text": "wait"}),
         compaction(14, 10, 13, "looked"),
-        answered(15, "user", "c1", "late"),
+        result_event(15, "user", "c1", "late"),
     ]
     assert [m.id for m in read(FORMAT, body(events)).context()] == ["e14", "e11", "e12", "e15"]
 
@@ -318,12 +318,12 @@ def test_a_result_without_an_id_is_written_without_one() -> None:
     assert shape(read(FORMAT, json.dumps(made).encode()).context()) == shape(context)
 
 
-def test_a_session_from_before_there_were_owners_is_not_objected_to() -> None:
+def test_a_session_without_an_owner_is_valid() -> None:
     old = {"id": "s", "context": {}, "past_events": [], "events": EVENTS}
     assert FORMAT.codec.validate(json.dumps(old).encode()) == []
 
 
-def test_events_without_content_stay_in_the_file() -> None:
+def test_events_without_content_are_kept_in_the_file() -> None:
     session = read(FORMAT, body())
     made = json.loads(FORMAT.codec.write(session, session.messages[4:]).data)
     assert [e["id"] for e in made["events"]] == ["s", "e20", "e21"]
@@ -357,7 +357,7 @@ def test_the_validator_finds(events: Any, faults: list[str]) -> None:
     assert FORMAT.codec.validate(body(events)) == faults
 
 
-def test_the_validator_wants_an_owner() -> None:
+def test_the_validator_requires_an_owner() -> None:
     assert FORMAT.codec.validate(body(app_name=None)) == ["It has no app_name."]
 
 
@@ -365,8 +365,8 @@ def times_of(written: bytes) -> list[float]:
     return [one["timestamp"] for one in json.loads(written)["events"]]
 
 
-def test_new_events_stand_in_the_order_of_their_times() -> None:
-    """`adk run --resume` keeps them in a database that gives them back in that order."""
+def test_new_events_are_in_order_of_time() -> None:
+    """`adk run --resume` stores them in a database that orders them by time."""
     said = [("user", 50.0), ("assistant", None), ("user", 40.0), ("assistant", 60.0)]
     messages = [Message(f"m{n}", role, (Text(f"{n}"),), time=time) for n, (role, time) in enumerate(said)]  # type: ignore[arg-type]
     other = replace(read(FORMAT, body()), format="openai-chat")

@@ -1,4 +1,4 @@
-"""AI SDK: what is stored and what is sent, as one conversation."""
+"""AI SDK messages, stored and sent, as one conversation."""
 
 import json
 from typing import Any
@@ -70,7 +70,7 @@ def as_bytes(value: Any) -> bytes:
 
 
 @pytest.mark.parametrize("document", [STORED, {"id": "chat", "messages": STORED}, SENT, {"messages": SENT}])
-def test_what_is_stored_is_shown_as_it_is_sent(document: Any) -> None:
+def test_stored_messages_are_read_as_they_are_sent(document: Any) -> None:
     look = Look.of(as_bytes(document))
     assert FORMAT.recognise(look)
     assert not anthropic_messages.FORMAT.recognise(look)
@@ -81,13 +81,13 @@ def test_what_is_stored_is_shown_as_it_is_sent(document: Any) -> None:
     assert {message.usage for message in session.messages} == {None}  # one bill for two steps is that of no call
 
 
-def test_what_is_for_the_screen_is_told() -> None:
+def test_display_only_parts_are_warned_of() -> None:
     assert [str(warning) for warning in read(FORMAT, as_bytes(STORED)).warnings] == [
         "2 parts of type data or source are for display and not sent"
     ]
 
 
-def test_an_answer_of_one_step_has_the_bill_that_was_kept_with_it() -> None:
+def test_an_answer_of_one_step_has_its_stored_usage() -> None:
     for usage in (
         {"inputTokens": 90, "outputTokens": 7, "inputTokenDetails": {"cacheReadTokens": 30, "cacheWriteTokens": 20}},
         {"inputTokens": 70, "outputTokens": 7, "cachedInputTokens": 30},
@@ -128,7 +128,7 @@ ENDS: list[tuple[Json, tuple[Block, ...]]] = [
 
 
 @pytest.mark.parametrize(("stored", "blocks"), ENDS)
-def test_how_a_stored_call_ended(stored: Json, blocks: tuple[Block, ...]) -> None:
+def test_a_stored_call_has_its_result(stored: Json, blocks: tuple[Block, ...]) -> None:
     session = read(FORMAT, as_bytes([{"role": "assistant", "parts": [stored]}]))
     assert tuple(block for message in session.messages for block in message.blocks) == blocks
     assert [message.role for message in session.messages] == ["assistant", "tool"][: len(blocks)]
@@ -150,12 +150,12 @@ OUTPUTS: list[tuple[Json, ToolResult]] = [
 
 
 @pytest.mark.parametrize(("given", "result"), OUTPUTS)
-def test_what_a_result_is_sent_as(given: Json, result: ToolResult) -> None:
+def test_a_result_has_the_content_that_is_sent(given: Json, result: ToolResult) -> None:
     sent = {"type": "tool-result", "toolCallId": "c", "toolName": "f", **given}
     assert read(FORMAT, as_bytes([{"role": "tool", "content": [sent]}])).messages[0].blocks == (result,)
 
 
-def test_version_four_keeps_calls_beside_the_content_and_unknown_parts_stay() -> None:
+def test_calls_of_version_four_and_unknown_parts() -> None:
     invoked = [{"toolCallId": "c", "toolName": "f", "args": {}, "state": "result", "result": "ok"}]
     items = [{"role": "assistant", "content": "I look.", "toolInvocations": invoked}]
     assert shape(read(FORMAT, as_bytes(items)).messages) == [

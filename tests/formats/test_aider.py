@@ -23,7 +23,7 @@ from workbench.session import Message, Text
 SAMPLE = (SAMPLES / "aider-two-days.md").read_bytes()
 
 
-def test_the_sample_forgets_its_console() -> None:
+def test_console_lines_are_not_sent() -> None:
     parts = sessions_in(Path("x"), SAMPLE)
     assert [(part.id, part.messages) for part in parts] == [("1", 4), ("2", 6)]
     assert parts[0].title.startswith("2026-02-11 07:12:09  Convert the recipes")
@@ -66,7 +66,7 @@ def test_a_line_of_an_answer_that_begins_like_a_heading_is_not_sent() -> None:
     assert FORMAT.codec.write(session, session.context()).data == data
 
 
-def test_a_history_may_begin_in_the_middle() -> None:
+def test_a_history_may_begin_without_a_heading() -> None:
     data = b"> half a console line\n\n#### hello\n\nyes\n" + SAMPLE
     parts = sessions_in(Path("x"), data)
     assert [part.messages for part in parts] == [3, 4, 6]
@@ -75,7 +75,7 @@ def test_a_history_may_begin_in_the_middle() -> None:
 
 @pytest.mark.parametrize("kind", ["normal", "summary", "meta"])
 @pytest.mark.parametrize("role", ["user", "assistant"])
-def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
+def test_every_kind_is_read_again(role: Any, kind: Any) -> None:
     session = read_part(Path("x"), SAMPLE, "2", no_progress)
     made = Message("n", role, (Text("old\n\nthings\n#### in it" if role == "user" else "old\n\nthings"),), kind)
     user, answer = session.context()[:2]
@@ -83,7 +83,7 @@ def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
         assert_exact(FORMAT, session, messages)
 
 
-def test_an_answer_that_looks_like_a_mark_is_moved_in() -> None:
+def test_a_line_that_looks_like_a_mark_is_indented() -> None:
     messages = [Message("u", "user", (Text("x"),)), Message("a", "assistant", (Text("# head\n> quoted\nplain"),))]
     written = FORMAT.codec.write(session_of(messages), messages)
     assert [m.text for m in read(FORMAT, written.data).context()] == ["x", " # head\n > quoted\nplain"]
@@ -122,7 +122,7 @@ ENDS = ["\r", "\r\n", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"]
 
 
 @pytest.mark.parametrize("end", ENDS, ids=ascii)
-def test_whatever_ends_a_line_for_aider_makes_nobody_else_speak(end: str) -> None:
+def test_no_line_end_of_aider_changes_the_speaker(end: str) -> None:
     messages = [
         Message("u", "user", (Text(f"10%{end}# 20%{end}{end}done{end}"),)),
         Message("a", "assistant", (Text(f"one{end}# two{end}#### three{end}> four"),)),
@@ -148,7 +148,7 @@ def test_whatever_ends_a_line_for_aider_makes_nobody_else_speak(end: str) -> Non
 
 
 @pytest.mark.parametrize("end", ENDS, ids=ascii)
-def test_a_history_is_parted_into_lines_as_aider_does(end: str) -> None:
+def test_a_history_is_split_into_lines_as_by_aider(end: str) -> None:
     data = f"# aider chat started at x\n\n#### go\n\none{end}#### and on\n".encode()
     session = read(FORMAT, data)
     assert [(m.role, m.text.strip()) for m in session.context()] == [

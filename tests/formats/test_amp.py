@@ -22,7 +22,7 @@ def thread(*messages: Any, **more: Any) -> bytes:
     return json.dumps({"v": 3, "id": "T-1", "created": 1, "messages": messages, **more}).encode()
 
 
-def test_what_the_sample_says() -> None:
+def test_the_sample() -> None:
     data = (SAMPLES / "amp-bells.json").read_bytes()
     session = read(FORMAT, data)
     assert (session.cwd, session.title, session.model) == (
@@ -58,14 +58,14 @@ def test_what_the_sample_says() -> None:
         (None, "", False),
     ],
 )
-def test_what_came_of_a_call(run: Any, text: str, failed: bool) -> None:
+def test_the_result_of_a_call(run: Any, text: str, failed: bool) -> None:
     session = read(FORMAT, thread({"role": "user", "content": [{"type": "tool_result", "toolUseID": "c", "run": run}]}))
     said = "x" if run and run["status"] == "rejected-by-user" else ""
     assert session.messages[0].blocks == (ToolResult("c", (Text(text),), failed, said),)
     assert session.messages[0].role == "tool"
 
 
-def test_what_a_sub_agent_said_and_notices_are_in_no_epoch() -> None:
+def test_messages_of_sub_agents_and_notices_are_in_no_epoch() -> None:
     session = read(
         FORMAT,
         thread(
@@ -79,13 +79,13 @@ def test_what_a_sub_agent_said_and_notices_are_in_no_epoch() -> None:
     assert [*session.branch] == [0, 2, 3]
 
 
-def test_a_refusal_with_words_is_what_the_person_said() -> None:
+def test_the_reason_of_a_refusal_is_user_text() -> None:
     run = {"status": "rejected-by-user", "reason": "Ring the tenor first."}
     session = read(FORMAT, thread({"role": "user", "content": [{"type": "tool_result", "toolUseID": "c", "run": run}]}))
     assert session.messages[0].said == "Ring the tenor first."
 
 
-def test_where_it_was_and_what_it_showed() -> None:
+def test_folder_branch_and_mentioned_files() -> None:
     tree = {"uri": "file:///home/a%20b", "repository": {"type": "git", "ref": "refs/heads/bells"}}
     env = {"initial": {"trees": [tree], "platform": {"client": "CLI", "clientVersion": "0.0.1"}}}
     image = {"type": "image", "source": {"type": "base64", "mediaType": "image/png", "data": "AAAA"}}
@@ -95,13 +95,13 @@ def test_where_it_was_and_what_it_showed() -> None:
     assert session.warnings == ()
 
 
-def test_a_thread_that_goes_on_from_another_begins_with_its_summary() -> None:
+def test_a_continued_thread_begins_with_a_summary() -> None:
     told = {"role": "info", "content": [{"type": "summary", "summary": {"type": "message", "summary": "They sail."}}]}
     session = read(FORMAT, thread(told, {"role": "user", "content": "hi"}))
     assert [[*epoch.members] for epoch in session.epochs] == [[0, 1]]
 
 
-def test_what_is_odd_is_told() -> None:
+def test_oddities_are_warned_of() -> None:
     session = read(FORMAT, thread({"role": "robot", "content": "hi"}, {"role": "user", "fileMentions": {"files": []}}))
     assert [str(one) for one in session.warnings] == ["message 1 has the role robot; read as user"]
     session = read(FORMAT, thread({"role": "user", "content": "hi", "fileMentions": {"files": [{}]}}))

@@ -1,4 +1,4 @@
-"""Anthropic Messages bodies: real ones byte for byte, made ones whole, broken ones in one sentence."""
+"""Anthropic Messages bodies: real ones byte for byte, new ones complete, broken ones refused in one sentence."""
 
 import json
 from dataclasses import replace
@@ -54,7 +54,7 @@ def body(**changes: object) -> bytes:
     return json.dumps({**BODY, **changes}, indent=1).encode()
 
 
-def test_what_a_body_says() -> None:
+def test_a_body_becomes_a_session() -> None:
     session = read(FORMAT, body())
     assert shape(session.messages) == [
         ("user", "normal", (Text("héllo"),)),
@@ -83,7 +83,7 @@ TALK = [
 ]
 
 
-def test_a_compaction_block_ends_an_epoch_and_its_words_are_the_summary() -> None:
+def test_a_compaction_block_ends_an_epoch_and_holds_the_summary() -> None:
     session = read(FORMAT, body(messages=TALK, context_management={"edits": [{"type": "compact_20260112"}]}))
     assert [(m.id, m.source) for m in session.messages] == [("m1", (0,)), ("m2", (1,)), ("m2.2", (1,)), ("m3", (2,))]
     assert shape(session.context()) == [
@@ -101,7 +101,7 @@ def test_each_of_several_compaction_blocks_ends_an_epoch() -> None:
     assert [epoch.members for epoch in read(FORMAT, body(messages=TALK[1:])).epochs] == [range(3)]
 
 
-def test_a_compaction_that_failed_is_passed_over_and_a_sealed_one_is_not_read() -> None:
+def test_a_failed_compaction_is_ignored_and_an_encrypted_one_not_read() -> None:
     for content in (None, ""):
         failed = read(
             FORMAT, body(messages=[TALK[0], {"role": "assistant", "content": [COMPACTED | {"content": content}]}])
@@ -112,7 +112,7 @@ def test_a_compaction_that_failed_is_passed_over_and_a_sealed_one_is_not_read() 
     assert shape(session.context()) == [("assistant", "summary", (Opaque("compaction", sealed),))]
 
 
-def test_another_format_gets_the_summary_and_not_what_was_before() -> None:
+def test_another_format_gets_the_summary_only() -> None:
     session = read(FORMAT, body(messages=TALK))
     made = json.loads(openai_chat.FORMAT.codec.write(session, session.context()).data)["messages"]
     assert [item["content"] for item in made] == ["be brief", "old", "hi", "second"]
@@ -175,7 +175,7 @@ def test_not_recognised(head: bytes) -> None:
     assert not openai_chat.FORMAT.recognise(Look.of(head))
 
 
-def test_another_format_gets_what_the_api_demands() -> None:
+def test_a_body_from_another_format_has_the_required_fields() -> None:
     messages = [
         Message("s", "system", (Text("rules"),)),
         Message("s2", "system", (Text("old things"),), "summary"),
@@ -329,7 +329,7 @@ def summary_of(raw: object) -> Message:
 
 
 @pytest.mark.parametrize("format", ["anthropic-messages", "codex"])
-def test_the_servers_block_stands_first_and_untouched_whatever_the_session_is(format: str) -> None:
+def test_the_servers_block_is_first_and_unchanged_in_every_export(format: str) -> None:
     session = read(FORMAT, body())
     if format != FORMAT.id:
         session = replace(session, format=format)
@@ -342,7 +342,7 @@ def test_the_servers_block_stands_first_and_untouched_whatever_the_session_is(fo
     assert not [fault for fault in faults if "the first must be" in fault]
 
 
-def test_a_body_that_begins_with_the_servers_block_is_left_as_it_is() -> None:
+def test_a_body_that_begins_with_the_servers_block_is_unchanged() -> None:
     begun = [{"role": "user", "content": "before"}, {"role": "assistant", "content": [BLOCK]}, *BODY["messages"][:1]]
     session = read(FORMAT, body(messages=begun))
     assert FORMAT.codec.write(session, session.messages[1:]).data == session.records.data
@@ -386,7 +386,7 @@ CAPTURED = [
 ]
 
 
-def test_what_claude_code_put_into_a_persons_message_is_not_theirs() -> None:
+def test_text_that_claude_code_added_is_not_user_text() -> None:
     session = read(FORMAT, body(messages=[{"role": "user", "content": CAPTURED}]))
     assert [(m.id, m.kind, m.said, m.source) for m in session.messages] == [
         ("m1", "meta", "", (0,)),
@@ -401,7 +401,7 @@ def test_what_claude_code_put_into_a_persons_message_is_not_theirs() -> None:
     assert shape(read(FORMAT, written.data).context()) == shape([made, session.messages[2]])
 
 
-def test_the_answers_to_a_question_tool_are_the_persons_words() -> None:
+def test_answers_to_a_question_tool_are_user_text() -> None:
     asked = {"type": "tool_use", "id": "q", "name": "AskUserQuestion", "input": {"questions": [{"question": "Which?"}]}}
     told = 'User has answered: "Which?"="Slate". You can now continue with the answers in mind.'
     answered = {"type": "tool_result", "tool_use_id": "q", "content": told}
@@ -409,26 +409,26 @@ def test_the_answers_to_a_question_tool_are_the_persons_words() -> None:
     assert [message.said for message in read(FORMAT, body(messages=talk)).messages] == ["héllo", "", "Slate"]
 
 
-def called(id: str, name: str, *before: Block) -> Message:
+def call_message(id: str, name: str, *before: Block) -> Message:
     return Message(f"m{id}", "assistant", (*before, ToolUse(id, name, {"x": 1})))
 
 
-def gave(*ids: str) -> Message:
+def result_message(*ids: str) -> Message:
     return Message(f"r{ids}", "tool", tuple(ToolResult(id, (Text(id),)) for id in ids))
 
 
 GO = Message("go", "user", (Text("go"),))
 WORK = [
     GO,
-    called("a", "look", Thinking("1", "s")),
-    gave("a"),
-    called("b", "memory", Thinking("2", "s")),
-    gave("b"),
+    call_message("a", "look", Thinking("1", "s")),
+    result_message("a"),
+    call_message("b", "memory", Thinking("2", "s")),
+    result_message("b"),
     GO,
-    called("c", "look", Thinking("3", "s")),
-    gave("c"),
-    called("d", "look"),
-    gave("d"),
+    call_message("c", "look", Thinking("3", "s")),
+    result_message("c"),
+    call_message("d", "look"),
+    result_message("d"),
 ]
 
 
@@ -466,7 +466,7 @@ def test_the_oldest_turns_lost_their_thinking(turns: int, left: str) -> None:
     assert [b.text for message in found for b in message.blocks if isinstance(b, Thinking)] == list(left)
 
 
-def test_an_answer_that_tells_of_nothing_changes_nothing() -> None:
+def test_a_response_without_edits_changes_nothing() -> None:
     for answer in (
         None,
         {},

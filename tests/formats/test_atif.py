@@ -1,4 +1,4 @@
-"""ATIF trajectories: steps that are two messages, a hand-over that ends an epoch, numbers without gaps."""
+"""ATIF trajectories: steps that become two messages, a summarisation that ends an epoch, numbers without gaps."""
 
 import json
 from dataclasses import replace
@@ -47,7 +47,7 @@ def body(steps: Any = STEPS, **more: Any) -> bytes:
     ).encode()
 
 
-def test_what_steps_say() -> None:
+def test_steps_become_messages() -> None:
     session = read(FORMAT, body())
     assert shape(session.messages) == [
         ("system", "normal", (Text("rules"),)),
@@ -64,7 +64,7 @@ def test_what_steps_say() -> None:
     assert session.messages[1].time == 1_767_225_600
 
 
-def test_half_a_step_is_written_anew() -> None:
+def test_half_a_step_is_written_again() -> None:
     session = read(FORMAT, body())
     short = Message("x", "tool", (ToolResult("c1", (Text("o"),)), ToolResult("c2", ())))
     assert_exact(FORMAT, session, (*session.messages[1:3], short, session.messages[4]))
@@ -120,14 +120,14 @@ def test_a_trajectory_may_have_an_id_of_its_own(changes: Json, faults: list[str]
     assert FORMAT.codec.validate(_raw(changes)) == faults
 
 
-def test_a_reminder_in_a_users_step_is_not_the_persons() -> None:
+def test_a_reminder_in_a_user_step_is_not_user_text() -> None:
     steps = [{"source": "user", "message": "<system-reminder>\nbe quick\n</system-reminder>\ngo on"}]
     session = read(FORMAT, body(steps))
     assert session.messages[0].said == "go on"
     assert_exact(FORMAT, session, [replace(session.messages[0], source=())])
 
 
-def test_sub_agents_have_trajectories_of_their_own_inside() -> None:
+def test_sub_agents_have_nested_trajectories() -> None:
     inside = json.loads(body(STEPS[1:2], session_id=None, trajectory_id="t2", agent={"name": "helper", "version": "1"}))
     data = body(subagent_trajectories=[inside])
     outer = read(FORMAT, data)
@@ -144,7 +144,7 @@ def test_sub_agents_have_trajectories_of_their_own_inside() -> None:
         FORMAT.codec.read_part(SOMEWHERE, data, "x", no_progress)
 
 
-def test_a_copied_step_and_a_sum_of_calls_have_no_bill_of_a_context() -> None:
+def test_a_copied_step_and_a_sum_of_calls_have_no_usage() -> None:
     billed = {"prompt_tokens": 50, "cost_usd": 0.5}
     steps = [
         {"source": "agent", "message": "one", "metrics": billed},
@@ -161,8 +161,8 @@ def _raw(changes: Json) -> bytes:
     return json.dumps(json.loads(body()) | changes).encode()
 
 
-def test_what_kept_steps_were_billed_is_no_bill_of_an_export() -> None:
-    """But what a later step was billed is one."""
+def test_usage_of_kept_steps_is_stale_in_an_export() -> None:
+    """Usage of later steps is not stale."""
     session = read(FORMAT, body())
     assert FORMAT.codec.write is not None
     document = json.loads(FORMAT.codec.write(session, session.context()[1:]).data)

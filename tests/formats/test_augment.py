@@ -1,4 +1,4 @@
-"""Augment sessions, built from the description of the format: no real file is at hand."""
+"""Augment sessions, built from the description of the format, without a real file."""
 
 import json
 
@@ -152,7 +152,7 @@ def session() -> Session:
     return read(FORMAT, document())
 
 
-def test_what_a_session_says(session: Session) -> None:
+def test_entries_become_messages(session: Session) -> None:
     summary = (
         "<supervisor>\n<summary request_id=q>\nwe began\n</summary>\n<middle_part_abridged>\n<user>\nbefore\n</user>\n"
         "</middle_part_abridged>\n</supervisor>"
@@ -213,7 +213,7 @@ def test_flagged_summaries_and_their_versions() -> None:
     assert json.loads(written.data)["chatHistory"] == [{**flagged, "isHistorySummary": False, "workbench_spent": True}]
 
 
-def test_text_the_agent_put_in_is_no_request_of_the_user() -> None:
+def test_text_that_the_agent_added_is_no_user_request() -> None:
     summary = "<supervisor>\n<summary>\nold\n</summary>\n</supervisor>"
     entries = [
         entry(1, "", [text_node(summary)], "Ok. I will continue the conversation from this point.", []),
@@ -224,7 +224,7 @@ def test_text_the_agent_put_in_is_no_request_of_the_user() -> None:
     assert [m.kind for m in session.messages] == ["summary", "summary", "meta", "normal", "summary", "normal"]
 
 
-def test_silent_truncation_is_told() -> None:
+def test_silent_truncation_is_warned_of() -> None:
     entries = [
         entry(n, "x", [text_node("x")], "y", [usage_node(size)])
         for n, size in enumerate([100_000, 122_579, 34_205, 30_000])
@@ -236,7 +236,7 @@ def test_silent_truncation_is_told() -> None:
     ]
 
 
-def test_a_compacted_session_is_what_auggie_sends(session: Session) -> None:
+def test_a_compacted_session_holds_what_auggie_sends(session: Session) -> None:
     node = Message("n", "user", (Text("<supervisor>\n<summary>\nshort\n</summary>\n</supervisor>"),), "summary")
     answer = Message(
         "a",
@@ -270,7 +270,7 @@ def test_a_compacted_session_is_what_auggie_sends(session: Session) -> None:
     assert shape(again.messages) == shape([node, answer, *kept])
 
 
-def test_a_summary_node_behind_a_new_summary_is_a_text_of_its_own(session: Session) -> None:
+def test_a_summary_node_after_a_new_summary_becomes_text(session: Session) -> None:
     node = Message("n", "user", (Text("<supervisor>\n<summary>\nshort\n</summary>\n</supervisor>"),), "summary")
     answer = Message("a", "assistant", (Text("Ok. I will continue."),), "summary")
     for way in ("augment", "augment:flagged", "augment:inserted"):
@@ -282,8 +282,8 @@ def test_a_summary_node_behind_a_new_summary_is_a_text_of_its_own(session: Sessi
         assert LossKind.ANSWER_INSERTED in {loss.kind for loss in written.losses}
 
 
-def test_what_was_billed_for_a_longer_context_is_not_the_size_of_the_new_one(session: Session) -> None:
-    """A new summary at the start is younger than the bills behind it; where there is none, a mark says so."""
+def test_usage_of_a_longer_context_is_stale(session: Session) -> None:
+    """A new summary at the start is later than the usage after it; without one, a mark shows that usage is stale."""
     assert [message.usage is None for message in session.context()] == [True, True, False, True, True]
     written = FORMAT.codec.write(session, session.context()[1:])
     again = read(FORMAT, written.data)
@@ -293,7 +293,7 @@ def test_what_was_billed_for_a_longer_context_is_not_the_size_of_the_new_one(ses
     assert read(FORMAT, json.dumps(grown).encode()).messages[-1].usage == Usage(10, 20, 30, 40)
 
 
-def test_what_the_editor_and_the_supervisor_put_into_a_request_is_not_the_persons() -> None:
+def test_text_of_the_editor_and_the_supervisor_is_not_user_text() -> None:
     nodes = [text_node("go on"), text_node("open: a.py"), text_node("<supervisor>Be quick.</supervisor>\n")]
     asked = entry(1, "go on\n", nodes, "ok", [])
     wrapped = entry(2, "<supervisor>Be quick.</supervisor>\nand now?", [], "ok", [])
@@ -307,7 +307,7 @@ def test_what_the_editor_and_the_supervisor_put_into_a_request_is_not_the_person
     assert [first.said, second.said] == ["go on", "and now?"]
 
 
-def test_a_shortened_result_takes_the_place_of_the_old_one(session: Session) -> None:
+def test_a_shortened_result_replaces_the_old_one(session: Session) -> None:
     messages = list(session.context(1))
     messages[2] = Message("short", "tool", (ToolResult("t1", (Text("so…"),)),))
     written = FORMAT.codec.write(session, messages)
@@ -339,7 +339,7 @@ def test_an_entry_that_is_no_exchange_is_kept() -> None:
     assert history[1]["exchange"]["response_text"] == "made"
 
 
-def test_an_exchange_with_nothing_in_it_is_a_message_too() -> None:
+def test_an_empty_exchange_is_a_message() -> None:
     data = document([{"exchange": {"request_nodes": 4, "response_nodes": None}, "sequenceId": "x"}, {"exchange": {}}])
     session = read(FORMAT, data)
     assert [(m.role, m.blocks, m.source) for m in session.messages] == [("user", (), (0,)), ("user", (), (1,))]
@@ -355,7 +355,7 @@ def test_repeated_request_ids_give_unique_messages() -> None:
 
 
 @given(dialogues(), st.data())
-def test_kept_parts_keep_what_they_say(messages: list[Message], data: st.DataObject) -> None:
+def test_kept_parts_are_unchanged(messages: list[Message], data: st.DataObject) -> None:
     session = read(FORMAT, FORMAT.codec.write(session_of(messages), messages).data)
     flags = data.draw(st.lists(st.booleans(), min_size=len(messages), max_size=len(messages)))
     kept = [m for m, flag in zip(session.messages, flags, strict=True) if flag]
@@ -397,7 +397,7 @@ def test_the_validator_finds(change: object, faults: list[str]) -> None:
     assert FORMAT.codec.validate(json.dumps(broken).encode()) == faults
 
 
-def test_recognised_though_cut_and_not_mistaken() -> None:
+def test_truncated_files_are_recognised_and_others_are_not() -> None:
     long = document([entry(1, "long " * 30_000, [], "", [])])
     assert FORMAT.recognise(Look.of(long))
     assert FORMAT.recognise(Look.of(b'{"sessionId":"1","chatHistory":[]}'))
@@ -415,7 +415,7 @@ def test_refused_in_one_sentence(data: bytes, says: str) -> None:
         read(FORMAT, data)
 
 
-def test_a_missing_id_is_told() -> None:
+def test_a_missing_id_is_warned_of() -> None:
     raw = b'{"chatHistory":[{"exchange":{"request_message":"x","request_nodes":4}}]}'
     session = read(FORMAT, raw)
     assert [str(w)[:9] for w in session.warnings] == ["sessionId", "created i", "modified "]

@@ -27,20 +27,20 @@ CONTEXT: list[Json] = [
 ]
 
 
-def said(kind: str, source: str, content: Any, sent: int = 0) -> Json:
+def message(kind: str, source: str, content: Any, sent: int = 0) -> Json:
     usage = {"prompt_tokens": sent, "completion_tokens": 2} if sent else None
     return {"type": kind, "source": source, "content": content, "models_usage": usage, "metadata": {}}
 
 
 THREAD = [
-    said("TextMessage", "user", "look"),
-    said("ThoughtEvent", "chief", "hm"),
-    said("ToolCallRequestEvent", "chief", [CALL], 50),
-    said("ToolCallExecutionEvent", "chief", [RESULT]),
-    said("ToolCallSummaryMessage", "chief", "fog"),
-    said("ModelClientStreamingChunkEvent", "mate", "I"),
-    said("TextMessage", "mate", "I see", 60),
-    said("StructuredMessage[Answer]", "chief", {"done": True}, 70),
+    message("TextMessage", "user", "look"),
+    message("ThoughtEvent", "chief", "hm"),
+    message("ToolCallRequestEvent", "chief", [CALL], 50),
+    message("ToolCallExecutionEvent", "chief", [RESULT]),
+    message("ToolCallSummaryMessage", "chief", "fog"),
+    message("ModelClientStreamingChunkEvent", "mate", "I"),
+    message("TextMessage", "mate", "I see", 60),
+    message("StructuredMessage[Answer]", "chief", {"done": True}, 70),
 ]
 
 
@@ -53,7 +53,7 @@ def state(**agents: list[Json]) -> bytes:
     return json.dumps({"type": "TeamState", "version": "1.0.0", "agent_states": states}).encode()
 
 
-def part(data: bytes, agent: str) -> Session:
+def read_agent(data: bytes, agent: str) -> Session:
     return FORMAT.codec.read_part(SOMEWHERE, data, agent, no_progress)
 
 
@@ -69,9 +69,9 @@ def test_a_state_has_each_agents_context() -> None:
         ("user", "meta", (Text("I see", injected=True), Media("image", 4), Opaque("int", 7))),
         ("assistant", "normal", (Text("Done."),)),
     ]
-    assert len(part(data, "mate").context()) == 1
+    assert len(read_agent(data, "mate").context()) == 1
     with pytest.raises(BadInput, match="no agent 'manager'"):
-        part(data, "manager")
+        read_agent(data, "manager")
     alone = json.dumps(
         {"type": "AssistantAgentState", "llm_context": {"messages": [*CONTEXT, {"type": "new"}]}}
     ).encode()
@@ -80,7 +80,7 @@ def test_a_state_has_each_agents_context() -> None:
     assert read(FORMAT, alone).messages[-1].blocks == (Opaque("new", {"type": "new"}),)
 
 
-def test_of_what_a_team_said_each_agent_is_sent_its_part() -> None:
+def test_each_agent_is_sent_its_part_of_a_thread() -> None:
     data = json.dumps({"messages": THREAD, "stop_reason": None}).encode()
     assert FORMAT.recognise(Look.of(data))
     chief = read(FORMAT, data)
@@ -92,7 +92,7 @@ def test_of_what_a_team_said_each_agent_is_sent_its_part() -> None:
         ("assistant", "normal", (Text('{"done":true}'),)),
     ]
     assert [m.usage for m in chief.context() if m.usage] == [Usage(50, 2), Usage(70, 2)]
-    mate = part(data, "mate")
+    mate = read_agent(data, "mate")
     assert shape(mate.context()) == [
         ("user", "normal", (Text("look"),)),
         ("user", "meta", (Text("fog", injected=True),)),
@@ -103,7 +103,7 @@ def test_of_what_a_team_said_each_agent_is_sent_its_part() -> None:
     assert len(mate.messages) == len(THREAD)
 
 
-def test_a_list_of_the_persons_words_alone_and_what_is_none() -> None:
+def test_a_thread_of_the_user_alone_and_other_lists() -> None:
     data = json.dumps(THREAD[:1]).encode()
     assert FORMAT.recognise(Look.of(data))
     assert shape(read(FORMAT, data).context()) == [("user", "normal", (Text("look"),))]
@@ -113,13 +113,13 @@ def test_a_list_of_the_persons_words_alone_and_what_is_none() -> None:
         read(FORMAT, b"{}")
 
 
-def test_the_sample_tells_the_cook_a_sentence() -> None:
+def test_the_sample_hides_the_cellars_results_from_the_cook() -> None:
     data = (SAMPLES / "autogen-cellar.json").read_bytes()
     assert not any("corked" in m.text for m in read(FORMAT, data).context()[1:])
-    assert any("corked" in r.text for m in part(data, "cellar").context() for r in m.results)
+    assert any("corked" in r.text for m in read_agent(data, "cellar").context() for r in m.results)
 
 
 def test_f10_a_type_that_nests_deeper_than_python_calls_is_no_fault() -> None:
-    """A file is recognised before it is known how deep it goes."""
+    """A file is recognised before its depth is checked."""
     deep = b'{"a":' * 1_000 + b"1" + b"}" * 1_000
     assert FORMAT.recognise(Look.of(b'{"agent_states":{},"type":' + deep + b"}")) == "a saved state: agent_states"

@@ -1,4 +1,4 @@
-"""Bedrock Converse: bodies, bare lists and logs of invocations; blocks that are known by their one key."""
+"""Bedrock Converse: bodies, bare lists and logs of invocations; blocks identified by their only key."""
 
 import json
 from typing import Any
@@ -52,7 +52,7 @@ def as_bytes(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-def test_what_a_body_says() -> None:
+def test_a_body_becomes_a_session() -> None:
     session = read(FORMAT, as_bytes(BODY))
     assert shape(session.messages) == SHOWN
     assert (session.system, session.model, session.warnings) == ("rules\n\nmore", "m/x", ())
@@ -61,7 +61,7 @@ def test_what_a_body_says() -> None:
     assert shape(read(FORMAT, as_bytes(MESSAGES)).messages) == SHOWN
 
 
-def test_the_log_of_an_invocation_has_the_answer_and_its_bill() -> None:
+def test_the_log_of_an_invocation_has_the_answer_and_its_usage() -> None:
     usage = {"inputTokens": 9, "outputTokens": 2, "cacheReadInputTokens": 5, "cacheWriteInputTokens": 1}
     answer = {"output": {"message": {"role": "assistant", "content": [{"text": "done"}]}}, "usage": usage}
     log = {
@@ -100,7 +100,7 @@ TYPED = [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]
 @pytest.mark.parametrize(
     "document", [TYPED, [{"role": "user", "content": "hi"}], [{"role": "user", "parts": [{"text": "hi"}]}]]
 )
-def test_bodies_of_others_are_not_taken_and_take_none(document: Any) -> None:
+def test_bodies_of_other_apis_are_not_recognised(document: Any) -> None:
     assert not FORMAT.recognise(Look.of(as_bytes(document)))
     for other in (anthropic_messages.FORMAT, openai_chat.FORMAT):
         assert not other.recognise(Look.of(as_bytes(BODY)))

@@ -1,4 +1,4 @@
-"""Captures of API calls: each conversation a session, its epochs what the requests held, and no secret of the wire."""
+"""Captures of API calls: a session per conversation, epochs by the requests, and no secret of the wire."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ SECRET = "-".join(["sk", "ant", "api03", "x" * 30])
 """Put together here: no scanner is to find a key in this file."""
 
 
-def said(*texts: str) -> list[dict[str, str]]:
+def turns(*texts: str) -> list[dict[str, str]]:
     return [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(texts)]
 
 
 def body(*texts: str, system: str = "You sail. The wind is fair and the tide is out.") -> dict[str, Any]:
-    return {"model": "claude-x", "max_tokens": 9, "system": system, "messages": said(*texts)}
+    return {"model": "claude-x", "max_tokens": 9, "system": system, "messages": turns(*texts)}
 
 
-def came(text: str, sent: int = 40) -> dict[str, Any]:
+def response(text: str, sent: int = 40) -> dict[str, Any]:
     content = [{"type": "text", "text": text}]
     return {
         "type": "message",
@@ -40,7 +40,7 @@ def came(text: str, sent: int = 40) -> dict[str, Any]:
     }
 
 
-def traced(*calls: tuple[Any, Any]) -> bytes:
+def claude_trace(*calls: tuple[Any, Any]) -> bytes:
     lines = [
         {
             "request": {"timestamp": 1_700_000_000 + at, "url": f"https://x/v1/messages?key={SECRET}", "body": asked}
@@ -71,13 +71,13 @@ def har(*calls: tuple[Any, Any], packed: bool = False) -> bytes:
 
 
 GROWING = (
-    (body("a", "b", "c"), came("d", 50)),
-    (body("a", "b", "c", "d", "e"), came("f", 60)),
+    (body("a", "b", "c"), response("d", 50)),
+    (body("a", "b", "c", "d", "e"), response("f", 60)),
 )
 
 
-@pytest.mark.parametrize("data", [traced(*GROWING), har(*GROWING), har(*GROWING, packed=True)], ids=range(3))
-def test_requests_that_go_on_are_one_conversation(data: bytes) -> None:
+@pytest.mark.parametrize("data", [claude_trace(*GROWING), har(*GROWING), har(*GROWING, packed=True)], ids=range(3))
+def test_requests_that_continue_are_one_conversation(data: bytes) -> None:
     session = read(FORMAT, data)
     assert [message.text for message in session.messages[1:]] == ["a", "b", "c", "d", "e", "f"]
     assert [message.usage for message in session.messages if message.usage] == [Usage(50, 2), Usage(60, 2)]
@@ -100,14 +100,14 @@ def test_a_context_that_lost_its_beginning_is_an_epoch_of_its_own() -> None:
     assert not any("captain" in message.text for message in session.context())
 
 
-def test_a_summary_that_was_asked_for_under_another_prompt_goes_on_the_conversation() -> None:
+def test_a_summary_written_under_another_prompt_continues_the_conversation() -> None:
     summary = "They sail to the island of Inchkeith and must be back at six o'clock sharp."
     session = read(
         FORMAT,
-        traced(
-            (body("sail", "where to?", "to the island"), came("aye")),
-            (body("sail", "where to?", "to the island", "aye", "Sum it up.", system="You sum up."), came(summary)),
-            (body(f"Continued from before:\n{summary}", "good", "go on"), came("on")),
+        claude_trace(
+            (body("sail", "where to?", "to the island"), response("aye")),
+            (body("sail", "where to?", "to the island", "aye", "Sum it up.", system="You sum up."), response(summary)),
+            (body(f"Continued from before:\n{summary}", "good", "go on"), response("on")),
         ),
     )
     assert len(session.epochs) == 2
@@ -120,8 +120,8 @@ def test_a_summary_that_was_asked_for_under_another_prompt_goes_on_the_conversat
 
 def test_other_conversations_are_parts_and_the_longest_is_read(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
-    title = (body("title?", system="You name things, briefly and well."), came("Sails"))
-    path.write_bytes(traced(title, title, title, *GROWING))
+    title = (body("title?", system="You name things, briefly and well."), response("Sails"))
+    path.write_bytes(claude_trace(title, title, title, *GROWING))
     assert [(part.id, part.title, part.messages) for part in files.parts_of(path)] == [
         ("1", "a", 7),
         ("2", "title?", 5),
@@ -133,26 +133,26 @@ def test_other_conversations_are_parts_and_the_longest_is_read(tmp_path: Path) -
 
 
 def test_no_secret_of_the_wire_is_in_the_session_or_in_an_export() -> None:
-    for data in (traced(*GROWING), har(*GROWING)):
+    for data in (claude_trace(*GROWING), har(*GROWING)):
         session = read(FORMAT, data)
         assert SECRET not in repr(session)
         assert SECRET.encode() not in export(session, session.context(), "anthropic-messages").written.data
 
 
-def test_a_response_that_the_server_kept_is_gone_on_from() -> None:
+def test_a_stored_response_is_continued() -> None:
     def body(text: str, **more: str) -> dict[str, Any]:
         return {"model": "m", "instructions": "You sail.", "input": [{"role": "user", "content": text}], **more}
 
-    def came(id: str, text: str) -> dict[str, Any]:
-        said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
-        return {"object": "response", "id": id, "output": [said], "usage": {"input_tokens": 9, "output_tokens": 1}}
+    def response(id: str, text: str) -> dict[str, Any]:
+        turns = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
+        return {"object": "response", "id": id, "output": [turns], "usage": {"input_tokens": 9, "output_tokens": 1}}
 
     session = read(
         FORMAT,
-        traced(
-            (body("a"), came("r1", "b")),
-            (body("c", previous_response_id="r1"), came("r2", "d")),
-            (body("e", previous_response_id="r2"), came("r3", "f")),
+        claude_trace(
+            (body("a"), response("r1", "b")),
+            (body("c", previous_response_id="r1"), response("r2", "d")),
+            (body("e", previous_response_id="r2"), response("r3", "f")),
         ),
     )
     assert [message.text for message in session.context()] == ["You sail.", "a", "b", "c", "d", "e", "f"]
@@ -160,42 +160,48 @@ def test_a_response_that_the_server_kept_is_gone_on_from() -> None:
 
 
 @pytest.mark.parametrize("count", ["/v1/messages/count_tokens", "/v1beta/models/gemini-x:countTokens"])
-def test_requests_that_count_are_no_calls(count: str) -> None:
-    asked, *rest = traced(*GROWING).splitlines()
+def test_requests_that_count_tokens_are_no_calls(count: str) -> None:
+    asked, *rest = claude_trace(*GROWING).splitlines()
     data = b"\n".join([asked.replace(b"/v1/messages", count.encode()), asked, *rest])
     assert len(requests(read(FORMAT, data))) == 2
 
 
 def test_a_call_that_failed_has_no_answer() -> None:
     session = read(
-        FORMAT, traced((body("a"), {"type": "error", "error": {"message": "overloaded"}}), (body("a"), None))
+        FORMAT, claude_trace((body("a"), {"type": "error", "error": {"message": "overloaded"}}), (body("a"), None))
     )
     assert [message.text for message in session.messages[1:]] == ["a"]
     assert [sent.answer for sent in requests(session)] == ["", ""]
 
 
-@pytest.mark.parametrize("data", [har(), traced(({"events": []}, {})), b'{"log": {"entries": [{"request": 3}]}}'])
+@pytest.mark.parametrize("data", [har(), claude_trace(({"events": []}, {})), b'{"log": {"entries": [{"request": 3}]}}'])
 def test_a_capture_without_a_model_is_refused(data: bytes) -> None:
     with pytest.raises(BadInput, match=r"it contains no request to a model; capture an agent's calls and open that\.$"):
         FORMAT.codec.read(Path("x"), data, no_progress)
 
 
-def test_the_apis_own_compaction_ends_an_epoch_with_its_bill() -> None:
-    """The answer holds the summary before its words, and so does every later request."""
+def test_the_apis_compaction_ends_an_epoch_with_its_usage() -> None:
+    """The answer and every later request hold the summary before their text."""
     block = {"type": "compaction", "content": "Sails are set."}
     words = {"type": "text", "text": "On course."}
     bills = [{"type": "compaction", "input_tokens": 900, "output_tokens": 9}, {"type": "message", "input_tokens": 30}]
-    answer = came("") | {
+    answer = response("") | {
         "content": [block, words],
         "usage": {"input_tokens": 30, "output_tokens": 2, "iterations": bills},
     }
     asked = body("Set the sails.")
     again = asked | {
-        "messages": [*asked["messages"], {"role": "assistant", "content": [block, words]}, *said("Where to?")]
+        "messages": [*asked["messages"], {"role": "assistant", "content": [block, words]}, *turns("Where to?")]
     }
-    session = read(FORMAT, traced((asked, answer), (again, came("North.", 50))))
-    assert told(session, 1) == ["You sail. The wind is fair and the tide is out.", "Set the sails."]
-    assert told(session) == [told(session, 1)[0], "Sails are set.", "On course.", "Where to?", "North."]
+    session = read(FORMAT, claude_trace((asked, answer), (again, response("North.", 50))))
+    assert context_texts(session, 1) == ["You sail. The wind is fair and the tide is out.", "Set the sails."]
+    assert context_texts(session) == [
+        context_texts(session, 1)[0],
+        "Sails are set.",
+        "On course.",
+        "Where to?",
+        "North.",
+    ]
     ended = session.epochs[0].ended_by
     assert ended is not None
     assert (ended.way, ended.tokens_before, ended.summary) == ("summary", 900, session.context()[1].id)
@@ -204,16 +210,16 @@ def test_the_apis_own_compaction_ends_an_epoch_with_its_bill() -> None:
     assert [one.answer for one in FORMAT.codec.requests(session)] == ["", *(session.context()[at].id for at in (2, 4))]
 
 
-def test_what_the_api_cleared_from_a_request_was_not_read() -> None:
-    """Its answers tell how many results it cleared, the oldest first; the requests hold all of them."""
+def test_content_that_the_api_cleared_is_not_in_the_context() -> None:
+    """The responses say how many results were cleared, the oldest first; the requests hold all of them."""
     looks = [{"type": "tool_use", "id": f"c{at}", "name": "look", "input": {"at": at}} for at in range(2)]
     found = [{"type": "tool_result", "tool_use_id": f"c{at}", "content": f"buoy {at}"} for at in range(2)]
-    talk = [*said("Look."), {"role": "assistant", "content": looks[:1]}, {"role": "user", "content": found[:1]}]
+    talk = [*turns("Look."), {"role": "assistant", "content": looks[:1]}, {"role": "user", "content": found[:1]}]
     more = [*talk, {"role": "assistant", "content": looks[1:]}, {"role": "user", "content": found[1:]}]
-    first = came("") | {"content": looks[1:]}
+    first = response("") | {"content": looks[1:]}
     edit = {"type": "clear_tool_uses_20250919", "cleared_tool_uses": 1, "cleared_input_tokens": 5}
-    second = came("Two buoys.") | {"context_management": {"applied_edits": [edit]}}
-    session = read(FORMAT, traced((body() | {"messages": talk}, first), (body() | {"messages": more}, second)))
+    second = response("Two buoys.") | {"context_management": {"applied_edits": [edit]}}
+    session = read(FORMAT, claude_trace((body() | {"messages": talk}, first), (body() | {"messages": more}, second)))
     results = [[result.text for m in session.context(number) for result in m.results] for number in (1, 2)]
     assert results == [["buoy 0"], ["[Old tool result content cleared]", "buoy 1"]]
     ended = session.epochs[0].ended_by
@@ -221,7 +227,7 @@ def test_what_the_api_cleared_from_a_request_was_not_read() -> None:
     assert ended.way == "clearing"
 
 
-def test_a_real_compaction_by_the_api_is_explained_by_its_bill(shared: Path) -> None:
+def test_a_real_compaction_by_the_api_is_explained_by_its_usage(shared: Path) -> None:
     folders = {1: shared / "sessions/anthropic-api", 2: shared / "sessions-more/anthropic-api"}
     calls = [
         tuple(
@@ -229,7 +235,7 @@ def test_a_real_compaction_by_the_api_is_explained_by_its_bill(shared: Path) -> 
         )
         for n, at in folders.items()
     ]
-    session = read(FORMAT, traced(*calls))
+    session = read(FORMAT, claude_trace(*calls))
     assert [len(epoch.members) for epoch in session.epochs] == [2, 5]
     ended = session.epochs[0].ended_by
     assert ended is not None
@@ -237,5 +243,5 @@ def test_a_real_compaction_by_the_api_is_explained_by_its_bill(shared: Path) -> 
     assert [message.usage.context for message in session.context() if message.usage] == [220, 239]
 
 
-def told(session: Session, epoch: int | None = None) -> list[str]:
+def context_texts(session: Session, epoch: int | None = None) -> list[str]:
     return [message.text for message in session.context(epoch)]

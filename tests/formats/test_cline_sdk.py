@@ -1,4 +1,4 @@
-"""Cline SDK sessions: its own blocks, both kinds of compaction, and files as the agentic one would leave them."""
+"""Cline SDK sessions: its own blocks, both kinds of compaction, and files as agentic compaction leaves them."""
 
 import json
 from dataclasses import replace
@@ -25,20 +25,20 @@ Json = dict[str, Any]
 METRICS = {"inputTokens": 100, "outputTokens": 7, "cacheReadTokens": 60, "cacheWriteTokens": 30, "cost": 0.1}
 
 
-def say(id: str, role: str, *content: Any, **more: Any) -> Json:
+def new_item(id: str, role: str, *content: Any, **more: Any) -> Json:
     blocks = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
     return {"id": id, "role": role, "content": blocks, "ts": 1_700_000_000_000, **more}
 
 
 MESSAGES = (
-    say(
+    new_item(
         "u1",
         "user",
         "look at this",
         {"type": "file", "path": "/w/a.py", "content": "print()"},
         {"type": "image", "mediaType": "image/png", "data": "QUJD"},
     ),
-    say(
+    new_item(
         "a1",
         "assistant",
         {"type": "thinking", "thinking": "hm", "signature": "s"},
@@ -47,13 +47,13 @@ MESSAGES = (
         metrics=METRICS,
         modelInfo={"id": "m-1"},
     ),
-    say(
+    new_item(
         "u2",
         "user",
         {"type": "tool_result", "tool_use_id": "t1", "name": "x", "content": [{"query": "q", "result": "r"}]},
         {"type": "tool_result", "tool_use_id": "t2", "name": "x", "content": "ok", "is_error": True},
     ),
-    say("a2", "assistant", "done", unknown={"kept": 1}),
+    new_item("a2", "assistant", "done", unknown={"kept": 1}),
 )
 
 
@@ -76,7 +76,7 @@ def load(path: Path) -> Session:
     return FORMAT.codec.read(path, path.read_bytes(), no_progress)
 
 
-def test_real_compactions_are_told(shared: Path) -> None:
+def test_real_compactions_become_epochs(shared: Path) -> None:
     folder = shared / "sessions/cline-sdk"
     data = (folder / "agentic.compaction.json").read_bytes()
     session = FORMAT.codec.read(folder, data, no_progress)
@@ -86,7 +86,7 @@ def test_real_compactions_are_told(shared: Path) -> None:
     assert basic.messages[0].starts_round
 
 
-def test_a_folder_adds_what_its_manifest_says(tmp_path: Path) -> None:
+def test_a_folder_adds_title_and_cwd_from_its_manifest(tmp_path: Path) -> None:
     folder = tmp_path / "1_a"
     folder.mkdir()
     (folder / "1_a.messages.json").write_text(json.dumps(document(*MESSAGES)))
@@ -101,8 +101,8 @@ def test_a_folder_adds_what_its_manifest_says(tmp_path: Path) -> None:
         read_folder(folder, no_progress)
 
 
-def test_its_file_says_what_the_folder_says(tmp_path: Path) -> None:
-    """By the file alone, too, it is known where the session was held: a person who names it is sent there."""
+def test_a_file_is_read_with_its_manifest(tmp_path: Path) -> None:
+    """A file opened by its name has the cwd of its manifest, to which resume commands lead."""
     path = tmp_path / "1_a.messages.json"
     path.write_text(json.dumps(document(*MESSAGES)))
     assert load(path).cwd is None
@@ -114,7 +114,7 @@ def test_its_file_says_what_the_folder_says(tmp_path: Path) -> None:
     assert [one.folder for one in glanced if isinstance(one, SessionGlance)] == ["/w", "/w"]
 
 
-def test_what_a_session_says() -> None:
+def test_items_become_messages() -> None:
     session = read(*MESSAGES)
     assert shape(session.context()) == [
         (
@@ -150,7 +150,7 @@ def test_what_a_session_says() -> None:
     )
 
 
-def test_the_export_is_an_agentic_compaction() -> None:
+def test_an_export_is_an_agentic_compaction() -> None:
     session = read(*MESSAGES)
     summary = Message("s", "user", (Text("in short"),), "summary")
     reply = Message("r", "assistant", (Text("Ok."),), "summary")
@@ -176,8 +176,8 @@ def test_the_export_is_an_agentic_compaction() -> None:
     assert two["metadata"]["kind"] == "kept"
 
 
-def test_bills_of_the_context_before_are_not_this_ones() -> None:
-    """What the SDK keeps behind its summary was billed before it; what this program keeps bears its mark."""
+def test_usage_of_the_earlier_context_is_stale() -> None:
+    """Messages after the SDK's summary were billed before it; messages that this program keeps have its mark."""
     summary = {
         "role": "user",
         "content": "so far",
@@ -199,7 +199,7 @@ def test_bills_of_the_context_before_are_not_this_ones() -> None:
     assert [m.usage and m.usage.context for m in read(*MESSAGES, zeros).messages] == [None, 100, None, None, None]
 
 
-def test_what_the_tool_put_into_the_persons_message_is_not_theirs() -> None:
+def test_text_that_the_agent_added_is_not_user_text() -> None:
     content = [
         {"type": "text", "text": '<user_input mode="act">fix it</user_input>'},
         {"type": "text", "text": "<SYSTEM_NOTICE>\nEarlier context was compacted.\n</SYSTEM_NOTICE>"},
@@ -212,11 +212,11 @@ SUMMARY = {
     "content": [{"type": "text", "text": "Context summary:\n\nshort"}],
     "metadata": {"kind": "compaction_summary", "tokensBefore": 900, "details": {"readFiles": ["/w/old.py"]}},
 }
-LATER = (say("u3", "user", "and now?"), say("a3", "assistant", "later"))
+LATER = (new_item("u3", "user", "and now?"), new_item("a3", "assistant", "later"))
 
 
-def beside(folder: Path, count: int, last: str, *messages: Json) -> Path:
-    """A session of six messages with the compaction that Cline 3.0.65 keeps beside it."""
+def session_with_sidecar(folder: Path, count: int, last: str, *messages: Json) -> Path:
+    """Return a session of six messages whose sidecar file holds a compaction as by Cline 3.0.65."""
     state = {
         "version": 1,
         "updated_at": "2026-01-01T00:00:09.000Z",
@@ -230,9 +230,9 @@ def beside(folder: Path, count: int, last: str, *messages: Json) -> Path:
     return folder / "1_a.messages.json"
 
 
-def test_a_compaction_beside_the_file_is_what_is_sent(tmp_path: Path) -> None:
-    """Cline 3.0.65 goes on with its messages and what came after the ones that they stand for."""
-    path = beside(tmp_path, 4, "id:a2", SUMMARY, MESSAGES[3])
+def test_a_compaction_in_a_sidecar_file_is_the_context(tmp_path: Path) -> None:
+    """Cline 3.0.65 continues with its messages and those after the ones that they replace."""
+    path = session_with_sidecar(tmp_path, 4, "id:a2", SUMMARY, MESSAGES[3])
     session = load(path)
     assert [message.id for message in session.context(1)] == ["u1", "a1", "u2", "a2"]
     assert [message.id for message in session.context()] == ["m7", "a2", "u3", "a3"]
@@ -243,23 +243,23 @@ def test_a_compaction_beside_the_file_is_what_is_sent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("count", "last"), [(4, "id:a1"), (3, "id:a2"), (5, "id:a2"), (7, "id:a3"), (0, "id:a3")])
-def test_a_compaction_of_other_messages_is_passed_over(tmp_path: Path, count: int, last: str) -> None:
-    session = load(beside(tmp_path, count, last, SUMMARY))
+def test_a_compaction_of_other_messages_is_ignored(tmp_path: Path, count: int, last: str) -> None:
+    session = load(session_with_sidecar(tmp_path, count, last, SUMMARY))
     assert [message.id for message in session.context()] == ["u1", "a1", "u2", "a2", "u3", "a3"]
     assert [str(warning) for warning in session.warnings] == [
         "ignored a compaction that belongs to other messages, as Cline does"
     ]
 
 
-def test_a_compaction_of_all_messages_leaves_none_behind_it(tmp_path: Path) -> None:
-    assert [m.id for m in load(beside(tmp_path, 6, "id:a3", SUMMARY)).context()] == ["m7"]
+def test_a_compaction_of_all_messages_keeps_none_after_it(tmp_path: Path) -> None:
+    assert [m.id for m in load(session_with_sidecar(tmp_path, 6, "id:a3", SUMMARY)).context()] == ["m7"]
 
 
-def test_what_a_compaction_made_shorter_is_a_copy_without_a_bill(tmp_path: Path) -> None:
-    """As the basic one leaves it: the person's message with a notice, an answer without a part."""
+def test_a_message_that_a_compaction_shortened_is_a_copy_without_usage(tmp_path: Path) -> None:
+    """Basic compaction leaves a user message with a notice, and an answer without a part."""
     noticed = {**MESSAGES[0], "content": MESSAGES[0]["content"][:1], "metadata": {"kind": "compaction"}}
     shorter = {**MESSAGES[1], "content": MESSAGES[1]["content"][:1]}
-    session = load(beside(tmp_path, 4, "id:a2", noticed, shorter, MESSAGES[3]))
+    session = load(session_with_sidecar(tmp_path, 4, "id:a2", noticed, shorter, MESSAGES[3]))
     assert [m.id for m in session.context()] == ["u1'2", "a1'2", "a2", "u3", "a3"]
     assert (session.epochs[1].copies, session.messages[7].usage) == (frozenset({6, 7}), None)
     made = session.epochs[0].ended_by
@@ -267,18 +267,18 @@ def test_what_a_compaction_made_shorter_is_a_copy_without_a_bill(tmp_path: Path)
     assert (made.way, made.summary, made.kept) == ("removal", None, ("a2",))
 
 
-def test_what_is_shown_only_is_not_sent(tmp_path: Path) -> None:
-    """An error that Cline tells the person: it counts neither for the context nor for what was compacted."""
-    error = say("e", "assistant", "no network", metadata={"displayOnly": True, "displayRole": "error"})
+def test_display_only_messages_are_not_sent(tmp_path: Path) -> None:
+    """An error shown to the user is neither in the context nor among the compacted messages."""
+    error = new_item("e", "assistant", "no network", metadata={"displayOnly": True, "displayRole": "error"})
     assert [m.id for m in read(MESSAGES[0], error, *LATER).context()] == ["u1", "u3", "a3"]
-    path = beside(tmp_path, 4, "id:a2", SUMMARY)
+    path = session_with_sidecar(tmp_path, 4, "id:a2", SUMMARY)
     path.write_text(json.dumps(document(error, *MESSAGES, *LATER)))
     assert [m.id for m in load(path).context()] == ["m8", "u3", "a3"]
 
 
 def test_the_export_of_a_compacted_session_is_one_file(tmp_path: Path) -> None:
-    """With the compaction's own messages in it; a manifest that named the old one's would have Cline write there."""
-    path = beside(tmp_path, 4, "id:a2", SUMMARY, MESSAGES[3])
+    """It holds the compaction's messages. The manifest must not name the old sidecar file: Cline would write there."""
+    path = session_with_sidecar(tmp_path, 4, "id:a2", SUMMARY, MESSAGES[3])
     (tmp_path / "1_a.json").write_text(json.dumps({"cwd": "/w", "compaction_path": "/old", "more": 1}))
     session = read_folder(path.parent.rename(tmp_path.parent / "1_a"), no_progress)
     written = FORMAT.codec.write(session, session.context())
@@ -289,15 +289,15 @@ def test_the_export_of_a_compacted_session_is_one_file(tmp_path: Path) -> None:
     assert ("compaction_path" in about, about["more"]) == (False, 1)
 
 
-def test_a_system_prompt_comes_along() -> None:
+def test_a_system_prompt_is_exported() -> None:
     messages = (Message("1", "user", (Text("do it"),)),)
     written = assert_exact(FORMAT, session_of(list(messages), system="Be kind."), messages)
     assert reread(FORMAT, written.data).system == "Be kind."
 
 
-def test_results_of_parallel_calls_may_stand_in_messages_of_their_own() -> None:
-    """As Cline 3.0.65 writes them."""
-    first, second = (say(f"r{n}", "user", MESSAGES[2]["content"][n]) for n in (0, 1))
+def test_results_of_parallel_calls_may_be_separate_messages() -> None:
+    """Cline 3.0.65 writes them so."""
+    first, second = (new_item(f"r{n}", "user", MESSAGES[2]["content"][n]) for n in (0, 1))
     whole = document(*MESSAGES[:2], first, second, MESSAGES[3])
     assert FORMAT.codec.validate(json.dumps(whole).encode()) == []
     cut = document(*MESSAGES[:2], first, MESSAGES[3])
@@ -327,15 +327,15 @@ def test_results_of_parallel_calls_may_stand_in_messages_of_their_own() -> None:
         ),
         ({"messages": [MESSAGES[3]]}, ["Message 1 is an assistant message; the first must be a user message."]),
         (
-            {"messages": [MESSAGES[0], say("x", "user", metadata={})]},
+            {"messages": [MESSAGES[0], new_item("x", "user", metadata={})]},
             ["Message 2 has no content, or one that is neither text nor a list of blocks."],
         ),
-        ({"messages": [say("x", "system", "y")]}, ["Message 1 is neither a user nor an assistant message."]),
+        ({"messages": [new_item("x", "system", "y")]}, ["Message 1 is neither a user nor an assistant message."]),
         (
-            {"messages": [MESSAGES[0], say("x", "user", "y", metadata={"kind": "compaction_summary"})]},
+            {"messages": [MESSAGES[0], new_item("x", "user", "y", metadata={"kind": "compaction_summary"})]},
             ["Message 2 is a summary, so the next compaction drops the messages before it."],
         ),
-        ({"messages": [say("x", "user", {"type": 3})]}, ["Message 1 has a block without a type."]),
+        ({"messages": [new_item("x", "user", {"type": 3})]}, ["Message 1 has a block without a type."]),
     ],
 )
 def test_the_validator_finds(change: Json, faults: list[str]) -> None:
@@ -345,7 +345,7 @@ def test_the_validator_finds(change: Json, faults: list[str]) -> None:
 
 
 def test_an_export_comes_with_the_manifest_by_which_cline_finds_it(tmp_path: Path) -> None:
-    """What 3.0.65 resumes: `session_id` and `messages_path` are the new ones, and nothing else is another."""
+    """Cline 3.0.65 resumes it: `session_id` and `messages_path` are new, and nothing else changes."""
     folder = tmp_path / "1_a"
     folder.mkdir()
     (folder / "1_a.messages.json").write_text(json.dumps(document(*MESSAGES)))
@@ -363,14 +363,14 @@ def test_an_export_comes_with_the_manifest_by_which_cline_finds_it(tmp_path: Pat
     id, home = made.written.id, Path.home() / ".cline/data/sessions"
     assert (made.written.folder, made.written.commands) == ("/w d", (("cline", "--id", id),))
     saved = save(made, tmp_path)
-    beside = json.loads((tmp_path / f"{id}.json").read_text())
+    session_with_sidecar = json.loads((tmp_path / f"{id}.json").read_text())
     new = {"session_id": id, "messages_path": str(home / id / f"{id}.messages.json")}
-    assert {key: beside[key] for key in about} == about | new
+    assert {key: session_with_sidecar[key] for key in about} == about | new
     assert saved.where == tmp_path / f"{id}.messages.json"
 
 
-def test_a_manifest_is_made_for_what_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With these Cline 3.0.65 went on with the session."""
+def test_a_session_without_a_manifest_gets_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cline 3.0.65 resumed a session with these fields."""
     monkeypatch.chdir(tmp_path)
     session = session_of([Message("u", "user", (Text("hi"),), time=0.5)], model="m")
     written = FORMAT.codec.write(session, session.context())
@@ -396,7 +396,7 @@ def test_a_manifest_is_made_for_what_has_none(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_result_names_its_tool() -> None:
-    """Where one does not, Cline 3.0.65 opens the session, and refuses to send anything."""
+    """Otherwise Cline 3.0.65 opens the session, and refuses to send anything."""
     call, other = ToolUse("t1", "search", {}), ToolResult("t9", (Text("lost"),))
     messages = [
         Message("u", "user", (Text("hi"),)),

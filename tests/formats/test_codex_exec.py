@@ -1,4 +1,4 @@
-"""What `codex exec --json` prints: what was done, turn by turn."""
+"""Captures of `codex exec --json`, turn by turn."""
 
 from __future__ import annotations
 
@@ -23,33 +23,35 @@ def lines(*events: dict[str, Any]) -> bytes:
     return b"".join(json.dumps(event).encode() + b"\n" for event in events)
 
 
-def done(id: str, kind: str, **more: Any) -> dict[str, Any]:
+def completed_item(id: str, kind: str, **more: Any) -> dict[str, Any]:
     return {"type": "item.completed", "item": {"id": id, "type": kind, **more}}
 
 
-def begun(id: str, kind: str, **more: Any) -> dict[str, Any]:
+def started_item(id: str, kind: str, **more: Any) -> dict[str, Any]:
     return {"type": "item.started", "item": {"id": id, "type": kind, **more}}
 
 
-def ended(sent: int, cached: int = 0, written: int = 0, output: int = 7) -> dict[str, Any]:
+def turn_completed(sent: int, cached: int = 0, written: int = 0, output: int = 7) -> dict[str, Any]:
     usage = {"input_tokens": sent, "cached_input_tokens": cached, "cache_write_input_tokens": written}
     return {"type": "turn.completed", "usage": {**usage, "output_tokens": output}}
 
 
-def ran(id: str, command: str, output: str, code: int = 0) -> dict[str, Any]:
+def command_item(id: str, command: str, output: str, code: int = 0) -> dict[str, Any]:
     status = "failed" if code else "completed"
-    return done(id, "command_execution", command=command, aggregated_output=output, exit_code=code, status=status)
+    return completed_item(
+        id, "command_execution", command=command, aggregated_output=output, exit_code=code, status=status
+    )
 
 
-def test_responses_and_results_take_turns() -> None:
+def test_responses_and_results_alternate() -> None:
     data = lines(
         THREAD,
         TURN,
-        done("i0", "reasoning", text="hm"),
-        begun("i1", "command_execution", command="ls"),
-        begun("i2", "mcp_tool_call", server="wiki", tool="find", arguments={"q": "x"}),
-        ran("i1", "ls", "a\nb", 2),
-        done(
+        completed_item("i0", "reasoning", text="hm"),
+        started_item("i1", "command_execution", command="ls"),
+        started_item("i2", "mcp_tool_call", server="wiki", tool="find", arguments={"q": "x"}),
+        command_item("i1", "ls", "a\nb", 2),
+        completed_item(
             "i2",
             "mcp_tool_call",
             server="wiki",
@@ -58,10 +60,10 @@ def test_responses_and_results_take_turns() -> None:
             result={"content": [{"type": "text", "text": "found"}]},
             status="completed",
         ),
-        done("i3", "file_change", changes=[{"path": "/a", "kind": "add"}], status="failed"),
-        done("i4", "web_search", query="q"),
-        done("i5", "agent_message", text="Done."),
-        begun("i6", "command_execution", command="sleep"),
+        completed_item("i3", "file_change", changes=[{"path": "/a", "kind": "add"}], status="failed"),
+        completed_item("i4", "web_search", query="q"),
+        completed_item("i5", "agent_message", text="Done."),
+        started_item("i6", "command_execution", command="sleep"),
     )
     session = read(FORMAT, data)
     assert shape(session.context()) == [
@@ -90,13 +92,20 @@ def test_responses_and_results_take_turns() -> None:
     assert (session.id, session.title, FORMAT.codec.write) == ("t-1", "Done.", None)
     look = Look.of(data)
     assert [known.id for known in registry.formats() if known.recognise(look)] == ["codex-exec"]
-    assert FORMAT.recognise(Look.of(lines(TURN, done("i", "error", message="x")))).startswith("line 2 is an item.comp")
+    assert FORMAT.recognise(Look.of(lines(TURN, completed_item("i", "error", message="x")))).startswith(
+        "line 2 is an item.comp"
+    )
 
 
-def test_a_turns_usage_is_a_bill_only_where_it_made_one_call() -> None:
-    one = [TURN, done("i0", "agent_message", text="a"), ended(100, 60, 10)]
-    several = [TURN, ran("i1", "ls", "x"), done("i2", "agent_message", text="b"), ended(2_000)]
-    last = [TURN, done("i3", "agent_message", text="c"), ended(5)]
+def test_a_turns_usage_belongs_to_its_only_call() -> None:
+    one = [TURN, completed_item("i0", "agent_message", text="a"), turn_completed(100, 60, 10)]
+    several = [
+        TURN,
+        command_item("i1", "ls", "x"),
+        completed_item("i2", "agent_message", text="b"),
+        turn_completed(2_000),
+    ]
+    last = [TURN, completed_item("i3", "agent_message", text="c"), turn_completed(5)]
     session = read(FORMAT, lines(THREAD, *one, *several, *last))
     assert [message.usage for message in session.context()] == [Usage(30, 7, 60, 10), None, None, None, Usage(5, 7)]
     assert str(session.warnings[1]) == (
@@ -105,11 +114,11 @@ def test_a_turns_usage_is_a_bill_only_where_it_made_one_call() -> None:
     assert len(session.warnings) == 2
 
 
-def test_what_codex_says_of_its_failing_is_told_once() -> None:
+def test_an_error_is_reported_once() -> None:
     gone = {"type": "error", "message": "no network"}
     long = {"type": "turn.failed", "error": {"message": "ran out of room in the model's context window"}}
-    talk = [TURN, done("i0", "agent_message", text="a")]
-    session = read(FORMAT, lines(THREAD, *talk, gone, gone, done("i1", "error", message="old config"), long))
+    talk = [TURN, completed_item("i0", "agent_message", text="a")]
+    session = read(FORMAT, lines(THREAD, *talk, gone, gone, completed_item("i1", "error", message="old config"), long))
     assert [str(one) for one in session.warnings[1:]] == [
         "line 4: Codex says: no network",
         "line 6: Codex says: old config",

@@ -1,4 +1,4 @@
-"""Copilot CLI events: what is sent, what a compaction in the background leaves, and the chain of a written file."""
+"""Copilot CLI events: the context, compactions in the background, and the chain of a written file."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def request(id: str, **arguments: Any) -> dict[str, Any]:
     return {"toolCallId": id, "name": "ls", "arguments": arguments, "type": "function"}
 
 
-def answered(*requests: Any, text: str = "", **more: Any) -> Event:
+def response_event(*requests: Any, text: str = "", **more: Any) -> Event:
     return event("assistant.message", messageId="m", content=text, toolRequests=list(requests), model="m-1", **more)
 
 
-def done(id: str, text: str, **more: Any) -> Event:
+def result_event(id: str, text: str, **more: Any) -> Event:
     return event("tool.execution_complete", toolCallId=id, success=True, result={"content": text}, **more)
 
 
@@ -67,20 +67,20 @@ EVENTS = [
     event("hook.start", hookType="x"),
     event("user.message", content="", transformedContent=REMINDER, source="system", delivery="steering"),
     event("user.message", content=REMINDER, source="system"),
-    answered(request("t1", path="."), request("t2"), reasoningText="hm", reasoningOpaque="sig"),
+    response_event(request("t1", path="."), request("t2"), reasoningText="hm", reasoningOpaque="sig"),
     event("tool.execution_start", toolCallId="t1", toolName="ls"),
     event("user.message", {"agentId": "sub"}, content="sub task"),
-    answered(request("s1"), text="sub", parentToolCallId="t1"),
-    done("t2", "two"),
+    response_event(request("s1"), text="sub", parentToolCallId="t1"),
+    result_event("t2", "two"),
     event("tool.execution_complete", toolCallId="t1", success=False, error={"message": "no such file"}),
     event("system.notification", content="an agent is idle", kind={"type": "agent_idle"}),
-    answered(text="Done."),
-    done("own", "of the person's own", isUserRequested=True),
-    answered(),
+    response_event(text="Done."),
+    result_event("own", "of the person's own", isUserRequested=True),
+    response_event(),
 ]
 
 
-def test_what_is_sent() -> None:
+def test_the_context() -> None:
     session = read(FORMAT, chain(*EVENTS))
     assert FORMAT.codec.validate(chain(*EVENTS)) == []
     assert FORMAT.recognise(Look.of(chain(*EVENTS))) == "line 1 is the session.start event of Copilot CLI"
@@ -104,13 +104,13 @@ def test_what_is_sent() -> None:
 
 COMPACTION = [
     event("session.compaction_start", systemTokens=1, conversationTokens=20, toolDefinitionsTokens=300),
-    answered(request("t3"), text="meanwhile"),
-    done("t3", "three"),
+    response_event(request("t3"), text="meanwhile"),
+    result_event("t3", "three"),
 ]
 
 
-def framed(summary: str, *prompts: str) -> str:
-    """What Copilot CLI 1.0.102 sent when it resumed such files."""
+def summary_frame(summary: str, *prompts: str) -> str:
+    """Return the text that Copilot CLI 1.0.102 sent when it resumed such files."""
     lead = "You were originally given instructions from a user over one or more turns. Here were the user messages:\n"
     quoted = "".join(f"<user_message>\n{prompt}\n</user_message>\n" for prompt in prompts)
     return (
@@ -120,20 +120,20 @@ def framed(summary: str, *prompts: str) -> str:
     )
 
 
-def finished(summary: str, **more: Any) -> Event:
+def compaction_event(summary: str, **more: Any) -> Event:
     return event("session.compaction_complete", success=True, summaryContent=summary, **more)
 
 
-def test_a_compaction_stands_for_what_was_there_when_it_began() -> None:
-    ended = finished("We looked.", preCompactionTokens=321, postCompactionTokens=45, trigger="auto")
-    session = read(FORMAT, chain(*EVENTS, *COMPACTION, ended, answered(text="on")))
+def test_a_compaction_replaces_the_messages_before_its_start() -> None:
+    ended = compaction_event("We looked.", preCompactionTokens=321, postCompactionTokens=45, trigger="auto")
+    session = read(FORMAT, chain(*EVENTS, *COMPACTION, ended, response_event(text="on")))
     first, second = session.epochs
     assert first.ended_by is not None
     assert (len(first.members), first.ended_by.tokens_before, first.ended_by.summary) == (9, 321, "id-22")
     assert (first.ended_by.tokens_after, first.ended_by.trigger, session.facts.tokens_now) == (45, "auto", 45)
     assert first.ended_by.kept == tuple(message.id for message in session.context()[1:3])
     assert [(m.kind, m.text) for m in session.context()] == [
-        ("summary", framed("We looked.", "look")),
+        ("summary", summary_frame("We looked.", "look")),
         ("normal", "meanwhile"),
         ("normal", ""),
         ("normal", "on"),
@@ -147,17 +147,19 @@ def test_a_compaction_stands_for_what_was_there_when_it_began() -> None:
 
 
 @pytest.mark.parametrize(("start", "stop", "seconds"), [(0, 0, None), (1, 21, 20.0), (20, 1, None)])
-def test_a_compaction_took_from_its_start_to_its_end(start: int, stop: int, seconds: float | None) -> None:
-    """Also where the agent went on meanwhile. Times that run backwards tell nothing."""
+def test_a_compaction_lasts_from_its_start_to_its_end(start: int, stop: int, seconds: float | None) -> None:
+    """Also if the agent continued meanwhile. Times that run backwards give no duration."""
     times = [{"timestamp": f"2026-05-01T10:00:{second:02}.000Z"} for second in (start, stop)]
     begun = event("session.compaction_start", times[0])
     ended = event("session.compaction_complete", times[1], success=True, summaryContent="We looked.")
-    (first, _) = read(FORMAT, chain(*EVENTS, begun, answered(text="meanwhile"), ended, answered(text="on"))).epochs
+    (first, _) = read(
+        FORMAT, chain(*EVENTS, begun, response_event(text="meanwhile"), ended, response_event(text="on"))
+    ).epochs
     assert first.ended_by is not None
     assert first.ended_by.seconds == seconds
 
 
-def test_a_summary_quotes_what_the_person_typed_up_to_its_end_and_nothing_else() -> None:
+def test_a_summary_quotes_only_text_that_the_user_typed_before_its_end() -> None:
     begun = event("session.compaction_start")
     events = [
         START,
@@ -168,25 +170,25 @@ def test_a_summary_quotes_what_the_person_typed_up_to_its_end_and_nothing_else()
         event("user.message", content="a skill", source="skill-x"),
         event("user.message", {"agentId": "sub"}, content="sub task"),
         event("user.message", content=""),
-        answered(text="so"),
+        response_event(text="so"),
         begun,
         event("user.message", content="two"),
-        finished("S1"),
-        answered(text="on"),
+        compaction_event("S1"),
+        response_event(text="on"),
     ]
     session = read(FORMAT, chain(*events))
-    assert [m.text for m in session.context()] == [framed("S1", "  one \n", "two"), "two", "on"]
+    assert [m.text for m in session.context()] == [summary_frame("S1", "  one \n", "two"), "two", "on"]
     assert session.context()[0].source == (9, 1, 8)
     assert_exact(FORMAT, session, session.context()[:2])
-    again = [*events, begun, finished("S2"), event("user.message", content="three")]
-    assert [m.text for m in read(FORMAT, chain(*again)).context()] == [framed("S2", "  one \n", "two"), "three"]
-    cleared = [*events, event("session.context_cleared"), event("user.message", content="new"), finished("S3")]
-    assert [m.text for m in read(FORMAT, chain(*cleared)).context()] == [framed("S3", "new")]
-    rewound = [*events[:7], event("session.snapshot_rewind", upToEventId="id-2"), begun, finished("S4")]
-    assert [m.text for m in read(FORMAT, chain(*rewound)).context()] == [framed("S4")]
+    again = [*events, begun, compaction_event("S2"), event("user.message", content="three")]
+    assert [m.text for m in read(FORMAT, chain(*again)).context()] == [summary_frame("S2", "  one \n", "two"), "three"]
+    cleared = [*events, event("session.context_cleared"), event("user.message", content="new"), compaction_event("S3")]
+    assert [m.text for m in read(FORMAT, chain(*cleared)).context()] == [summary_frame("S3", "new")]
+    rewound = [*events[:7], event("session.snapshot_rewind", upToEventId="id-2"), begun, compaction_event("S4")]
+    assert [m.text for m in read(FORMAT, chain(*rewound)).context()] == [summary_frame("S4")]
 
 
-def test_what_the_person_says_and_what_the_cli_adds() -> None:
+def test_user_text_and_text_that_the_cli_adds() -> None:
     sent = "<current_datetime>x</current_datetime>\n\nlook\n\n<tools_changed_notice>\nx\n</tools_changed_notice>"
     tagged = {"type": "file", "path": "/a", "taggedFilesEntry": "* /a (2 lines)"}
     ask = {**request("q1", question="Which?"), "name": "ask_user"}
@@ -200,7 +202,7 @@ def test_what_the_person_says_and_what_the_cli_adds() -> None:
         event("user.message", content="look", transformedContent=sent, attachments=[tagged]),
         event("user.message", content="<reminder>\nx\n</reminder>\nsteer"),
         event("user.message", content="2026", transformedContent="<current_datetime>2026</current_datetime>\n\n2026"),
-        *(one for text in answers for one in (answered(ask), done("q1", text))),
+        *(one for text in answers for one in (response_event(ask), result_event("q1", text))),
     ]
     session = read(FORMAT, chain(*talk))
     assert session.context()[0].blocks == (
@@ -226,15 +228,15 @@ def test_what_the_person_says_and_what_the_cli_adds() -> None:
         ("grep: The user rejected this tool call. User feedback: x", ""),
     ],
 )
-def test_a_refusal_with_words_is_what_the_person_said(text: str, said: str) -> None:
+def test_the_reason_of_a_refusal_is_user_text(text: str, said: str) -> None:
     refused = event(
         "tool.execution_complete", toolCallId="t1", success=False, error={"message": text, "code": "rejected"}
     )
-    session = read(FORMAT, chain(START, event("user.message", content="go"), answered(request("t1")), refused))
+    session = read(FORMAT, chain(START, event("user.message", content="go"), response_event(request("t1")), refused))
     assert session.context()[-1].blocks == (ToolResult("t1", (Text(text),), is_error=True, said=said),)
 
 
-def test_an_attached_image_is_sent_behind_its_name() -> None:
+def test_an_attached_image_is_sent_after_its_name() -> None:
     image = {"mimeType": "image/png", "path": "/a.png", "displayName": "a.png"}
     asset = event("session.binary_asset", assetId="sha256:1", mimeType="image/png", data="QUJDRA==")
     attached = [image | {"assetId": "sha256:1"}, {"mimeType": "image/png", "displayName": "b.png", "data": "QUJD"}]
@@ -253,20 +255,26 @@ def test_an_attached_image_is_sent_behind_its_name() -> None:
     assert session.context()[0].said == "see"
 
 
-def bill(id: str, sent: int, read: int = 0, written: int = 0) -> Event:
+def usage_record(id: str, sent: int, read: int = 0, written: int = 0) -> Event:
     tokens = {"inputTokens": sent, "outputTokens": 20, "cacheReadTokens": read, "cacheWriteTokens": written}
     return event("session.usage_record", usage={**tokens, "apiCallId": id, "maxPromptTokens": 168_000})
 
 
-def test_a_call_is_billed_by_its_record() -> None:
+def test_a_call_has_the_usage_of_its_record() -> None:
     """`inputTokens` is the whole prompt: the sums of a real session are 6 598 288 = 6 954 + 6 079 080 + 512 254."""
-    talk = [START, EVENTS[4], bill("a", 900, 500, 100), bill("b", 7), answered(text="so", apiCallId="a")]
-    session = read(FORMAT, chain(*talk, answered(text="?", apiCallId="c"), answered(text="no id")))
+    talk = [
+        START,
+        EVENTS[4],
+        usage_record("a", 900, 500, 100),
+        usage_record("b", 7),
+        response_event(text="so", apiCallId="a"),
+    ]
+    session = read(FORMAT, chain(*talk, response_event(text="?", apiCallId="c"), response_event(text="no id")))
     assert [m.usage for m in session.context()] == [None, Usage(300, 20, 500, 100), None, None]
     assert session.epochs[0].window == 168_000
 
 
-def test_what_was_put_before_a_request_is_written_before_it_as_it_was() -> None:
+def test_text_before_a_request_is_written_unchanged() -> None:
     told = "<current_datetime>2026-11-22T17:21:58.623+00:00</current_datetime>\n\nlook"
     session = read(FORMAT, chain(START, event("user.message", content=told), EVENTS[4]))
     made = tuple(replace(message, source=()) for message in session.context())
@@ -274,22 +282,28 @@ def test_what_was_put_before_a_request_is_written_before_it_as_it_was() -> None:
     assert next(each["data"]["content"] for each in events if each["type"] == "user.message") == told
 
 
-def test_an_export_keeps_no_bill_of_the_context_that_was() -> None:
-    talk = [START, EVENTS[4], bill("a", 900), answered(text="so", apiCallId="a"), event("user.message", content="?")]
-    session = read(FORMAT, chain(*talk, bill("b", 950), answered(text="yes", apiCallId="b")))
+def test_an_export_drops_usage_of_the_old_context() -> None:
+    talk = [
+        START,
+        EVENTS[4],
+        usage_record("a", 900),
+        response_event(text="so", apiCallId="a"),
+        event("user.message", content="?"),
+    ]
+    session = read(FORMAT, chain(*talk, usage_record("b", 950), response_event(text="yes", apiCallId="b")))
     node = Message("n", "user", (Text("Short."),), "summary")
     written = assert_exact(FORMAT, session, (node, *session.context()[1:]))
     assert b"usage_record" not in written.data
 
 
-def test_what_copilot_counts_for_prompt_and_tools_is_the_overhead() -> None:
+def test_the_overhead_is_copilots_count_of_prompt_and_tools() -> None:
     begun = event("session.compaction_start", systemTokens=300, conversationTokens=20, toolDefinitionsTokens=1)
-    session = read(FORMAT, chain(*EVENTS, begun, finished("S")))
+    session = read(FORMAT, chain(*EVENTS, begun, compaction_event("S")))
     assert (session.facts.overhead, session.facts.tokens_now) == (301, None)
     sizes = session_sizes(session, len(session.epochs), Counter())
     assert (sizes.overhead, sizes.overhead_basis) == (301, Basis.CALIBRATED)
     stopped = event("session.shutdown", currentTokens=500, systemTokens=310, conversationTokens=180)
-    facts = read(FORMAT, chain(*EVENTS, begun, finished("S"), stopped)).facts
+    facts = read(FORMAT, chain(*EVENTS, begun, compaction_event("S"), stopped)).facts
     assert (facts.overhead, facts.tokens_now) == (310, 500)
     assert read(FORMAT, chain(*EVENTS)).facts.overhead is None
 
@@ -333,7 +347,7 @@ def test_kept_events_change_only_in_their_place() -> None:
     assert written.home == f"~/.copilot/session-state/{written.id}/events.jsonl"
 
 
-def test_made_messages_come_back() -> None:
+def test_written_messages_are_read_again() -> None:
     session = read(FORMAT, chain(*EVENTS))
     made = [
         Message("a", "assistant", (Text("first"),), "summary"),
@@ -345,14 +359,16 @@ def test_made_messages_come_back() -> None:
     assert_exact(FORMAT, session, (*made, *session.context()[-2:]))
 
 
-def test_a_file_of_a_sub_agent_alone_is_its_own_session() -> None:
+def test_a_file_of_a_sub_agent_alone_is_a_session() -> None:
     sub = {"agentId": "sub"}
-    session = read(FORMAT, chain(EVENTS[0], event("user.message", sub, content="do"), (*answered(text="ok")[:2], sub)))
+    session = read(
+        FORMAT, chain(EVENTS[0], event("user.message", sub, content="do"), (*response_event(text="ok")[:2], sub))
+    )
     assert [m.text for m in session.context()] == ["do", "ok"]
 
 
-def test_the_real_compaction_counts_what_copilot_counted(shared: Path) -> None:
-    """The event says 150 messages stood before it: ours up to its start, and the system prompt."""
+def test_a_real_compaction_has_the_count_of_copilot(shared: Path) -> None:
+    """The event counts 150 messages before it: ours up to its start, and the system prompt."""
     data = (shared / f"sessions/copilot-cli/{REAL[1]}.jsonl").read_bytes()
     assert b'"preCompactionMessagesLength":150' in data
     session = read(FORMAT, data)
@@ -366,15 +382,15 @@ def test_the_real_compaction_counts_what_copilot_counted(shared: Path) -> None:
 SENT = Path("agents/sent/copilot-cli/1.0.102-compacted.json")
 
 
-def test_the_context_is_what_copilot_sent(shared: Path) -> None:
-    """All of the request but the text of the turn that it began."""
+def test_the_context_equals_a_recorded_request(shared: Path) -> None:
+    """Equal except the text of the turn that the request began."""
     sent = json.loads((shared / SENT).read_bytes())["messages"]
     session = read(FORMAT, (shared / "agents/files/copilot-cli/1.0.102-compacted.jsonl").read_bytes())
     assert [(m.role, m.text) for m in session.context()] == [("user", sent[0]["content"][0]["text"])]
 
 
-def test_the_context_before_the_compaction_is_what_its_own_request_held(shared: Path) -> None:
-    """The file has the request that asked for the summary: the context, and what asks for it."""
+def test_the_context_before_the_compaction_equals_its_request(shared: Path) -> None:
+    """The file has the request for the summary: the context and the instruction."""
     data = (shared / "agents/files/copilot-cli/1.0.102-compacted.jsonl").read_bytes()
     asked = next(json.loads(raw) for raw in data.splitlines() if b"requestMessages" in raw)["data"]
     *sent, _ = [one for one in json.loads(asked["requestMessages"]) if one["role"] != "system"]
@@ -385,9 +401,9 @@ def test_the_context_before_the_compaction_is_what_its_own_request_held(shared: 
     assert [(r.call_id, r.text.rstrip()) for m in shown for r in m.results] == results
 
 
-def test_odd_lines_are_told() -> None:
+def test_odd_lines_are_warned_of() -> None:
     odd = event("user.message", content="x", attachments=[{"data": "QUJD", "mimeType": "image/png"}, 3])
-    data = chain(*EVENTS, odd, answered("strange", text="y")) + b"7\n{broken"
+    data = chain(*EVENTS, odd, response_event("strange", text="y")) + b"7\n{broken"
     session = read(FORMAT, data)
     assert [str(warning)[:8] for warning in session.warnings] == ["line 21:", "line 22:"]
     assert session.context()[-2].blocks == (Text("x"), Text("Attached image", injected=True), Media("image/png", 4))
@@ -408,9 +424,12 @@ def test_odd_lines_are_told() -> None:
         ),
         ([*EVENTS, event("user.message", {"timestamp": 1}, content="x")], ["Line 19 has no timestamp."]),
         ([*EVENTS, event("user.message")], ["Line 19 has no content, which a user.message event requires."]),
-        ([*EVENTS, done("t9", "x")], ["Line 19 has a result without its call before it."]),
-        ([*EVENTS, answered(request("t9")), answered(text="x")], ["A call of line 19 has no result before line 20."]),
-        ([*EVENTS, answered({"toolCallId": 1})], ["Line 19 has a call without an id or a name."]),
+        ([*EVENTS, result_event("t9", "x")], ["Line 19 has a result without its call before it."]),
+        (
+            [*EVENTS, response_event(request("t9")), response_event(text="x")],
+            ["A call of line 19 has no result before line 20."],
+        ),
+        ([*EVENTS, response_event({"toolCallId": 1})], ["Line 19 has a call without an id or a name."]),
         ([*EVENTS, event("session.compaction_complete", success=True)], ["Line 19 is a compaction without a summary."]),
         ([*EVENTS, event("model.message", {"parentId": None})], []),
         (
@@ -434,10 +453,10 @@ def test_the_rules_find_each_fault(events: list[Event], faults: list[str]) -> No
         ("", ["one", "two"], []),
     ],
 )
-def test_a_result_has_the_parts_of_its_content_alone(content: str, parts: list[str], sent: list[str]) -> None:
+def test_a_result_has_only_the_parts_of_its_content(content: str, parts: list[str], sent: list[str]) -> None:
     result = {"content": content, "contents": [{"type": "text", "text": text} for text in parts]}
     answer = event("tool.execution_complete", toolCallId="t1", success=True, result=result)
-    session = read(FORMAT, chain(EVENTS[0], event("user.message", content="go"), answered(request("t1")), answer))
+    session = read(FORMAT, chain(EVENTS[0], event("user.message", content="go"), response_event(request("t1")), answer))
     assert session.context()[-1].blocks == (ToolResult("t1", tuple(map(Text, sent))),)
 
 
@@ -449,8 +468,8 @@ def test_a_result_has_the_parts_of_its_content_alone(content: str, parts: list[s
         ("session.usage_info", "tokenLimit"),
     ],
 )
-def test_the_window_is_what_an_event_records(kind: str, field: str) -> None:
-    talk = [event("user.message", content="look"), answered(text="so")]
+def test_the_window_is_recorded_by_an_event(kind: str, field: str) -> None:
+    talk = [event("user.message", content="look"), response_event(text="so")]
     ended = event("session.compaction_complete", summaryContent="Short.", success=True)
     session = read(FORMAT, chain(*talk, event(kind, **{field: 168_000}), ended, *talk))
     assert [epoch.window for epoch in session.epochs] == [168_000, 168_000]

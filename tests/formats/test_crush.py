@@ -1,4 +1,4 @@
-"""Crush's database: what is sent of a session's messages, its summaries, and that nothing beside it changes."""
+"""Crush's database: contexts, summaries, and that no file next to it changes."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def part(kind: str, **data: Any) -> dict[str, Any]:
     return {"type": kind, "data": data}
 
 
-def text(said: str, **more: Any) -> dict[str, Any]:
-    return part("text", text=said, **more)
+def text(described: str, **more: Any) -> dict[str, Any]:
+    return part("text", text=described, **more)
 
 
 def call(id: str) -> dict[str, Any]:
@@ -49,27 +49,28 @@ def result(id: str, content: str = "a b", **more: Any) -> dict[str, Any]:
     return part("tool_result", tool_call_id=id, name="ls", content=content, is_error=False, **more)
 
 
-def done(reason: str = "end_turn") -> dict[str, Any]:
+def finish(reason: str = "end_turn") -> dict[str, Any]:
     return part("finish", reason=reason, time=1)
 
 
 MESSAGES: tuple[Row, ...] = (
-    ("u1", "user", [text("look"), done("stop")]),
+    ("u1", "user", [text("look"), finish("stop")]),
     (
         "a1",
         "assistant",
-        [part("reasoning", thinking="hm", signature="s"), text("I look."), call("c1"), done("tool_use")],
+        [part("reasoning", thinking="hm", signature="s"), text("I look."), call("c1"), finish("tool_use")],
     ),
-    ("r1", "tool", [result("c1"), done("stop")]),
-    ("a2", "assistant", [text("Done."), done()]),
-    ("sum", "assistant", [text("the summary"), done()]),
-    ("u2", "user", [text("go on"), done("stop")]),
-    ("a3", "assistant", [text("I go on."), done()]),
+    ("r1", "tool", [result("c1"), finish("stop")]),
+    ("a2", "assistant", [text("Done."), finish()]),
+    ("sum", "assistant", [text("the summary"), finish()]),
+    ("u2", "user", [text("go on"), finish("stop")]),
+    ("a3", "assistant", [text("I go on."), finish()]),
 )
 
 
 def database(path: Path, rows: tuple[Row, ...] = MESSAGES, summary: str | None = "sum", *, wal: bool = False) -> Path:
-    """A database with one session of `rows`, and one of a sub-agent; `wal` leaves all of it in the log."""
+    """Write a database with one session of `rows` and one of a sub-agent; `wal`: all of it is in the write-ahead
+    log."""
     path.parent.mkdir(parents=True, exist_ok=True)
     base = sqlite3.connect(path)
     if wal:
@@ -95,21 +96,21 @@ def database(path: Path, rows: tuple[Row, ...] = MESSAGES, summary: str | None =
 KEPT: list[sqlite3.Connection] = []
 
 
-def said(session: Session, epoch: int | None = None) -> list[tuple[str, str, str, tuple[Any, ...]]]:
+def described(session: Session, epoch: int | None = None) -> list[tuple[str, str, str, tuple[Any, ...]]]:
     return [(m.id, m.role, m.kind, m.blocks) for m in session.context(epoch)]
 
 
-def test_the_newest_summary_opens_the_context_as_the_users(tmp_path: Path) -> None:
+def test_the_newest_summary_opens_the_context_as_a_user_message(tmp_path: Path) -> None:
     path = database(tmp_path / "project/.crush/crush.db")
     assert FORMAT.recognise(Look.of(path.read_bytes(), path))
     session = load(path, part="main")
-    assert said(session, 1) == [
+    assert described(session, 1) == [
         ("u1", "user", "normal", (Text("look"),)),
         ("a1", "assistant", "normal", (Thinking("hm", "s"), Text("I look."), ToolUse("c1", "ls", {"path": "."}))),
         ("r1", "tool", "normal", (ToolResult("c1", (Text("a b"),)),)),
         ("a2", "assistant", "normal", (Text("Done."),)),
     ]
-    assert said(session) == [
+    assert described(session) == [
         ("sum", "user", "summary", (Text("the summary"),)),
         ("u2", "user", "normal", (Text("go on"),)),
         ("a3", "assistant", "normal", (Text("I go on."),)),
@@ -124,9 +125,9 @@ def test_the_newest_summary_opens_the_context_as_the_users(tmp_path: Path) -> No
 def test_earlier_summaries_end_epochs_and_failed_ones_do_not(tmp_path: Path) -> None:
     rows = (
         *MESSAGES[:4],
-        ("sum0", "assistant", [text("an older one"), done()]),
-        ("u0", "user", [text("go on"), done("stop")]),
-        ("sum1", "assistant", [text("half a"), done("error")]),
+        ("sum0", "assistant", [text("an older one"), finish()]),
+        ("u0", "user", [text("go on"), finish("stop")]),
+        ("sum1", "assistant", [text("half a"), finish("error")]),
         *MESSAGES[4:],
     )
     session = load(database(tmp_path / "crush.db", rows), part="main")
@@ -145,7 +146,7 @@ def test_calls_and_results_are_sent_in_pairs(tmp_path: Path) -> None:
         ("a1", "assistant", [call("c1"), call("c2")]),
         ("r1", "tool", [result("c1"), result("c9")]),
         ("r2", "tool", [result("c8")]),
-        ("a2", "assistant", [done("canceled")]),
+        ("a2", "assistant", [finish("canceled")]),
         ("a3", "assistant", [call("c3")]),
     )
     session = load(database(tmp_path / "crush.db", rows, None), part="main")
@@ -154,7 +155,7 @@ def test_calls_and_results_are_sent_in_pairs(tmp_path: Path) -> None:
     assert answers == [("c2", True), ("c1", False)]
 
 
-def test_what_stands_beside_the_persons_words(tmp_path: Path) -> None:
+def test_attachments_and_commands_next_to_user_text(tmp_path: Path) -> None:
     attached = base64.b64encode(b"# A").decode()
     shown = base64.b64encode(b"PNG").decode()
     asked = [
@@ -162,7 +163,7 @@ def test_what_stands_beside_the_persons_words(tmp_path: Path) -> None:
         part("binary", Path="a.md", MIMEType="text/markdown", Data=attached),
         part("binary", Path="b.png", MIMEType="image/png", Data=shown),
         part("shell_command", command="make", output="ok", exit_code=0),
-        done("stop"),
+        finish("stop"),
     ]
     rows = (
         ("u1", "user", asked),
@@ -184,7 +185,7 @@ def test_what_stands_beside_the_persons_words(tmp_path: Path) -> None:
     assert session.messages[2].results[0].content == (Media("image/png", 4),)
 
 
-def test_what_is_in_the_log_is_read_and_nothing_beside_the_database_changes(tmp_path: Path) -> None:
+def test_the_write_ahead_log_is_read_and_no_file_changes(tmp_path: Path) -> None:
     path = database(tmp_path / ".crush/crush.db", wal=True)
     before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
     assert before["crush.db-wal"]
@@ -199,7 +200,7 @@ def test_what_is_in_the_log_is_read_and_nothing_beside_the_database_changes(tmp_
     KEPT.pop().close()
 
 
-def test_what_is_damaged_is_told(tmp_path: Path) -> None:
+def test_damage_is_warned_of(tmp_path: Path) -> None:
     path = database(tmp_path / "crush.db")
     base = sqlite3.connect(path)
     base.execute("UPDATE messages SET parts = '{broken' WHERE id = 'a2'")
@@ -221,7 +222,7 @@ def test_what_is_damaged_is_told(tmp_path: Path) -> None:
     assert "\n" not in str(refused.value), "one sentence, though what is wrong is said with the schema"
 
 
-def test_a21_one_size_at_a_glance_and_when_it_is_opened(tmp_path: Path) -> None:
+def test_a21_a_listed_session_has_the_size_of_the_opened_one(tmp_path: Path) -> None:
     path = database(tmp_path / "project/.crush/crush.db")
     glanced = next(one for one in glances(path) if isinstance(one, SessionGlance) and one.part == "main")
     session = load(path, part="main")

@@ -1,4 +1,4 @@
-"""Cursor: conversations in its database, what a summary leaves, and transcripts without results."""
+"""Cursor: conversations in its database, their summaries, and transcripts without results."""
 
 from __future__ import annotations
 
@@ -33,20 +33,22 @@ def call(name: str, **more: Any) -> Json:
 
 
 def database(*conversations: tuple[Json, list[Json]]) -> bytes:
-    """A database of conversations, the bubbles of each numbered b0, b1, …"""
-    made = sqlite3.connect(":memory:")
-    made.execute("CREATE TABLE cursorDiskKV (key TEXT UNIQUE, value BLOB)")
+    """Return a database of conversations; the bubbles of each are b0, b1, …"""
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE cursorDiskKV (key TEXT UNIQUE, value BLOB)")
     for number, (about, bubbles) in enumerate(conversations):
         heads = [{"bubbleId": f"b{place}", "type": bubble["type"]} for place, bubble in enumerate(bubbles)]
-        whole = {"name": f"n{number}", "lastUpdatedAt": number, "fullConversationHeadersOnly": heads, **about}
-        rows = [(f"composerData:c{number}", whole)]
+        composer = {"name": f"n{number}", "lastUpdatedAt": number, "fullConversationHeadersOnly": heads, **about}
+        rows = [(f"composerData:c{number}", composer)]
         rows += [(f"bubbleId:c{number}:b{place}", bubble) for place, bubble in enumerate(bubbles)]
-        made.executemany("INSERT INTO cursorDiskKV VALUES (?, ?)", [(key, json.dumps(value)) for key, value in rows])
-    made.commit()
-    return made.serialize()
+        connection.executemany(
+            "INSERT INTO cursorDiskKV VALUES (?, ?)", [(key, json.dumps(value)) for key, value in rows]
+        )
+    connection.commit()
+    return connection.serialize()
 
 
-def opened(bubbles: list[Json], **about: Any) -> Session:
+def read_bubbles(bubbles: list[Json], **about: Any) -> Session:
     return FORMAT.codec.read(Path("state.vscdb"), database((about, bubbles)), no_progress)
 
 
@@ -57,9 +59,9 @@ def texts(session: Session, epoch: int | None = None) -> list[str]:
 TURNS = [user("one"), agent("1"), user("two"), agent("2"), user("three"), agent("3")]
 
 
-def test_a_response_lies_in_several_bubbles() -> None:
+def test_a_response_has_several_bubbles() -> None:
     thought = agent(thinking={"text": "hm", "signature": "s"})
-    session = opened([user("go"), thought, agent("Look."), call("read"), agent("Done.")])
+    session = read_bubbles([user("go"), thought, agent("Look."), call("read"), agent("Done.")])
     assert [(message.role, [type(block).__name__ for block in message.blocks]) for message in session.context()] == [
         ("user", ["Text"]),
         ("assistant", ["Thinking", "Text", "ToolUse"]),
@@ -72,30 +74,30 @@ def test_a_response_lies_in_several_bubbles() -> None:
 @pytest.mark.parametrize(
     ("more", "failed"), [({}, False), ({"status": "error"}, True), ({"result": "", "error": "no such file"}, True)]
 )
-def test_a_call_that_failed(more: Json, failed: bool) -> None:
-    session = opened([user("go"), call("read", **more)])
+def test_a_failed_call(more: Json, failed: bool) -> None:
+    session = read_bubbles([user("go"), call("read", **more)])
     assert [result.is_error for result in session.context()[2].results] == [failed]
 
 
-def test_a_summary_stands_before_what_is_behind_its_last_bubble() -> None:
+def test_a_summary_precedes_the_bubbles_after_its_last_one() -> None:
     summary = json.dumps({"summary": "S", "truncationLastBubbleIdInclusive": "b1"})
     turns = [*TURNS[:4], user("three"), agent("3", conversationSummary=summary)]
-    session = opened(turns)
+    session = read_bubbles(turns)
     assert (texts(session, 1), texts(session)) == (["one", "1", "two", "2", "three"], ["S", "two", "2", "three", "3"])
     ended = session.epochs[0].ended_by
     assert ended is not None
     assert (session.context()[0].kind, list(ended.kept)) == ("summary", ["b2", "b3", "b4"])
 
 
-def test_the_newest_summary_is_in_the_conversation_where_no_bubble_has_one() -> None:
+def test_the_newest_summary_is_in_the_conversation_if_no_bubble_has_one() -> None:
     inner = {"summary": "S", "clientShouldStartSendingFromInclusiveBubbleId": "b2"}
-    session = opened(TURNS, latestConversationSummary={"summary": inner, "lastBubbleId": "b3"})
+    session = read_bubbles(TURNS, latestConversationSummary={"summary": inner, "lastBubbleId": "b3"})
     assert (texts(session, 1), texts(session)) == (["one", "1", "two", "2"], ["S", "two", "2", "three", "3"])
-    old = opened(TURNS, latestConversationSummary={"summary": "S", "lastBubbleId": "b3"})
+    old = read_bubbles(TURNS, latestConversationSummary={"summary": "S", "lastBubbleId": "b3"})
     assert (texts(old, 1), texts(old)) == (["one", "1", "two", "2"], ["S", "three", "3"])
 
 
-def test_the_conversations_of_a_database_the_newest_first(tmp_path: Path) -> None:
+def test_conversations_are_listed_newest_first(tmp_path: Path) -> None:
     data = database(({}, TURNS), ({"contextTokenLimit": 200_000, "contextTokensUsed": 41_000}, TURNS[:2]), ({}, []))
     path = tmp_path / "state.vscdb"
     path.write_bytes(data)

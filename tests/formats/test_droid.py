@@ -1,4 +1,4 @@
-"""Droid sessions: who is meant to see a message, what a compaction keeps."""
+"""Droid sessions: visibility of messages, messages that a compaction keeps."""
 
 from __future__ import annotations
 
@@ -19,15 +19,19 @@ from workbench.session import Session
 START = {"type": "session_start", "id": "s", "title": "t", "owner": "unknown", "version": 2, "cwd": "/w"}
 
 
-def said(id: str, role: str, text: str, **more: Any) -> dict[str, Any]:
+def message_line(id: str, role: str, text: str, **more: Any) -> dict[str, Any]:
     content = [{"type": "text", "text": text}] if text else []
     return {"type": "message", "id": id, "message": {"role": role, "content": content, **more}}
 
 
-TURNS = [said("u1", "user", "first"), said("a1", "assistant", "one"), said("u2", "user", "second")]
+TURNS = [
+    message_line("u1", "user", "first"),
+    message_line("a1", "assistant", "one"),
+    message_line("u2", "user", "second"),
+]
 
 
-def opened(*lines: dict[str, Any]) -> Session:
+def read_lines(*lines: dict[str, Any]) -> Session:
     data = b"".join(json.dumps(line).encode() + b"\n" for line in (START, *lines))
     assert FORMAT.recognise(Look.of(data))
     return FORMAT.codec.read(Path("s.jsonl"), data, no_progress)
@@ -40,9 +44,9 @@ def ids(session: Session, epoch: int | None = None) -> list[str]:
 @pytest.mark.parametrize(
     ("anchor", "kept"), [({"id": "a1", "index": 1}, ["u2"]), ({"id": "u2", "index": 2}, []), (None, [])]
 )
-def test_what_stands_behind_the_anchor_stays(anchor: Any, kept: list[str]) -> None:
+def test_messages_after_the_anchor_are_kept(anchor: Any, kept: list[str]) -> None:
     state = {"type": "compaction_state", "id": "c", "summaryText": "S", "anchorMessage": anchor}
-    session = opened(*TURNS, state, said("u3", "user", "third"))
+    session = read_lines(*TURNS, state, message_line("u3", "user", "third"))
     assert (ids(session, 1), ids(session)) == (["u1", "a1", "u2"], ["c", *kept, "u3"])
     ended = session.epochs[0].ended_by
     assert ended is not None
@@ -50,9 +54,9 @@ def test_what_stands_behind_the_anchor_stays(anchor: Any, kept: list[str]) -> No
     assert session.warnings == ()
 
 
-def test_an_anchor_that_is_not_there_is_warned_of() -> None:
+def test_a_missing_anchor_is_warned_of() -> None:
     state = {"type": "compaction_state", "id": "c", "summaryText": "S", "anchorMessage": {"id": "x"}}
-    session = opened(*TURNS, state)
+    session = read_lines(*TURNS, state)
     assert ids(session) == ["c"]
     assert [str(warning) for warning in session.warnings] == [
         "line 5: its anchor is not an earlier message; nothing is kept"
@@ -62,23 +66,26 @@ def test_an_anchor_that_is_not_there_is_warned_of() -> None:
 def test_a_session_that_begins_with_a_summary_has_one_epoch() -> None:
     about = "<system-reminder>User system info</system-reminder>"
     state = {"type": "compaction_state", "id": "c", "summaryText": "S", "systemInfoText": about}
-    session = opened(state, said("u", "user", "What was my question?"))
+    session = read_lines(state, message_line("u", "user", "What was my question?"))
     assert len(session.epochs) == 1
     first = session.context()[0]
     assert (first.kind, [getattr(block, "injected", None) for block in first.blocks]) == ("summary", [False, True])
     assert "<summary>\nS\n</summary>" in first.text
 
 
-def test_who_is_meant_to_see_a_message() -> None:
-    tools = said("m", "user", "the tools", visibility="llm_only")
-    hook, note = said("h", "user", "", visibility="user_only"), said("n", "user", "a note", visibility="user_only")
-    session = opened(tools, hook, note, *TURNS)
+def test_the_visibility_of_messages() -> None:
+    tools = message_line("m", "user", "the tools", visibility="llm_only")
+    hook, note = (
+        message_line("h", "user", "", visibility="user_only"),
+        message_line("n", "user", "a note", visibility="user_only"),
+    )
+    session = read_lines(tools, hook, note, *TURNS)
     assert ids(session) == ["m", "u1", "a1", "u2"]
     assert [(message.kind, message.said) for message in session.context()[:2]] == [("meta", ""), ("normal", "first")]
     assert [message.id for message in session.messages] == ["m", "n", "u1", "a1", "u2"]
 
 
-def test_the_sample_and_the_settings_beside_it(tmp_path: Path) -> None:
+def test_the_sample_and_its_settings_file(tmp_path: Path) -> None:
     session = files.load(SAMPLES / "droid-anchor.jsonl")
     roles = [message.role for message in session.context(1)]
     assert roles == ["user", "user", "assistant", "tool", "assistant", "user", "assistant"]
@@ -93,4 +100,4 @@ def test_the_sample_and_the_settings_beside_it(tmp_path: Path) -> None:
 
 def test_a_session_without_a_message_is_refused() -> None:
     with pytest.raises(BadInput, match=r"^s\.jsonl is a session of Droid without messages"):
-        opened({"type": "todo_state"})
+        read_lines({"type": "todo_state"})

@@ -1,4 +1,4 @@
-"""Gemini CLI sessions of both forms: records that replace, histories that replace, and what is sent again."""
+"""Gemini CLI sessions of both forms: replacing records, replacing histories, and the context."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def lines(*values: Any) -> bytes:
 
 
 @pytest.mark.parametrize("data", [document(*MESSAGES), lines(HEAD, *MESSAGES)])
-def test_both_forms_say_the_same(data: bytes) -> None:
+def test_both_forms_are_read_alike(data: bytes) -> None:
     assert FORMAT.recognise(Look.of(data))
     assert FORMAT.codec.validate(data) == []
     session = read(FORMAT, data)
@@ -98,14 +98,14 @@ def test_both_forms_say_the_same(data: bytes) -> None:
     assert len(session.records) == 0 or (again.data, again.id) == (data, "old")
 
 
-def test_a_record_appended_again_replaces_the_first_in_its_place() -> None:
+def test_a_record_appended_again_replaces_the_first() -> None:
     early = record("g1", "gemini", "I look.")
     session = read(FORMAT, lines(HEAD, MESSAGES[1], early, MESSAGES[4], MESSAGES[3], MESSAGES[5]))
     assert shape(session.context()) == SHAPE
     assert len(session.messages) == 6
 
 
-def test_a_rewind_leaves_the_branch() -> None:
+def test_rewound_messages_are_off_the_branch() -> None:
     wrong = [record("x", "user", "wrong"), record("y", "gemini", "so be it")]
     session = read(FORMAT, lines(HEAD, *MESSAGES, *wrong, {"$rewindTo": "x"}, record("z", "user", "right")))
     assert [m.text for m in session.context()][-2:] == ["Done.", "right"]
@@ -114,8 +114,8 @@ def test_a_rewind_leaves_the_branch() -> None:
     assert [m.text for m in everything.context()] == ["right"]
 
 
-def test_what_was_done_to_the_history_is_no_message_of_a_new_one() -> None:
-    """Also by a record that this program does not know yet."""
+def test_records_that_change_the_history_are_not_exported() -> None:
+    """So are unknown records of that kind."""
     session = read(FORMAT, lines(HEAD, *MESSAGES[:4], {"$patch": {"id": "g1"}}, *MESSAGES[4:]))
     (appended,) = FORMAT.codec.ways
     for write in (FORMAT.codec.write, appended.write):
@@ -138,7 +138,7 @@ COMPRESSED = [
 ]
 
 
-def test_a_history_that_replaces_ends_an_epoch() -> None:
+def test_a_new_history_ends_an_epoch() -> None:
     data = lines(HEAD, *MESSAGES, {"$set": {"messages": COMPRESSED, "lastUpdated": STAMP}}, record("n", "user", "next"))
     session = read(FORMAT, data)
     first = session.epochs[0]
@@ -156,7 +156,7 @@ def test_a_history_that_replaces_ends_an_epoch() -> None:
     assert (masked.context()[0].text, masked.title) == ("looks", "A title")
 
 
-def test_parts_are_the_truth_where_they_hold_calls_or_thoughts() -> None:
+def test_parts_with_calls_or_thoughts_take_precedence() -> None:
     parts = [{"text": "hm", "thought": True}, {"functionCall": {"name": "ls", "args": {}}}, {"strange": 1}, "bare"]
     messages = [
         MESSAGES[1],
@@ -178,7 +178,7 @@ def test_parts_are_the_truth_where_they_hold_calls_or_thoughts() -> None:
 
 
 @pytest.mark.parametrize("form", [document, lambda *messages: lines(HEAD, *messages)])
-def test_results_can_be_made_anew_inside_their_record(form: Any) -> None:
+def test_results_can_be_rewritten_in_their_record(form: Any) -> None:
     session = read(FORMAT, form(*MESSAGES))
     asked, said, results, *rest = session.context()
     short = Message("m", "tool", (ToolResult("t1", (Text("a"), Text("…"))), results.results[1]))
@@ -191,7 +191,7 @@ def test_results_can_be_made_anew_inside_their_record(form: Any) -> None:
     assert_exact(FORMAT, session, (asked, Message("n", "assistant", (Text("x"), Text("y")), "summary"), *rest))
 
 
-def test_kept_records_stay_and_the_last_count_is_set_to_nothing() -> None:
+def test_kept_records_are_unchanged_and_the_last_count_is_zero() -> None:
     raws = [json.dumps(message).encode() for message in MESSAGES]
     data = b"\n".join([json.dumps(HEAD).encode(), *raws, b'{"odd": 1}', b'{"$set":{"summary":"T"}}'])
     session = read(FORMAT, data)
@@ -207,14 +207,14 @@ def test_kept_records_stay_and_the_last_count_is_set_to_nothing() -> None:
     assert not [m for m in read(FORMAT, written.data).messages if m.usage]
 
 
-def test_what_gemini_would_pass_over_is_not_lost() -> None:
+def test_requests_that_gemini_would_ignore_are_prefixed() -> None:
     messages = [Message("1", "user", (Text("/tmp is full"),)), Message("2", "assistant", (Text("I see"),))]
     written = FORMAT.codec.write(session_of(messages), messages)
     assert [m.text for m in read(FORMAT, written.data).context()] == ["Request: /tmp is full", "I see"]
     assert written.losses == (Loss(LossKind.REQUESTS_PREFIXED, 1, ("Gemini CLI",), "Request: "),)
 
 
-def test_odd_records_are_told() -> None:
+def test_odd_records_are_warned_of() -> None:
     session = read(FORMAT, lines(HEAD, *MESSAGES, 7, {"$set": {"messages": [{}, MESSAGES[1]]}}) + b"{broken")
     assert [str(warning)[:8] for warning in session.warnings] == ["line 8: ", "line 9: ", "line 10:"]
     assert len(read(FORMAT, document("x", *MESSAGES)).warnings) == 1
@@ -280,7 +280,7 @@ COPIED = [
 
 
 def test_results_that_a_compression_kept_are_kept() -> None:
-    """Of the new history its own records answer: those of the calls are gone."""
+    """The new history holds results in records of their own; those in the calls are dropped."""
     loaded = lines(HEAD, ENVIRONMENT, MESSAGES[1], ASKED, record("r", "user", response("t1", output="a b")))
     session = read(FORMAT, loaded + lines({"$set": {"messages": COPIED}}, MESSAGES[5]))
     assert [m.id for m in session.context(1)] == ["env", "u1", "g1", "g1:results"]
@@ -294,9 +294,9 @@ def test_results_that_a_compression_kept_are_kept() -> None:
     assert FORMAT.codec.validate(written.data) == []
 
 
-def test_a_result_that_a_resumed_history_holds_twice_is_there_once() -> None:
-    """As Gemini CLI 0.61 writes it when it resumes: the call's own result, then the record that was made of it. An id
-    that is called again is answered anew."""
+def test_a_result_that_a_resume_repeated_is_read_once() -> None:
+    """Gemini CLI 0.61 writes it so on a resume: the call's own result, then a record of it. An id that is called again
+    gets a new result."""
     answered = record("r", "user", response("t1", output="a b"))
     resumed = [ENVIRONMENT, MESSAGES[1], COPIED[4], COPIED[5], answered]
     later = [record("g2", "gemini", COPIED[4]["content"]), record("r2", "user", response("t1", output="c"))]
@@ -305,7 +305,7 @@ def test_a_result_that_a_resumed_history_holds_twice_is_there_once() -> None:
     assert_exact(FORMAT, session, session.context()[1:])
 
 
-def test_a_result_that_a_compression_merged_with_its_copies_is_there_once() -> None:
+def test_a_result_that_a_compression_merged_is_read_once() -> None:
     twice = record("r", "user", [*response("t1", output="a b"), *response("t1", output="a b"), {"text": "look"}])
     session = read(FORMAT, lines(HEAD, MESSAGES[1], COPIED[4], twice))
     assert session.context()[-1].blocks == (ToolResult("t1", (Text("a b"),)), Text("look"))
@@ -313,15 +313,15 @@ def test_a_result_that_a_compression_merged_with_its_copies_is_there_once() -> N
     assert json.loads(written.data.splitlines()[-1])["content"] == [*response("t1", output="a b"), {"text": "look"}]
 
 
-def test_a_result_of_another_tool_is_one_text() -> None:
-    """A text in a part of its own would be sent as the person's."""
+def test_a_result_of_another_agent_is_one_text() -> None:
+    """A separate text part would be sent as the user's."""
     two = Message("r", "tool", (ToolResult("t1", (Text("a b"), Text("agent 7"))),))
     session = session_of([user("u", "look"), agent("a", "", ToolUse("t1", "ls", {})), two])
     written = FORMAT.codec.write(session, session.context())
     assert json.loads(written.data.splitlines()[-1])["toolCalls"][0]["result"] == response("t1", output="a b\nagent 7")
 
 
-def test_what_every_request_begins_with_is_sent_once() -> None:
+def test_the_session_context_is_sent_once() -> None:
     late = record("late", "user", [{"text": "<session_context>\nToday is Tuesday.\n</session_context>"}])
     session = read(FORMAT, lines(HEAD, ENVIRONMENT, MESSAGES[1], MESSAGES[5], late))
     assert [(m.id, m.kind) for m in session.context()] == [("env", "meta"), ("u1", "normal"), ("g2", "normal")]
@@ -331,7 +331,7 @@ def test_what_every_request_begins_with_is_sent_once() -> None:
     assert FORMAT.codec.validate(lines(HEAD, ENVIRONMENT)) == ["It holds no message that Gemini CLI would send."]
 
 
-def test_a_call_that_recorded_the_responses_of_its_whole_turn_has_its_own() -> None:
+def test_a_call_with_the_responses_of_its_entire_turn_has_its_own() -> None:
     turn = [*response("t1", output="one"), {"text": "with it"}, *response("t2", output="two")] * 2
     both = record("g", "gemini", "", toolCalls=[call("t1", turn), call("t2", turn)])
     session = read(FORMAT, lines(HEAD, MESSAGES[1], both))
@@ -341,8 +341,8 @@ def test_a_call_that_recorded_the_responses_of_its_whole_turn_has_its_own() -> N
     )
 
 
-def test_an_export_holds_each_result_once_and_the_new_id_alone() -> None:
-    """Gemini CLI would send every response that it finds beside a call, and go by the id that was set last."""
+def test_an_export_holds_each_result_once_and_only_the_new_id() -> None:
+    """Gemini CLI would send every response stored with a call, and use the id that was set last."""
     turn = [*response("t1", output="one"), *response("t2", output="two")]
     both = record("g", "gemini", "", toolCalls=[call("t1", turn), call("t2", turn)])
     session = read(FORMAT, lines(HEAD, MESSAGES[1], both, {"$set": {"sessionId": "old", "x": 1}}, MESSAGES[4]))
@@ -357,7 +357,7 @@ def test_an_export_holds_each_result_once_and_the_new_id_alone() -> None:
 
 
 def test_a_history_that_is_emptied_and_filled_again_is_no_compaction() -> None:
-    """So Gemini CLI 0.61 writes it when it resumes; emptied for good, it is one."""
+    """Gemini CLI 0.61 writes that when it resumes. A history that stays empty is a compaction."""
     emptied = {"$set": {"messages": [ENVIRONMENT]}}
     filled = {"$set": {"messages": [ENVIRONMENT, *MESSAGES[1:]]}}
     session = read(FORMAT, lines(HEAD, *MESSAGES[1:], emptied, filled, record("n", "user", "next")))
@@ -371,7 +371,7 @@ def test_a_history_that_is_emptied_and_filled_again_is_no_compaction() -> None:
     ]
 
 
-def test_masked_outputs_are_cleared_from_there_on() -> None:
+def test_masked_outputs_are_cleared_from_the_new_history_on() -> None:
     masked = {**ASKED, "toolCalls": [call("t1", response("t1", output="<tool_output_masked>\nin a file"), path=".")]}
     data = lines(HEAD, MESSAGES[1], ASKED, {"$set": {"messages": [MESSAGES[1], masked]}}, MESSAGES[5])
     session = read(FORMAT, data)
@@ -387,7 +387,7 @@ def test_masked_outputs_are_cleared_from_there_on() -> None:
     assert len(read(FORMAT, data + lines(again)).epochs) == 2, "what is masked already is not masked once more"
 
 
-def test_a_history_that_is_shorter_without_a_summary_is_a_removal() -> None:
+def test_a_shorter_history_without_a_summary_is_a_removal() -> None:
     session = read(FORMAT, lines(HEAD, *MESSAGES, {"$set": {"messages": MESSAGES[4:]}}))
     ended = session.epochs[0].ended_by
     assert ended is not None
@@ -415,7 +415,7 @@ WARNED = "System: Potential loop detected. Details: x"
         ("Why did you say " + WARNED, ["Why did you say " + WARNED]),
     ],
 )
-def test_what_the_person_wrote_is_told_from_what_was_put_beside_it(content: Any, own: list[str]) -> None:
+def test_user_text_is_separated_from_added_text(content: Any, own: list[str]) -> None:
     (message,) = read(FORMAT, lines(HEAD, record("u", "user", content))).context()
     assert [block.text for block in message.blocks if isinstance(block, Text) and not block.injected] == own
     assert message.kind == ("normal" if own else "meta")
@@ -427,7 +427,7 @@ def test_what_the_person_wrote_is_told_from_what_was_put_beside_it(content: Any,
     assert "".join(block.text for block in message.blocks if isinstance(block, Text)) == "".join(texts)
 
 
-def test_what_was_said_through_tools_is_the_persons() -> None:
+def test_answers_through_tools_are_user_text() -> None:
     def answered(id: str, name: str, output: str) -> dict[str, Any]:
         said = [{"functionResponse": {"id": id, "name": name, "response": {"output": output}}}]
         return {**call(id, said), "name": name}
@@ -448,7 +448,7 @@ def test_what_was_said_through_tools_is_the_persons() -> None:
     assert [result.said for result in session.context()[-1].results] == ["green\nlarge", "smaller\n\nsteps", ""]
 
 
-def test_an_own_export_is_known_by_its_mark_and_not_by_zeros() -> None:
+def test_stale_usage_is_recognised_by_its_mark_and_not_by_zeros() -> None:
     zeros = record("z", "gemini", "…", tokens=dict.fromkeys(counts(0), 0))
     interrupted = read(FORMAT, lines(HEAD, *MESSAGES, zeros))
     assert [m.usage for m in interrupted.messages if m.usage] == [Usage(90, 5, 10), Usage(190, 5, 10)]
@@ -459,8 +459,8 @@ def test_an_own_export_is_known_by_its_mark_and_not_by_zeros() -> None:
     assert [m.usage for m in session.context(1) if m.usage] == [Usage(90, 5, 10)], "its own bill, in its own epoch"
 
 
-def test_the_context_is_what_gemini_cli_sent(shared: Path) -> None:
-    """A session of 0.61 that was compressed four times, and the request that followed when it was resumed."""
+def test_the_context_equals_a_recorded_request(shared: Path) -> None:
+    """A session of 0.61, compressed four times, and the request that followed its resume."""
     path = shared / "agents/files/gemini/0.61-after-compress.jsonl"
     sent = shared / "agents/sent/gemini/0.61-after-compress.json"
     if not sent.exists():
@@ -479,8 +479,8 @@ def test_the_context_is_what_gemini_cli_sent(shared: Path) -> None:
     assert ours == theirs[:-1], "the last is what was asked then"
 
 
-def _here(folder: Path, monkeypatch: pytest.MonkeyPatch, **names: str) -> str:
-    """The hash of a folder where the person is, and of whose projects Gemini CLI knows these."""
+def _in_project(folder: Path, monkeypatch: pytest.MonkeyPatch, **names: str) -> str:
+    """Make `folder` the current one, with `projects` known to Gemini CLI; return its hash."""
     monkeypatch.chdir(folder)
     known = Path.home() / ".gemini/projects.json"
     known.parent.mkdir(exist_ok=True)
@@ -488,10 +488,10 @@ def _here(folder: Path, monkeypatch: pytest.MonkeyPatch, **names: str) -> str:
     return hashlib.sha256(str(folder).encode()).hexdigest()
 
 
-def test_a_place_has_the_name_that_gemini_cli_gave_the_folder(
+def test_an_export_goes_to_gemini_clis_name_of_the_folder(
     tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = _here(tmp_path, monkeypatch, **{"/w/boats": "boats", str(tmp_path): "here"})
+    here = _in_project(tmp_path, monkeypatch, **{"/w/boats": "boats", str(tmp_path): "here"})
     boats = hashlib.sha256(b"/w/boats").hexdigest()
     for recorded, folder, name in ((boats, "/w/boats", "boats"), (here, str(tmp_path), "here"), ("abc", "", "abc")):
         session = read(FORMAT, lines({**HEAD, "projectHash": recorded}, *MESSAGES))
@@ -503,10 +503,8 @@ def test_a_place_has_the_name_that_gemini_cli_gave_the_folder(
     assert FORMAT.codec.write(foreign, foreign.messages).home.startswith("~/.gemini/tmp/here/chats/")
 
 
-def test_a_home_that_was_moved_is_where_projects_are_known_and_sessions_lie(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _here(tmp_path, monkeypatch, **{str(tmp_path): "old"})
+def test_a_home_set_by_a_variable_holds_projects_and_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _in_project(tmp_path, monkeypatch, **{str(tmp_path): "old"})
     moved = tmp_path / "moved"
     (moved / ".gemini").mkdir(parents=True)
     (moved / ".gemini/projects.json").write_text(json.dumps({"projects": {str(tmp_path): "new"}}))
@@ -518,10 +516,10 @@ def test_a_home_that_was_moved_is_where_projects_are_known_and_sessions_lie(
 @pytest.mark.parametrize(
     "said", ["", "[1]", pytest.param("[" * 100_000, id="deep"), '{"projects": 7}', '{"projects": {"HERE": 7}}']
 )
-def test_a_folder_without_a_name_goes_by_its_hash(
+def test_a_folder_without_a_name_uses_its_hash(
     said: str, tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = _here(tmp_path, monkeypatch)
+    here = _in_project(tmp_path, monkeypatch)
     (Path.home() / ".gemini/projects.json").write_text(said.replace("HERE", str(tmp_path)))
     foreign = session_of([Message("u", "user", (Text("hi"),))])
     assert FORMAT.codec.write(foreign, foreign.messages).home.startswith(f"~/.gemini/tmp/{here}/chats/")
@@ -542,14 +540,14 @@ def test_a_document_becomes_lines_even_if_nothing_changed() -> None:
     assert again.losses[:2] == (Loss(LossKind.UNCHANGED), Loss(LossKind.DELETED_WHEN_OLD))
 
 
-def test_messages_of_a_document_without_an_id_of_their_own_stay_in_lines() -> None:
+def test_messages_of_a_document_without_a_unique_id_are_kept() -> None:
     said = [record(id, "user", text) for id, text in ((None, "a"), ("1", "b"), ("1", "c"))]
     before = read(FORMAT, document(*said))
     after = read(FORMAT, FORMAT.codec.write(before, before.context()).data).context()
     assert [(one.id, one.text) for one in after] == [("message-1", "a"), ("1", "b"), ("message-3", "c")]
 
 
-def test_a_session_of_which_nothing_is_sent_says_that_it_is_not_opened_again() -> None:
+def test_a_session_without_sent_messages_reports_that_it_cannot_be_resumed() -> None:
     before = read(FORMAT, document(record("1", "info", "an update is there")))
     losses = FORMAT.codec.write(before, before.context()).losses
     assert Loss(LossKind.NO_MESSAGE) in losses
@@ -565,7 +563,7 @@ def test_a_session_of_which_nothing_is_sent_says_that_it_is_not_opened_again() -
     ],
 )
 def test_c_tokens_of_tool_prompts_are_part_of_the_prompt(tokens: dict[str, int], usage: Usage | None) -> None:
-    """Gemini counts what its own tools were given apart from `input`; it was billed for the same prompt."""
+    """Gemini counts the prompts of its own tools separately from `input`; both are part of the billed prompt."""
     answer = record("g", "gemini", "Done.", tokens=tokens, model="gemini-x")
     session = read(FORMAT, lines(HEAD, record("u", "user", "look"), answer))
     assert session.context()[-1].usage == usage

@@ -1,4 +1,4 @@
-"""The body of a request to Gemini, which Gemini CLI sends through Code Assist."""
+"""Bodies of requests to Gemini, which Gemini CLI sends through Code Assist."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.formats.look import Look
 from workbench.session import pairs_of
 
 
-def test_what_a_body_says() -> None:
+def test_a_body_becomes_a_session() -> None:
     data = (SAMPLES / "gemini-body-tide.json").read_bytes()
     for body in (data, json.dumps({"model": "gemini-x", "request": json.loads(data)}).encode()):
         assert FORMAT.recognise(Look.of(body))
@@ -34,7 +34,7 @@ def test_what_a_body_says() -> None:
 @pytest.mark.parametrize(
     "document", [{"contents": []}, {"contents": [{"parts": "x"}]}, {"contents": [{"role": "x", "parts": []}]}, [], {}]
 )
-def test_what_is_no_body_is_not_taken(document: Any) -> None:
+def test_other_files_are_not_recognised(document: Any) -> None:
     data = json.dumps(document).encode()
     assert not FORMAT.recognise(Look.of(data))
     if document in ([], {}, {"contents": []}):

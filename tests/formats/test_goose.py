@@ -1,4 +1,4 @@
-"""goose sessions: the database, the export and the old lines; who sees what; and what the import would be given."""
+"""goose sessions: database, export and old lines; visibility of messages; files for the import."""
 
 from __future__ import annotations
 
@@ -45,25 +45,27 @@ def response(id: str, value: Any) -> dict[str, Any]:
     return {"type": "toolResponse", "id": id, "toolResult": {"status": "success", "value": value}}
 
 
-def said(role: str, *content: Any, user: bool = True, agent: bool = True, **more: Any) -> dict[str, Any]:
+def message_of(role: str, *content: Any, user: bool = True, agent: bool = True, **more: Any) -> dict[str, Any]:
     metadata = {"userVisible": user, "agentVisible": agent}
     return {"role": role, "created": 1760000000, "content": list(content), "metadata": metadata, **more}
 
 
 FAILED = {"type": "toolRequest", "id": "t3", "toolCall": {"status": "error", "error": "-32602: no JSON"}}
 MESSAGES = [
-    said("user", text("look"), {"type": "image", "data": "QUJD", "mimeType": "image/png"}),
-    said(
+    message_of("user", text("look"), {"type": "image", "data": "QUJD", "mimeType": "image/png"}),
+    message_of(
         "assistant", {"type": "thinking", "thinking": "hm", "signature": "s"}, request("t1", a=1), request("t2"), FAILED
     ),
-    said(
+    message_of(
         "user",
         response("t1", [text("old form"), text("for the person", "user"), text("for both", "user", "assistant")]),
         response("t2", {"content": [text("new form")], "isError": True}),
         {"type": "toolResponse", "id": "t3", "toolResult": {"status": "error", "error": "bad arguments"}},
     ),
-    said("assistant", {"type": "systemNotification", "notificationType": "inlineMessage", "msg": "shown"}, agent=False),
-    said("assistant", text("Done."), {"type": "redactedThinking", "data": "x"}),
+    message_of(
+        "assistant", {"type": "systemNotification", "notificationType": "inlineMessage", "msg": "shown"}, agent=False
+    ),
+    message_of("assistant", text("Done."), {"type": "redactedThinking", "data": "x"}),
 ]
 SHAPE = [
     ("user", "normal", (Text("look"), Media("image/png", 4))),
@@ -140,11 +142,11 @@ def database(tmp_path: Path, *messages: Any, wal: bool = False, more: int = 0) -
 KEPT_OPEN: list[sqlite3.Connection] = []
 
 
-def loaded(path: Path) -> Any:
+def read_file(path: Path) -> Any:
     return FORMAT.codec.read(path, path.read_bytes(), no_progress)
 
 
-def test_the_three_forms_say_the_same(tmp_path: Path) -> None:
+def test_the_three_forms_are_read_alike(tmp_path: Path) -> None:
     path = database(tmp_path, *MESSAGES)
     for data in (document(*MESSAGES), lines(*MESSAGES), path.read_bytes()):
         assert FORMAT.recognise(Look.of(data))
@@ -183,7 +185,7 @@ def test_a_database_holds_many_sessions(tmp_path: Path) -> None:
         Part("20250101_1", "A name", 1),
         Part("20250101_2", "A name", 1),
     )
-    session = loaded(path)
+    session = read_file(path)
     assert (session.id, str(session.warnings[0])) == (
         "20260101_1",
         "holds 3 sessions; this is the most recently used one",
@@ -195,15 +197,15 @@ def test_a_database_holds_many_sessions(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["sessions.db"]
 
 
-def test_what_is_still_in_the_log_is_read_and_nothing_touched(tmp_path: Path) -> None:
+def test_the_write_ahead_log_is_read_and_no_file_changes(tmp_path: Path) -> None:
     path = database(tmp_path, *MESSAGES, wal=True)
     before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
     assert "sessions.db-wal" in before
-    assert shape(loaded(path).context()) == SHAPE
+    assert shape(read_file(path).context()) == SHAPE
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
     KEPT_OPEN.pop().close()
     assert path.read_bytes()[18:20] == b"\x02\x02"
-    assert shape(loaded(path).context()) == SHAPE
+    assert shape(read_file(path).context()) == SHAPE
 
 
 @pytest.mark.parametrize("script", ["CREATE TABLE sessions (id)", "CREATE TABLE x (y)", SCHEMA])
@@ -214,7 +216,7 @@ def test_other_databases_are_refused(tmp_path: Path, script: str) -> None:
     base.close()
     assert bool(FORMAT.recognise(Look.of(path.read_bytes()))) == (script == SCHEMA)
     with pytest.raises(BadInput):
-        loaded(path)
+        read_file(path)
 
 
 def test_a_broken_database_is_refused_in_a_sentence(tmp_path: Path) -> None:
@@ -226,13 +228,13 @@ def test_a_broken_database_is_refused_in_a_sentence(tmp_path: Path) -> None:
             FORMAT.codec.read(path, broken, no_progress)
 
 
-SUMMARY = said("user", text("We looked."), user=False)
-ANSWER = said("assistant", text("Your context was compacted. The previous message…"), user=False)
+SUMMARY = message_of("user", text("We looked."), user=False)
+ANSWER = message_of("assistant", text("Your context was compacted. The previous message…"), user=False)
 
 
 def test_a_compaction_hides_and_does_not_delete() -> None:
     hidden = [{**message, "metadata": {"userVisible": True, "agentVisible": False}} for message in MESSAGES]
-    session = read(FORMAT, document(*hidden, SUMMARY, ANSWER, said("user", text("look"))))
+    session = read(FORMAT, document(*hidden, SUMMARY, ANSWER, message_of("user", text("look"))))
     first, second = session.epochs
     assert [len(first.members), len(second.members)] == [4, 3]
     assert first.ended_by is not None
@@ -248,9 +250,9 @@ def test_a_compaction_hides_and_does_not_delete() -> None:
     assert [len(epoch.members) for epoch in twice.epochs] == [4, 4, 2]
 
 
-def test_what_goose_puts_beside_a_request_is_not_the_persons() -> None:
+def test_text_that_goose_adds_to_a_request_is_not_user_text() -> None:
     told = "<info-msg>\nIt is currently Monday.\n</info-msg>"
-    session = read(FORMAT, document(said("user", text("go on"), text(told)), said("user", text(told))))
+    session = read(FORMAT, document(message_of("user", text("go on"), text(told)), message_of("user", text(told))))
     assert [(m.said, m.kind) for m in session.context()] == [("go on", "normal"), ("", "meta")]
 
 
@@ -263,7 +265,7 @@ def test_the_sessions_cost_and_model_are_read() -> None:
 
 
 @pytest.mark.parametrize("form", [document, lines])
-def test_an_export_is_what_goose_imports(form: Any) -> None:
+def test_an_export_has_the_form_that_goose_imports(form: Any) -> None:
     session = read(FORMAT, form(*MESSAGES))
     node = Message("n", "user", (Text("Short."),), "summary")
     written = assert_exact(FORMAT, session, (node, *session.context()[1:]))
@@ -284,7 +286,7 @@ def test_an_export_is_what_goose_imports(form: Any) -> None:
 
 def test_a_session_of_a_database_is_exported_and_its_content_kept(tmp_path: Path) -> None:
     path = database(tmp_path, *MESSAGES)
-    session = loaded(path)
+    session = read_file(path)
     written = assert_exact(FORMAT, session, session.context())
     value = json.loads(written.data)
     assert all(json.dumps(message["content"]).encode() in written.data for message in MESSAGES)
@@ -296,7 +298,7 @@ def test_a_session_of_a_database_is_exported_and_its_content_kept(tmp_path: Path
     assert written.commands == (("goose", "session", "import", FILE), ("goose", "session", "--resume"))
 
 
-def test_made_messages_come_back() -> None:
+def test_written_messages_are_read_again() -> None:
     session = read(FORMAT, document(*MESSAGES))
     made = [
         Message("a", "user", (Text("a reminder"),), "meta"),
@@ -307,7 +309,7 @@ def test_made_messages_come_back() -> None:
     assert_exact(FORMAT, session, (*made, *session.context()[-1:]))
 
 
-def test_odd_entries_are_told(tmp_path: Path) -> None:
+def test_odd_entries_are_warned_of(tmp_path: Path) -> None:
     session = read(FORMAT, lines(*MESSAGES) + b"\n7\n{broken\n")
     assert [str(warning)[:7] for warning in session.warnings] == ["line 7:", "line 8:"]
     assert len(read(FORMAT, document("x", *MESSAGES)).warnings) == 1
@@ -316,7 +318,7 @@ def test_odd_entries_are_told(tmp_path: Path) -> None:
     base.execute("UPDATE messages SET content_json = '{broken', metadata_json = NULL WHERE id = 1")
     base.commit()
     base.close()
-    assert "is not JSON" in str(loaded(path).warnings[0])
+    assert "is not JSON" in str(read_file(path).warnings[0])
     for data in (lines(), document(), b'{"conversation": 1}'):
         with pytest.raises(BadInput):
             read(FORMAT, data)
@@ -325,25 +327,25 @@ def test_odd_entries_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("messages", "faults"),
     [
-        ([said("user", text("x"), agent=False)], ["There is no message that the agent would see."]),
-        ([said("robot", text("x"))], ["Message 1 is neither a user nor an assistant message."]),
-        ([{**said("user", text("x")), "created": 1.5}], ["Message 1 has no time of creation in whole seconds."]),
-        ([said("user")], ["Message 1 has no content."]),
-        ([said("user", {"type": "strange"})], ["Message 1 has content of a type that goose does not know."]),
-        ([said("user", {"type": "text"})], ["Message 1 has a text without text."]),
+        ([message_of("user", text("x"), agent=False)], ["There is no message that the agent would see."]),
+        ([message_of("robot", text("x"))], ["Message 1 is neither a user nor an assistant message."]),
+        ([{**message_of("user", text("x")), "created": 1.5}], ["Message 1 has no time of creation in whole seconds."]),
+        ([message_of("user")], ["Message 1 has no content."]),
+        ([message_of("user", {"type": "strange"})], ["Message 1 has content of a type that goose does not know."]),
+        ([message_of("user", {"type": "text"})], ["Message 1 has a text without text."]),
         (
-            [said("user", {"type": "toolResponse", "id": "x"})],
+            [message_of("user", {"type": "toolResponse", "id": "x"})],
             [
                 "Message 1 has a toolResponse without an id or a status.",
                 "Message 1 has a response without a request before it, so goose removes it.",
             ],
         ),
         (
-            [said("user", response("x", []))],
+            [message_of("user", response("x", []))],
             ["Message 1 has a response without a request before it, so goose removes it."],
         ),
         (
-            [MESSAGES[0], said("assistant", request("t")), MESSAGES[0]],
+            [MESSAGES[0], message_of("assistant", request("t")), MESSAGES[0]],
             ["Message 2 has a request without a response, so goose removes it."],
         ),
         (

@@ -82,7 +82,7 @@ def zipped(entries: dict[str, bytes]) -> bytes:
     return target.getvalue()
 
 
-def test_what_a_sample_says() -> None:
+def test_a_sample_becomes_a_session() -> None:
     session = read(FORMAT, log())
     assert shape(session.messages) == [
         ("system", "normal", (Text("rules"),)),
@@ -99,7 +99,7 @@ def test_what_a_sample_says() -> None:
 
 
 def test_reasoning_that_the_api_signed_is_its_summary() -> None:
-    """In newer logs `reasoning` is the signature and `summary` the words, or nothing where the API hid them."""
+    """In newer logs `reasoning` is the signature and `summary` the text, or nothing where the API hid it."""
     parts = [
         {"type": "reasoning", "reasoning": "seal", "summary": "attachment://x", "redacted": True},
         {"type": "reasoning", "reasoning": "sealed", "redacted": True},
@@ -119,8 +119,8 @@ def test_reasoning_that_the_api_signed_is_its_summary() -> None:
     ]
 
 
-def test_what_is_written_stays_apart_when_inspect_joins_turns() -> None:
-    """Of two texts it would make one, of an answer without a text one that says it has none; parts stay as they are."""
+def test_written_texts_stay_separate_when_inspect_joins_turns() -> None:
+    """Inspect merges plain texts and adds a placeholder to an answer without text; it leaves parts unchanged."""
     other = session_of((user("u", "go"), agent("a", "", call("c")), result("r", ("c", "one")), user("v", "more")))
     messages = json.loads(FORMAT.codec.write(other, other.context()).data)["samples"][0]["messages"]
     assert [message["content"] for message in messages] == [
@@ -131,7 +131,7 @@ def test_what_is_written_stays_apart_when_inspect_joins_turns() -> None:
     ]
 
 
-def test_of_what_cannot_be_written_no_empty_message_stays() -> None:
+def test_a_message_that_cannot_be_written_leaves_no_empty_one() -> None:
     other = session_of((user("u", "go"), Message("k", "user", (Opaque("compaction", {"encrypted": "x"}),), "summary")))
     written = FORMAT.codec.write(other, other.context())
     assert [message["role"] for message in json.loads(written.data)["samples"][0]["messages"]] == ["user"]
@@ -160,8 +160,8 @@ def test_samples_are_parts(form: str) -> None:
 
 
 @pytest.mark.parametrize("length", [21, 22, 60_000])
-def test_what_is_wrong_with_a_zip_is_told_in_few_words(length: int) -> None:
-    """A name in a header is as long as the header says: all of the file may be quoted as one."""
+def test_an_error_in_a_zip_is_described_briefly(length: int) -> None:
+    """The header states the length of a name: it may cover the entire file."""
     data = bytearray(zipped({"samples/1_epoch_1.json": json.dumps(sample()).encode(), "x": bytes(range(256)) * 300}))
     data[26:28] = length.to_bytes(2, "little")
     if length == 22:
@@ -220,26 +220,32 @@ def test_the_validator_finds(messages: Any, faults: list[str]) -> None:
 # --- what each call was sent ----------------------------------------------------------------------------------------
 
 
-def said_by(role: str, id: str, content: str, **more: Any) -> Json:
+def new_message(role: str, id: str, content: str, **more: Any) -> Json:
     return {"id": id, "role": role, "content": content, **more}
 
 
-def called(id: str) -> Json:
-    return said_by("assistant", id, f"I call {id}", tool_calls=[{"id": f"c{id}", "function": "f", "arguments": {}}])
+def call_message(id: str) -> Json:
+    return new_message("assistant", id, f"I call {id}", tool_calls=[{"id": f"c{id}", "function": "f", "arguments": {}}])
 
 
-def answered(id: str, content: str) -> Json:
-    return said_by("tool", f"t{id}", content, tool_call_id=f"c{id}", function="f")
+def result_message(id: str, content: str) -> Json:
+    return new_message("tool", f"t{id}", content, tool_call_id=f"c{id}", function="f")
 
 
-ASK, A, TA, B, TB = said_by("user", "u", "count"), called("a"), answered("a", "one"), called("b"), answered("b", "two")
-C = said_by("assistant", "c", "three")
+ASK, A, TA, B, TB = (
+    new_message("user", "u", "count"),
+    call_message("a"),
+    result_message("a", "one"),
+    call_message("b"),
+    result_message("b", "two"),
+)
+C = new_message("assistant", "c", "three")
 TALK = [ASK, A, TA, B, TB, C]
 CLEARED = {**TA, "id": "x", "content": "(removed)"}
-SUMMARY = said_by("user", "s", "[CONTEXT COMPACTION SUMMARY] one", metadata={"summary": True})
+SUMMARY = new_message("user", "s", "[CONTEXT COMPACTION SUMMARY] one", metadata={"summary": True})
 
 
-def sent(answer: Json, *input: Json, tokens: int = 10, **more: Any) -> Json:
+def model_event(answer: Json, *input: Json, tokens: int = 10, **more: Any) -> Json:
     usage = {"input_tokens": tokens, "output_tokens": 1, "total_tokens": tokens + 1}
     return {"event": "model", "input": list(input), "output": {"choices": [{"message": answer}], "usage": usage} | more}
 
@@ -257,9 +263,9 @@ def ids(session: Session, epoch: int | None = None) -> list[str]:
     return [message.id for message in session.context(epoch)]
 
 
-def test_a_cleared_result_is_a_message_of_its_own() -> None:
-    last = sent(C, ASK, A, CLEARED, B, TB, tokens=40)
-    session = run(TALK, sent(A, ASK), sent(B, ASK, A, TA, tokens=20), compaction("edit"), last)
+def test_a_cleared_result_is_a_separate_message() -> None:
+    last = model_event(C, ASK, A, CLEARED, B, TB, tokens=40)
+    session = run(TALK, model_event(A, ASK), model_event(B, ASK, A, TA, tokens=20), compaction("edit"), last)
     assert (ids(session, 1), ids(session)) == (["u", "a", "ta", "b", "tb"], ["u", "a", "ta~cleared", "b", "tb", "c"])
     assert session.epochs[0].ended_by == Compaction("auto", 90, None, 60.0, "clearing", 40, ("u", "a", "b", "tb"))
     cleared = session.messages[-1]
@@ -272,10 +278,16 @@ def test_a_cleared_result_is_a_message_of_its_own() -> None:
     assert again.warnings == ()
 
 
-def test_a_summary_takes_the_place_of_what_was_before() -> None:
-    asked = said_by("user", "p", "Summarize.")
-    side = sent(said_by("assistant", "w", "one"), ASK, A, TA, asked)
-    events = [sent(A, ASK), side, compaction("summary"), sent(B, ASK, SUMMARY), sent(C, ASK, SUMMARY, B, TB)]
+def test_a_summary_replaces_earlier_messages() -> None:
+    asked = new_message("user", "p", "Summarize.")
+    side = model_event(new_message("assistant", "w", "one"), ASK, A, TA, asked)
+    events = [
+        model_event(A, ASK),
+        side,
+        compaction("summary"),
+        model_event(B, ASK, SUMMARY),
+        model_event(C, ASK, SUMMARY, B, TB),
+    ]
     session = run([ASK, A, TA, SUMMARY, B, TB, C], *events)
     assert (ids(session, 1), ids(session)) == (["u", "a", "ta"], ["u", "s", "b", "tb", "c"])
     assert [message.kind for message in session.context()] == ["normal", "summary", "normal", "normal", "normal"]
@@ -287,9 +299,9 @@ def test_a_summary_takes_the_place_of_what_was_before() -> None:
     assert shape(recorded[-1].messages) == shape(session.context()[:-1])
 
 
-def test_what_was_trimmed_is_gone_and_without_a_word_of_it_too() -> None:
+def test_trimmed_messages_end_an_epoch_with_and_without_a_record() -> None:
     for told, trigger, before in ((compaction("trim"), "auto", 90), ({"event": "info"}, "", None)):
-        session = run(TALK, sent(A, ASK), sent(B, ASK, A, TA), told, sent(C, ASK, B, TB))
+        session = run(TALK, model_event(A, ASK), model_event(B, ASK, A, TA), told, model_event(C, ASK, B, TB))
         assert (ids(session, 1), ids(session)) == (["u", "a", "ta", "b", "tb"], ["u", "b", "tb", "c"])
         ended = session.epochs[0].ended_by
         assert ended is not None
@@ -301,29 +313,34 @@ def test_what_was_trimmed_is_gone_and_without_a_word_of_it_too() -> None:
         )
 
 
-def test_messages_of_the_same_contents_are_told_apart_by_their_place() -> None:
-    """The pool of a log holds them once, under the id of the first."""
-    on = [said_by("user", f"on{n}", "Go on.") for n in range(3)]
-    replies = [said_by("assistant", f"r{n}", f"step {n}") for n in range(3)]
+def test_messages_of_equal_content_are_distinguished_by_position() -> None:
+    """The pool of a log stores them once, under the id of the first."""
+    on = [new_message("user", f"on{n}", "Go on.") for n in range(3)]
+    replies = [new_message("assistant", f"r{n}", f"step {n}") for n in range(3)]
     talk = [one for pair in zip(on, replies, strict=True) for one in pair]
     pool = [on[0], *replies]
     refs = [[[0, 1]], [[0, 2], [0, 1]], [[0, 2], [0, 1], [2, 3], [0, 1]]]
-    events = [sent(answer) | {"input_refs": ranges} for answer, ranges in zip(replies, refs, strict=True)]
+    events = [model_event(answer) | {"input_refs": ranges} for answer, ranges in zip(replies, refs, strict=True)]
     session = run(talk, *events, events_data={"messages": pool, "calls": []})
     assert ids(session) == ["on0", "r0", "on1", "r1", "on2", "r2"]
     assert len(session.epochs) == 1
 
 
-def test_another_agents_view_and_reasoning_left_out_end_no_epoch() -> None:
+def test_another_agents_view_and_missing_reasoning_end_no_epoch() -> None:
     thought = {**A, "content": [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "I call a"}]}
-    session = run([ASK, thought, *TALK[2:]], sent(thought, ASK), sent(B, ASK, thought, TA), sent(C, ASK, A, TA, B, TB))
+    session = run(
+        [ASK, thought, *TALK[2:]],
+        model_event(thought, ASK),
+        model_event(B, ASK, thought, TA),
+        model_event(C, ASK, A, TA, B, TB),
+    )
     assert (len(session.epochs), ids(session)) == (1, ["u", "a~sent", "ta", "b", "tb", "c"])
     assert [message.usage is not None for message in session.context()] == [False, True, False, True, False, True]
-    view = run(TALK, sent(A, ASK), sent(B, TA), sent(C, ASK, A, TA, B, TB))
+    view = run(TALK, model_event(A, ASK), model_event(B, TA), model_event(C, ASK, A, TA, B, TB))
     assert (len(view.epochs), ids(view)) == (1, ["u", "a", "ta", "b", "tb", "c"])
 
 
-OTHER_RULES = [said_by("system", "s1", "It is ten."), said_by("system", "s2", "It is eleven.")]
+OTHER_RULES = [new_message("system", "s1", "It is ten."), new_message("system", "s2", "It is eleven.")]
 THOUGHT = {**A, "content": [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "I call a"}]}
 
 
@@ -336,17 +353,17 @@ THOUGHT = {**A, "content": [{"type": "reasoning", "reasoning": "hm"}, {"type": "
     ],
     ids=["another time in the prompt", "an answer edited", "an answer written down anew"],
 )
-def test_what_is_said_otherwise_is_no_loss(messages: list[Json], second: list[Json], seen: list[str]) -> None:
+def test_another_form_of_a_message_ends_no_epoch(messages: list[Json], second: list[Json], seen: list[str]) -> None:
     first = [message for message in messages if message["id"] in ("s1", "u", "a", "ta")]
-    session = run(messages, sent(B, *first), sent(C, *second))
+    session = run(messages, model_event(B, *first), model_event(C, *second))
     assert (len(session.epochs), ids(session)) == (1, seen)
 
 
-def test_a_compaction_that_only_emptied_calls_is_one_and_another_roles_is_none() -> None:
+def test_a_compaction_that_only_emptied_calls_counts_and_another_roles_does_not() -> None:
     emptied = {**A, "tool_calls": [{"id": "ca", "function": "f", "arguments": {"cleared": True}}]}
     for role, epochs in ((None, 2), ("grader", 1)):
         told = compaction("edit", role=role)
-        session = run(TALK, sent(B, ASK, A, TA), told, sent(C, ASK, emptied, TA, B, TB))
+        session = run(TALK, model_event(B, ASK, A, TA), told, model_event(C, ASK, emptied, TA, B, TB))
         assert (len(session.epochs), ids(session)) == (epochs, ["u", "a~sent", "ta", "b", "tb", "c"])
 
 
@@ -355,7 +372,7 @@ def test_a_zip_that_grows_beyond_bounds_is_refused(monkeypatch: pytest.MonkeyPat
     entries = {"header.json": json.dumps(header()).encode(), "samples/1_epoch_1.json": raw}
     size = sum(map(len, entries.values()))
     monkeypatch.setattr(zipped_members.zstd, "HIGHEST_RATIO", 0)
-    for data in (zipped(entries), zstd_zipped(entries)):
+    for data in (zipped(entries), zip_with_zstd(entries)):
         monkeypatch.setattr(zipped_members, "_FREE", size)
         assert len(read(FORMAT, data).messages) == 5
         monkeypatch.setattr(zipped_members, "_FREE", size - 1)
@@ -363,23 +380,23 @@ def test_a_zip_that_grows_beyond_bounds_is_refused(monkeypatch: pytest.MonkeyPat
             read(FORMAT, data)
 
 
-def test_without_events_the_last_answer_has_the_outputs_bill() -> None:
+def test_without_events_the_last_answer_has_the_outputs_usage() -> None:
     output = {"usage": {"input_tokens": 7, "output_tokens": 2, "total_tokens": 9, "total_cost": 0.25}}
     session = run(TALK, output=output)
     assert [message.usage for message in session.messages] == [None] * 5 + [Usage(7, 2, cost=0.25)]
 
 
-def test_a_log_without_inputs_tells_only_that_it_was_compacted() -> None:
-    session = run(TALK, sent(C), compaction("edit"))
+def test_a_log_without_inputs_only_warns_of_compactions() -> None:
+    session = run(TALK, model_event(C), compaction("edit"))
     assert len(session.epochs) == 1
     assert [str(warning) for warning in session.warnings] == [
         "Inspect compacted 1 time (from 90 tokens); the shortened context is not in the log"
     ]
 
 
-def test_a_compaction_before_anything_else_was_sent_is_told_by_what_was() -> None:
-    """The first call that was sent the result had it cleared: there is no epoch before, and nothing is missing."""
-    made = [sent(A, ASK), compaction("edit"), compaction("edit"), sent(C, ASK, A, CLEARED)]
+def test_a_compaction_before_the_first_input_ends_no_epoch() -> None:
+    """The first input with the result already holds it cleared: there is no earlier epoch, and no warning."""
+    made = [model_event(A, ASK), compaction("edit"), compaction("edit"), model_event(C, ASK, A, CLEARED)]
     session = run([ASK, A, TA, C], *made)
     assert (ids(session), session.warnings) == (["u", "a", "ta~cleared", "c"], ())
     after = run([ASK, A, TA, C], *made, compaction("edit"))
@@ -390,7 +407,7 @@ def test_a_compaction_before_anything_else_was_sent_is_told_by_what_was() -> Non
 
 def test_members_packed_with_zstd_are_read() -> None:
     raw = json.dumps(sample()).encode()
-    data = zstd_zipped({"header.json": json.dumps(header()).encode(), "samples/1_epoch_1.json": raw})
+    data = zip_with_zstd({"header.json": json.dumps(header()).encode(), "samples/1_epoch_1.json": raw})
     assert FORMAT.recognise(Look.of(data))
     assert (len(read(FORMAT, data).messages), read(FORMAT, data).model) == (5, "m/x")
     begin = data.index(b"samples/1_epoch_1.json") + len("samples/1_epoch_1.json") + len(EXTRA)
@@ -401,18 +418,18 @@ def test_members_packed_with_zstd_are_read() -> None:
 
 
 EXTRA = struct.pack("<HH4s", 0x7773, 4, b"more")
-"""A field behind a member's name, as some programs put there."""
+"""Extra field after a member's name, as some programs write."""
 
 
-def zstd_zipped(entries: dict[str, bytes]) -> bytes:
-    """A zip as Inspect writes it: members of method 93, which `zipfile` writes from Python 3.14 on."""
+def zip_with_zstd(entries: dict[str, bytes]) -> bytes:
+    """Return a zip as Inspect writes it, with members of method 93, which `zipfile` writes since Python 3.14."""
     body, directory = b"", b""
     for name, raw in entries.items():
-        packed, called = zstandard.compress(raw), name.encode()
-        sizes = (zlib.crc32(raw), len(packed), len(raw), len(called), len(EXTRA))
+        packed, call_message = zstandard.compress(raw), name.encode()
+        sizes = (zlib.crc32(raw), len(packed), len(raw), len(call_message), len(EXTRA))
         about = struct.pack("<HHHHHIIIHH", 63, 0, 93, 0, 0, *sizes)
         place = struct.pack("<HHHII", 0, 0, 0, 0, len(body))
-        directory += b"PK\x01\x02" + struct.pack("<H", 63) + about + place + called + EXTRA
-        body += b"PK\x03\x04" + about + called + EXTRA + packed
+        directory += b"PK\x01\x02" + struct.pack("<H", 63) + about + place + call_message + EXTRA
+        body += b"PK\x03\x04" + about + call_message + EXTRA + packed
     count = len(entries)
     return body + directory + b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, count, count, len(directory), len(body), 0)

@@ -1,4 +1,4 @@
-"""Kimi Code's journal, folded as the tool folds it, and the context files of Kimi CLI."""
+"""Kimi Code's journal, replayed as by its loader, and the context files of Kimi CLI."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def journal(*records: Json) -> bytes:
     return b"".join(json.dumps(line).encode() + b"\n" for line in (head, *records))
 
 
-def said(text: str, **origin: str) -> Json:
+def user_record(text: str, **origin: str) -> Json:
     body = {"role": "user", "content": [{"type": "text", "text": text}], "origin": {"kind": "user", **origin}}
     return {"type": "context.append_message", "message": body}
 
@@ -35,25 +35,25 @@ def event(kind: str, **more: Any) -> Json:
 
 
 def step(id: str, text: str = "", *calls: str) -> list[Json]:
-    told = [event("content.part", stepUuid=id, part={"type": "text", "text": text})] if text else []
+    described = [event("content.part", stepUuid=id, part={"type": "text", "text": text})] if text else []
     made = [event("tool.call", stepUuid=id, toolCallId=call, name="Bash", args={"n": 1}) for call in calls]
-    return [event("step.begin", uuid=id), *told, *made]
+    return [event("step.begin", uuid=id), *described, *made]
 
 
-def opened(*records: Json) -> Session:
+def read_records(*records: Json) -> Session:
     data = journal(*records)
     assert FORMAT.recognise(Look.of(data))
     return FORMAT.codec.read(Path("wire.jsonl"), data, no_progress)
 
 
-def told(session: Session, epoch: int | None = None) -> list[tuple[str, str, str]]:
+def described(session: Session, epoch: int | None = None) -> list[tuple[str, str, str]]:
     return [
         (message.role, message.kind, message.text or "".join(result.text for result in message.results))
         for message in session.context(epoch)
     ]
 
 
-def test_after_a_compaction_the_persons_words_stand_before_the_summary() -> None:
+def test_user_messages_precede_the_summary_after_a_compaction() -> None:
     session = files.load(SAMPLES / "kimi-buoys.jsonl")
     first, now = session.epochs
     assert first.ended_by is not None
@@ -69,83 +69,83 @@ def test_after_a_compaction_the_persons_words_stand_before_the_summary() -> None
     )  # fmt: skip
 
 
-def test_a_result_is_what_the_model_was_sent() -> None:
+def test_a_result_has_the_text_that_the_model_was_sent() -> None:
     done = [
         event("tool.result", toolCallId="a", result={"output": "x", "note": "<system>1 line</system>"}),
         event("tool.result", toolCallId="b", result={"output": "no such file", "isError": True, "durationMs": 1500}),
         event("tool.result", toolCallId="c", result={"output": "  "}),
     ]
-    session = opened(said("go"), *step("s", "Look.", "a", "b", "c"), *done, event("step.end", uuid="s"))
-    assert told(session)[2:] == [
+    session = read_records(user_record("go"), *step("s", "Look.", "a", "b", "c"), *done, event("step.end", uuid="s"))
+    assert described(session)[2:] == [
         ("tool", "normal", "x\n<system>1 line</system>"),
         ("tool", "normal", "Wall time: 1.500 seconds\n<system>ERROR: Tool execution failed.</system>\nno such file"),
         ("tool", "normal", "<system>Tool output is empty.</system>"),
     ]
 
 
-def test_words_that_come_while_a_call_runs_wait_for_its_result() -> None:
-    session = opened(
-        said("go"),
+def test_a_message_during_a_call_follows_its_result() -> None:
+    session = read_records(
+        user_record("go"),
         *step("s", "Look.", "a"),
-        said("and hurry"),
+        user_record("and hurry"),
         event("tool.result", toolCallId="a", result={"output": "done"}),
         event("step.end", uuid="s", usage={"inputOther": 7, "output": 2, "inputCacheRead": 5, "inputCacheCreation": 3}),
     )
-    assert [text for _, _, text in told(session)] == ["go", "Look.", "done", "and hurry"]
+    assert [text for _, _, text in described(session)] == ["go", "Look.", "done", "and hurry"]
     assert session.messages[1].usage == Usage(7, 2, 5, 3)
 
 
-def test_a_call_that_was_cut_off_is_answered_so_and_an_empty_answer_is_none() -> None:
-    session = opened(said("go"), *step("s", "Look.", "a"), *step("t"), *step("u", "Done."))
-    assert [(role, text[:30]) for role, _, text in told(session)] == [
+def test_an_interrupted_call_is_answered_and_an_empty_answer_dropped() -> None:
+    session = read_records(user_record("go"), *step("s", "Look.", "a"), *step("t"), *step("u", "Done."))
+    assert [(role, text[:30]) for role, _, text in described(session)] == [
         ("user", "go"), ("assistant", "Look."), ("tool", "Tool execution was interrupted"), ("assistant", "Done."),
     ]  # fmt: skip
 
 
-def test_what_the_tool_puts_in_is_not_the_persons() -> None:
-    session = opened(said("go"), said("It is Monday.", kind="injection"), *step("s", "Ok."))
-    assert told(session)[1] == ("user", "meta", "It is Monday.")
+def test_text_that_the_agent_adds_is_not_user_text() -> None:
+    session = read_records(user_record("go"), user_record("It is Monday.", kind="injection"), *step("s", "Ok."))
+    assert described(session)[1] == ("user", "meta", "It is Monday.")
     assert [message.said for message in session.context()] == ["go", "", ""]
 
 
 @pytest.mark.parametrize(("count", "left"), [(1, ["one", "1"]), (2, []), (3, ["one", "1", "two", "2"])])
-def test_an_undo_takes_requests_back_or_nothing(count: int, left: list[str]) -> None:
-    asked = [said("one"), *step("s", "1"), said("two"), *step("t", "2")]
-    session = opened(*asked, {"type": "context.undo", "count": count})
-    assert [text for _, _, text in told(session)] == left
+def test_an_undo_removes_requests_or_nothing(count: int, left: list[str]) -> None:
+    user_messages = [user_record("one"), *step("s", "1"), user_record("two"), *step("t", "2")]
+    session = read_records(*user_messages, {"type": "context.undo", "count": count})
+    assert [text for _, _, text in described(session)] == left
     assert [session.messages[number].text for number in session.branch] == left
 
 
-def test_an_old_journal_keeps_the_newest_messages_behind_the_summary() -> None:
-    asked = [said("one"), *step("s", "1"), said("two"), *step("t", "2")]
-    session = opened(*asked, {"type": "context.apply_compaction", "summary": "It was one.", "count": 2})
-    assert [text for _, _, text in told(session)] == ["It was one.", "two", "2"]
+def test_an_old_journal_keeps_the_newest_messages_after_the_summary() -> None:
+    user_messages = [user_record("one"), *step("s", "1"), user_record("two"), *step("t", "2")]
+    session = read_records(*user_messages, {"type": "context.apply_compaction", "summary": "It was one.", "count": 2})
+    assert [text for _, _, text in described(session)] == ["It was one.", "two", "2"]
     assert session.epochs[0].ended_by is not None
     assert session.epochs[0].ended_by.kept == ("record-5", "t")
 
 
 def test_a_clear_ends_an_epoch() -> None:
-    session = opened(said("one"), *step("s", "1"), {"type": "context.clear"}, said("two"))
-    assert [[text for _, _, text in told(session, number)] for number in (1, 2)] == [["one", "1"], ["two"]]
+    session = read_records(user_record("one"), *step("s", "1"), {"type": "context.clear"}, user_record("two"))
+    assert [[text for _, _, text in described(session, number)] for number in (1, 2)] == [["one", "1"], ["two"]]
     assert session.epochs[0].ended_by is not None
     assert session.epochs[0].ended_by.way == "removal"
 
 
-def asked(*sizes: int) -> list[Message]:
-    """The person's messages of so many tokens by the tool's count: one for the role, one for four characters."""
+def user_messages(*sizes: int) -> list[Message]:
+    """Return user messages of these sizes in tokens by Kimi Code's count: one for the role, one per four characters."""
     return [Message(str(n), "user", (Text(chr(97 + n) * 4 * (size - 1)),)) for n, size in enumerate(sizes)]
 
 
 @pytest.mark.parametrize("over", [-1, 0, 1])
-def test_twenty_thousand_tokens_of_the_persons_words_stay(over: int) -> None:
-    found = survivors_of(asked(MOST - 10 + over, 10))
+def test_twenty_thousand_tokens_of_user_messages_are_kept(over: int) -> None:
+    found = survivors_of(user_messages(MOST - 10 + over, 10))
     assert (found.omitted is None) is (over <= 0)
     if over <= 0:
         assert found.tail == (Survivor(0), Survivor(1))
 
 
-def test_beyond_that_the_first_and_the_last_stay() -> None:
-    found = survivors_of(asked(FIRST - 500, 5_000, MOST - FIRST - 100, 60))
+def test_beyond_that_the_first_and_the_last_are_kept() -> None:
+    found = survivors_of(user_messages(FIRST - 500, 5_000, MOST - FIRST - 100, 60))
     assert found.tail == (Survivor(1, "b" * 4 * 40), Survivor(2), Survivor(3))
     assert found.head == (Survivor(0), Survivor(1, "b" * 4 * 500))
     assert found.omitted == 5_000 - (40 + 1) - (500 + 1)
@@ -177,7 +177,7 @@ def lines(records: list[Any]) -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
-def test_the_context_that_kimi_cli_kept(tmp_path: Path) -> None:
+def test_a_context_file_of_kimi_cli(tmp_path: Path) -> None:
     (tmp_path / "context_1.jsonl").write_bytes(lines(CONTEXT))
     (tmp_path / "context.jsonl").write_bytes(lines([*CONTEXT[:2], *COMPACTED]))
     session = files.load(tmp_path / "context.jsonl")
@@ -193,12 +193,12 @@ def test_the_context_that_kimi_cli_kept(tmp_path: Path) -> None:
     assert files.load(tmp_path / "context_1.jsonl").epochs[0].ended_by is None
 
 
-def test_a_journal_without_a_message_is_refused_with_its_name() -> None:
+def test_the_refusal_of_an_empty_journal_names_it() -> None:
     with pytest.raises(BadInput, match=r"^wire\.jsonl is a journal of Kimi Code without messages"):
-        opened({"type": "profile.bind", "systemPrompt": "x"})
+        read_records({"type": "profile.bind", "systemPrompt": "x"})
 
 
-def test_a_context_beside_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_an_unreadable_earlier_context_is_named(tmp_path: Path) -> None:
     path, aside = tmp_path / "context.jsonl", tmp_path / "context_1.jsonl"
     path.write_bytes(lines([*CONTEXT[:2], *COMPACTED]))
     aside.symlink_to(aside.name)
