@@ -39,15 +39,15 @@ if TYPE_CHECKING:
     from workbench.tui.screens.sessions import SessionsScreen
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide")]
-"""Columns from which the parts of a screen stand side by side, and its margin is wider."""
+"""Columns from which the parts of a screen are side by side, with a wider margin."""
 
 
 class WorkbenchApp(App[None]):
-    """Shows `first` first: a path or a session that is loaded already on the bench, or the list of sessions.
+    """Show `first`: a path or a loaded session on the bench, or the list of sessions.
 
-    `part` is the session's id in a file of several; with `follow` the bench follows the file. `given` are files to
-    list first and folders to search. `memory` is the folder in which work, recent files and the theme are remembered;
-    without one nothing is. With `fresh` earlier work on it is left aside.
+    `part` is the session's id in a file of several; with `follow` the bench follows the file. `sources` are files to
+    list first and folders to search. `memory` is the folder of saved work, recent files and the theme; None saves
+    nothing. `fresh` ignores the saved work of this session.
     """
 
     TITLE = "Compaction workbench"
@@ -76,7 +76,7 @@ class WorkbenchApp(App[None]):
         window: int | None = None,
         part: str = "",
         follow: bool = False,
-        given: Sequence[Path] = (),
+        sources: Sequence[Path] = (),
         settings: Settings | None = None,
         memory: Path | None = None,
         fresh: bool = False,
@@ -97,15 +97,15 @@ class WorkbenchApp(App[None]):
             follow=follow,
             watched=watched,
         )
-        self.given = tuple(given)
+        self.sources = tuple(sources)
         self.memory = memory
         self.home = read_home(memory) if memory else Home()
         self._is_first_start = memory is not None and not self.home.recents
         self._clashes: set[str] = set()
         self._pressed: events.Key | None = None
-        self._again = False
-        self._said = set[str]()
-        """What was notified since the key that was pressed last was pressed for the first time."""
+        self._is_repeated = False
+        self._key_notices = set[str]()
+        """Texts notified since the first press of the last key."""
         self._named: tuple[Theme, TerminalTheme] | None = None
 
     def compose(self) -> ComposeResult:
@@ -122,32 +122,33 @@ class WorkbenchApp(App[None]):
 
     @property
     def ansi_theme(self) -> TerminalTheme:
-        # Asked for each piece of a line that is drawn, and dear to make.
+        # Read for each piece of a line that is drawn, and expensive to make.
         theme = self.current_theme
         if self._named is None or self._named[0] is not theme:
             self._named = theme, named_colours(theme)
         return self._named[1]
 
     def begin(self) -> None:
-        """Show what is shown first."""
+        """Show the first screen."""
         if self.first == "sessions":
             self.action_sessions()
         else:
             self.push_screen(LoadingScreen(self._opening(self.first), _import_bench))
 
     def _fatal_error(self) -> None:
-        """What is left on the terminal after a crash. Textual's own shows the variables of every frame, which hold what
-        a session says."""
+        """Leave a masked traceback on the terminal. Textual's own shows local variables, which hold texts of a
+        session."""
         self.bell()
         self.panic(Text(masked(format_exc())))
 
     def _choose_theme(self) -> None:
-        """The one in the settings, else the last one chosen, else ours for so many colours as the terminal has."""
+        """Set the theme: that of the settings, else the last one chosen, else ours for the terminal's number of
+        colours."""
         for theme in THEMES:
             self.register_theme(theme)
-        wanted = self.settings.theme or self.home.theme
+        chosen = self.settings.theme or self.home.theme
         usual = usual_theme(None if self.is_headless else self.console.color_system)
-        self.theme = wanted if wanted in self.available_themes else usual
+        self.theme = chosen if chosen in self.available_themes else usual
         if self.settings.theme and self.settings.theme not in self.available_themes:
             names = ", ".join(sorted(self.available_themes))
             self.warn(f"{self.settings.path}: there is no theme {self.settings.theme!r}; there are {names}.")
@@ -155,7 +156,7 @@ class WorkbenchApp(App[None]):
     # --- opening ----------------------------------------------------------------------------------------------------
 
     def open(self, path: Path, part: str = "", epoch: EpochChoice = None) -> None:
-        """Open another file, or one session of it. What is on the bench stays until that one is ready."""
+        """Open another file, or one session of it. The bench stays until that one is ready."""
         opening = Opening(path, epoch=epoch, usual_window=self.settings.window, memory=self.memory, part=part)
         self.push_screen(LoadingScreen(opening, _import_bench))
 
@@ -163,7 +164,7 @@ class WorkbenchApp(App[None]):
         self.open(wanted.path, wanted.part, wanted.epoch)
 
     def on_read_again(self, wanted: ReadAgain) -> None:
-        """Open the file of the bench once more and put the same work on it."""
+        """Open the bench's file again and carry the work over to it."""
         opening = Opening(
             wanted.path,
             window=wanted.window,
@@ -176,7 +177,7 @@ class WorkbenchApp(App[None]):
 
     @on(LoadingScreen.Ready)
     def show_bench(self, ready: LoadingScreen.Ready) -> None:
-        """A session is loaded: it takes the place of everything that is shown, if it is still waited for."""
+        """Replace all screens by the loaded session's bench, unless its loading screen was closed."""
         from workbench.tui.bench.screen import BenchScreen
 
         waiting = (screen for screen in self.screen_stack if isinstance(screen, LoadingScreen))
@@ -209,7 +210,7 @@ class WorkbenchApp(App[None]):
             self.remember(lambda home: opened(home, path, title))
 
     def _first_sight(self) -> None:
-        """What can only be said when every screen's keys are known; and, once, where to begin."""
+        """Warn about unknown key ids, which needs every screen's keys, and at the first start say where to begin."""
         from workbench.tui.keys import known_key_ids, now_at
 
         if self.settings.keys and (wrong := unknown_keys(self.settings, known_key_ids(), now_at)):
@@ -221,20 +222,20 @@ class WorkbenchApp(App[None]):
     # --- screens ----------------------------------------------------------------------------------------------------
 
     def action_sessions(self) -> None:
-        """Show the sessions there are."""
+        """Show the list of sessions."""
         from workbench.tui.screens.sessions import SessionsScreen
 
         if not isinstance(self.screen, SessionsScreen):
-            self.push_screen(SessionsScreen(self.given, self.home.recents))
+            self.push_screen(SessionsScreen(self.sources, self.home.recents))
 
     def action_explain(self) -> None:
-        """Explain the screen in front."""
+        """Show the help of the screen in front."""
         from workbench.tui.screens.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen.about(self.screen, self.settings.keymap))
 
-    # --- in whatever list has the focus -----------------------------------------------------------------------------
+    # --- the list that has the focus --------------------------------------------------------------------------------
 
     async def action_search_lines(self) -> None:
         from workbench.tui import in_lines
@@ -256,10 +257,10 @@ class WorkbenchApp(App[None]):
 
         await in_lines.along(self, way)
 
-    # --- remembered -------------------------------------------------------------------------------------------------
+    # --- saved between starts ----------------------------------------------------------------------------------------
 
     def remember(self, change: Callable[[Home], Home]) -> None:
-        """Change what is remembered between starts; written in a thread."""
+        """Change what is saved between starts; it is written in a thread."""
         home = change(self.home)
         if home != self.home:
             self.home = home
@@ -283,39 +284,41 @@ class WorkbenchApp(App[None]):
     # --- everywhere -------------------------------------------------------------------------------------------------
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Key) and event is not self._pressed:  # what no widget takes comes here once more
-            self._again = self._pressed is not None and event.key == self._pressed.key
+        if (
+            isinstance(event, events.Key) and event is not self._pressed
+        ):  # a key that no widget handles comes here twice
+            self._is_repeated = self._pressed is not None and event.key == self._pressed.key
             self._pressed = event
-            if not self._again:
-                self._said = set()
+            if not self._is_repeated:
+                self._key_notices = set()
         await super().on_event(event)
 
     def on_notify(self, event: Notify) -> None:
-        """A toast, in the place of one that says the same, or that the same key brought while it is held: that shows
-        one. Textual can take away all of them, or by two private names one."""
+        """Show a toast in place of one with the same text, or of one from the same key while it is held. Textual can
+        only remove all of them, or one by two private names."""
         message = event.notification.message
-        gone = {message, *self._said} if self._again else {message}
-        for shown in [one for one in self._notifications if one.message in gone]:
+        replaced = {message, *self._key_notices} if self._is_repeated else {message}
+        for shown in [one for one in self._notifications if one.message in replaced]:
             self._unnotify(shown, refresh=False)
-        self._said.add(message)
+        self._key_notices.add(message)
 
     def copy_to_clipboard(self, text: str) -> None:
-        """As Textual's; a lone surrogate, which a session may hold, cannot be sent to a terminal."""
+        """Copy as Textual does; a lone surrogate, which a session may hold, cannot be sent to a terminal."""
         super().copy_to_clipboard(text.encode("utf-8", "replace").decode())
 
     def warn(self, sentence: str) -> None:
         self.notify(sentence, severity="warning", markup=False, timeout=10)
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
-        """A remapped key took another one's place: said once for each."""
+        """Warn once for each key that a remapped key took over."""
         for binding in clashed_bindings:
             if binding.id and binding.id not in self._clashes and binding.id not in self.settings.keymap:
                 self._clashes.add(binding.id)
                 self.warn(f"{self.settings.path}: {binding.key!r} is {binding.id}'s key; give that another one, too.")
 
     def commands(self, screen: Screen[object]) -> Iterator[Command]:
-        """What the palette offers: all that the screen in front can do, as its help has it, then what is every
-        screen's. What cannot be done now says why, as its key does. Moving in a list is nothing to look for."""
+        """Yield the palette's commands: those of the screen in front, as its help lists them, then those of every
+        screen. A command that is off says why, as its key does. Moving in a list is left out."""
         names = {"palette"}
         for active in screen.active_bindings.values():
             binding, can = active.binding, active.enabled
@@ -334,6 +337,6 @@ class WorkbenchApp(App[None]):
 
 
 def _import_bench() -> None:
-    """And what masks sentences: that something cannot be done is said as soon as the bench is drawn."""
+    """Import the bench, and the masking of secrets, which its first line already needs."""
     from workbench.base.secrets import found, given, near, tables  # noqa: F401
     from workbench.tui.bench import screen  # noqa: F401

@@ -1,4 +1,4 @@
-"""Variants whose summarizers are asked all at once from a screen: what waits, what was written, and the run history."""
+"""A queue of variants whose summarizers are called together: the waiting ones, and the text written so far."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Asking:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         self.waiting: tuple[Variant, ...] = ()
-        """Variants that are not asked yet; each label once."""
+        """Variants that are not run yet; each label once."""
         self.written: dict[str, str] = {}
-        """By label what the summarizers have written so far."""
+        """Text that each summarizer has written so far, by label."""
         self.is_running = False
 
     def add(self, variants: Sequence[Variant]) -> None:
@@ -37,13 +37,13 @@ class Asking:
         self.waiting = tuple(one for one in self.waiting if one is not variant)
 
     async def ask(self, app: App[Any]) -> tuple[FinishedRun, ...]:
-        """Ask for all that waits, once the spend limit allows it or the user does; each run is kept, cancelled or not.
-        Raises BadInput."""
+        """Run all waiting variants once the spend limit or the user allows it. Every run is saved in the run history,
+        also a cancelled one. Raises BadInput."""
         variants, clock = self.waiting, time.perf_counter()
         live = [one.live(self.bench) for one in variants]
         self.written, self.is_running = {}, True
 
-        def heard(number: int, event: LiveEvent) -> None:
+        def on_event(number: int, event: LiveEvent) -> None:
             label = variants[number].label
             if isinstance(event, Wrote):
                 self.written[label] = self.written.get(label, "") + event.text
@@ -51,7 +51,7 @@ class Asking:
                 self.written[label] = ""
 
         try:
-            done = await run_all(live, purse_of(app), heard, keeps=True)
+            done = await run_all(live, purse_of(app), on_event, keeps=True)
         except asyncio.CancelledError:
             seconds = time.perf_counter() - clock
             _keep(app, [partial(one.unfinished, seconds) for one in live if one.name.is_kept])
@@ -66,14 +66,14 @@ class Asking:
 
 
 def _keep(app: App[Any], records: Sequence[Callable[[], Record]]) -> None:
-    """Rendered and written in a thread."""
-    kept = to_its_end(lambda: [journal.keep(record()) for record in records])
+    """Render the run records and write them to the run history, in a thread."""
+    written = to_its_end(lambda: [journal.keep(record()) for record in records])
 
-    async def tell() -> None:
-        for trouble in filter(None, await kept):
+    async def report_failures() -> None:
+        for trouble in filter(None, await written):
             app.notify(trouble, severity="warning", markup=False)
 
-    app.run_worker(tell(), group="kept", exit_on_error=False)
+    app.run_worker(report_failures(), group="kept", exit_on_error=False)
 
 
 def _record(one: FinishedRun) -> Record:

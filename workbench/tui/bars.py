@@ -1,5 +1,5 @@
-"""The context as two bars on one scale, now and after, as cells: their layers, with triggers and window marked on them,
-and below a legend with sizes. Pure."""
+"""The context now and after a compaction as two bars of cells on one scale, with marks for triggers and window and a
+legend of sizes. Pure."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ _OVERHEAD = ("system", "tools", "rules", "system + tools (not recorded)", "L1 sy
 
 @dataclass(frozen=True)
 class Budget:
-    """What the bars show. `after_layers` are of what a compaction leaves, none where it changes nothing; `done`: it was
-    run. `limit` None: the window is not known and the longer bar is as long as its context. `gaps` are the calls whose
-    usage the context does not explain, the largest first. `compacted_at` is the recorded size at which the agent itself
-    compacted, 0 where none is."""
+    """Figures that the bars show. `after_layers` are the layers after a compaction, empty if it changes nothing.
+    `done`: the compaction was run. `limit` is None if the window is unknown; the longer bar is then as long as its
+    context. `gaps` are calls whose usage the context does not explain, the largest first. `compacted_at` is the
+    recorded size at which the agent compacted, 0 if it did not."""
 
     layers: tuple[Layer, ...]
     after_layers: tuple[Layer, ...]
@@ -66,21 +66,22 @@ class Budget:
 
     @property
     def overhead(self) -> int:
-        """Tokens that are there whatever the history holds."""
+        """Tokens that do not depend on the history."""
         return sum(layer.tokens for layer in self.layers if layer.name in _OVERHEAD)
 
     @property
     def scale(self) -> int:
-        """Tokens that a whole bar stands for: the window, or more when either context is larger."""
+        """Tokens of a full-length bar: the window, or more if either context is larger."""
         return max(self.window or 0, self.before.tokens, self.after.tokens if self.after_layers else 0, 1)
 
 
 _GROWING = ("characters", "messages", "rounds", "events", "tool uses")
-"""Units of what grows with the history, as lines of memories, commands and errors do not."""
+"""Units that grow with the history; lines of memories, commands and errors do not."""
 
 
 def tick_of(trigger: Trigger, budget: Budget) -> int | None:
-    """Where a trigger's limit lies on the token scale; other units by the history's share. None where there is none."""
+    """Position of a trigger's limit on the token scale; a limit in another unit is placed by its share of the history.
+    None if it has no position."""
     if trigger.limit <= 0:
         return None
     if "token" in trigger.unit:
@@ -95,10 +96,10 @@ Cells = list[tuple[str, str]]
 """Texts, each with the names of its styles."""
 
 LABEL = 7
-"""Cells of the words before the bars."""
+"""Cells of the label before each bar."""
 
 FIGURES, FEW_FIGURES = 15, 8
-"""Cells of the figures behind them, with and without shares."""
+"""Cells of the figures after each bar, with and without shares."""
 
 BARE = 60
 """Columns below which the figures have no shares."""
@@ -135,7 +136,7 @@ def inner_cells(width: int) -> int:
 
 
 def bar_cells(budget: Budget, layers: Sequence[Layer], width: int, filled: float = 1.0) -> Cells:
-    """A stacked bar; the marks are drawn over it."""
+    """Cells of a stacked bar with the marks drawn over it; `filled` is the share that is drawn."""
     inner = inner_cells(width)
     chars = [(layer.glyph, _STYLES.get(layer.name, "head")) for layer in by_cell(budget, layers, inner)]
     chars = chars[: min(inner, round(filled * len(chars)))]
@@ -152,7 +153,7 @@ def bar_cells(budget: Budget, layers: Sequence[Layer], width: int, filled: float
 
 
 def by_cell(budget: Budget, layers: Sequence[Layer], inner: int) -> list[Layer]:
-    """The layer that each cell of a bar shows, as far as it is filled."""
+    """Layer of each cell of a bar, up to the end of the last layer."""
     cells: list[Layer] = []
     reached = 0
     for layer in layers:
@@ -165,7 +166,7 @@ def by_cell(budget: Budget, layers: Sequence[Layer], inner: int) -> list[Layer]:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A sign in one cell of both bars: `figure` is where it lies, `name` what lies there, `style` how it is drawn."""
+    """Sign in one cell of both bars: `figure` is its position in tokens, `name` its kind."""
 
     cell: int
     sign: str
@@ -178,8 +179,8 @@ class Mark:
 
 
 def marks_of(budget: Budget, inner: int) -> list[Mark]:
-    """Triggers, the size at which the agent compacted, and the window, left to right. Of several in one cell the last
-    of these is drawn."""
+    """Marks from left to right: triggers, the size at which the agent compacted, the window. In one cell the last of
+    these wins."""
     found: dict[int, Mark] = {}
     for trigger in budget.triggers:
         at = tick_of(trigger, budget)
@@ -202,8 +203,8 @@ def marks_of(budget: Budget, inner: int) -> list[Mark]:
 
 
 def doubt_of(gaps: Sequence[Gap]) -> tuple[str, ...]:
-    """How much more was billed than the context explains: the largest gap, and how many more there are; first at
-    length."""
+    """Texts for the difference between billed tokens and the context, the longest first: the largest gap, and how many
+    more there are."""
     if not gaps:
         return ()
     first = gaps[0]
@@ -214,7 +215,7 @@ def doubt_of(gaps: Sequence[Gap]) -> tuple[str, ...]:
 
 
 def legend_cells(budget: Budget, width: int) -> Cells:
-    """Every layer of both bars with its size, and at the right the marks, in as many words as there is room for."""
+    """Legend: every layer of both bars with its size, and the marks at the right, in the longest wording that fits."""
     width -= 1
     layers, after = budget.layers, {layer.name for layer in budget.layers}
     shown = (*layers, *(layer for layer in budget.after_layers if layer.name not in after))
@@ -250,7 +251,7 @@ Spell = Callable[[Layer, Sequence[Layer]], str]
 
 
 def _spellings(budget: Budget, inner: int) -> Iterator[tuple[Spell, Cells]]:
-    """Ways to write layers and marks, the longest first."""
+    """Yield wordings of layers and marks, the longest first."""
     marks = marks_of(budget, inner)
     doubts = doubt_of(budget.gaps)
     whole = [(str(mark), mark.style) for mark in marks]
@@ -269,8 +270,7 @@ def _spellings(budget: Budget, inner: int) -> Iterator[tuple[Spell, Cells]]:
 
 
 def layer_name(layer: Layer, layers: Sequence[Layer]) -> str:
-    """The name of a layer on the screen. What was billed and is recorded nowhere is system prompt and tools, where the
-    file has neither."""
+    """Name of a layer on the screen. Unrecorded tokens are "system + tools" if the file records neither."""
     if layer.name == "system + tools (not recorded)":
         return "not recorded" if any(one.name in ("system", "tools") for one in layers) else "system + tools"
     return layer.name

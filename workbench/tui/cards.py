@@ -1,4 +1,4 @@
-"""Findings as cards, and beside them where the context went: pure drawing."""
+"""Findings as cards, and next to them the parts of the context with the most tokens. Pure."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ BAR = 8
 """Cells of a card's bar."""
 
 LEAST = 24
-"""Cells in which a card's sentence still can be read."""
+"""Fewest cells for a card's sentence."""
 
 
 HIGH, MANY = 30, 4
-"""Lines from which there is room for the largest messages beside the other parts, and so many parts that without that
-room they are enough."""
+"""Lines from which the largest messages fit next to the other parts, and the number of parts that are enough without
+them."""
 
 
 def card(one: Finding, most: int, mend: Mend | None, place: str, width: int) -> Text:
-    """A finding of `one.tokens` beside one of `most`: its size as a bar, a few words and what can be done; below, the
-    sentence. `place` is where it leads, "" for nowhere."""
+    """Card of a finding: a bar of `one.tokens` relative to `most`, its title, the fix, then its sentence. `place` is
+    where Enter leads, "" for nowhere."""
     does = f"  a {mend.words}" if mend else ""
     goes = f"  ⏎ {place} " if place else ""
     size = f"{short(one.tokens) if one.tokens else '':>6} "
@@ -55,24 +55,24 @@ def card(one: Finding, most: int, mend: Mend | None, place: str, width: int) -> 
 
 
 def sentence_lines(sentence: str, width: int) -> list[str]:
-    """A sentence broken between words; a path or command longer than a line is cut in the middle."""
+    """Break a sentence between words; a path or command longer than a line is cut in the middle."""
     words = unbroken(plain(sentence)).split(" ")
     cut = " ".join(clip_middle(word, width) if len(word) > width else word for word in words)
     return textwrap.wrap(cut, width, break_on_hyphens=False)
 
 
 def went(found: Diagnosis, width: int, height: int) -> Text:
-    """Where the tokens of the context went: its layers, its tools and its largest rounds as bars on one scale, as many
-    as there are lines for."""
+    """Largest parts of the context as bars on one scale, in `height` lines: layers, tools, files, rounds and
+    messages."""
     largest = sorted(found.rounds, key=lambda one: -one.tokens)[: max(0, height)]
     first = {one.message for one in largest}
-    asked = {message.id: message.said for message in found.session.messages if message.id in first}
+    requests = {message.id: message.said for message in found.session.messages if message.id in first}
     cells, name = _columns(width)
     parts = [
         ("what it is made of", [(one.name, one.tokens, "") for one in found.layers]),
         ("by tool", [(one.name, one.tokens, f"{one.count}×") for one in found.tools]),
         ("by file", [(_end(one_line(one.name), name), one.tokens, f"{one.count}×") for one in found.files]),
-        ("by round", [(_round(one, asked), one.tokens, "") for one in largest]),
+        ("by round", [(_round(one, requests), one.tokens, "") for one in largest]),
     ]
     parts = [(title, rows) for title, rows in parts if rows]
     if height >= HIGH or len(parts) < MANY:
@@ -89,14 +89,14 @@ def went(found: Diagnosis, width: int, height: int) -> Text:
 
 
 def lines_of_went(found: Diagnosis) -> int:
-    """So many lines are enough for where the context went."""
+    """Number of lines that `parts_text` can use."""
     parts = [len(part) for part in (found.layers, found.tools, found.files, found.rounds) if part]
     parts += [len(found.largest)] if found.largest and len(parts) < MANY else []
     return sum(2 + min(rows, ENOUGH) for rows in parts)
 
 
 ENOUGH = 10
-"""Rows of a part that are enough."""
+"""Most rows of a part."""
 
 
 def _columns(width: int) -> tuple[int, int]:
@@ -106,13 +106,13 @@ def _columns(width: int) -> tuple[int, int]:
 
 
 def _end(path: str, room: int) -> str:
-    """The end of a path tells more than its beginning."""
+    """Cut a path at its beginning: its end says more."""
     return f"…{path[1 - room :]}" if len(path) > room else path
 
 
-def _round(one: RoundShare, asked: Mapping[str, str]) -> str:
-    """A round's number means nothing to who has not seen the list: what was asked there stands beside it."""
-    return f"round {one.number} {one_line(asked.get(one.message, ''))}".rstrip()
+def _round(one: RoundShare, requests: Mapping[str, str]) -> str:
+    """Number of a round with its request, because the list of rounds is not visible here."""
+    return f"round {one.number} {one_line(requests.get(one.message, ''))}".rstrip()
 
 
 def _bars(rows: Sequence[tuple[str, int, str]], whole: int, cells: int, name: int) -> Iterator[Text]:

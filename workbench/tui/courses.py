@@ -1,4 +1,4 @@
-"""The session of a bench as a course to be played, made in a thread that says how far it is and can be stopped."""
+"""The bench's session simulated or as recorded, computed in a thread that reports progress and can be cancelled."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from workbench.tokens import Counter
 
 
 class Abandoned(Exception):
-    """Nobody waits for the work any more. Raised by what is told how far it is."""
+    """The work was cancelled. Raised by a progress callback."""
 
 
 Told = Callable[[str], None]
-"""Hears what is being done, at least a few times a second while counting; may raise `Abandoned`."""
+"""Progress callback with the stage in words, called at least a few times a second while counting; may raise
+`Abandoned`."""
 
 
 def course_on(bench: Bench, counter: Counter, told: Told, *, first: int) -> tuple[Bench, Course]:
-    """The bench with every token counted, and its session from epoch `first` on."""
+    """Bench with every token counted, and its session from epoch `first` on."""
 
     def progress(done: int, total: int) -> None:
         told(f"counting tokens, {percent(done / max(1, total))}")
@@ -36,25 +37,25 @@ def course_on(bench: Bench, counter: Counter, told: Told, *, first: int) -> tupl
 
 
 def recorded_course(bench: Bench, counter: Counter, told: Told) -> tuple[Course, tuple[Trail, ...], str]:
-    """The session with what a screen draws of its recorded calls, each watched rule through the recorded compactions,
-    and what the agent did in words."""
+    """Session with the series of its recorded calls, each watched rule through the recorded compactions, and the
+    agent's compactions in words."""
     _, course = course_on(bench, counter, told, first=1)
     _ = course.recorded_line, course.plain
     return course, tuple(judge_recorded(sentence, bench.session) for sentence in bench.watched), told_of_agent(course)
 
 
 def simulated(course: Course, preset: Preset, bench: Bench) -> Replay:
-    """The session under a preset, with what a screen draws of it."""
+    """Session simulated under a preset, with the series and costs that a screen draws."""
     played = replay(course, preset, bench.opened.limit, watched=bench.watched)
     _ = played.series, played.cost, played.over_window
     return played
 
 
 def own_preset(bench: Bench, name: str = "") -> Preset:
-    """The policy as it stands on the bench, under the name of its preset or another one."""
+    """Preset with the bench's settings, under its own name or `name`."""
     return replace(bench.chosen, id=name, version="") if name else bench.chosen
 
 
 def at_call(course: Course, call: int) -> str:
-    """The id of the message that answers call number `call`, or of the last that a refused one was sent."""
+    """Id of the message that answers call `call`, or of the last message sent with a rejected call."""
     return course.message_of(course.calls[call - 1]).id

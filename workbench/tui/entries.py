@@ -1,4 +1,5 @@
-"""Sessions to choose from before they are read: files given, recent files, samples, those found. Pure: no textual."""
+"""Sessions to choose from before they are read: files from the command line, recent files, samples, found ones. Pure:
+no textual."""
 
 from __future__ import annotations
 
@@ -28,11 +29,11 @@ _MARKS = re.compile(r"[*`]")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One session to choose. `kind` is given, recent, sample, found or part. `about` is longer text for the preview;
-    `bytes` and `time` are None where not yet known.
+    """Session to choose. `kind` is given, recent, sample, found or part. `about` is longer text for the preview;
+    `bytes` and `time` (seconds since 1970) are None if unknown.
 
-    `part` is the session's id in a file of several. `found` is what a glance told of a session found on this machine,
-    `tool` whose session a sample is.
+    `part` is the session's id in a file of several. `found` is the result of a glance at its file, `tool` the agent of
+    a sample.
     """
 
     kind: str
@@ -51,7 +52,7 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """The agent, in a word or two; "" before a glance tells it."""
+        """Agent in a word or two; "" before a glance."""
         return self.tool or (self.found.tool if self.found else "")
 
 
@@ -65,7 +66,7 @@ def recent_entries(recents: Iterable[Recent]) -> list[Entry]:
     titles = Counter(one.title for one in there)
 
     def words(one: Recent) -> str:
-        """The title, with the file's name where two have the same."""
+        """Title, with the file's name if two have the same."""
         name = Path(one.path).name
         return f"{one.title} · {name}" if titles[one.title] > 1 and one.title else one.title or name
 
@@ -73,13 +74,13 @@ def recent_entries(recents: Iterable[Recent]) -> list[Entry]:
 
 
 def seen(entry: Entry) -> Entry:
-    """The entry of a file with what a glance at it shows: agent, size, share of the window. Reads a file."""
+    """Entry of a file with the result of a glance: agent, size, share of the window. Reads the file."""
     found = glance(entry.path)
     return entry if isinstance(found, Unreadable) else replace(entry, bytes=found.bytes, found=found)
 
 
 def sample_entries(folder: Path = SAMPLES) -> list[Entry]:
-    """The sample sessions, each with what it teaches: the rows of the table in their README."""
+    """Sample sessions with their lessons, from the table in their README."""
     try:
         table = (folder / "README.md").read_text("utf-8")
     except OSError:
@@ -97,7 +98,7 @@ def sample_entries(folder: Path = SAMPLES) -> list[Entry]:
 
 
 def _whose(format: str) -> str:
-    """Whose session it is: so many words of its format as have room on a line."""
+    """Agent's name: the leading words of its format that fit on a line."""
     words = format.split(",")[0].split()
     most = max((n for n in range(1, len(words)) if len(" ".join(words[:n])) <= LABEL), default=1)
     return " ".join(words[:most])
@@ -110,12 +111,12 @@ def found_entry(found: SessionGlance) -> Entry:
 
 
 def part_entries(path: Path, parts: Iterable[Part]) -> list[Entry]:
-    """The sessions of one file, each with how many messages it has."""
+    """Sessions of one file, each with its number of messages."""
     return [Entry("part", path, part.title or part.id, figure(part.messages), part=part.id) for part in parts]
 
 
 def typed_path(query: str) -> Path | None:
-    """The file or the session's folder that a search names outright, None where it is only a search."""
+    """Path of an existing file or session folder that the query names, else None."""
     for text in (query, *_as_dropped(query)):
         if text.startswith(("/", "~", "./", "../")):
             with contextlib.suppress(OSError, ValueError, RuntimeError):
@@ -126,8 +127,8 @@ def typed_path(query: str) -> Path | None:
 
 
 def _as_dropped(text: str) -> Iterator[str]:
-    """A path as terminals put it where a file is dropped on them, and file managers copy it: in quotation marks, with
-    escapes, as an address."""
+    """Yield `text` unquoted: terminals and file managers write a dropped path with quotation marks or escapes, or as an
+    address."""
     try:
         (word,) = shlex.split(text)
     except ValueError:  # several words, none, or a quotation mark by itself
@@ -138,7 +139,7 @@ def _as_dropped(text: str) -> Iterator[str]:
 
 
 def matching(entries: Sequence[Entry], query: str) -> list[Entry]:
-    """The entries in which every word of `query` occurs somewhere."""
+    """Entries in which every word of `query` occurs."""
     words = query.casefold().split()
     return [entry for entry in entries if all(word in entry.haystack for word in words)] if words else list(entries)
 
@@ -147,7 +148,7 @@ LABEL = 11
 """Cells of a sample's agent."""
 
 PART_COLUMNS = columns("messages:count title part")
-"""The sessions of one file have no more to tell before one of them is read."""
+"""Columns of the sessions of one file; nothing else is known before one is read."""
 
 
 def part_record(entry: Entry) -> Record:
@@ -155,7 +156,7 @@ def part_record(entry: Entry) -> Record:
 
 
 def record_of(entry: Entry) -> Record:
-    """The row of a file that was not read yet: what a glance at it shows. Samples have no time, so they come last."""
+    """Table row of a file that is not read yet. Samples have no time, so they come last."""
     found = entry.found
     known: Record = {"file": str(entry.path.absolute()), "part": entry.part, "agent": entry.label}
     known |= {"title": f"Sample: {entry.words}" if entry.kind == "sample" else entry.words, "bytes": entry.bytes}
@@ -169,7 +170,7 @@ def record_of(entry: Entry) -> Record:
 
 
 def preview(entry: Entry) -> list[tuple[str, str]]:
-    """Name and value of what is known about an entry by a glance at its file; a name of "" is a paragraph."""
+    """Names and values for the preview of an entry, from a glance at its file; a name of "" marks a paragraph."""
     if entry.kind == "part":
         return [
             ("file", str(entry.path)),
@@ -205,7 +206,7 @@ def preview(entry: Entry) -> list[tuple[str, str]]:
 
 
 def _filled(found: SessionGlance) -> str:
-    """Tokens of the last recorded call, and how much of the window that is."""
+    """Tokens of the last recorded call, and their share of the window."""
     if not found.tokens:
         return ""
     share, window = fullness(found), glanced_window(found)

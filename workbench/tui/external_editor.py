@@ -1,4 +1,4 @@
-"""A text in the person's own editor, while the screen waits."""
+"""Edit a text in the user's own editor while the screen waits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.base.files import reason
 
 
 def editor_command() -> list[str]:
-    """$VISUAL, else $EDITOR, as a command line. Raises BadInput when neither is set."""
+    """Words of $VISUAL, else $EDITOR, as a command line. Raises BadInput if neither is set."""
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
     try:
         words = shlex.split(command)
@@ -28,7 +28,7 @@ def editor_command() -> list[str]:
 
 
 def edited(text: str, suffix: str = ".md") -> str:
-    """`text` as the editor leaves it. Blocks until the editor ends. Raises BadInput when it cannot be run or fails."""
+    """Text as the editor saved it. Blocks until the editor ends. Raises BadInput if it cannot be run or fails."""
     command = editor_command()
     with ExitStack() as until_done:
         try:
@@ -54,7 +54,7 @@ def edited(text: str, suffix: str = ".md") -> str:
 
 
 def edit_outside(app: App[None], text: str, suffix: str = ".md") -> str:
-    """`edited`, with the screen given to the editor. Raises BadInput, also where a terminal cannot be given away."""
+    """`edited`, with the terminal handed to the editor. Raises BadInput, also if this terminal cannot be suspended."""
     editor_command()
     try:
         with app.suspend():

@@ -1,4 +1,4 @@
-"""A job that failed without anybody having foreseen how: said in one sentence, never swallowed."""
+"""An unexpected failure of a worker as one sentence, so that none is swallowed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workbench.tui.plain import one_line
 
 
 def failure_of(event: Worker.StateChanged) -> str:
-    """What went wrong in a worker, "" when nothing did."""
+    """Sentence about a worker's failure, "" if it did not fail."""
     error = event.worker.error
     if event.state is not WorkerState.ERROR or error is None:
         return ""

@@ -1,4 +1,4 @@
-"""A policy's settings as a form shows them: their order, their values in words, and what was typed into one."""
+"""Settings as a form shows them: their order, values in words, and typed values parsed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.tui.plain import figure
 
 @cache
 def fields_of(policy: type[Policy]) -> tuple[Setting, ...]:
-    """The form's fields, group by group: what the policy itself declares before what it inherits, long texts last."""
+    """Fields of the form, group by group: those that the policy declares before inherited ones, long texts last."""
     own = list(inspect.get_annotations(policy))
     found = sorted(settings_of(policy), key=lambda one: own.index(one.path[0]) if one.path[0] in own else len(own))
     order = list(dict.fromkeys(one.group for one in found))
@@ -24,7 +24,7 @@ def fields_of(policy: type[Policy]) -> tuple[Setting, ...]:
 
 
 def allowed_words(field: Setting) -> str:
-    """The range in words: `at least 0, at most 50 000`."""
+    """Range of a field in words: `at least 0, at most 50 000`."""
     bounds = (
         ("at least", field.range.low),
         ("more than", field.range.above),
@@ -39,28 +39,28 @@ def _number(value: float) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as it stands in an input."""
+    """Value as text in an input."""
     whole = isinstance(value, float) and value.is_integer()
     return "" if value is None else str(int(value) if whole else value)
 
 
 def differing(policy: Policy, preset: Policy) -> tuple[Setting, ...]:
-    """The fields in which a policy is not what its preset says, in the form's order."""
+    """Fields in which a policy differs from its preset's, in the form's order."""
     return tuple(field for field in fields_of(type(policy)) if field.of(policy) != field.of(preset))
 
 
 def is_asked(field: Setting) -> bool:
-    """Whether it is a text that a model is asked, rather than a template of the new messages."""
+    """True for a text that is sent to a model, not a template of the new messages."""
     return field.kind == "lines" and "template" not in field.key
 
 
 def asks_otherwise(policy: Policy, preset: Policy) -> bool:
-    """Whether a text is another that a model is asked: what no offline writer reads."""
+    """True if a text for a model differs. Offline summarizers ignore these."""
     return type(policy) is type(preset) and any(map(is_asked, differing(policy, preset)))
 
 
 def value_words(field: Setting, value: Any) -> str:
-    """A value in words: `50 000 characters`, `on`, `34 lines`."""
+    """Value in words: `50 000 characters`, `on`, `34 lines`."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, (int, float)):
@@ -73,7 +73,7 @@ def value_words(field: Setting, value: Any) -> str:
 
 
 def counts_where(field: Setting) -> str:
-    """Where a field counts, in the form's own words: `“Clear calls' inputs too” is on`; "" for everywhere."""
+    """Condition under which a field has an effect: `“Clear calls' inputs too” is on`; "" if it always has."""
     return " and ".join(
         f"“{label_of(name)}” is {' or '.join(_said(name, one) for one in values) if values is not None else 'set'}"
         for name, values in field.needs
@@ -87,11 +87,11 @@ def _said(name: str, value: Any) -> str:
 
 
 class Refused(ValueError):
-    """A typed value that the policy does not take; the message says why and what is allowed."""
+    """A typed value that is not allowed; the message says why and what is."""
 
 
 def changed(policy: Policy, field: Setting, typed: str | bool) -> tuple[Policy, dict[str, Any]]:
-    """The policy with what was typed into one field, and the change itself. Raises Refused with a sentence."""
+    """Policy with a typed value for one field, and the change itself. Raises Refused with a sentence."""
     changes = field.changes(policy, value_of(field, typed))
     try:
         return policy.with_(**changes), changes
@@ -106,7 +106,7 @@ def changed(policy: Policy, field: Setting, typed: str | bool) -> tuple[Policy, 
 
 
 def value_of(field: Setting, typed: str | bool) -> Any:
-    """What was typed into a field means. Raises Refused with a sentence."""
+    """Parse a typed value for a field. Raises Refused with a sentence."""
     if isinstance(typed, bool):
         return typed
     text = typed.strip()
@@ -119,6 +119,6 @@ def value_of(field: Setting, typed: str | bool) -> Any:
         except ValueError:
             kind = "a whole number" if field.kind == "whole" else "a number"
             allowed = f", {words}" if (words := allowed_words(field)) else ""
-            given = f"not {text[:20]!r}" if text else "not nothing"
-            raise Refused(f"{kind} is wanted{allowed}, {given}") from None
+            instead = f"not {text[:20]!r}" if text else "not nothing"
+            raise Refused(f"{kind} is wanted{allowed}, {instead}") from None
     return typed

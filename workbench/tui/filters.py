@@ -1,4 +1,4 @@
-"""Which messages the list is narrowed to; pure, so that it can be tried without a screen."""
+"""Filters of the list of messages, read from words. Pure."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from workbench.tui.plain import figure, one_line
 from workbench.tui.rows import WORDS, role_word
 
 ROLES = ("user", "agent", "call", "result", "summary", "meta", "system")
-"""The words of the list's role column."""
+"""Words of the list's role column."""
 
 _FATES = {WORDS[fate]: fate for fate in Fate if fate is not Fate.PINNED}
-"""`pinned` means more: what is pinned and what the strategy keeps because of that."""
+"""Fates by their words. `pinned` is left out because it also finds what the strategy keeps because of a pin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A message is shown when it meets all that is set; without anything set, all are."""
+    """Conditions that a message must all meet; without any, every message is shown."""
 
     role: str = ""
     tool: str = ""
@@ -57,14 +57,14 @@ tool   {tools}
 An empty line shows all, as esc on the bench does."""
 
 TOOL = "tool:"
-"""Before a tool's name that would mean something else."""
+"""Prefix of a tool's name that would otherwise mean something else."""
 
 LISTED = 10
 """Tools that are named at once, the most used first."""
 
 
 def about(tools: Sequence[tuple[str, int]]) -> str:
-    """Every word that a filter may have here; `tools` are names and numbers of calls."""
+    """Explain every word that a filter may have here; `tools` are names and numbers of calls."""
     named = [f"{_tool_word(one_line(name, 60))} ({figure(calls)})" for name, calls in tools[:LISTED]]
     more = [f"{figure(len(tools) - LISTED)} more by their beginning"] if len(tools) > LISTED else []
     words = ", ".join((*named, *more)) or "none is called"
@@ -74,7 +74,7 @@ def about(tools: Sequence[tuple[str, int]]) -> str:
 
 
 def typed_as(chosen: Filter) -> str:
-    """The words that `read` makes this filter of."""
+    """Words from which `read` makes this filter."""
     words = (
         chosen.role,
         WORDS[chosen.fate] if chosen.fate else "",
@@ -87,8 +87,8 @@ def typed_as(chosen: Filter) -> str:
 
 
 def read(typed: str, tools: Sequence[str]) -> Filter:
-    """The filter that some words mean. A tool is named in full, or by its beginning where only one begins so. Raises
-    BadInput for a word that means nothing here."""
+    """Parse words into a filter. A tool is named in full, or by a beginning that only one has. Raises BadInput for an
+    unknown word."""
     found = Filter()
     for word in typed.split():
         low = word.casefold()
@@ -117,11 +117,11 @@ def _tokens(typed: str) -> int:
 
 
 def _tool_word(name: str) -> str:
-    """The word that names a tool in a filter."""
+    """Word for a tool in a filter."""
     word = _without_spaces(name)
     low = word.casefold()
-    taken = low in (*ROLES, *_FATES, "errors", "pinned") or low.startswith((">", TOOL))
-    return TOOL + word if taken else word
+    is_ambiguous = low in (*ROLES, *_FATES, "errors", "pinned") or low.startswith((">", TOOL))
+    return TOOL + word if is_ambiguous else word
 
 
 def _without_spaces(name: str) -> str:
@@ -163,7 +163,7 @@ def matching(chosen: Filter, layout: Layout, outcome: Outcome, pins: frozenset[s
 
 
 def _roles(message: Message) -> tuple[str, ...]:
-    """The word of the role column; what the user says through a tool is the user's, too."""
+    """Word of the role column; the user's words in a tool result are the user's as well."""
     return (role_word(message), *(("user",) if message.said else ()))
 
 
@@ -179,5 +179,5 @@ def tools_at(layout: Layout, index: int) -> set[str]:
 
 
 def tools_of(messages: Sequence[Message]) -> list[tuple[str, int]]:
-    """Every tool that is called, with the number of its calls, the most used first."""
+    """Every called tool with the number of its calls, the most used first."""
     return Counter(call.name for message in messages for call in message.calls).most_common()

@@ -1,5 +1,5 @@
-"""A terminal that is gone: its window was closed, its connection broke. Nothing can be shown or typed any more. And a
-system that ends the program."""
+"""Leave the application if its terminal is gone (a closed window, a broken connection) or the system ends the
+program."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from types import FrameType
 from textual.app import App
 
 LOOK_S = 1.0
-"""How often the terminal is looked at. Not every way to lose one sends a signal."""
+"""Interval in which the terminal is polled: not every way to lose one sends a signal."""
 
 
 def leave_without_terminal(app: App[None]) -> None:
-    """Have the app leave once its terminal has gone, or the system asks it to end. Does nothing where there is none to
-    lose."""
+    """Have the app exit once its terminal is gone or the system asks it to end. Does nothing if there is no
+    terminal."""
     if app.is_headless or not hasattr(select, "poll") or sys.__stdin__ is None:
         return
     terminal = select.poll()
     terminal.register(sys.__stdin__.fileno(), 0)
 
     def look() -> None:
-        if terminal.poll(0):  # asked for no event, it tells of a hang-up alone
+        if terminal.poll(0):  # registered for no event, it reports a hang-up only
             app.exit()
 
-    for told in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
-        asyncio.get_running_loop().add_signal_handler(told, app.exit)
+    for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
+        asyncio.get_running_loop().add_signal_handler(number, app.exit)
     resume_only_what_was_stopped()
     app.set_interval(LOOK_S, look)
 
 
 def resume_only_what_was_stopped() -> None:
-    """A terminal that hangs up tells its program to continue, too (in Linux, whether it was stopped or not). Then
-    Textual would read keys in a second thread, and the first one, which nobody ends, go on reading nothing for ever."""
+    """Ignore SIGCONT unless the program was stopped. Linux sends it when a terminal hangs up; Textual would then read
+    keys in a second thread, and the first would never end."""
     stop, resume = signal.getsignal(signal.SIGTSTP), signal.getsignal(signal.SIGCONT)
     if not callable(stop) or not callable(resume):
         return

@@ -21,14 +21,15 @@ Cells = list[tuple[str, str]]
 
 
 class Headline(Struct, frozen=True):
-    """`verdict` is "" until it is known. `plans` say the same of the plan, the longest first."""
+    """Texts of both sentences. `verdict` is "" until it is known. `plans` are wordings of the plan, the longest
+    first."""
 
     verdict: str = ""
     plans: tuple[str, ...] = ()
 
 
 def plans_of(bench: Bench, found: Assessment | None) -> tuple[str, ...]:
-    """What a compaction does, or did: sizes, then what it keeps, loses and costs; the longest first."""
+    """Wordings of what the compaction does or did, the longest first: sizes, facts kept and lost, cost."""
     outcome, before = bench.outcome, bench.plan.before.tokens
     if outcome.status == "unchanged":
         return (f"Nothing to compact: {outcome.reason}",)
@@ -42,11 +43,11 @@ def plans_of(bench: Bench, found: Assessment | None) -> tuple[str, ...]:
         return f"{whole} {verdict(outcome.status, outcome.reason).capitalize()}", whole
     if found is None:
         return (whole,)
-    *kept, paid = found.receipt
-    told = f"{whole} {_sentence(', '.join(kept))}" if kept else whole
+    *facts, cost = found.receipt
+    with_facts = f"{whole} {_sentence(', '.join(facts))}" if facts else whole
     brief = [f"{done}: {sizes}", *found.brief_receipt]
     shorter = (" · ".join(brief[:count]) for count in range(len(brief), 0, -1))
-    return f"{told} {_sentence(paid)}", f"{told} {_sentence(paid.split(', ')[0])}", *shorter
+    return f"{with_facts} {_sentence(cost)}", f"{with_facts} {_sentence(cost.split(', ')[0])}", *shorter
 
 
 def _sentence(words: str) -> str:
@@ -54,26 +55,26 @@ def _sentence(words: str) -> str:
 
 
 VERDICT, PLAN = 2, 2
-"""Lines of each sentence at most."""
+"""Most lines of each sentence."""
 
 HINT = 9
-"""Cells at the right for the key that goes with a sentence."""
+"""Cells at the right for the key of a sentence."""
 
 ROOMY, TALL = 110, 30
 """Columns from which keys are named, and lines from which the plan may have a second line on fewer columns."""
 
 
 def height_of(headline: Headline, width: int, lines: int) -> int:
-    """Lines that both sentences take on a screen of `lines` lines; only the plan has room on less than 20."""
+    """Lines of both sentences on a screen of `lines` lines; below 20 lines only the plan is shown."""
     if lines < 20:
         return 1
     verdict = len(wrapped(headline.verdict, _room(width), VERDICT)) or 1
     return verdict + (PLAN if width < ROOMY and lines >= TALL else 1)
 
 
-@lru_cache(maxsize=4)  # asked for each line that is drawn, and secrets are looked for in every sentence
+@lru_cache(maxsize=4)  # called for each line that is drawn, and masks secrets in every sentence
 def headline_cells(headline: Headline, width: int, height: int) -> list[Cells]:
-    """Both sentences in `height` lines; what has no room ends with `…`."""
+    """Both sentences in `height` lines; a cut one ends with `…`."""
     room = _room(width)
     verdict = wrapped(headline.verdict, room, min(VERDICT, height - 1)) if height > 1 else []
     verdict = verdict or [""] * (height > 1)
@@ -99,8 +100,8 @@ def _hinted(lines: Sequence[str], style: str, key: str, words: str, room: int, w
 
 
 def wrapped(text: str, width: int, most: int) -> list[str]:
-    """`text` in lines of at most `width` cells, broken between words and not within a figure; at most `most` lines, of
-    which the last ends with `…` where more follows."""
+    """Lines of `text`, each at most `width` cells, broken between words and not within a figure; the last of `most`
+    lines ends with `…` if more follows."""
     lines = broken(plain(text), width).split("\n")
     if not text or most < 1:
         return []

@@ -1,4 +1,4 @@
-"""Undo and redo: the list of the benches that were."""
+"""Undo and redo: benches before and after the present one."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from workbench.bench import Bench, steps
 from workbench.compaction.layout import Layout
 
 LIMIT = 500
-"""How many steps can be undone. A step shares everything but what it changed, so it costs a few hundred bytes."""
+"""Most steps that can be undone. A step shares unchanged data, so it costs a few hundred bytes."""
 
 PLANNED = 20
-"""How many of them keep their plan, which may hold a megabyte, so that undoing them is drawn at once."""
+"""Number of past benches that keep their plan, which may hold a megabyte, so that undoing them is drawn at once."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,12 @@ class History:
     key: str = ""
 
     def then(self, bench: Bench, key: str = "") -> History:
-        """After a change to `bench`; what was undone before it is gone."""
+        """Add a step to `bench`; undone steps are discarded."""
         if key and key == self.key:
             return replace(self, present=bench, future=())
         past = (*self.past, self.present)[-LIMIT:]
         if len(past) > PLANNED:
-            forgotten = replace(past[-PLANNED - 1])  # a copy has what was given, not what was made of it
+            forgotten = replace(past[-PLANNED - 1])  # a copy has the fields, not the computed plan
             past = (*past[: -PLANNED - 1], forgotten, *past[-PLANNED:])
         return History(bench, past, (), key)
 
@@ -46,7 +46,7 @@ class History:
         return History(self.future[0], (*self.past, self.present), self.future[1:])
 
     def relaid(self, epoch: int, layout: Layout) -> History:
-        """The same steps with the token figures of `layout` wherever they stand in `epoch`."""
+        """History with the token figures of `layout` in every bench of `epoch`."""
 
         def fresh(bench: Bench) -> Bench:
             return steps.with_layout(bench, layout) if bench.epoch == epoch else bench
@@ -54,7 +54,7 @@ class History:
         return self.everywhere(fresh)
 
     def everywhere(self, change: Callable[[Bench], Bench]) -> History:
-        """The same steps, each bench changed in a way that is no step of its own."""
+        """History with `change` applied to every bench; not a step of its own."""
         return replace(
             self,
             present=change(self.present),

@@ -1,6 +1,6 @@
-"""What the screen itself remembers from one start to the next: recent files and the theme.
+"""State that the screen saves between starts: recent files and the theme.
 
-Plain JSON by the standard library: it is read before the first picture, when nothing else is imported yet.
+Plain JSON from the standard library: it is read before the first screen is drawn, when nothing else is imported.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 FILE = "home.json"
 
 RECENT = 50
-"""How many files are remembered."""
+"""Most recent files that are saved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """A file that was opened, and when, in seconds since the epoch."""
+    """A file that was opened, and when, in seconds since 1970."""
 
     path: str
     title: str
@@ -34,7 +34,7 @@ class Home:
 
 
 def read_home(folder: Path) -> Home:
-    """What was remembered in `folder`; where its file is missing or damaged, as if nothing had been."""
+    """Saved state in `folder`; empty if its file is missing or damaged."""
     try:
         return _home(json.loads((folder / FILE).read_bytes()))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
@@ -47,8 +47,8 @@ def _home(value: dict[str, Any]) -> Home:
 
 
 def write_home(folder: Path, change: Callable[[Home], Home]) -> None:
-    """Change what is remembered in `folder`, whole or not at all: other programs that are open keep what they wrote.
-    Raises BadInput where that cannot be done."""
+    """Change the saved state in `folder` atomically and under a lock, so that other open programs keep theirs. Raises
+    BadInput if that fails."""
     from workbench.base.files import in_turn, make_folder, write_atomically
 
     make_folder(folder)
@@ -58,7 +58,7 @@ def write_home(folder: Path, change: Callable[[Home], Home]) -> None:
 
 
 def opened(home: Home, path: Path, title: str) -> Home:
-    """With `path` as the most recent file."""
+    """Saved state with `path` as the most recent file."""
     name = str(path.absolute())
     others = tuple(one for one in home.recents if one.path != name)
     return replace(home, recents=(Recent(name, title, time.time()), *others)[:RECENT])

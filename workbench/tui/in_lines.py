@@ -1,4 +1,4 @@
-"""What the keys of every list do: to the list, table or text that has the focus."""
+"""Keys that work in every list: search, copy and move in the list, table or text that has the focus."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def next_hit(app: App[Any], way: int) -> None:
 
 
 def copy(app: App[Any]) -> None:
-    """What the mouse has selected; without that what the list says is worth copying."""
+    """Copy the mouse selection; without one, what the list offers."""
     lines = _here(app)
     text = app.screen.get_selected_text() or (lines.copied() if lines is not None else "")
     if text:
@@ -43,7 +43,7 @@ def copy(app: App[Any]) -> None:
 
 
 async def along(app: App[Any], way: str) -> None:
-    """Move in the screen's list while something is typed above it."""
+    """Move in the screen's list while the user types above it."""
     lists = (one for one in app.screen.query(Widget) if isinstance(one, Lined) and one.display)
     if (first := next(lists, None)) is not None:
         await app.run_action(way, first)

@@ -1,6 +1,6 @@
-"""The lines of the rounds list as styled cells: pure, so that they can be read without a screen.
+"""Lines of the rounds list as styled cells. Pure.
 
-A cell is (text, style name); the list turns names into colours. A fate is named only where it differs from that of most
+A cell is (text, style name); the list turns names into colours. A fate is named only if it differs from that of most
 messages on its side of the split.
 """
 
@@ -25,9 +25,9 @@ STYLES = ("dim", "number", "bar", "split", "hit")
 
 @dataclass(frozen=True)
 class Drawn:
-    """What the list draws: the rounds of a context and what a compaction does with them.
+    """Data that the list draws: the rounds of a context and the fates of their messages.
 
-    `movable`: whether the split can be moved; `split`: what its line says.
+    `movable`: the split can be moved. `split` is the text of its line.
     """
 
     groups: Groups
@@ -38,14 +38,14 @@ class Drawn:
 
     @property
     def split_at(self) -> int | None:
-        """Index of the message above which the split is drawn; None where there is none to draw."""
+        """Index of the message above which the split is drawn; None if none is drawn."""
         above, below = self.outcome.sides
         return self.outcome.split if self.movable or above is not below else None
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Cells of each column of the list: before the words, of the words, and behind them."""
+    """Cells of each column of the list: before the words, of the words, and after them."""
 
     lead: int
     times: int
@@ -56,7 +56,7 @@ class Columns:
 
 
 def columns(width: int) -> Columns:
-    """How a line of `width` cells is divided: the words have what is left."""
+    """Widths of the columns in a line of `width` cells; the words have the rest."""
     roomy = width >= ROOMY
     times, counts = (7, 6) if roomy else (0, 0)
     bars = 4 if width < SHORT_BARS else 8 if width < LONG_BARS else 12
@@ -69,7 +69,7 @@ ROOMY, SHORT_BARS, LONG_BARS = 66, 70, 110
 
 
 def heading_cells(width: int) -> Cells:
-    """What each column holds."""
+    """Headings of the columns."""
     at = columns(width)
     time = fit("time", at.times)
     count = "msgs".rjust(at.counts) if at.counts else ""
@@ -78,7 +78,8 @@ def heading_cells(width: int) -> Cells:
 
 
 def header_cells(drawn: Drawn, row: Row, width: int, *, is_open: bool) -> Cells:
-    """A round: number, time, first words, messages, tokens, bar, and its fate where it is not that of its side."""
+    """Line of a round: number, time, first words, messages, tokens, bar, and its fate if it differs from that of its
+    side."""
     groups, layout = drawn.groups, drawn.groups.layout
     span, at = groups.spans[row.group], columns(width)
     tokens = layout.tokens[span.stop] - layout.tokens[span.start]
@@ -92,7 +93,8 @@ def header_cells(drawn: Drawn, row: Row, width: int, *, is_open: bool) -> Cells:
 
 
 def message_cells(drawn: Drawn, row: Row, width: int) -> Cells:
-    """A message of an opened round: role, first words, tokens, bar, and its fate where it is not that of its side."""
+    """Line of a message in an open round: role, first words, tokens, bar, and its fate if it differs from that of its
+    side."""
     groups, layout = drawn.groups, drawn.groups.layout
     message, at = layout.messages[row.index], columns(width)
     tokens = layout.tokens[row.index + 1] - layout.tokens[row.index]
@@ -110,8 +112,8 @@ def split_cells(drawn: Drawn, width: int) -> Cells:
 
 
 def split_words(drawn: Drawn) -> str:
-    """What the split line says: how much is summarized above it and kept below, in rounds where no other words are
-    given."""
+    """Text of the split line: how much is summarized above and kept below, in rounds unless the strategy has its own
+    text."""
     if drawn.split:
         return drawn.split
     groups, split = drawn.groups, drawn.outcome.split
@@ -134,7 +136,7 @@ def split_words(drawn: Drawn) -> str:
 def _cells(
     drawn: Drawn, span: Span, at: Columns, lead: Cells, words: str, tokens: int, fate: str, count: str = ""
 ) -> Cells:
-    """Lead, words with a fate at their end, number of messages, tokens, bar."""
+    """Cells of a line: lead, words with the fate at their end, number of messages, tokens, bar."""
     tag = f"  {fate}" if fate else ""
     return [
         *lead,
@@ -149,11 +151,11 @@ def _cells(
 _CALL_OF_A_PATH = re.compile(r"(\S+ )(\S*/\S+?)( \(\+\d+\))?")
 
 LEAST_OF_A_PATH = 8
-"""Cells in which the end of a path still tells something."""
+"""Fewest cells for the end of a path."""
 
 
 def fit_call(words: str, width: int) -> str:
-    """`words` in exactly `width` cells. Of a call's path the end is shown: the beginning is every file's."""
+    """`words` in exactly `width` cells. A call's path is cut at its beginning, which is the same for most files."""
     found = _CALL_OF_A_PATH.fullmatch(words)
     if found is None or len(words) <= width:
         return fit(words, width)
@@ -167,7 +169,7 @@ def fit_call(words: str, width: int) -> str:
 
 
 def marked(cells: Cells, query: Query) -> Cells:
-    """The line of a hit: `»` before its words, and what matches of them marked. As wide as it was."""
+    """Line of a hit, as wide as before: `»` before its words, and matches marked."""
     at = next(number for number, (_, style) in enumerate(cells) if not style)
     words = cells[at][0]
     parts: Cells = []

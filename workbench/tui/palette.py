@@ -1,5 +1,4 @@
-"""The palette: what can be done on the screen in front, found by its name, by what its help says, or by another word
-that people use for it."""
+"""The command palette: commands of the screen in front, found by name, help or synonym."""
 
 from __future__ import annotations
 
@@ -11,24 +10,23 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.types import IgnoreReturnCallbackType
 
-NAMED, TOLD, MEANT = 1.0, 0.6, 0.5
-"""What a word counts that begins one of the name, of the words beside it, of the help."""
+IN_NAME, IN_SYNONYMS, IN_HELP = 1.0, 0.6, 0.5
+"""Score of a query word that begins a word of the name, of the synonyms, of the help."""
 SCATTERED = 0.4
-"""What the letters of all that was typed count at most, found one after another in the name."""
+"""Most that the letters of a query score if they occur in the name one after another."""
 SMALL = {
     "a", "an", "and", "are", "be", "can", "do", "does", "don", "for", "get", "has", "have", "how", "i", "in", "is",
     "it", "me", "my", "of", "on", "see", "show", "so", "t", "that", "the", "there", "this", "to", "too", "use",
     "want", "was",
 }  # fmt: skip
-"""Words of a question that say nothing of what is looked for."""
+"""Words of a question that do not describe a command."""
 NOT_NOW = 0.9
-"""What a command that cannot be done now counts beside one that can."""
+"""Factor of a command that is off now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`also`: words that it is looked for by beside those of its name and its help. Where it cannot be done now
-    (`can`), running it says why."""
+    """Command of the palette. `also` are synonyms to find it by. If it is off (`can`), running it says why."""
 
     name: str
     help: str
@@ -43,12 +41,12 @@ class Command:
 
 
 def score(command: Command, query: str) -> float:
-    """How well the words of the query begin words of the command, on average, up to 1; less where some begin none,
-    and 0 where all do. Small words count where there are no others."""
+    """Match of a query with a command, from 0 to 1: the mean score of the query's words, less if some match nothing.
+    Small words count only if there are no others."""
     places = [(worth, _words(text)) for worth, text in
-              ((NAMED, command.name), (TOLD, command.also), (MEANT, command.help))]  # fmt: skip
-    asked = _words(query)
-    telling = {word for word in asked if word not in SMALL} or {*asked}
+              ((IN_NAME, command.name), (IN_SYNONYMS, command.also), (IN_HELP, command.help))]  # fmt: skip
+    typed = _words(query)
+    telling = {word for word in typed if word not in SMALL} or {*typed}
     worths = [max((worth for worth, words in places if _begins(word, words)), default=0.0) for word in telling]
     if not worths:
         return 0.0
@@ -61,7 +59,7 @@ def _words(text: str) -> list[str]:
 
 
 def _begins(word: str, words: Iterable[str]) -> bool:
-    """Whether it begins one of them; a word of more than four letters also without the ending it has here."""
+    """True if `word` begins one of `words`; a word of more than four letters also without its ending."""
     stems = tuple(_stems(word))
     return any(each.startswith(stems) for each in words)
 
@@ -75,7 +73,7 @@ def _stems(word: str) -> Iterator[str]:
 
 
 class Palette(Provider):
-    """Commands are those of the application for the screen in front."""
+    """Provider of the application's commands for the screen in front."""
 
     @property
     def commands(self) -> Iterator[Command]:

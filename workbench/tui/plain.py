@@ -1,4 +1,4 @@
-"""Text of a session made harmless for a terminal, secrets masked, and the short forms that rows and legends show."""
+"""Text of a session made safe for a terminal, secrets masked, and the short forms of rows and legends."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str, limit: int = 400) -> str:
-    """`text` on one line, harmless, white space collapsed; of a longer one the first `limit` characters, with `…`. What
-    it is told by that something there is a secret may stand `BEYOND`."""
+    """`text` on one line, printable, white space collapsed; cut to `limit` characters with `…`. `BEYOND` more
+    characters are read, so that a secret at the cut is recognised."""
     return _SPACES.sub(" ", clip(plain(clip(text, limit + BEYOND)), limit)).strip()
 
 
@@ -37,12 +37,12 @@ BEYOND = 200
 
 
 def titled(name: str, words: str) -> Text:
-    """The first line of a screen: its name, then `words`."""
+    """First line of a screen: its name, then `words`."""
     return Text.assemble((f"{name}  ", "bold"), plain(words), no_wrap=True, overflow="ellipsis")
 
 
 def fit(text: str, width: int) -> str:
-    """`text` (one harmless line) cut with `…` or padded to exactly `width` cells."""
+    """`text` (one printable line) cut with `…` or padded to exactly `width` cells."""
     if width <= 0:
         return ""
     if text.isascii():
@@ -50,16 +50,16 @@ def fit(text: str, width: int) -> str:
     size = cell_len(text)
     if size <= width:
         return text + " " * (width - size)
-    kept = _within(text, width - 1)
-    return kept + "…" + " " * (width - 1 - cell_len(kept))
+    beginning = _within(text, width - 1)
+    return beginning + "…" + " " * (width - 1 - cell_len(beginning))
 
 
 def _within(text: str, width: int) -> str:
-    """The beginning of `text` in at most `width` cells; no figure is parted from its unit."""
-    kept = text[: width + 1]
-    while cell_len(kept) > width:
-        kept = kept[:-1]
-    return text[: before_figure(text, len(kept))]
+    """Beginning of `text` in at most `width` cells; a figure is not cut from its unit."""
+    beginning = text[: width + 1]
+    while cell_len(beginning) > width:
+        beginning = beginning[:-1]
+    return text[: before_figure(text, len(beginning))]
 
 
 def broken(text: str, width: int) -> str:
@@ -79,38 +79,38 @@ def broken(text: str, width: int) -> str:
 
 
 def line_of(segments: Iterable[Segment], width: int, base: Style) -> Strip:
-    """One line of exactly `width` cells; a longer one is cut with `…`, and no figure loses its unit."""
+    """One line of exactly `width` cells; a longer one is cut with `…`, and a figure is not cut from its unit."""
     strip = Strip(segments)
-    said = strip.text.rstrip()
-    if strip.cell_length <= width or cell_len(said) <= width or width <= 0:
+    text = strip.text.rstrip()
+    if strip.cell_length <= width or cell_len(text) <= width or width <= 0:
         return strip.adjust_cell_length(width, base)
-    kept = strip.crop(0, cell_len(_within(said, width - 1)))
-    style = next((one.style for one in reversed([*kept]) if one.text.strip()), base)
-    return Strip([*kept, Segment("…", style)]).adjust_cell_length(width, base)
+    beginning = strip.crop(0, cell_len(_within(text, width - 1)))
+    style = next((one.style for one in reversed([*beginning]) if one.text.strip()), base)
+    return Strip([*beginning, Segment("…", style)]).adjust_cell_length(width, base)
 
 
 def figure(number: float) -> str:
-    """A whole number in groups of three, `161 204`, by a space at which no line is broken."""
+    """Whole number in groups of three, `161 204`, with no-break spaces."""
     return grouped(number).replace(" ", "\u00a0")
 
 
 def several(number: int, noun: str) -> str:
-    """A number and its noun: `1 message`, `12 000 messages`."""
+    """Number and noun: `1 message`, `12 000 messages`."""
     return f"{figure(number)} {plural(number, noun)}"
 
 
 def percent(share: float | None) -> str:
-    """A share as `figures.percent` has it, with a space at which no line is broken."""
+    """Share as `figures.percent` writes it, with a no-break space."""
     return figures.percent(share).replace(" ", "\u00a0")
 
 
 def change(before: float, after: float) -> str:
-    """A change as `figures.change` has it, with a space at which no line is broken."""
+    """Change as `figures.change` writes it, with a no-break space."""
     return figures.change(before, after).replace(" ", "\u00a0")
 
 
 def clock(time: float | None) -> str:
-    """Hour and minute in local time, blank where the time is not known or out of range."""
+    """Hour and minute in local time, blank if the time is unknown or out of range."""
     return shown(time, "%H:%M", None)
 
 
@@ -118,7 +118,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 def bar(share: float, width: int) -> str:
-    """A bar of `share` (0..1) of `width` cells, in eighths; never empty for a share above 0."""
+    """Bar of `share` (0 to 1) in `width` cells, in eighths; never empty for a share above 0."""
     eighths = round(min(1.0, max(0.0, share)) * width * 8)
     if share > 0:
         eighths = max(1, eighths)
@@ -130,8 +130,8 @@ _STEPS = "▁▂▃▄▅▆▇█"
 
 
 def spark(values: Sequence[int], width: int, top: int) -> str:
-    """What values come to over time, `width` cells at most, `top` as the highest step: of several in a cell the last,
-    so that a fall stays one."""
+    """Values over time in at most `width` cells, `top` as the highest step. Of several values in a cell the last is
+    shown, so that a fall stays visible."""
     if not values:
         return ""
     cells = min(width, len(values))

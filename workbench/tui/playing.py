@@ -1,4 +1,4 @@
-"""A story first, and then, if the person wants, its session on the bench."""
+"""A demo first, and then, if the user wants, its session on the bench."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from workbench.tui.screens.play import PlayScreen
 
 
 class PlayApp(WorkbenchApp):
-    """`rehearses` is the name of a prepared answer that a run of the bench plays, "" for none."""
+    """Application that begins with a demo. `rehearses` is the recorded answer that a run of the bench plays back, ""
+    for none."""
 
     def __init__(self, story: Story, source: Path, *, rehearses: str = "", **how: Any) -> None:
         super().__init__(source, **how)

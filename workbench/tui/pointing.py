@@ -1,4 +1,4 @@
-"""What of the two bars the pointer rests on, and what it can take hold of. Pure."""
+"""The part of the two bars under the pointer, and the marks that can be dragged. Pure."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ ABOUT = {
     "current input": "the request being worked on",
     "recap": "the newest messages, repeated",
 }
-"""What each layer is, for the pointer."""
+"""Explanation of each layer, for the tooltip."""
 
 
 def pointed(budget: Budget, width: int, x: int, y: int) -> str:
-    """What the pointer rests on, in a sentence: a layer of either bar, a mark, or what is free; "" elsewhere."""
+    """Tooltip at a cell: a layer of either bar, a mark, or free space; "" elsewhere."""
     inner, cell = inner_cells(width), x - LABEL
     if y > 1 or not 0 <= cell < inner or (y == 1 and not budget.after_layers):
         return ""
@@ -47,8 +47,8 @@ def pointed(budget: Budget, width: int, x: int, y: int) -> str:
 
 @dataclass(frozen=True)
 class Grip:
-    """What on the bars can be dragged, in which cell: the mark of the trigger of that number, or the end of the head
-    where it is None. `per_token` is what of the trigger's unit a token of the bar stands for, beyond `base` tokens."""
+    """Draggable mark in a cell: trigger `number`, or the end of the head if None. A token of the bar beyond `base`
+    tokens is `per_token` of the trigger's unit."""
 
     cell: int
     number: int | None
@@ -56,12 +56,12 @@ class Grip:
     base: int = 0
 
     def limit(self, tokens: int) -> float:
-        """The trigger's limit, in its unit, where its mark stands at so many tokens."""
+        """Trigger's limit, in its unit, with the mark at `tokens`."""
         return max(0.0, (tokens - self.base) * self.per_token)
 
 
 def grips(budget: Budget, inner: int) -> list[Grip]:
-    """What can be dragged on a bar of `inner` cells."""
+    """Draggable marks on a bar of `inner` cells."""
     found = []
     history = max(1, budget.before.tokens - budget.overhead)
     for number, trigger in enumerate(budget.triggers):

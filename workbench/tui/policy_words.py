@@ -1,4 +1,4 @@
-"""What the policy panel says of triggers, split and fields: words without a widget."""
+"""Texts of triggers, split and settings, without a widget."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from workbench.tui.rows import WORDS
 
 
 def trigger_words(trigger: Trigger) -> str:
-    """A trigger as commands name it, after the sign that it fires: `✔ trigger 50 000 characters (history): now …`."""
+    """Trigger as commands print it, after a sign that it fires: `✔ trigger 50 000 characters (history): now …`."""
     return f"{'✔' if trigger.fires else '·'} {unbroken(str(trigger))}"
 
 
 def split_words(bench: Bench) -> str:
-    """The split in the strategy's own units, `120 exchanges summarized above · 12 exchanges kept below`, or why there
-    is none."""
+    """Split in the strategy's own units, `120 exchanges summarized above · 12 exchanges kept below`, or why there is
+    none."""
     if bench.outcome.status == "unchanged":
         return f"Nothing to compact: {bench.outcome.reason}"
     if not bench.strategy.movable:
@@ -35,7 +35,7 @@ NO_SPLIT = "This strategy has no adjustable split."
 
 
 def split_line(bench: Bench) -> str:
-    """What the line in the list says, in the strategy's own units; "" where it has none to move."""
+    """Text of the split line in the list, in the strategy's own units; "" if there is no split to move."""
     if not bench.strategy.movable:
         return ""
     unit, (head, tail) = bench.strategy.unit, _units(bench)
@@ -48,14 +48,14 @@ def split_line(bench: Bench) -> str:
 
 
 def _units(bench: Bench) -> tuple[int, int]:
-    """How many of the strategy's units lie above the split, and how many below."""
+    """Number of the strategy's units above and below the split."""
     starts = bench.context.unit_starts(bench.strategy.unit)
     head = bisect_left(starts, bench.outcome.split)
     return head, len(starts) - head
 
 
 def unmovable_words(bench: Bench) -> str:
-    """Why the keys of the split do nothing now, "" where they do."""
+    """Reason why the split's keys are off, "" if they are on."""
     if not bench.messages:
         return "This epoch has no messages, so there is nothing to split."
     if not bench.strategy.movable:
@@ -64,8 +64,8 @@ def unmovable_words(bench: Bench) -> str:
 
 
 def help_words(field: Setting, preset_value: object = None, *, differs: bool = False, source: str = "default") -> str:
-    """What a field means, what it takes, its default, where it counts, where its value comes from, and what stands
-    there where it was changed. `source` is that of `Preset.source_of`."""
+    """Help of a setting: its meaning, allowed values, default, condition, source, and the preset's value if it differs.
+    `source` is that of `Preset.source_of`."""
     facts = [f"allowed: {allowed}"] if (allowed := allowed_words(field)) else []
     if field.choices:
         facts.append(f"one of {', '.join(_with_id(field, one) for one in field.choices)}")
@@ -84,7 +84,7 @@ def help_words(field: Setting, preset_value: object = None, *, differs: bool = F
 
 
 def _with_id(field: Setting, choice: str) -> str:
-    """A choice as the form calls it, and in brackets as files do."""
+    """Choice as the form names it, with its id in brackets."""
     words = choice_of(field.path[-1], choice)
     return words if words == choice else f"{words} ({choice})"
 

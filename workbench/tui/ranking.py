@@ -1,5 +1,5 @@
-"""A comparison as a ranking: a row for each variant, its figures on one denominator, the best and the worst marked.
-Pure: how a row is drawn and ordered, without a screen."""
+"""A comparison as a ranking: a row for each variant, figures on one denominator, the best and the worst marked.
+Pure."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ BAR, SPARK = 6, 24
 """Cells of a bar, and of the context over the session."""
 
 BEST, WORST = "▲", "▼"
-"""Behind the best and the worst figure of a column."""
+"""Marks of the best and the worst figure of a column."""
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A row: one variant by its name. Facts are shown when they `are_known`; `sent` are the tokens of every call of the
-    session when it is simulated under the variant, empty until that is known.
+    """Row of the ranking: one variant. Facts are shown if `are_known`; `sent` are the tokens of every call of the
+    session simulated under the variant, empty until that is known.
 
-    `variant` is None for the agent's own compaction, `played` until the session is simulated, `ran` where no model was
-    asked."""
+    `variant` is None for the agent's own compaction, `played` until the session is simulated, `ran` if no model was
+    used.
+    """
 
     name: str
     found: Assessment
@@ -70,7 +71,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Head:
-    """A column of the ranking: what it is ordered by, None for what is not known; whether `less` is better."""
+    """Column of the ranking. `value` is its sort key, None if unknown; `less` is better if set."""
 
     title: str
     value: Callable[[Ranked], float | None]
@@ -87,13 +88,13 @@ def _share(of: Callable[[Ranked], float | None]) -> Callable[[Ranked], str]:
 
 
 def _rules(one: Ranked) -> float | None:
-    kept = one.held.rules_kept if one.held else None
-    return kept[0] / kept[1] if kept and kept[1] else None
+    counts = one.held.rules_kept if one.held else None
+    return counts[0] / counts[1] if counts and counts[1] else None
 
 
 def _rules_words(one: Ranked) -> str:
-    kept = one.held.rules_kept if one.held else None
-    return f"{kept[0]}/{kept[1]}" if kept and kept[1] else "–" if kept else ""
+    counts = one.held.rules_kept if one.held else None
+    return f"{counts[0]}/{counts[1]}" if counts and counts[1] else "–" if counts else ""
 
 
 def _held(one: Ranked) -> float | None:
@@ -110,7 +111,7 @@ def _after_words(one: Ranked) -> str:
 
 
 def _paid_back(one: Ranked) -> float | None:
-    """Calls; a never is more than any number of them."""
+    """Calls until the summary is paid back; infinite for never."""
     if one.outcome.status == "unchanged":
         return None
     after = one.found.pays_off_after
@@ -122,7 +123,7 @@ def _paid_back_words(one: Ranked) -> str:
 
 
 def _cost(one: Ranked) -> float | None:
-    """What was billed where a model was asked, else the estimate."""
+    """Billed cost of a run with a model, else the estimate."""
     billed = one.found.billed.dollars if one.found.billed and one.found.rates.known else None
     return one.found.summary_cost if billed is None else billed
 
@@ -151,10 +152,10 @@ def _checks_words(one: Ranked) -> str:
 
 
 FIT = "fit"
-"""The column of the ranking by what fits, then by what is kept, then by cost."""
+"""Title of the column that ranks by fit, then facts kept, then cost."""
 
 SESSION = "session"
-"""The cost of all prompts and summaries when the session is simulated under the variant."""
+"""Title of the cost of all prompts and summaries of the simulated session."""
 
 FIT_CELLS: dict[Fit, tuple[str, str]] = {
     "fits": ("✔", "green"),
@@ -178,26 +179,26 @@ HEADS = {
         Head(SESSION, _session_cost, _session_cost_words, less=True),
     )
 }
-"""By their titles, in their order."""
+"""Columns by title, in their order."""
 
 FIRST = FIT
-"""What a ranking is ordered by at first."""
+"""Column that sorts a ranking at first."""
 
 
 def heads_of(*, goes_on: bool) -> tuple[str, ...]:
-    """The columns; what was needed later has one only where the session goes on after the context."""
+    """Titles of the columns; "needed" only if the session continues after the context."""
     return tuple(title for title in HEADS if title != "needed" or goes_on)
 
 
 def value_of(one: Ranked, title: str) -> float | None:
-    """What a row is ordered and marked by: nothing where it compacts nothing, for then it keeps all at no cost; over
-    the session it may compact."""
+    """Sort key of a row in a column. None for a row that compacts nothing, which would keep all at no cost, except in
+    the session's cost."""
     return None if one.outcome.status == "unchanged" and title != SESSION else HEADS[title].value(one)
 
 
 def ordered(ranked: Sequence[Ranked], title: str, *, turned: bool = False) -> list[Ranked]:
-    """The best first, or the worst where it is `turned`. In every order what is too large comes behind what fits, and
-    what is unchanged last; what is not known is last among its like. Equals keep their order."""
+    """Rows with the best first, or the worst if `turned`. Rows that are too large always come after those that fit, and
+    unchanged ones last; unknown values come last in their group. Ties keep their order."""
     groups = ([one for one in ranked if one.found.fit == fit] for fit in FIT_CELLS)
     return [one for group in groups for one in _in_order(group, title, turned=turned)]
 
@@ -215,8 +216,8 @@ def _rank(one: Ranked) -> tuple[float, ...]:
 
 
 def ends(ranked: Sequence[Ranked], title: str) -> tuple[float | None, float | None]:
-    """The best and the worst value of a column among what fits, or among all where nothing does; None for one that half
-    of these rows have: it tells nothing."""
+    """Best and worst value of a column among the rows that fit, or among all if none does. None for a value that half
+    of these rows have."""
     ranked = [one for one in ranked if one.found.fit == "fits"] or ranked
     values = [value for one in ranked if (value := value_of(one, title)) is not None]
     low, high = (min(values), max(values)) if values else (0.0, 0.0)
@@ -228,32 +229,32 @@ def ends(ranked: Sequence[Ranked], title: str) -> tuple[float | None, float | No
 
 
 def width_of(ranked: Sequence[Ranked], title: str) -> int:
-    """Cells of a column's figures, its heading and mark included."""
+    """Cells of a column's figures, heading and mark included."""
     return max(len(title), *(cell_len(HEADS[title].words(one)) for one in ranked), 0) + 2
 
 
 def room_over(ranked: Sequence[Ranked], titles: Sequence[str], watched: int, width: int) -> int:
-    """Cells that a table of `width` cells leaves for the context over the session, in `LEAST` … `MOST_OVER`."""
+    """Cells that a table of `width` cells leaves for the context over the session, from `LEAST` to `MOST_OVER`."""
     names = max((cell_len(plain(one.name)) for one in ranked), default=0)
     columns = [1, max(names, len("policy")), *(width_of(ranked, title) for title in titles), max(0, 2 * watched - 1)]
     return min(max(width - sum(each + 2 for each in columns) - 2, LEAST), MOST_OVER)
 
 
 LEAST = 8
-"""Cells of the context over the session where there is no room for it: the table is then wider than the screen, and it
-stands behind what is kept, so that it is seen."""
+"""Fewest cells of the context over the session. The table is then wider than the screen, and this column comes after
+"kept" so that it is visible."""
 
 MOST_OVER = 3 * SPARK
-"""Cells of it where there is more room than its heading needs: the saw's teeth are told apart then."""
+"""Most cells of it: the saw's teeth are distinct then."""
 
 
 BEFORE_SENT = "kept"
 WATCHED, SENT = "watched", "sent"
-"""The columns that are no figures."""
+"""Columns without figures."""
 
 
 def places(titles: Sequence[str], over: int) -> tuple[str, ...]:
-    """The columns behind the name, from left to right."""
+    """Columns after the name, from left to right."""
     at = titles.index(BEFORE_SENT) + 1 if over <= LEAST else len(titles)
     return (*titles[:at], WATCHED, SENT, *titles[at:])
 
@@ -261,8 +262,8 @@ def places(titles: Sequence[str], over: int) -> tuple[str, ...]:
 def row(
     one: Ranked, ranked: Sequence[Ranked], titles: Sequence[str], letter: str, top: int, over: int = SPARK
 ) -> Iterator[Text]:
-    """The cells of a row: its mark, its name, its figures, the state of watched rules, and the context over the
-    session, `top` tokens high and `over` cells long, in their `places`."""
+    """Cells of a row in the order of `places`: letter, name, figures, watched rules, and the context over the session,
+    `top` tokens high and `over` cells wide."""
     yield Text(letter, "bold reverse")
     yield Text(plain(one.name), "bold" if one.outcome.status != "unchanged" else "dim")
     for title in places(titles, over):
@@ -285,22 +286,22 @@ def _figure(one: Ranked, ranked: Sequence[Ranked], title: str) -> Text:
 
 
 def _pairs(one: Ranked) -> Iterator[tuple[str, str]]:
-    """The headings and cells of a variant's tables, the name and what is empty left out."""
-    made = [figures_table(one.found.bench, (one.found,))]
-    made += [by_variant([(one.name, one.held, one.needed)], goes_on=one.needed is not None)] if one.held else []
-    made += [replays_table([one.played]).without("sign", "strategy")] if one.played else []
+    """Yield the headings and non-empty cells of a variant's tables, without its name."""
+    tables = [figures_table(one.found.bench, (one.found,))]
+    tables += [by_variant([(one.name, one.held, one.needed)], goes_on=one.needed is not None)] if one.held else []
+    tables += [replays_table([one.played]).without("sign", "strategy")] if one.played else []
     if one.found.billed:
         yield "billed", str(one.found.billed)
-    for table in made:
-        told = zip(table.heads, table.columns, table.cells(table.rows[0]), strict=True)
-        for head, column, cell in islice(told, 1, None):
+    for table in tables:
+        cells = zip(table.heads, table.columns, table.cells(table.rows[0]), strict=True)
+        for head, column, cell in islice(cells, 1, None):
             if cell:
                 yield head, f"{plain(cell)}{' tokens' if column.kind == 'tokens' else ''}"
 
 
 def details(one: Ranked, width: int, height: int) -> Text:
-    """All else that is known of a row, pair by pair in as many columns as there is room for; in the lines that are left
-    what it loses, the gravest first, and how what it writes begins."""
+    """All other figures of a row in as many columns as fit; in the remaining lines its losses, the gravest first, and
+    the beginning of its summary."""
     pairs = list(_pairs(one))
     columns = max(1, width // EACH)
     notes = (one.found.fit_words if one.found.fit != "fits" else "", one.found.language_note)
@@ -319,12 +320,11 @@ def details(one: Ranked, width: int, height: int) -> Text:
 
 
 FEWEST, MOST = 4, 16
-"""Lines of what is lost, or written, with its heading and the empty line above it: fewer are not worth these, and what
-is lost has no more."""
+"""Fewest and most lines of losses or summary, with heading and empty line."""
 
 
 def _trouble(one: Ranked, width: int, room: int) -> list[Text]:
-    """Calls of a model that failed, and claims of its summary that the messages do not have."""
+    """Failed calls of a model, and claims of its summary that are not in the messages."""
     failed = [str(each) for each in one.ran.failures] if one.ran else []
     blocks = [each.about_block for each in one.ran.run.answers if isinstance(each, ServerSummary)] if one.ran else []
     ground = one.found.grounding if one.ran else None
@@ -353,9 +353,9 @@ def _lacking(one: Ranked, width: int, room: int) -> list[Text]:
 
 def _written(one: Ranked, width: int, room: int) -> list[Text]:
     texts = [one.ran.draft] if one.ran else [message.text for message in new_messages(one.outcome)]
-    said = (line for each in texts for line in each.splitlines())
+    written = (line for each in texts for line in each.splitlines())
     most = min(room, MOST if one.ran else room) - 2
-    lines = [Text(fit(one_line(line), width).rstrip()) for line in islice(filter(str.strip, said), most)]
+    lines = [Text(fit(one_line(line), width).rstrip()) for line in islice(filter(str.strip, written), most)]
     return [Text(), Text("what it writes begins", "bold"), *lines] if lines else []
 
 

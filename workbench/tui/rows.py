@@ -1,7 +1,7 @@
-"""The rounds of a context as rows: which message stands on which line, without an object per line.
+"""The rounds of a context as rows: the message of each line, without an object per line.
 
-Rows are computed from prefix sums when asked for, so that opening a round of 60 000 messages or moving the split costs
-the number of rounds, not of messages.
+Rows are computed from prefix sums on demand, so that opening a round of 60 000 messages or moving the split is
+O(rounds), not O(messages).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from workbench.tui.plain import figure, one_line, several
 
 
 class Groups:
-    """A layout's rounds with what stands before and after them, and the sums their header lines show."""
+    """Rounds of a layout with the messages before and after them, and the sums of their header lines."""
 
     def __init__(self, layout: Layout) -> None:
         rounds, tokens = layout.shape.rounds, layout.tokens
@@ -42,7 +42,7 @@ class Groups:
         return len(self.spans)
 
     def label(self, group: int) -> str:
-        """What the number column shows: the round's number, `pre` or `now`."""
+        """Label in the number column: the round's number, `pre` or `now`."""
         if self.has_preamble and group == 0:
             return "pre"
         if self.has_input and group == len(self.spans) - 1:
@@ -50,18 +50,18 @@ class Groups:
         return str(group + (0 if self.has_preamble else 1))
 
     def words(self, index: int) -> str:
-        """What message `index` is about, found once: its line is drawn after every change of plan."""
+        """First words of message `index`, cached: its line is drawn after every change of plan."""
         known = self._words.get(index)
         if known is None:
             known = self._words[index] = first_words(self.layout.messages[index])
         return known
 
     def basis_of(self, span: Span) -> Basis:
-        """On what a span's token figure stands: exact where bills close it at both ends."""
+        """Basis of a span's token figure: exact if recorded usage is known at both ends."""
         return span_basis(self.layout.sizes, self.layout.billed, span.start, span.stop)
 
     def group_of(self, index: int) -> int:
-        """The group that holds message `index`."""
+        """Group that holds message `index`."""
         return max(0, bisect_right(self.starts, index) - 1)
 
 
@@ -74,16 +74,16 @@ def _groups_of(shape: Shape) -> tuple[Span, ...]:
 
 @per_shape
 def _words_of(shape: Shape) -> dict[int, str]:
-    """The words of those messages whose lines were drawn."""
+    """Cache of first words by message index."""
     return {}
 
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Which rounds and which of their messages are listed, and in which order; made by `arranged`.
+    """Rounds and messages that are listed, in order; made by `arranged`.
 
-    `members` are message indexes as listed, `starts` where each listed round's begin among them (one entry more than
-    rounds), `place` the position of each listed round.
+    `members` are message indexes as listed, `starts` the first member of each listed round (one entry more than
+    rounds), `place` the position of each listed round, `hidden` the number of messages that are not listed.
     """
 
     order: Sequence[int]
@@ -95,9 +95,9 @@ class Arrangement:
 
 
 def arranged(groups: Groups, shown: Sequence[int] | None, *, by_size: bool) -> Arrangement:
-    """Only the messages `shown` (indexes in order, None for all) with their rounds; by size or by time.
+    """Arrangement of the messages `shown` (indexes in order, None for all) with their rounds; by size or by time.
 
-    O(messages): for 60 000 of them make it off the event loop.
+    O(messages): for 60 000 of them, call it off the event loop.
     """
     sizes, tokens = groups.layout.sizes.tokens, groups.layout.tokens
     listed: list[tuple[int, Sequence[int]]] = []
@@ -121,8 +121,8 @@ def arranged(groups: Groups, shown: Sequence[int] | None, *, by_size: bool) -> A
 
 
 class Row(Struct, frozen=True):
-    """One line of the list. `index` is its message, for a round's header its first, for the split the tail's first.
-    `last`: the last of its round's messages that are listed."""
+    """Line of the list. `index` is its message; for a round's header its first message, for the split the first one
+    after it. `last`: the last listed message of its round."""
 
     kind: Literal["header", "message", "split"]
     group: int
@@ -131,8 +131,8 @@ class Row(Struct, frozen=True):
 
 
 class Rows:
-    """The lines of the list for one state of it: which rounds are open, before which message the split lies, and what
-    is listed (None: everything in order). By size there is no split to draw."""
+    """Lines of the list for the open rounds, the split before message `split`, and an arrangement (None: everything in
+    order). By size there is no split."""
 
     def __init__(
         self, groups: Groups, opened: frozenset[int], split: int | None, arrangement: Arrangement | None = None
@@ -165,8 +165,8 @@ class Rows:
         return Row("message", group, self._index_at(position, offset - 1), line + 1 == self._tops[position + 1])
 
     def line_of(self, index: int, *, header: bool) -> int:
-        """The line of message `index`, or of its round's header when asked for or when the round is closed. The
-        nearest line where the message is not listed."""
+        """Line of message `index`, or of its round's header with `header` or if the round is closed. The nearest line
+        if the message is not listed."""
         if not self.order:
             return 0
         group = self.groups.group_of(index)
@@ -177,12 +177,12 @@ class Rows:
         return line + (self._split_row is not None and line >= self._split_row)
 
     def round_line(self, group: int, by: int) -> int:
-        """The line of the header `by` listed rounds after that of `group`."""
+        """Line of the header `by` listed rounds after that of `group`."""
         position = max(0, min(self._position(group) + by, len(self.order) - 1))
         return self.line_of(self.groups.spans[self.order[position]].start, header=True)
 
     def lists(self, index: int) -> bool:
-        """Whether message `index` is among what is listed, in an open round or a closed one."""
+        """True if message `index` is listed, in an open or a closed round."""
         arrangement = self.arrangement
         if arrangement is None:
             return 0 <= index < len(self.groups.layout.messages)
@@ -206,7 +206,7 @@ class Rows:
         return self.arrangement.members[self.arrangement.starts[position] + offset]
 
     def _position(self, group: int) -> int:
-        """Where a round stands in the list, or the one after it in time that is listed, or the last."""
+        """Position of a round in the list; of the next listed one in time if it is not listed, else of the last."""
         arrangement = self.arrangement
         if arrangement is None:
             return group
@@ -216,7 +216,8 @@ class Rows:
         return arrangement.place[min(later, default=max(arrangement.order))]
 
     def _offset(self, position: int, index: int) -> int:
-        """Which of a round's listed messages `index` is, or the next in time that is listed, or the last."""
+        """Position of `index` among a round's listed messages; of the next in time if it is not listed, else of the
+        last."""
         members = self._members(position)
         if index in members:
             return members.index(index)
@@ -245,12 +246,12 @@ WORDS = {
     Fate.ABRIDGED: "abridged",
     Fate.DROPPED: "dropped",
 }
-"""The name of each fate on the screen."""
+"""Name of each fate on the screen."""
 
 
 def group_fate(outcome: Outcome, span: Span) -> str:
-    """How the fates of a round's messages differ from those of its side of the split: "" where they do not, else
-    `● pinned`, or `● 2 pinned` where only some do. Looks at 200 fate spans at most."""
+    """Fates of a round's messages that differ from those of its side of the split: "" for none, else `● pinned`, or `●
+    2 pinned` if only some differ. Reads 200 fate spans at most."""
     usual = outcome.side_of(span.start)
     counts: dict[Fate, int] = {}
     at = span.start
@@ -269,13 +270,13 @@ def group_fate(outcome: Outcome, span: Span) -> str:
 
 
 def message_fate(outcome: Outcome, index: int) -> str:
-    """The fate of a message, "" where it is that of its side of the split."""
+    """Fate of a message, "" if it is that of its side of the split."""
     fate = outcome.fate_at(index).fate
     return "" if fate is outcome.side_of(index) else f"{fate.glyph} {WORDS[fate]}"
 
 
 def role_word(message: Message) -> str:
-    """Who speaks, in at most seven letters."""
+    """Role of a message in at most seven letters."""
     if message.kind == "summary":
         return "summary"
     if message.kind == "meta":
@@ -286,13 +287,13 @@ def role_word(message: Message) -> str:
 
 
 def first_words(message: Message) -> str:
-    """What a message is about, on one harmless line: the person's own words, its text, its call, or the size and
-    beginning of its result."""
+    """Subject of a message on one printable line: the user's own words, its text, its call, or the size and beginning
+    of its result."""
     if calls := message.calls:
         first = f"{one_line(calls[0].name, 60)} {call_words(calls[0])}".rstrip()
         return first if len(calls) == 1 else f"{first} (+{len(calls) - 1})"
-    if said := untagged(message.said.strip()):
-        return one_line(said) if message.starts_round else f"✎ {one_line(said)}"
+    if words := untagged(message.said.strip()):
+        return one_line(words) if message.starts_round else f"✎ {one_line(words)}"
     for block in message.blocks:
         match block:
             case Text(text) if text.strip():
@@ -323,7 +324,7 @@ _TELLING = ("file_path", "path", "filePath", "command", "cmd", "pattern", "query
 
 
 def call_words(call: ToolUse) -> str:
-    """The one argument of a call that says most."""
+    """Most telling argument of a call."""
     if isinstance(call.input, str):
         return one_line(call.input, 200)
     for key in _TELLING:

@@ -1,4 +1,4 @@
-"""Rules of the context on the bench: where each stands, what a pin of it costs, and its state before and after."""
+"""Rules of the context on the bench: the message of each, the cost of a pin, and its state before and after."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from workbench.compaction.outcome import Outcome
 
 MOST_OFFERED = 500
-"""Sentences that are listed of one message."""
+"""Most sentences that are listed of one message."""
 
 MOST_ASKED = 50
-"""Requests that are listed where the session has no rule, the newest first."""
+"""Most requests that are listed if the session has no rule, the newest first."""
 
 _LEAST_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A sentence of the list. `kind` is the kind of rule, or where else the sentence is from; `index` the message that
-    says it, None for one that no message says; `tokens` the cost of pinning that message. `replaced_by` is the number
-    of the message with a newer rule in its place. `is_found`: the session's own rules, not only a sentence of it."""
+    """Sentence in the list of rules. `kind` is the kind of rule, or the source of another sentence; `index` is the
+    message that states it, None if none does; `tokens` is the cost of pinning that message. `replaced_by` is the number
+    of the message with a newer rule. `is_found`: a rule of the session, not just a sentence of it."""
 
     sentence: str
     kind: str = ""
@@ -40,17 +40,17 @@ class Rule:
     replaced_by: int | None = None
     is_found: bool = False
     is_suggested: bool = False
-    """True if pinning all of them pins this one: it is in force, and its message is short or marked with <Pin>."""
+    """True if pinning all rules pins this one: it is in force, and its message is short or marked with <Pin>."""
 
     @property
     def is_in_force(self) -> bool:
-        """True for a rule of the session that no later word replaced, as the bench counts them; an answer is none."""
+        """True for a rule of the session that no later message replaced; an answer is not a rule."""
         return self.is_found and self.kind != ANSWER and self.replaced_by is None
 
 
 def rules_of(bench: Bench, index: int, own: Sequence[str] = ()) -> tuple[Rule, ...]:
-    """Return the rules, each sentence once: watched sentences and those in `own`; rules in force in message `index`,
-    then what else the user asks there; rules of other messages, or without any the newest requests; sentences of the
+    """Rules with each sentence once: watched sentences and those in `own`; rules in force in message `index`, then the
+    user's other sentences there; rules of other messages, or the newest requests if there are none; sentences of the
     agent, of a tool or of pasted text in the message; last the replaced rules. O(messages)."""
     context, shape = bench.context, bench.layout.shape
     numbers = {message.id: at + 1 for at, message in enumerate(shape.messages)}
@@ -64,18 +64,18 @@ def rules_of(bench: Bench, index: int, own: Sequence[str] = ()) -> tuple[Rule, .
         at = place(sentence, shape)
         return known.get(sentence, Rule(sentence, "your own", at, cost(at)))
 
-    def said(sentences: Sequence[str], kind: str) -> list[Rule]:
+    def of_message(sentences: Sequence[str], kind: str) -> list[Rule]:
         return [known.get(one, Rule(one, kind, index, cost(index))) for one in sentences]
 
     in_force = [rule for rule in found if rule.replaced_by is None]
     here = [rule for rule in in_force if rule.index == index]
     elsewhere = [rule for rule in in_force if rule.index != index]
     message = shape.masked_at(index) if index < len(shape.messages) else None
-    others = said(said_in(message), "") if message else []
-    asked = [] if in_force else [Rule(one, "a request", at, cost(at)) for at, one in _asked(shape)]
-    given = said(given_in(message), "from a tool") if message else []
+    others = of_message(said_in(message), "") if message else []
+    requests = [] if in_force else [Rule(one, "a request", at, cost(at)) for at, one in _asked(shape)]
+    results = of_message(given_in(message), "from a tool") if message else []
     is_users = message is not None and message.said and not hands_over(message.said)
-    ordered = (here, others, elsewhere, asked, given) if is_users else (here, elsewhere, asked, others, given)
+    ordered = (here, others, elsewhere, requests, results) if is_users else (here, elsewhere, requests, others, results)
     replaced = [rule for rule in found if rule.replaced_by is not None]
     listed: dict[str, Rule] = {}
     for rule in chain(map(written, dict.fromkeys((*bench.watched, *own))), *ordered, replaced):
@@ -89,14 +89,14 @@ def _found(pin: SuggestedPin, numbers: dict[str, int]) -> Rule:
 
 
 def said_in(message: Message) -> tuple[str, ...]:
-    """Return the whole sentences of a message's text in its order, each once; no code, no single words."""
+    """Complete sentences of a message's text in order, each once; no code, no single words."""
     return tuple(dict.fromkeys(_whole(message.text)))[:MOST_OFFERED]
 
 
 def given_in(message: Message) -> tuple[str, ...]:
-    """Return the sentences in a message's tool results, which are mostly data: only those that end as sentences do."""
-    given = (one for result in message.results for one in _whole(result.text) if one.endswith(tuple(".!?。！？")))
-    return tuple(dict.fromkeys(given))[:MOST_OFFERED]
+    """Sentences in a message's tool results. These are mostly data, so only texts that end like a sentence count."""
+    found = (one for result in message.results for one in _whole(result.text) if one.endswith(tuple(".!?。！？")))
+    return tuple(dict.fromkeys(found))[:MOST_OFFERED]
 
 
 def _whole(text: str) -> Iterator[str]:
@@ -111,25 +111,25 @@ def _whole(text: str) -> Iterator[str]:
 
 
 def _asked(shape: Shape) -> Iterator[tuple[int, str]]:
-    """Request of each of the user's newest messages, with its place: the first question, else the first sentence. Last
-    those of messages that hand over text of somebody else."""
+    """Yield the request of each of the user's newest messages with its index: the first question, else the first
+    sentence. Messages that hand over somebody else's text come last."""
     messages = shape.messages
-    spoken = (at for at in reversed(range(len(messages))) if messages[at].said and not messages[at].is_summary)
+    users = (at for at in reversed(range(len(messages))) if messages[at].said and not messages[at].is_summary)
     handed: list[tuple[int, str]] = []
-    for at in islice(spoken, MOST_ASKED):
-        said = shape.masked_at(at).said
-        whole = tuple(_whole(said))
+    for at in islice(users, MOST_ASKED):
+        text = shape.masked_at(at).said
+        whole = tuple(_whole(text))
         question = next((one for one in whole if one.endswith(("?", "？"))), "")
-        if question or (whole and not hands_over(said)):
+        if question or (whole and not hands_over(text)):
             yield at, question or whole[0]
         elif whole:
             handed.append((at, whole[0]))
     yield from handed
 
 
-def hands_over(said: str) -> bool:
-    """True if a message begins with a line such as `got this feedback:`, so that the rest is somebody else's."""
-    first, _, rest = said.strip().partition("\n")
+def hands_over(text: str) -> bool:
+    """True if a message begins with a line such as `got this feedback:`: the rest is somebody else's text."""
+    first, _, rest = text.strip().partition("\n")
     return first.rstrip().endswith((":", "：")) and bool(rest.strip())
 
 
@@ -137,26 +137,26 @@ def hands_over(said: str) -> bool:
 
 
 def states(bench: Bench, sentences: Sequence[str], *, after: bool = True, again: bool = False) -> list[RuleState]:
-    """Return the state of each sentence now and, if asked for, after the bench's run (offline where there is none) and
+    """State of each sentence now, and with `after` also after the bench's run (offline if there is none); with `again`
     after a second compaction. Reads every message: not for an event loop."""
     outcome: Outcome | None = None
     try:
         outcome = (bench.result or bench.offline).outcome if after else None
-    except BadInput:  # nothing can be compacted here, which the bench says
+    except BadInput:  # nothing to compact here; the bench says so
         again = False
     return [*rule_states(replace(bench, watched=tuple(sentences)), outcome, again=again)]
 
 
 def epochs_of(bench: Bench, sentence: str) -> tuple[Passed, ...]:
-    """Return the state of a sentence before and after each compaction that the session records. Reads every message."""
+    """State of a sentence before and after each recorded compaction. Reads every message."""
     return judge_recorded(sentence, bench.session).passed if len(bench.session.epochs) > 1 else ()
 
 
 def turned(watch: Callable[[str], tuple[str, ...]], text: str) -> str:
-    """Watch a sentence, or stop watching it; return one line that says which."""
+    """Watch a sentence, or stop watching it; return a line that says which."""
     try:
         sentence = sentence_to_watch(text)
-        last = "".join(watch(sentence)[-1:])  # of a part that is denied the whole sentence is watched
+        last = "".join(watch(sentence)[-1:])  # of a negated part the complete sentence is watched
         return (
             f"watched: “{one_line(last, 60)}”" if sentence in last else f"no longer watched: “{one_line(sentence, 60)}”"
         )
@@ -165,7 +165,7 @@ def turned(watch: Callable[[str], tuple[str, ...]], text: str) -> str:
 
 
 def about(rule: Rule) -> str:
-    """Kind of the rule, and the message that says it."""
+    """Kind of the rule, and the number of its message."""
     where = "" if rule.index is None else f"message {figure(rule.index + 1)}"
     replaced = f"replaced by message {figure(rule.replaced_by)}" if rule.replaced_by else ""
     return ", ".join(filter(None, (rule.kind, where, replaced)))

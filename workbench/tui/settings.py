@@ -1,8 +1,8 @@
-"""What a person set: `config.toml`, read once at the start. Nothing here needs more than the standard library.
+"""The user's settings: `config.toml`, read once at the start with the standard library alone.
 
 theme = "workbench-light"      # or "dark", "light", "contrast", or any theme of the palette
 window = 200000                # tokens, where a session's model is not known
-max_cost = 0.50                # dollars: what one run of a model may cost without being asked
+max_cost = 0.50                # dollars: most that one run may cost without a question
 
 [keys]
 pin = "p,f7"                   # ids as the help shows them; several keys with commas
@@ -23,7 +23,7 @@ SHORT_THEMES = {"dark": "workbench", "light": "workbench-light", "contrast": "wo
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`theme` is "" and `window` None where nothing was set; `keys` maps a binding's id to its keys."""
+    """Settings of the user: `theme` is "" and `window` None if not set; `keys` maps a binding's id to its keys."""
 
     theme: str = ""
     window: int | None = None
@@ -32,17 +32,17 @@ class Settings:
 
     @property
     def keymap(self) -> dict[str, str]:
-        """Keys by the ids that they have now."""
+        """Keys by their present ids."""
         return {current(id): keys for id, keys in self.keys.items()}
 
 
 def current(id: str) -> str:
-    """An id without `bench.` or `screen.`, with which it began in former versions."""
+    """Id without the prefix `bench.` or `screen.` of former versions."""
     return id.removeprefix("bench.").removeprefix("screen.")
 
 
 def read_settings(path: Path) -> Settings:
-    """The settings in `path`; all at their defaults where there is no such file. Raises BadInput with file and key."""
+    """Settings in `path`, the defaults if there is no such file. Raises BadInput with file and key."""
     if not path.exists():
         return Settings()
     table = tables_in(path)
@@ -75,8 +75,8 @@ def _keys(path: Path, keys: Any) -> dict[str, str]:
 
 
 def unknown_keys(settings: Settings, known: Collection[str], now_at: Callable[[str], str]) -> str:
-    """One sentence about the first remapped key that no screen has, "" when all are known. `now_at` says of a former
-    id what has its job now."""
+    """Sentence about the first remapped key id that does not exist, "" if all do. `now_at` maps a former id to the
+    present one."""
     wrong = next((name for name in settings.keys if current(name) not in known), None)
     if wrong is None:
         return ""

@@ -1,4 +1,4 @@
-"""The policy as a sheet: its settings in columns under their headings, a line each, as styled cells. Pure.
+"""Settings as a sheet: columns of lines under headings, as styled cells. Pure.
 
 A cell is (text, style name); the widget turns names into colours.
 """
@@ -25,10 +25,10 @@ Cells = list[tuple[str, str]]
 STYLES = ("label", "id", "value", "at-hand", "unit", "differs", "off", "group")
 
 FOREMOST = "First of all"
-"""The heading of the settings that matter most."""
+"""Heading of the most important settings."""
 
 COLUMN, GAP = 54, 2
-"""Cells that a column has at least, and between two."""
+"""Fewest cells of a column, and cells between two."""
 
 VALUE, UNIT = 12, 12
 """Cells of a value and of its unit."""
@@ -36,8 +36,8 @@ VALUE, UNIT = 12, 12
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One setting on the sheet. `group` is the heading it stands under; `off`: why it does nothing; `variable`: the one
-    of the environment that sets it. `typed` is what stands in its input and was refused."""
+    """Setting on the sheet. `group` is its heading; `off` says why it has no effect; `variable` is the environment
+    variable that sets it. `typed` is a refused text in its input."""
 
     field: Setting
     group: str
@@ -49,17 +49,17 @@ class Entry:
 
     @property
     def is_typed(self) -> bool:
-        """Whether its value is typed, rather than switched, chosen or edited elsewhere."""
+        """True if its value is typed, not switched, chosen or edited elsewhere."""
         return self.field.kind in ("whole", "real", "text")
 
 
 WHOLE = "All settings at once"
-"""The heading of what is done with all settings, below them."""
+"""Heading of the actions below the settings."""
 
 
 class Row(Struct, frozen=True):
-    """Something that is done with all settings at once, or with the window. `id` is that of the bench's action, `value`
-    what it is now, `off` why it cannot be done now."""
+    """Action on all settings at once, or on the window. `id` is that of the bench's action, `value` its present state,
+    `off` says why it is not possible now."""
 
     id: str
     name: str
@@ -73,7 +73,7 @@ class Row(Struct, frozen=True):
 
 
 def entries_of(policy: Policy, preset: Preset) -> tuple[Entry, ...]:
-    """Every setting of a policy in the order of the sheet: those that matter most before the rest."""
+    """Settings of a policy in the order of the sheet: the most important first."""
     first = {name: place for place, name in enumerate(policy.foremost)}
     every = fields_of(type(policy))
     chosen = sorted((one for one in every if one.path[0] in first), key=lambda one: first[one.path[0]])
@@ -87,20 +87,20 @@ def entries_of(policy: Policy, preset: Preset) -> tuple[Entry, ...]:
     return tuple(entry(group, one) for group, one in (*((FOREMOST, one) for one in chosen), *rest))
 
 
-# --- where each stands ------------------------------------------------------------------------------------------------
+# --- layout -----------------------------------------------------------------------------------------------------------
 
 Item = str | int | None
-"""What a line of a column holds: a heading, the number of an entry, or nothing."""
+"""Content of a line in a column: a heading, the number of an entry, or nothing."""
 
 
 def columns_for(width: int) -> int:
-    """How many columns have room beside each other."""
+    """Number of columns that fit side by side."""
     return max(1, (width + GAP) // (COLUMN + GAP))
 
 
 def arranged(entries: Sequence[Entry | Row], columns: int, height: int) -> tuple[tuple[Item, ...], ...]:
-    """The entries in columns as even as may be. A line is left free between two groups, and no group goes on in the
-    next column, where `height` has room for that."""
+    """Entries in columns of similar height. If `height` allows, an empty line separates two groups and no group
+    continues in the next column."""
     groups = _groups(entries)
     found = _even(groups, columns, 1)
     if max(map(len, found)) > height:
@@ -113,7 +113,7 @@ def arranged(entries: Sequence[Entry | Row], columns: int, height: int) -> tuple
 
 
 def _even(groups: Sequence[Sequence[Item]], columns: int, gap: int) -> tuple[tuple[Item, ...], ...]:
-    """Whole groups in the lowest columns that hold them."""
+    """Complete groups in the lowest columns that hold them."""
     high = max(1, math.ceil(sum(map(len, groups)) / columns))
     while len(found := _filled(groups, high, gap)) > columns:
         high += 1
@@ -130,7 +130,7 @@ def _groups(entries: Sequence[Entry | Row]) -> list[list[Item]]:
 
 
 def _filled(groups: Sequence[Sequence[Item]], high: int, gap: int) -> tuple[tuple[Item, ...], ...]:
-    """Group after group into columns of at most `high` lines."""
+    """Groups in order, in columns of at most `high` lines."""
     columns: list[list[Item]] = [[]]
     for group in groups:
         if columns[-1] and len(columns[-1]) + gap + len(group) > high:
@@ -139,11 +139,11 @@ def _filled(groups: Sequence[Sequence[Item]], high: int, gap: int) -> tuple[tupl
     return tuple(tuple(column) for column in columns)
 
 
-# --- how a line is drawn ----------------------------------------------------------------------------------------------
+# --- lines as cells ---------------------------------------------------------------------------------------------------
 
 
 def value_place(entry: Entry, width: int) -> tuple[int, int]:
-    """Where the value begins in a line of `width` cells, and how many it has. A text has half of the line."""
+    """Start and length of the value in a line of `width` cells. A text has half of the line."""
     if entry.field.kind in ("text", "lines"):
         room = max(VALUE, width // 2)
     elif entry.field.kind == "choice":
@@ -154,16 +154,21 @@ def value_place(entry: Entry, width: int) -> tuple[int, int]:
 
 
 def entry_cells(entry: Entry, width: int, *, at_hand: bool = False) -> Cells:
-    """`≠ Compact from  trigger_tokens   50 000 tokens`, exactly `width` cells."""
+    """Line of a setting, exactly `width` cells: `≠ Compact from  trigger_tokens   50 000 tokens`."""
     start, room = value_place(entry, width)
     mark, style = ("≠ ", "differs") if entry.differs else ("$ ", "unit") if entry.variable else ("  ", "")
     name = entry.field.path[-1]
     words = label_of(name)
     left = start - len(mark) - 1
-    beside = left - len(words) - 2
-    told = fit(words, left) if beside < len(name) else words + "  "  # an id that is cut tells nothing
+    room_for_id = left - len(words) - 2
+    title = fit(words, left) if room_for_id < len(name) else words + "  "  # a cut id would say nothing
     label = "at-hand" if at_hand else "off" if entry.off else "differs" if entry.differs else "label"
-    cells = [(mark, style), (told, label), (fit(name, left - len(told)) if len(told) < left else "", "id"), (" ", "")]
+    cells = [
+        (mark, style),
+        (title, label),
+        (fit(name, left - len(title)) if len(title) < left else "", "id"),
+        (" ", ""),
+    ]
     value = value_words(entry, room)
     cells.append((fit(value, room), "at-hand" if at_hand else "off" if entry.off else "value"))
     rest = width - start - room
@@ -171,7 +176,7 @@ def entry_cells(entry: Entry, width: int, *, at_hand: bool = False) -> Cells:
 
 
 def row_cells(row: Row, width: int, *, at_hand: bool = False) -> Cells:
-    """`  Context window      200 000 tokens ⏎`, exactly `width` cells."""
+    """Line of an action, exactly `width` cells: `  Context window      200 000 tokens ⏎`."""
     start = width // 2
     label = "at-hand" if at_hand else "off" if row.off else "label"
     value = fit(f"{fit(row.value, max(0, min(len(row.value), width - start - 2)))} ⏎".strip(), width - start)
@@ -179,7 +184,7 @@ def row_cells(row: Row, width: int, *, at_hand: bool = False) -> Cells:
 
 
 def value_words(entry: Entry, room: int) -> str:
-    """A value as it stands when nothing is typed there."""
+    """Text of a value that is not being edited."""
     field, value = entry.field, entry.value
     if entry.typed is not None:
         return entry.typed
@@ -200,7 +205,7 @@ def value_words(entry: Entry, room: int) -> str:
 def line_cells(
     entries: Sequence[Entry | Row], columns: Sequence[Sequence[Item]], line: int, width: int, at: int | None = None
 ) -> Cells:
-    """A line of the sheet, through all its columns; `at` is the entry at hand."""
+    """Line of the sheet through all its columns; `at` is the entry at hand."""
     each = column_width(len(columns), width)
     cells: Cells = []
     for number, column in enumerate(columns):
@@ -224,12 +229,12 @@ def column_width(columns: int, width: int) -> int:
 
 
 FROM_NOTHING = {"tokens": 100.0, "characters": 100.0}
-"""The first step of a number that is 0, by its unit where that is a small one: nothing is told by a single token."""
+"""First step of a number that is 0, by unit: a single token or character is too small a step."""
 
 
 def stepped(entry: Entry, by: int) -> Any:
-    """The value one step on or back, ten for a big step: of a number about a hundredth of it, in round figures and
-    within its range; of a choice the next one."""
+    """Value after `by` steps: for a number about a hundredth of it, rounded and within its range; for a choice the next
+    one."""
     field, value = entry.field, entry.value
     if field.kind == "switch":
         return not value

@@ -1,4 +1,4 @@
-"""What a run on a screen may cost: the limit of the settings, until a person says that it may cost more."""
+"""The spend limit of a run on a screen: that of the settings, until the user allows more."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def spend_question(what: str) -> ConfirmScreen:
 
 
 def purse_of(app: App[Any]) -> Purse:
-    """One with the limit of the settings, which asks in a dialog: from a worker, for that waits. Raises BadInput for
-    broken settings."""
+    """Spend limit of the settings that asks in a dialog before it is exceeded: call it from a worker. Raises BadInput
+    for broken settings."""
 
     async def ask(what: str) -> bool:
         yes = await app.push_screen(spend_question(what), wait_for_dismiss=True)

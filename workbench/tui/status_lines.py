@@ -1,4 +1,4 @@
-"""The first and the last line of the bench: what is open, and the state of the plan."""
+"""The first and the last line of the bench: the open session, and the state of the plan."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ APP = "Compaction workbench"
 
 
 def title_text(bench: Bench) -> Text:
-    """App, file, format, model, epoch and size."""
+    """Title line: app, file, format, model, epoch and size."""
     session = bench.session
     name = session.path.name if session.path else session.title or session.id or "session"
     text = Text.assemble((f"{APP}  ", "dim"), (one_line(name, 80), "bold"), no_wrap=True)
@@ -38,13 +38,13 @@ def title_text(bench: Bench) -> Text:
 
 
 def model_name(model: str | None) -> str:
-    """A model's name without its date."""
+    """Model's name without its date."""
     return re.sub(r"-20\d{6}$", "", one_line(model, 60)) if model else "model unknown"
 
 
 def title_end(bench: Bench, preset: Preset, counting: tuple[int, int] | None, reading: float | None = 0.0) -> Text:
-    """The preset in force, or the progress of counting or of reading the earlier epochs (None where they cannot be
-    read); and the key of the help."""
+    """Preset in force, or the progress of counting or of reading the earlier epochs (None if they cannot be read); and
+    the key of the help."""
     if bench.session.begins_at:
         words = "earlier epochs unreadable" if reading is None else f"reading earlier epochs: {percent(reading)}"
     elif counting:
@@ -57,11 +57,11 @@ def title_end(bench: Bench, preset: Preset, counting: tuple[int, int] | None, re
 
 
 HARDLY = 10
-"""An epoch with fewer messages than a tenth of the one before has only begun."""
+"""Ratio below which an epoch has only begun: fewer messages than a tenth of the one before."""
 
 
 def opening_words(bench: Bench) -> str:
-    """What to say first: that the epoch on the bench has only begun, and how to see the one before it."""
+    """First message of the status line: if the epoch has only begun, how to see the one before it."""
     lengths = [len(epoch.members) for epoch in bench.session.epochs[: bench.epoch]]
     if len(lengths) < 2 or lengths[-1] * HARDLY > lengths[-2]:
         return ""
@@ -69,14 +69,14 @@ def opening_words(bench: Bench) -> str:
 
 
 def status_text(running: str, said: str) -> Text:
-    """The run under way, or what was done last."""
+    """Run under way, or the last thing done."""
     if running:
         return Text(f"▶ {running} · esc cancels", "bold", no_wrap=True)
     return Text(one_line(said, 300), no_wrap=True)
 
 
 def checks_words(checks: tuple[Check, ...]) -> str:
-    """`✔ 13 checks`, `! 1 of 13 checks warns`, `✘ 2 of 13 checks failed`."""
+    """Checks in words: `✔ 13 checks`, `! 1 of 13 checks warns`, `✘ 2 of 13 checks failed`."""
     failed = [check for check in checks if not check.passed]
     if not failed:
         return f"✔ {several(len(checks), 'check')}"
@@ -87,7 +87,7 @@ def checks_words(checks: tuple[Check, ...]) -> str:
 
 
 def state_text(bench: Bench, checks: tuple[Check, ...] | None) -> Text:
-    """Whether this is a preview, whether the preset would compact by itself now, and the verdict of the checks."""
+    """State of the plan: preview or result, whether the preset would compact now, and the checks."""
     due = "would compact now" if bench.plan.fires else "not yet due" if bench.plan.triggers else "no trigger"
     parts = ["result of the last run"] if bench.result else ["preview", due]
     parts += ["split moved by hand"] if bench.split_at else []

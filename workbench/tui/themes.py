@@ -1,4 +1,4 @@
-"""The workbench's own themes; Textual's are there too, in the palette."""
+"""The workbench's own themes; Textual's are in the palette as well."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from textual.color import Color
 from textual.theme import Theme
 
 SIXTEEN = "workbench-16"
-"""For a terminal of sixteen colours: made of these alone, so that none becomes its neighbour there."""
+"""Theme for a terminal of sixteen colours: it uses only these, so that none is replaced by a neighbour."""
 _BLUE, _MAGENTA, _CYAN, _YELLOW, _RED, _GREEN = "#5555ff", "#ff55ff", "#55ffff", "#ffff55", "#ff5555", "#55ff55"
 
 THEMES = (
@@ -113,16 +113,16 @@ THEMES = (
 
 
 def usual_theme(colours: str | None) -> str:
-    """Ours for a terminal of so many colours, as Rich names them; None where there is no terminal."""
+    """Default theme for a terminal's colour system as Rich names it; None if there is no terminal."""
     return SIXTEEN if colours == "standard" else THEMES[0].name
 
 
 _NAMED = ("background", "text-error", "text-success", "text-warning", "text-primary", "text-secondary", "text-accent")
-"""What black, red, green, yellow, blue, magenta and cyan are."""
+"""Theme colours for black, red, green, yellow, blue, magenta and cyan."""
 
 
 def named_colours(theme: Theme) -> TerminalTheme:
-    """What a colour's name means in a table: the theme's own, which can be read on its grounds, also as a grey."""
+    """Colours of the names used in tables: the theme's own, which are readable on its backgrounds, also as greys."""
     known = {**theme.to_color_system().generate(), **theme.variables}
     eight = [Color.parse(known[name]).rgb for name in (*_NAMED, "foreground")]
     return TerminalTheme(eight[0], eight[-1], eight)
