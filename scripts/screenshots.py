@@ -34,7 +34,7 @@ from workbench.summarizers.recording import DEMO, load_recording
 from workbench.tokens import Counter
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench.screen import BenchScreen
-from workbench.tui.playing import PlayApp
+from workbench.tui.playing import DemoApp
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.run import RunScreen
 
@@ -140,7 +140,7 @@ async def demonstrated() -> dict[str, str]:
     """The run screen with the prepared answer, before it begins and when it stands there."""
     recording = load_recording()
     sample = SAMPLES.relative_to(ROOT) / recording.session
-    app = PlayApp(story(), sample, preset=recording.preset, rehearses=DEMO, fresh=True)
+    app = DemoApp(story(), sample, preset=recording.preset, rehearses=DEMO, fresh=True)
     async with app.run_test(size=WIDE) as pilot:
         await pilot.press("enter")
         await settled(pilot)

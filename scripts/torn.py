@@ -54,7 +54,7 @@ from workbench.summarizers.runs import Call, Run
 from workbench.tokens import packaged, scales
 from workbench.tokens.cache import CountCache
 from workbench.tokens.calibration import Scale
-from workbench.tui.home import opened, read_home, write_home
+from workbench.tui.home import read_home, with_recent, write_home
 
 BULK = 9_000
 """Characters of a document: more than a page of SQLite and than a buffer of Python."""
@@ -99,7 +99,7 @@ def writers(folder: Path) -> dict[str, Writer]:
         "file": Writer(lambda n: write_atomically(out / "f", text(n).encode(), overwrite=True), _in_file(out / "f")),
         "remembered": _remembered(folder),
         "home": Writer(
-            lambda n: write_home(folder, lambda home: opened(home, Path(f"/{n}"), text(n))),
+            lambda n: write_home(folder, lambda home: with_recent(home, Path(f"/{n}"), text(n))),
             lambda: next((number_in(one.title) for one in read_home(folder).recents), None),
             lambda: {int(Path(one.path).name) for one in read_home(folder).recents},
         ),

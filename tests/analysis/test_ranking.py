@@ -128,4 +128,4 @@ async def test_b3_table_json_and_screen_have_one_order_and_say_what_is_still_too
         own = {"on the bench": bench.bench.preset}
         shown = [own.get(one.name, one.name) for one in screen.ranked]
         assert [name for name in shown if name in dict(fits)] == [name for name, _ in fits if name in shown]
-        assert (shown[-2], screen.ranked[-2].found.fit) == ("message-window", "too large")
+        assert (shown[-2], screen.ranked[-2].assessment.fit) == ("message-window", "too large")

@@ -14,13 +14,13 @@ from workbench.tokens.sizes import Basis, Size
 from workbench.tokens.window import Window
 from workbench.tui.bars import (
     BARE,
-    Budget,
+    ContextBars,
     after_cells,
     legend_cells,
     now_cells,
-    tick_of,
+    trigger_position,
 )
-from workbench.tui.pointing import pointed
+from workbench.tui.pointing import tooltip_at
 
 LAYERS = (
     Layer("system", 10_000, Basis.CALIBRATED, "▒"),
@@ -30,10 +30,10 @@ LAYERS = (
 )
 
 
-def budget(window: int | None = 200_000, *triggers: Trigger) -> Budget:
+def budget(window: int | None = 200_000, *triggers: Trigger) -> ContextBars:
     before = Size(300, 0, 150_001, Basis.CALIBRATED)
     limit = Window(window, "recorded") if window else None
-    return Budget(LAYERS, LEFT, before, Size(30, 0, 50_000, Basis.ESTIMATE), limit, triggers)
+    return ContextBars(LAYERS, LEFT, before, Size(30, 0, 50_000, Basis.ESTIMATE), limit, triggers)
 
 
 def text(cells: list[tuple[str, str]]) -> str:
@@ -108,10 +108,10 @@ def test_without_a_window_the_bar_is_the_context_and_the_legend_says_so() -> Non
 def test_a_trigger_in_tokens_lies_at_its_limit_and_one_in_characters_in_proportion() -> None:
     tokens = Trigger("tokens", 150_001, 160_000, "tokens", False)
     chars = Trigger("history", 400_000, 200_000, "characters", True)
-    assert tick_of(tokens, budget()) == 160_000
-    assert tick_of(chars, budget()) == round(10_000 + 140_001 / 2)
-    assert tick_of(Trigger("marker", 0, 0, "", True), budget()) is None
-    assert tick_of(Trigger("memories", 71, 51, "lines", True), budget()) is None
+    assert trigger_position(tokens, budget()) == 160_000
+    assert trigger_position(chars, budget()) == round(10_000 + 140_001 / 2)
+    assert trigger_position(Trigger("marker", 0, 0, "", True), budget()) is None
+    assert trigger_position(Trigger("memories", 71, 51, "lines", True), budget()) is None
     legend = text(legend_cells(budget(200_000, tokens, chars), 140))
     assert legend.endswith("▲ trigger ≈80.0k   ▲ trigger 160k   │ window 200k")
     now = text(now_cells(budget(200_000, tokens, chars), 122))[7:107]
@@ -192,4 +192,4 @@ def test_the_layer_that_no_file_records_is_named_by_what_it_holds() -> None:
     ],
 )
 def test_the_pointer_is_told_what_it_rests_on(x: int, y: int, says: str) -> None:
-    assert pointed(budget(), 122, x, y) == says
+    assert tooltip_at(budget(), 122, x, y) == says

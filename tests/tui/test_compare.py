@@ -33,14 +33,14 @@ from workbench.tui.ranking import (
     FEWEST,
     LEAST,
     MOST,
-    Ranked,
+    RankRow,
+    best_and_worst,
+    column_order,
+    column_titles,
     details,
-    ends,
-    heads_of,
-    ordered,
-    places,
     room_over,
-    row,
+    row_cells,
+    sort_rows,
     value_of,
     width_of,
 )
@@ -75,21 +75,21 @@ async def test_every_strategy_has_a_row_the_best_first_and_the_chosen_one_opens(
     async with on_bench(story(), size=SIZE) as (pilot, _):
         screen = await brought(pilot, CompareScreen, "C")
         table = screen.query_one(DataTable)
-        assert {one.found.strategy for one in screen.ranked} == {one.id for one in all_strategies()}
+        assert {one.assessment.strategy for one in screen.ranked} == {one.id for one in all_strategies()}
         assert [str(key.value) for key in table.rows] == named(screen)
         assert "needed" not in [str(column.key.value) for column in table.ordered_columns]
         for one in screen.ranked:
-            assert one.held == retention(screen.bench.context, one.found.outcome)
+            assert one.retention == retention(screen.bench.context, one.assessment.outcome)
             assert len(one.sent) == 16
-        assert named(screen) == [one.name for one in ordered(screen.ranked, "fit")]
+        assert named(screen) == [one.name for one in sort_rows(screen.ranked, "fit")]
         assert "weighted" in str(screen.query_one("#details", Static).render())
         await press(pilot, "s", "s", "s", "s")
-        assert (screen.order, named(screen)) == ("cost", [one.name for one in ordered(screen.ranked, "cost")])
+        assert (screen.order, named(screen)) == ("cost", [one.name for one in sort_rows(screen.ranked, "cost")])
         by_cost = named(screen)
         assert screen.here == 0
         await press(pilot, "down", "S")
         assert named(screen)[screen.here] == by_cost[1]
-        assert named(screen) == [one.name for one in ordered(screen.ranked, "cost", turned=True)] != by_cost
+        assert named(screen) == [one.name for one in sort_rows(screen.ranked, "cost", turned=True)] != by_cost
         await press(pilot, "home", "down", "enter")
         assert bench_screen(pilot).bench.preset == named(screen)[1]
         await press(pilot, "u")
@@ -105,11 +105,11 @@ async def test_each_column_orders_the_rows_by_s_and_by_a_click_on_its_name() -> 
     async with on_bench(story(), size=(200, 50)) as (pilot, _):
         screen = await brought(pilot, CompareScreen, "C")
         table, seen = screen.query_one(DataTable), []
-        titles = heads_of(goes_on=False)
+        titles = column_titles(goes_on=False)
         for _ in titles:
             await press(pilot, "s")
             seen.append(screen.order)
-            assert named(screen) == [one.name for one in ordered(screen.ranked, screen.order)]
+            assert named(screen) == [one.name for one in sort_rows(screen.ranked, screen.order)]
         assert sorted(seen) == sorted(titles)
         await press(pilot, "s")
         at = {str(column.key.value): n for n, column in enumerate(table.ordered_columns)}
@@ -119,7 +119,7 @@ async def test_each_column_orders_the_rows_by_s_and_by_a_click_on_its_name() -> 
                 await pilot.click(table, offset=(before + 2, 0))
                 await settled(pilot)
                 assert screen.order == title
-                assert named(screen) == [one.name for one in ordered(screen.ranked, title, turned=turned)], title
+                assert named(screen) == [one.name for one in sort_rows(screen.ranked, title, turned=turned)], title
 
 
 async def test_theirs_is_among_them_and_two_stand_side_by_side() -> None:
@@ -128,10 +128,10 @@ async def test_theirs_is_among_them_and_two_stand_side_by_side() -> None:
         table = screen.query_one(DataTable)
         by_name = {one.name: one for one in screen.ranked}
         assert {"recorded", "on the bench", "augment-example"} <= set(by_name)
-        assert by_name["on the bench"].found.outcome is screen.bench.outcome
+        assert by_name["on the bench"].assessment.outcome is screen.bench.outcome
         assert str(table.get_cell("recorded", "cost")).strip() == "not recorded"
         for one in screen.ranked:
-            assert one.needed == screen.bench.later_use(one.found.outcome)
+            assert one.later_use == screen.bench.later_use(one.assessment.outcome)
 
         async def mark(name: str) -> None:
             table.move_cursor(row=named(screen).index(name))
@@ -174,7 +174,7 @@ async def test_the_session_is_simulated_under_the_row_at_hand_and_a_number_is_va
         assert screen.course is not None
         for one in screen.ranked:
             if one.variant is not None:
-                assert one.played == replay(screen.course, one.variant.preset, bench.bench.opened.limit)
+                assert one.replay == replay(screen.course, one.variant.preset, bench.bench.opened.limit)
         words = str(screen.query_one("#recorded", Static).render())
         assert words == told_of_agent(screen.course)
         # The line of the row at hand has no letter; with all of them each has its own.
@@ -203,11 +203,11 @@ async def test_the_session_is_simulated_under_the_row_at_hand_and_a_number_is_va
         assert bench.bench.policy.model_dump()["history_tail_size_chars_to_exclude"] == 50
         # The cursor goes to the compactions of the row at hand, and to a message.
         screen = await brought(pilot, CompareScreen, "C")
-        first = next(one for one in screen.ranked if one.played and one.played.compacted)
-        assert first.played is not None
+        first = next(one for one in screen.ranked if one.replay and one.replay.compacted)
+        assert first.replay is not None
         screen.query_one(DataTable).move_cursor(row=screen.ranked.index(first))
         await press(pilot, "tab", "home", "n")
-        made = first.played.compacted[0]
+        made = first.replay.compacted[0]
         assert screen.query_one(CallsPlot).call == made.call
         assert "fires" in str(screen.query_one("#call", Static).render())
         await press(pilot, "enter")
@@ -257,7 +257,7 @@ def test_a_message_has_its_row_in_both_columns_and_an_empty_one_beside_it_where_
     session = session_of([*messages, agent("end", "Done."), user("u1", "And now?")])
     bench = with_counts(open_bench(session, counter, window=20_000), counter)
     presets = [default_preset("clear-tool-results"), default_preset("exchange-summary")]
-    pair = [Ranked(one.name, one) for one in compare(bench, presets, extractive)]
+    pair = [RankRow(one.name, one) for one in compare(bench, presets, extractive)]
     wide = [part.text for part in context_parts(bench, *pair, 123)]
     rows = [(line[:60].split(), line[63:].split()) for line in wide if line[60:63] == " │ "]
     assert len(rows) == sum(" │ " in line for line in wide)
@@ -286,28 +286,28 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
         )
     )
     ranked = [
-        Ranked(one.name, one, are_known=True, sent=(100, 800, 200)) for one in compare(bench, presets, extractive)
+        RankRow(one.name, one, are_known=True, sent=(100, 800, 200)) for one in compare(bench, presets, extractive)
     ]
-    unchanged = next(one for one in ranked if one.found.outcome.status == "unchanged")
+    unchanged = next(one for one in ranked if one.assessment.outcome.status == "unchanged")
     for title in ("tokens after", "kept", "cost"):
-        assert ordered(ranked, title)[-1] is unchanged
-        assert ordered(ranked, title, turned=True)[-1] is unchanged
+        assert sort_rows(ranked, title)[-1] is unchanged
+        assert sort_rows(ranked, title, turned=True)[-1] is unchanged
         assert value_of(unchanged, title) is None
-    compacted = [one for one in ranked if one is not unchanged and one.held]
-    assert len({one.held.whole.facts for one in compacted if one.held}) == 1, "one denominator for all rows"
-    assert len({one.held.overall.facts for one in compacted if one.held}) > 1, "which no row's own head is"
-    shares = [(one.held.whole.share, one.held.overall.share) for one in compacted if one.held]
+    compacted = [one for one in ranked if one is not unchanged and one.retention]
+    assert len({one.retention.whole.facts for one in compacted if one.retention}) == 1, "one denominator for all rows"
+    assert len({one.retention.overall.facts for one in compacted if one.retention}) > 1, "which no row's own head is"
+    shares = [(one.retention.whole.share, one.retention.overall.share) for one in compacted if one.retention]
     assert [value_of(one, "kept") for one in compacted] == [whole for whole, _ in shares]
     assert any(whole != own for whole, own in shares)
-    sizes = [one.found.after.tokens for one in ordered(ranked, "tokens after")[:-1]]
+    sizes = [one.assessment.after.tokens for one in sort_rows(ranked, "tokens after")[:-1]]
     assert sizes == sorted(sizes)
-    best, worst = ends(ranked, "tokens after")
+    best, worst = best_and_worst(ranked, "tokens after")
     assert (best, worst) == (sizes[0], sizes[-1])
-    first = list(row(ordered(ranked, "tokens after")[0], ranked, ("tokens after",), "A", 800))
+    first = list(row_cells(sort_rows(ranked, "tokens after")[0], ranked, ("tokens after",), "A", 800))
     assert [cell.plain for cell in (first[0], first[-1])] == ["A", "▂█▃"]
     assert first[2].plain.endswith(" ▲")
-    titles = heads_of(goes_on=True)
-    assert places(titles, LEAST) == (
+    titles = column_titles(goes_on=True)
+    assert column_order(titles, LEAST) == (
         "fit",
         "tokens after",
         "rules",
@@ -320,8 +320,8 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
         "checks",
         "session",
     )
-    assert places(titles, LEAST + 1) == (*titles, "watched", "sent")
-    assert ends(ranked[:1], "tokens after") == (None, None)
+    assert column_order(titles, LEAST + 1) == (*titles, "watched", "sent")
+    assert best_and_worst(ranked[:1], "tokens after") == (None, None)
     # A letter, the name, the figures and two watched sentences, each with a cell on both sides, and the last two cells.
     taken = 3 + len("augment-memories") + 2 + width_of(ranked, "tokens after") + 2 + 3 + 2
     for over, cells in ((7, 8), (8, 8), (9, 9), (24, 24), (72, 72), (73, 72)):
@@ -340,7 +340,7 @@ def test_below_what_is_known_stand_what_is_lost_and_what_is_written_as_far_as_th
     facts = tuple(HeldFact("path", f"src/{n}.ts", "m", n, "none", False, "", -n, 0) for n in range(40))
     found = replace(column)
     found.__dict__["retention"] = Retention(1, facts, ())
-    one = Ranked("a way", found, are_known=True)
+    one = RankRow("a way", found, are_known=True)
     rows = len(details(one, 70, 99).plain.split("\n\n")[0].split("\n"))
     assert [len(details(one, 70, rows + more).plain.split("\n")) - rows for more in (0, FEWEST - 1, FEWEST)] == [
         0,
@@ -379,7 +379,7 @@ def of_size(one: Assessment, tokens: int) -> Assessment:
 def test_c_a_value_that_most_rows_have_is_not_marked(sizes: tuple[int, ...], marked: tuple[int | None, ...]) -> None:
     (one,) = compare(open_bench(story(), Counter()), [load_preset("context-reset")], extractive)
     assert one.outcome.status == "compacted"
-    ranked = [Ranked(f"p{size}", of_size(one, size)) for size in sizes]
-    assert ends(ranked, "tokens after") == marked
-    signs = [list(row(each, ranked, ("tokens after",), "A", 800))[2].plain[-1] for each in ranked]
+    ranked = [RankRow(f"p{size}", of_size(one, size)) for size in sizes]
+    assert best_and_worst(ranked, "tokens after") == marked
+    signs = [list(row_cells(each, ranked, ("tokens after",), "A", 800))[2].plain[-1] for each in ranked]
     assert signs == ["▲" if size == marked[0] else "▼" if size == marked[1] else " " for size in sizes]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import BadInput
-from workbench.tui.external_editor import edited, editor_command
+from workbench.tui.external_editor import editor_command, run_editor
 
 
 def editor(folder: Path, script: str) -> str:
@@ -21,7 +21,7 @@ def editor(folder: Path, script: str) -> str:
 def test_the_editors_text_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", editor(tmp_path, 'printf "more" >> "$2"'))
-    assert edited("漢字\n") == "漢字\nmore"
+    assert run_editor("漢字\n") == "漢字\nmore"
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_an_editor_that_fails_changes_nothing(
 ) -> None:
     monkeypatch.setenv("VISUAL", editor(tmp_path, script))
     with pytest.raises(BadInput, match=reason):
-        edited("text")
+        run_editor("text")
 
 
 @pytest.mark.parametrize(("command", "reason"), [("", "No editor is known"), ("'vi", "no command line")])
@@ -47,7 +47,7 @@ def test_no_editor_is_explained(monkeypatch: pytest.MonkeyPatch, command: str, r
 def test_an_editor_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", "/no/such/editor")
     with pytest.raises(BadInput, match="/no/such/editor cannot be run"):
-        edited("text")
+        run_editor("text")
 
 
 def test_where_there_is_no_room_for_the_text_the_editor_is_not_asked(
@@ -56,4 +56,4 @@ def test_where_there_is_no_room_for_the_text_the_editor_is_not_asked(
     monkeypatch.setenv("VISUAL", editor(tmp_path, "true"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     with pytest.raises(BadInput, match=r"cannot be written to a file for .*my editor: No such file"):
-        edited("text")
+        run_editor("text")

@@ -13,15 +13,15 @@ import pytest
 from tests.paths import SAMPLES
 from workbench.formats.glance import SessionGlance
 from workbench.tui.entries import (
-    Entry,
+    SessionEntry,
     found_entry,
     matching,
     preview,
     recent_entries,
     record_of,
     sample_entries,
-    seen,
     typed_path,
+    with_glance,
 )
 from workbench.tui.home import Recent
 
@@ -61,7 +61,7 @@ def test_b15_recent_files_are_told_apart_by_agent_size_and_name(tmp_path: Path) 
     paths = [tmp_path / name for name in ("a.jsonl", "b.jsonl")]
     for path in paths:
         shutil.copyfile(SAMPLES / "claude-code-overflow.jsonl", path)
-    entries = [seen(entry) for entry in recent_entries([Recent(str(path), "the title", 5.0) for path in paths])]
+    entries = [with_glance(entry) for entry in recent_entries([Recent(str(path), "the title", 5.0) for path in paths])]
     rows = [record_of(entry) for entry in entries]
     assert [(row["agent"], row["title"]) for row in rows] == [
         ("Claude Code", "the title · a.jsonl"),
@@ -70,13 +70,13 @@ def test_b15_recent_files_are_told_apart_by_agent_size_and_name(tmp_path: Path) 
     assert all(row["tokens"] for row in rows)
     (tmp_path / "c.jsonl").write_text("nothing")
     (other,) = recent_entries([Recent(str(tmp_path / "c.jsonl"), "", 5.0)])
-    assert seen(other) == other
+    assert with_glance(other) == other
 
 
 def test_a_search_finds_every_word_anywhere() -> None:
     entries = [
-        Entry("found", Path("/p/harbour/a.jsonl"), "Mend the GATE"),
-        Entry("sample", Path("/s/gate.json"), "a lesson", "about pins"),
+        SessionEntry("found", Path("/p/harbour/a.jsonl"), "Mend the GATE"),
+        SessionEntry("sample", Path("/s/gate.json"), "a lesson", "about pins"),
     ]
     assert matching(entries, "") == entries
     assert matching(entries, "gate") == entries
@@ -149,4 +149,4 @@ def test_a_preview_tells_format_size_and_request() -> None:
 def test_a_preview_of_what_is_no_session_says_why(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("nothing")
-    assert "✘" in preview(Entry("given", path, "notes"))[1][1]
+    assert "✘" in preview(SessionEntry("given", path, "notes"))[1][1]

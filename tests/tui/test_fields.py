@@ -9,14 +9,14 @@ from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategy import Strategy
 from workbench.tui.fields import (
-    Refused,
+    InvalidValue,
     allowed_words,
-    asks_otherwise,
-    changed,
-    differing,
+    changed_fields,
+    changes_model_text,
     fields_of,
-    shown,
+    input_text,
     value_words,
+    with_typed,
 )
 
 POLICY = ExchangeSummaryPolicy()
@@ -52,13 +52,13 @@ def test_range_and_choices_are_told() -> None:
 
 @pytest.mark.parametrize("typed", ["50000", "50 000", " 50_000 ", "50\u00a0000"])
 def test_numbers_are_read_as_people_write_them(typed: str) -> None:
-    policy, changes = changed(POLICY, field("trigger_on_history_size_chars"), typed)
+    policy, changes = with_typed(POLICY, field("trigger_on_history_size_chars"), typed)
     assert changes == {"trigger_on_history_size_chars": 50_000}
     assert field("trigger_on_history_size_chars").of(policy) == 50_000
 
 
 def test_a_field_of_a_group_changes_the_group_whole() -> None:
-    policy, _ = changed(POLICY, field("abridged_history_params.action_chars_limit"), "7")
+    policy, _ = with_typed(POLICY, field("abridged_history_params.action_chars_limit"), "7")
     assert policy.model_dump()["abridged_history_params"]["action_chars_limit"] == 7
     assert policy.model_dump()["abridged_history_params"]["total_chars_limit"] == 10_000
 
@@ -74,8 +74,8 @@ def test_a_field_of_a_group_changes_the_group_whole() -> None:
     ],
 )
 def test_a_wrong_value_is_refused_with_the_reason(key: str, typed: str, reason: str) -> None:
-    with pytest.raises(Refused, match=reason):
-        changed(POLICY, field(key), typed)
+    with pytest.raises(InvalidValue, match=reason):
+        with_typed(POLICY, field(key), typed)
 
 
 @pytest.mark.parametrize("one", all_strategies(), ids=lambda one: one.id)
@@ -88,16 +88,16 @@ def test_every_field_of_every_strategy_is_in_the_form(one: Strategy) -> None:
 
 
 def test_what_differs_from_a_preset_is_found_in_nested_groups_too() -> None:
-    policy, _ = changed(POLICY, field("abridged_history_params.action_chars_limit"), "7")
-    policy, _ = changed(policy, field("simulate_cache_expiry"), True)
-    found = {one.key for one in differing(policy, POLICY)}
+    policy, _ = with_typed(POLICY, field("abridged_history_params.action_chars_limit"), "7")
+    policy, _ = with_typed(policy, field("simulate_cache_expiry"), True)
+    found = {one.key for one in changed_fields(policy, POLICY)}
     assert found == {"abridged_history_params.action_chars_limit", "simulate_cache_expiry"}
-    assert differing(POLICY, POLICY) == ()
+    assert changed_fields(POLICY, POLICY) == ()
 
 
 def test_a_model_is_asked_otherwise_by_another_prompt_not_by_a_template_or_number() -> None:
-    other = {key: changed(POLICY, field(key), typed)[0] for key, typed in OTHER.items()}
-    assert [key for key, policy in other.items() if asks_otherwise(policy, POLICY)] == ["prompt"]
+    other = {key: with_typed(POLICY, field(key), typed)[0] for key, typed in OTHER.items()}
+    assert [key for key, policy in other.items() if changes_model_text(policy, POLICY)] == ["prompt"]
 
 
 OTHER = {"prompt": "Banana.", "summary_template": "{summary}", "min_tail_exchanges": "7"}
@@ -105,7 +105,7 @@ OTHER = {"prompt": "Banana.", "summary_template": "{summary}", "min_tail_exchang
 
 @pytest.mark.parametrize(("value", "typed"), [(None, ""), (0.0, "0"), (90.0, "90"), (0.85, "0.85"), (50_000, "50000")])
 def test_a_value_as_one_would_type_it(value: object, typed: str) -> None:
-    assert shown(value) == typed
+    assert input_text(value) == typed
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.tui.app import at_rest, bench_screen, brought, notes, press, story
 from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, key_id
 from workbench.tui.bench.also import ALSO
 from workbench.tui.bench.screen import BenchScreen
-from workbench.tui.palette import Command, score
+from workbench.tui.palette import PaletteCommand, score
 from workbench.tui.screens.help import HelpScreen, Key, Line, poured
 from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.keys_line import MORE, KeysLine
@@ -51,7 +51,7 @@ def test_every_table_of_the_bench_names_actions_that_there_are() -> None:
      ("overflowing", 0.5), ("filling", 0)],
 )  # fmt: skip
 def test_a_command_is_found_by_name_by_other_words_and_by_its_help(query: str, worth: float) -> None:
-    command = Command("Why", "Why the context overflowed.", print, "O", "full cause")
+    command = PaletteCommand("Why", "Why the context overflowed.", print, "O", "full cause")
     assert score(command, query) == pytest.approx(worth)
 
 

@@ -6,7 +6,7 @@ from tests.tui.app import story
 from workbench.bench import open_bench, toggle_pin
 from workbench.tokens import Counter
 from workbench.tui.bench.planning import planned
-from workbench.tui.history import PLANNED, History
+from workbench.tui.history import PLANNED, UndoHistory
 
 COUNTER = Counter()
 BENCH = open_bench(story(), COUNTER)
@@ -14,18 +14,18 @@ A, B, C = (toggle_pin(BENCH, f"m{n}") for n in (1, 2, 3))
 
 
 def test_a_new_step_forgets_what_was_undone() -> None:
-    history = History(BENCH).then(A).then(B).undone().then(C)
+    history = UndoHistory(BENCH).then(A).then(B).undone().then(C)
     assert not history.future
     assert history.undone().present is A
 
 
 def test_after_an_undo_the_same_key_is_a_new_step() -> None:
-    history = History(BENCH).then(A, "split").then(B).undone().then(C, "split")
+    history = UndoHistory(BENCH).then(A, "split").then(B).undone().then(C, "split")
     assert history.undone().present is A
 
 
 def test_only_the_last_steps_keep_their_plans() -> None:
-    history = History(BENCH)
+    history = UndoHistory(BENCH)
     for number in range(PLANNED + 3):
         planned(history.present)
         history = history.then(toggle_pin(history.present, f"m{number % 3}"))
@@ -34,6 +34,6 @@ def test_only_the_last_steps_keep_their_plans() -> None:
 
 
 def test_c_a_step_that_joins_the_last_one_forgets_what_was_undone() -> None:
-    history = History(A, (BENCH,), (B,), "split").then(C, "split")
+    history = UndoHistory(A, (BENCH,), (B,), "split").then(C, "split")
     assert (history.present, history.past, history.future) == (C, (BENCH,), ())
     assert history.redone() is history

@@ -44,7 +44,7 @@ def shown(pilot: Pilot[None], selector: str) -> str:
 async def test_a_session_is_found_looked_at_and_opened(kept: Path, tmp_path: Path) -> None:
     given, bad = story_file(tmp_path), tmp_path / "bad.txt"
     bad.write_text("nothing")
-    async with at_rest("sessions", given=[given, bad], size=SIZE) as pilot:
+    async with at_rest("sessions", sources=[given, bad], size=SIZE) as pilot:
         screen = await brought(pilot, SessionsScreen)
         table = screen.query_one(Records)
         titles = [row["title"] for row in table.lines]
@@ -93,7 +93,7 @@ async def test_a_load_that_is_done_when_it_was_just_given_up_opens_nothing(tmp_p
     """The session is ready and its message on the way when escape is pressed."""
     opening, waiting = Opening(story()), threading.Event()
     ready = open_on_bench(opening, lambda done, total: None, lambda: None)
-    async with at_rest("sessions", given=[story_file(tmp_path)], size=SIZE) as pilot:
+    async with at_rest("sessions", sources=[story_file(tmp_path)], size=SIZE) as pilot:
         loading = LoadingScreen(opening, lambda: waiting.wait(60) and None)
         await pilot.app.push_screen(loading)
         loading.action_abandon()

@@ -42,7 +42,7 @@ async def write_down(pilot: Pilot[None], text: str) -> None:
 async def test_debug_an_overflow() -> None:
     """Open the session, ask why, go to what filled it, and see what clearing old tool results would do."""
     sample = SAMPLES / "claude-code-overflow.jsonl"
-    async with at_rest("sessions", given=[sample], size=SIZE) as pilot:
+    async with at_rest("sessions", sources=[sample], size=SIZE) as pilot:
         assert isinstance(pilot.app.screen, SessionsScreen)
         await press(pilot, "enter")
         bench = bench_screen(pilot)

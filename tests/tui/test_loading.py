@@ -67,7 +67,7 @@ async def test_of_a_large_session_the_newest_epochs_are_shown_and_then_all(
         )
 
     screen.store.subscribe(look)
-    async with at_rest("sessions", given=[path], memory=memory, size=(140, 40)) as pilot:
+    async with at_rest("sessions", sources=[path], memory=memory, size=(140, 40)) as pilot:
         await pilot.app.push_screen(screen)
         await settled(pilot)
         assert screen.query_one(EpochsLine).display

@@ -24,7 +24,7 @@ from workbench.session import Media, Message, Span, Text, Thinking, ToolResult, 
 from workbench.summarizers.named import Name
 from workbench.tokens import Counter
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.lines import Drawn, split_words
+from workbench.tui.lines import RoundsDrawing, split_words
 from workbench.tui.middle.blocks import block_parts, text_parts
 from workbench.tui.middle.code import LONGEST, Coloured, language_of
 from workbench.tui.middle.columns import beside
@@ -192,7 +192,7 @@ def test_what_is_retold_says_where_it_stands() -> None:
 def test_the_line_of_the_split_speaks_in_the_strategys_unit() -> None:
     bench = steps.split_at(open_bench(story(), Counter()), "m24")
     assert split_line(bench) == "12 exchanges summarized above · 4 exchanges kept below"
-    assert split_words(Drawn(Groups(bench.layout), bench.outcome, bench.pins, True, split_line(bench))) == (
+    assert split_words(RoundsDrawing(Groups(bench.layout), bench.outcome, bench.pins, True, split_line(bench))) == (
         "12 exchanges summarized above · 4 exchanges kept below"
     )
     trimmed = steps.choose_preset(bench, default_preset("trim"))

@@ -30,7 +30,7 @@ def lines_of(pilot: Pilot[None]) -> list[str]:
 async def test_a_folder_given_is_looked_through(tmp_path: Path, own_home: Path) -> None:
     session_at(own_home / ".claude/projects/p/elsewhere.jsonl", "not asked for", 1_000)
     session_at(tmp_path / "a/gate.jsonl", "mend the gate", 1_000)
-    async with at_rest("sessions", given=[tmp_path], size=SIZES[1]) as pilot:
+    async with at_rest("sessions", sources=[tmp_path], size=SIZES[1]) as pilot:
         rows = pilot.app.screen.query_one(Records).lines
         assert [row["title"] for row in rows] == ["title of mend the gate"]
 

@@ -22,7 +22,7 @@ from workbench.session import Message, Text
 from workbench.summarizers import journal, named
 from workbench.summarizers.recording import DEMO, load_recording
 from workbench.tui.bench.screen import BenchScreen
-from workbench.tui.playing import PlayApp
+from workbench.tui.playing import DemoApp
 from workbench.tui.screens.play import PlayScreen, Stage
 from workbench.tui.screens.run import RunScreen
 
@@ -37,7 +37,7 @@ def three() -> Story:
 
 @asynccontextmanager
 async def playing(story: Story, size: tuple[int, int] = (100, 30)) -> AsyncIterator[tuple[Pilot[None], PlayScreen]]:
-    app = PlayApp(story, SAMPLE, preset=load_recording().preset, rehearses=DEMO, fresh=True)
+    app = DemoApp(story, SAMPLE, preset=load_recording().preset, rehearses=DEMO, fresh=True)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         screen = app.screen

@@ -30,7 +30,7 @@ from workbench.tui.screens.choose_preset import LOOKING, NOTHING, ChoosePresetSc
 from workbench.tui.screens.prompt_text import OFFLINE, PolicyTextEditor
 from workbench.tui.screens.prompts import PromptsScreen
 from workbench.tui.screens.run import RunScreen
-from workbench.tui.sheet import Entry
+from workbench.tui.sheet import SheetSetting
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
 from workbench.tui.widgets.policy_sheet import PolicySheet
@@ -41,7 +41,7 @@ from workbench.tui.widgets.text_view import TextView
 SIZE = (160, 50)
 
 
-def entry_of(screen: BenchScreen, key: str) -> Entry:
+def entry_of(screen: BenchScreen, key: str) -> SheetSetting:
     return next(one for one in screen.query_one(PolicySheet).entries if one.field.key == key)
 
 

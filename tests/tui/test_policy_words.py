@@ -17,7 +17,7 @@ from workbench.compaction.strategies.user_messages import UserMessagesPolicy
 from workbench.compaction.strategy import Trigger
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.tokens import CountCache, Counter
-from workbench.tui.fields import counts_where, fields_of
+from workbench.tui.fields import condition_words, fields_of
 from workbench.tui.policy_words import help_words, split_words, trigger_words, unmovable_words
 
 
@@ -83,9 +83,9 @@ def test_help_tells_choices_in_words_with_their_ids_and_where_a_setting_counts()
         " Counts only where “Keep preamble” is on."
         " ≠ preset: “at the last request”; ctrl+z goes back to it."
     )
-    cut = {one.key: counts_where(one) for one in fields_of(MessageWindowPolicy)}
+    cut = {one.key: condition_words(one) for one in fields_of(MessageWindowPolicy)}
     assert cut["keep_messages"] == "“Window end set by” is “newest messages kept” or “newest texts kept”"
     assert cut["request_cut"] == "“Request limit” is set and “Request form” is “one text”"
-    assert counts_where(next(one for one in fields_of(LedgerPolicy) if one.key == "budget_tokens")) == (
+    assert condition_words(next(one for one in fields_of(LedgerPolicy) if one.key == "budget_tokens")) == (
         "“Budget in characters” is 0"
     )

@@ -16,17 +16,17 @@ from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter, sizes_of
 from workbench.tui.lines import (
     ROOMY,
-    Drawn,
+    RoundsDrawing,
     fit_call,
     header_cells,
     heading_cells,
-    marked,
+    mark_hits,
     message_cells,
     split_cells,
     split_words,
 )
-from workbench.tui.plain import bar, broken, change, fit, one_line, plain
-from workbench.tui.rows import Groups, Rows, arranged, first_words, group_fate, message_fate
+from workbench.tui.plain import bar, change, fit, one_line, plain, wrap_words
+from workbench.tui.rows import Groups, ListRows, arranged, first_words, group_fate, message_fate
 
 MESSAGES = story().messages
 LAYOUT = Layout(Shape(MESSAGES), sizes_of(MESSAGES, "claude-sonnet-4-5", Counter()))
@@ -43,7 +43,7 @@ def test_what_is_listed_has_its_line_and_nothing_else_has(
     opened: frozenset[int], split: int | None, shown: list[int] | None, by_size: bool
 ) -> None:
     arrangement = arranged(GROUPS, shown, by_size=by_size)
-    rows = Rows(GROUPS, opened, split, arrangement if by_size or shown is not None else None)
+    rows = ListRows(GROUPS, opened, split, arrangement if by_size or shown is not None else None)
     lines = [rows[line] for line in range(len(rows))]
     listed = list(range(len(MESSAGES))) if shown is None else shown
     groups = {GROUPS.group_of(index) for index in listed}
@@ -78,7 +78,7 @@ def test_what_is_listed_has_its_line_and_nothing_else_has(
 
 @pytest.mark.parametrize(("index", "line"), [(0, 0), (4, 2), (5, 2), (9, 3), (31, 3)])
 def test_a_message_that_is_not_listed_stands_on_the_nearest_line(index: int, line: int) -> None:
-    rows = Rows(GROUPS, frozenset({0, 2}), None, arranged(GROUPS, [2, 5, 20], by_size=False))
+    rows = ListRows(GROUPS, frozenset({0, 2}), None, arranged(GROUPS, [2, 5, 20], by_size=False))
     assert [(row.kind, row.index) for row in map(rows.__getitem__, range(len(rows)))] == [
         ("header", 0),
         ("message", 2),
@@ -105,7 +105,7 @@ def outcome(split: int, *fates: FateSpan) -> Outcome:
     ],
 )
 def test_the_split_line_says_what_lies_above_and_below(split: int, words: str) -> None:
-    drawn = Drawn(GROUPS, outcome(split), frozenset())
+    drawn = RoundsDrawing(GROUPS, outcome(split), frozenset())
     assert split_words(drawn) == words
     for width in (90, 20):
         (line,) = split_cells(drawn, width)
@@ -117,8 +117,10 @@ def test_the_split_line_says_what_lies_above_and_below(split: int, words: str) -
 @pytest.mark.parametrize("width", [32, 40, 66, 80, 130])
 def test_every_column_has_its_heading(width: int) -> None:
     ((heading, _),) = heading_cells(width)
-    drawn = Drawn(GROUPS, outcome(19), frozenset())
-    line = "".join(text for text, _ in header_cells(drawn, Rows(GROUPS, frozenset(), None)[0], width, is_open=False))
+    drawn = RoundsDrawing(GROUPS, outcome(19), frozenset())
+    line = "".join(
+        text for text, _ in header_cells(drawn, ListRows(GROUPS, frozenset(), None)[0], width, is_open=False)
+    )
     assert len(heading) == len(line) == width
     assert heading.index("request") == line.index("Fix the")
     assert heading.index("tokens") + len("tokens") == line.index("k ") + 1
@@ -127,8 +129,8 @@ def test_every_column_has_its_heading(width: int) -> None:
 
 @pytest.mark.parametrize("width", [36, 40, 58, 80, 130])
 def test_lines_have_exactly_the_width_there_is(width: int) -> None:
-    drawn = Drawn(GROUPS, outcome(19), frozenset({"m3"}))
-    rows = Rows(GROUPS, frozenset({0, 2}), None)
+    drawn = RoundsDrawing(GROUPS, outcome(19), frozenset({"m3"}))
+    rows = ListRows(GROUPS, frozenset({0, 2}), None)
     for line in range(len(rows)):
         row = rows[line]
         is_header = row.kind == "header"
@@ -138,14 +140,14 @@ def test_lines_have_exactly_the_width_there_is(width: int) -> None:
 
 
 def test_a_hit_is_marked_by_sign_and_colour_and_the_line_is_as_wide_as_before() -> None:
-    drawn = Drawn(GROUPS, outcome(19), frozenset({"m3"}))
-    rows = Rows(GROUPS, frozenset({0}), None)
+    drawn = RoundsDrawing(GROUPS, outcome(19), frozenset({"m3"}))
+    rows = ListRows(GROUPS, frozenset({0}), None)
     header, message = rows[0], rows[1]
     cells = header_cells(drawn, header, 80, is_open=True)
-    found = marked(cells, query_of("TOKEN"))
+    found = mark_hits(cells, query_of("TOKEN"))
     assert [text for text, style in found if style == "hit"] == ["»", "token"]
     assert sum(len(text) for text, _ in found) == 80
-    found = marked(message_cells(drawn, message, 80), query_of("not on this line"))
+    found = mark_hits(message_cells(drawn, message, 80), query_of("not on this line"))
     assert [text for text, style in found if style == "hit"] == ["»"]
     assert sum(len(text) for text, _ in found) == 80
 
@@ -168,9 +170,9 @@ def test_a_fate_is_named_only_where_it_is_not_that_of_its_side() -> None:
 
 def test_a_strategy_that_only_shortens_draws_no_split() -> None:
     spans = (FateSpan(0, 4, Fate.COMPRESSED), FateSpan(4, 32, Fate.KEPT))
-    assert Drawn(GROUPS, outcome(0, *spans), frozenset(), movable=False).split_at == 0
+    assert RoundsDrawing(GROUPS, outcome(0, *spans), frozenset(), movable=False).split_at == 0
     kept = (FateSpan(0, 20, Fate.KEPT), FateSpan(20, 21, Fate.DROPPED), FateSpan(21, 32, Fate.KEPT))
-    assert Drawn(GROUPS, outcome(0, *kept), frozenset(), movable=False).split_at is None
+    assert RoundsDrawing(GROUPS, outcome(0, *kept), frozenset(), movable=False).split_at is None
 
 
 @pytest.mark.parametrize(
@@ -242,8 +244,8 @@ def test_no_line_is_broken_in_a_figure(text: str, shown: str) -> None:
     ],
 )
 def test_a_text_is_broken_between_words(text: str, width: int, lines: list[str]) -> None:
-    assert broken(text, width) == "\n".join(lines).replace("_", "\u00a0")
-    assert len(broken(text, width)) == len(text)
+    assert wrap_words(text, width) == "\n".join(lines).replace("_", "\u00a0")
+    assert len(wrap_words(text, width)) == len(text)
 
 
 @pytest.mark.parametrize(("share", "told"), [(-0.594, "−59\u00a0%"), (0.03, "+3\u00a0%")])

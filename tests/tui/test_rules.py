@@ -16,7 +16,7 @@ from workbench.bench import Bench, RuleState, choose_preset, open_bench
 from workbench.compaction.preset import load_preset
 from workbench.session import Compaction, Epoch, Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter
-from workbench.tui.rules import Rule, about, epochs_of, given_in, rules_of, said_in, states
+from workbench.tui.rules import RuleEntry, epochs_of, result_sentences, rule_words, rules_of, sentences_in, states
 from workbench.tui.screens.rules import LOOKING, RulesScreen, Steps
 from workbench.tui.widgets.rules_list import HEADS, RulesList, Shown, rule_cells
 
@@ -51,7 +51,7 @@ async def test_rules_are_watched_pinned_and_taken_back() -> None:
         found = {rule.sentence: rule for rule in screen.rules if rule.is_found}
         assert [rule.index for rule in found.values()] == [0, 2, 4, 6]
         assert [rule.is_suggested for rule in found.values()] == [False, True, True, False], "neither long nor replaced"
-        assert about(found["Answer in French."]).endswith("message 1, replaced by message 5")
+        assert rule_words(found["Answer in French."]).endswith("message 1, replaced by message 5")
         counts = re.match(r"Rules  3 rules and (\d+) other sentence", said(screen))
         assert counts, said(screen)
         assert 3 + int(counts[1]) == len(rows(screen)), "the first line counts every row"
@@ -137,7 +137,9 @@ async def test_while_rules_are_looked_for_the_list_says_so(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("width", [40, 78, 98, 138, 198])
 def test_a_line_fills_its_width_and_names_the_kind_where_there_is_room(width: int) -> None:
-    rule = Rule("Don't rename anything, the URLs are printed on the paper catalogue.", "a prohibition", 182, 12_345)
+    rule = RuleEntry(
+        "Don't rename anything, the URLs are printed on the paper catalogue.", "a prohibition", 182, 12_345
+    )
     shown = Shown(
         [rule], frozenset([rule.sentence]), frozenset(), {rule.sentence: RuleState(rule.sentence, "verbatim")}
     )
@@ -162,13 +164,13 @@ PASTED = 'It is swallowed, with the "best\n  effort" comment, but this hides it.
     ],
 )
 def test_what_is_offered_are_whole_sentences_and_no_code(text: str, offered: tuple[str, ...]) -> None:
-    assert said_in(Message("m", "user", (Text(text),))) == offered
+    assert sentences_in(Message("m", "user", (Text(text),))) == offered
 
 
 def test_of_a_tools_result_only_what_ends_as_a_sentence_is_offered() -> None:
     read = ToolResult("c", (Text("12 rows of the table\nThe token is never logged.\n13 rows of the table"),))
-    assert given_in(Message("m", "tool", (read,))) == ("The token is never logged.",)
-    assert said_in(Message("m", "tool", (read,))) == ()
+    assert result_sentences(Message("m", "tool", (read,))) == ("The token is never logged.",)
+    assert sentences_in(Message("m", "tool", (read,))) == ()
 
 
 @pytest.mark.parametrize(
@@ -180,7 +182,7 @@ def test_what_a_tool_gives_is_offered_after_what_the_user_said(asked: str, words
     call = Message("a", "assistant", (ToolUse("c", "run", {}),))
     gave = Message("t", "tool", (ToolResult("c", (Text("Here are the results from the command."),)),))
     bench = open_bench(session_of([Message("u", "user", (Text(asked),)), call, gave]), Counter())
-    assert [(one.sentence, about(one)) for one in rules_of(bench, 2)] == [
+    assert [(one.sentence, rule_words(one)) for one in rules_of(bench, 2)] == [
         (asked, words),
         ("Here are the results from the command.", "from a tool, message 3"),
     ]
@@ -189,7 +191,7 @@ def test_what_a_tool_gives_is_offered_after_what_the_user_said(asked: str, words
 def test_where_there_is_no_rule_the_beginnings_of_what_was_asked_are_offered_the_newest_first() -> None:
     asked = ("add a small test", "why is it red?")
     session = session_of([Message(f"m{at}", "user", (Text(text),)) for at, text in enumerate(asked)])
-    offered = [(one.sentence, about(one)) for one in rules_of(open_bench(session, Counter()), 5)]
+    offered = [(one.sentence, rule_words(one)) for one in rules_of(open_bench(session, Counter()), 5)]
     assert offered == [("why is it red?", "a request, message 2"), ("add a small test", "a request, message 1")]
 
 
@@ -207,7 +209,7 @@ def test_what_the_user_asked_stands_before_what_an_agent_says_and_what_they_hand
     asked = [("add a small test", "a request, message 2"), ("Can you check them again?", "a request, message 1")]
     wrong = ("The sum of the lines is wrong.", "a request, message 3")
     rest = "It ignores what was removed."
-    offers = {at: [(one.sentence, about(one)) for one in rules_of(bench, at)] for at in (0, 2, 3)}
+    offers = {at: [(one.sentence, rule_words(one)) for one in rules_of(bench, at)] for at in (0, 2, 3)}
     assert offers == {
         0: [("The sums look odd to me.", "message 1"), ("Can you check them again?", "message 1"), asked[0], wrong],
         2: [*asked, wrong, (rest, "message 3")],
@@ -224,5 +226,5 @@ def test_a_sentence_that_is_offered_has_no_secret(index: int, kind: str) -> None
     given = "Then it failed with DB_PASSWORD=brass-Heron-77 again."
     gave = Message("t", "tool", (ToolResult("c", (Text(given),)),))
     talk = [Message("u", "user", (Text(said),)), gave, Message("a", "assistant", (Text("Yes."),))]
-    offered = [one for one in rules_of(open_bench(session_of(talk), Counter()), index) if about(one) == kind]
+    offered = [one for one in rules_of(open_bench(session_of(talk), Counter()), index) if rule_words(one) == kind]
     assert [one.sentence for one in offered] == [(given if index == 1 else said).replace("brass-Heron-77", MASK)]

@@ -61,7 +61,7 @@ def lines(screen: SessionsScreen) -> list[str]:
 
 
 async def test_listed_sorted_and_filtered(corpus: Path, own_home: Path) -> None:
-    async with at_rest("sessions", given=[corpus], size=SIZES[0]) as pilot:
+    async with at_rest("sessions", sources=[corpus], size=SIZES[0]) as pilot:
         screen = await brought(pilot, SessionsScreen)
         assert names(screen) == ["quay.jsonl", "long.jsonl", "mole.jsonl"], "the newest first"
         assert title(screen) == "3 sessions · 1 unreadable"
@@ -93,7 +93,7 @@ async def test_listed_sorted_and_filtered(corpus: Path, own_home: Path) -> None:
 
 
 async def test_the_sums_and_the_advice(corpus: Path, own_home: Path) -> None:
-    async with at_rest("sessions", given=[corpus], size=SIZES[2]) as pilot:
+    async with at_rest("sessions", sources=[corpus], size=SIZES[2]) as pilot:
         screen = await brought(pilot, SessionsScreen)
         losses, agent = advice(screen).replace("\u00a0", " ").split("\n")
         assert losses.startswith("Sessions  1 compaction in 1 session lost 1 of 1 rule")
@@ -110,7 +110,7 @@ async def test_the_sums_and_the_advice(corpus: Path, own_home: Path) -> None:
 
 
 async def test_every_table_and_where_it_is_written_to(corpus: Path, own_home: Path, tmp_path: Path) -> None:
-    async with at_rest("sessions", given=[corpus], size=SIZES[0]) as pilot:
+    async with at_rest("sessions", sources=[corpus], size=SIZES[0]) as pilot:
         screen = await brought(pilot, SessionsScreen, "c")
         assert names(screen) == ["quay.jsonl"]
         assert "1 300" in lines(screen)[0]
@@ -139,7 +139,7 @@ async def test_every_table_and_where_it_is_written_to(corpus: Path, own_home: Pa
 
 
 async def test_a_row_opens_on_the_bench(corpus: Path, own_home: Path) -> None:
-    async with at_rest("sessions", given=[corpus], size=SIZES[0]) as pilot:
+    async with at_rest("sessions", sources=[corpus], size=SIZES[0]) as pilot:
         await brought(pilot, SessionsScreen)
         await press(pilot, "enter")
         assert bench_screen(pilot).bench.session.path == corpus / "quay.jsonl"
@@ -154,7 +154,7 @@ async def test_a_compaction_opens_at_the_epoch_that_it_ended(tmp_path: Path, own
     twice.said("Again.").answered("Yes.", prompt=2_000).compacted("They looked twice.", before=2_000)
     path = twice.said("And now?").answered("Done.", prompt=1_000).put(tmp_path / "corpus" / "twice.jsonl")
     for epoch in (1, 2):
-        async with at_rest("sessions", given=[path.parent], size=SIZES[0]) as pilot:
+        async with at_rest("sessions", sources=[path.parent], size=SIZES[0]) as pilot:
             screen = await brought(pilot, SessionsScreen)
             await press(pilot, "c")
             table = screen.query_one(Records)
@@ -164,7 +164,7 @@ async def test_a_compaction_opens_at_the_epoch_that_it_ended(tmp_path: Path, own
 
 
 async def test_where_there_is_nothing_to_advise_the_top_says_what_is_listed(tmp_path: Path, own_home: Path) -> None:
-    async with at_rest("sessions", given=[tmp_path], size=SIZES[0]) as pilot:
+    async with at_rest("sessions", sources=[tmp_path], size=SIZES[0]) as pilot:
         assert str(pilot.app.screen.query_one("#advice Static", Static).render()) == f"Sessions  in {tmp_path}"
         assert "No session in" in str(pilot.app.screen.query_one(Records).empty)
 
@@ -179,10 +179,10 @@ async def test_an_empty_table_says_why_and_speaks_of_words_only_where_some_are_t
 
     folder = tmp_path / "corpus"
     folder.mkdir()
-    async with at_rest("sessions", given=[folder], size=SIZES[1]) as pilot:
+    async with at_rest("sessions", sources=[folder], size=SIZES[1]) as pilot:
         told(await brought(pilot, SessionsScreen))
     long([20_000, 60_000]).put(folder / "long.jsonl")
-    async with at_rest("sessions", given=[folder], size=SIZES[1]) as pilot:
+    async with at_rest("sessions", sources=[folder], size=SIZES[1]) as pilot:
         screen = await brought(pilot, SessionsScreen, "c")
         told(screen)
         await press(pilot, "c")
@@ -198,7 +198,7 @@ async def test_an_empty_table_says_why_and_speaks_of_words_only_where_some_are_t
 
 
 async def test_the_cursor_stays_at_the_top_or_on_its_row(corpus: Path, own_home: Path) -> None:
-    async with at_rest("sessions", given=[corpus], size=SIZES[0]) as pilot:
+    async with at_rest("sessions", sources=[corpus], size=SIZES[0]) as pilot:
         screen = await brought(pilot, SessionsScreen)
         table = screen.query_one(Records)
         for number, keys, here in ((1, (), "first 1"), (2, ("down",), "first 1"), (3, (), "first 1")):
@@ -304,7 +304,7 @@ async def test_left_while_it_reads(corpus: Path, own_home: Path, monkeypatch: py
 
 
 async def test_columns_are_seen_whole_and_sorted_by_a_click_on_their_names(corpus: Path, own_home: Path) -> None:
-    async with at_rest("sessions", given=[corpus], size=(80, 24)) as pilot:
+    async with at_rest("sessions", sources=[corpus], size=(80, 24)) as pilot:
         table = pilot.app.screen.query_one(Records)
         heads, wrong = table.heads, []
         for _ in range(len(table.columns)):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import BadInput
-from workbench.tui.home import RECENT, Home, Recent, opened, read_home, write_home
+from workbench.tui.home import RECENT, Home, Recent, read_home, with_recent, write_home
 from workbench.tui.keys import FORMER, known_key_ids, now_at
 from workbench.tui.settings import Settings, read_settings, unknown_keys
 
@@ -75,7 +75,7 @@ def test_a_former_id_of_a_key_is_said_to_have_gone_with_what_does_its_job_now(fo
 
 
 def test_home_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    home = opened(Home("workbench-light"), tmp_path / "a.jsonl", "the title")
+    home = with_recent(Home("workbench-light"), tmp_path / "a.jsonl", "the title")
     write_home(tmp_path / "new", lambda _: home)
     assert read_home(tmp_path / "new") == home
 
@@ -89,8 +89,8 @@ def test_what_another_program_remembered_meanwhile_stays(tmp_path: Path) -> None
         return replace(home, theme="workbench-light")
 
     folder = os.open(tmp_path, os.O_RDONLY)
-    write_home(tmp_path, lambda home: opened(home, tmp_path / "a.jsonl", "of one"))
-    write_home(tmp_path, lambda home: opened(home, tmp_path / "b.jsonl", "of another"))
+    write_home(tmp_path, lambda home: with_recent(home, tmp_path / "a.jsonl", "of one"))
+    write_home(tmp_path, lambda home: with_recent(home, tmp_path / "b.jsonl", "of another"))
     write_home(tmp_path, told)
     os.close(folder)
     home = read_home(tmp_path)
@@ -105,7 +105,7 @@ def test_a_damaged_home_is_an_empty_one(tmp_path: Path, text: str) -> None:
 
 def test_a_file_opened_again_comes_first_and_stands_there_once(tmp_path: Path) -> None:
     home = Home(recents=tuple(Recent(f"/s/{n}", "", 0.0) for n in range(RECENT)))
-    home = opened(home, Path("/s/7"), "seven")
+    home = with_recent(home, Path("/s/7"), "seven")
     assert [one.path for one in home.recents][:3] == ["/s/7", "/s/0", "/s/1"]
     assert len(home.recents) == RECENT
-    assert len(opened(home, Path("/s/new"), "").recents) == RECENT
+    assert len(with_recent(home, Path("/s/new"), "").recents) == RECENT

@@ -18,8 +18,8 @@ from workbench.tui.sheet import (
     FOREMOST,
     UNIT,
     VALUE,
-    Entry,
-    arranged,
+    SheetSetting,
+    arrange_columns,
     columns_for,
     entries_of,
     entry_cells,
@@ -28,7 +28,7 @@ from workbench.tui.sheet import (
 )
 
 
-def entry(key: str, preset: str = "augment-example", **changes: object) -> Entry:
+def entry(key: str, preset: str = "augment-example", **changes: object) -> SheetSetting:
     found = load_preset(preset)
     return next(one for one in entries_of(found.policy.with_(**changes), found) if one.field.key == key)
 
@@ -88,18 +88,18 @@ def test_groups_fill_columns_whole_and_lines_stay_free_only_where_there_is_room(
     one = entry("summary_char_limit")
     entries = [replace(one, group=name) for name in "aaabbc"]
     loose = (("a", 0, 1, 2), ("b", 3, 4, None, "c", 5))
-    assert arranged(entries, 2, 6) == loose
-    assert arranged(entries, 2, 5) == (("a", 0, 1, 2), ("b", 3, 4, "c", 5))
-    assert arranged(entries, 2, 4) == (("a", 0, 1, 2, "b"), (3, 4, "c", 5))
-    assert arranged(entries, 1, 99) == (("a", 0, 1, 2, None, "b", 3, 4, None, "c", 5),)
-    assert arranged([], 2, 9) == ((),)
+    assert arrange_columns(entries, 2, 6) == loose
+    assert arrange_columns(entries, 2, 5) == (("a", 0, 1, 2), ("b", 3, 4, "c", 5))
+    assert arrange_columns(entries, 2, 4) == (("a", 0, 1, 2, "b"), (3, 4, "c", 5))
+    assert arrange_columns(entries, 1, 99) == (("a", 0, 1, 2, None, "b", 3, 4, None, "c", 5),)
+    assert arrange_columns([], 2, 9) == ((),)
 
 
 def test_at_140_columns_every_group_of_every_preset_is_in_sight() -> None:
     for name in preset_names():
         preset = load_preset(name)
         entries = entries_of(preset.policy, preset)
-        columns = arranged(entries, columns_for(134), 24)
+        columns = arrange_columns(entries, columns_for(134), 24)
         assert sorted(item for column in columns for item in column if isinstance(item, int)) == [*range(len(entries))]
         assert max(map(len, columns)) <= 24, name
 
@@ -114,7 +114,7 @@ def test_a_line_has_mark_label_id_value_and_unit() -> None:
     for one in entries_of(load_preset("progressive").policy, load_preset("progressive")):
         for width in (40, 54, 67, 120):
             assert len(text(entry_cells(one, width))) == width, (one.field.key, width)
-    both = arranged([changed, replace(changed, group="other")], 2, 9)
+    both = arrange_columns([changed, replace(changed, group="other")], 2, 9)
     line = line_cells([changed, replace(changed, group="other")], both, 1, 110, at=1)
     assert [words.strip() for words, style in line if style == "at-hand"] == [
         "Keep newest exchanges",

@@ -310,7 +310,7 @@ async def test_opening(album: Album) -> None:
     given = [story_file(Path()), Path(two)]
     for path in given:
         os.utime(path, (1_767_323_045, 1_767_323_045))
-    async with at_rest("sessions", given=given, size=MEDIUM) as pilot:
+    async with at_rest("sessions", sources=given, size=MEDIUM) as pilot:
         await album.take(pilot, "sessions")
         pilot.app.open(Path(two))  # type: ignore[attr-defined]
         await album.take(pilot, "a-file-of-two")

@@ -96,7 +96,7 @@ async def test_two_variants_are_asked_for_at_once(yes: bool, monkeypatch: pytest
         await press(pilot, "y" if yes else "n")
         assert pilot.app.screen is screen
         assert len(api.received) == (2 if yes else 0)
-        assert sum(one.ran is not None for one in screen.ranked) == len(api.received)
+        assert sum(one.run is not None for one in screen.ranked) == len(api.received)
 
 
 @pytest.mark.parametrize("yes", [True, False])

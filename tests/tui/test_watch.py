@@ -207,8 +207,8 @@ async def test_compare_and_generations_tell_of_each_watched_sentence() -> None:
         # Simulated, each variant says where it first lost one: below the plot and over it, and w goes there.
         one = next(one for one in compared.ranked if one.name == "trim")
         compared.query_one(DataTable).move_cursor(row=compared.ranked.index(one))
-        assert one.played is not None
-        lost = one.played.compacted[0].call
+        assert one.replay is not None
+        lost = one.replay.compacted[0].call
         await press(pilot, "w")
         plot = compared.query_one(CallsPlot)
         assert str(compared.query_one("#watched", Static).render()).splitlines() == [

@@ -26,7 +26,7 @@ from workbench.cli import commands
 from workbench.formats.files import load
 from workbench.session import Session
 from workbench.tokens import Counter
-from workbench.tui.cards import card, sentence_lines, went
+from workbench.tui.cards import card, parts_text, sentence_lines
 from workbench.tui.courses import Abandoned, course_on, own_preset
 from workbench.tui.screens.why import WhyScreen, call_words, headline
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
@@ -248,13 +248,13 @@ def test_where_the_context_went_is_drawn_on_one_scale_in_the_room_there_is() -> 
     counter = Counter()
     bench, course = course_on(open_bench(story(), counter), counter, lambda stage: None, first=1)
     found = diagnose(bench.context, course, 1, own_preset(bench))
-    lines = went(found, 44, 12).plain.split("\n")
+    lines = parts_text(found, 44, 12).plain.split("\n")
     assert [line.strip() for line in lines if (line and not line[-1].isspace()) or "%" not in line][:1] == [
         "what it is made of"
     ]
     assert len(lines) <= 12
     assert all(len(line) <= 44 for line in lines)
-    tool = next(line for line in went(found, 44, 40).plain.split("\n") if line.startswith("Read"))
+    tool = next(line for line in parts_text(found, 44, 40).plain.split("\n") if line.startswith("Read"))
     assert f"{found.tools[0].count}×" in tool
 
 
@@ -276,7 +276,7 @@ def test_where_there_are_few_parts_the_largest_messages_are_told_by_their_words(
         open_bench(story(texts=["Have a look at it."]), counter), counter, lambda _: None, first=1
     )
     found = replace(diagnose(bench.context, course, 1, own_preset(bench)), tools=(), files=())
-    rows = went(found, 80, 24).plain.split("\n")
+    rows = parts_text(found, 80, 24).plain.split("\n")
     below = rows[rows.index("by message".ljust(80)) + 1 :]
     assert [row.split()[0] for row in below] == [str(one.number) for one in found.largest]
     assert {"51 lines", "lines:"} & set(" ".join(below).split()), "what it says, not only what it is"
@@ -290,10 +290,10 @@ def test_a_round_is_named_by_what_was_asked_there_and_a_file_by_its_end() -> Non
     found = diagnose(bench.context, course, 1, own_preset(bench))
     largest = max(found.rounds, key=lambda one: one.tokens)
     asked = next(one.said for one in found.session.messages if one.id == largest.message)
-    drawn = went(found, 80, 40).plain.split("\n")
+    drawn = parts_text(found, 80, 40).plain.split("\n")
     row = drawn[drawn.index("by round".ljust(80)) + 1]
     assert row.startswith(f"round {largest.number} {asked[:25]}")
-    narrow = went(found, 44, 40).plain.split("\n")
+    narrow = parts_text(found, 44, 40).plain.split("\n")
     assert narrow[narrow.index("by file".ljust(44)) + 1].startswith("…26-01-20.log ")
 
 

@@ -157,7 +157,7 @@ def _show(folders: tuple[Path, ...]) -> None:
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.settings import read_settings
 
-    app = WorkbenchApp("sessions", given=folders, settings=read_settings(paths.settings()), memory=paths.state())
+    app = WorkbenchApp("sessions", sources=folders, settings=read_settings(paths.settings()), memory=paths.state())
     app.run()
     raise click.exceptions.Exit(app.return_code or 0)
 

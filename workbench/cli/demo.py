@@ -62,11 +62,11 @@ def _of_sample(**how: Any) -> None:
 
     def show() -> int:
         from workbench.summarizers.recording import DEMO, load_recording
-        from workbench.tui.playing import PlayApp
+        from workbench.tui.playing import DemoApp
         from workbench.tui.settings import read_settings
 
         recording = load_recording()
-        app = PlayApp(
+        app = DemoApp(
             found, SAMPLE, preset=recording.preset, settings=read_settings(paths.settings()), rehearses=DEMO, fresh=True
         )
         app.run()
@@ -86,11 +86,11 @@ def _of_file(chosen: Selection, **how: Any) -> None:
     found = story(course, policies, bench.opened.limit, note=offline(chosen.file.name), watched=bench.watched)
 
     def show() -> int:
-        from workbench.tui.playing import PlayApp
+        from workbench.tui.playing import DemoApp
         from workbench.tui.settings import read_settings
 
         first = policies[0]
-        app = PlayApp(
+        app = DemoApp(
             found,
             chosen.file,
             preset=first.id or None,

@@ -89,7 +89,7 @@ def command(
         window=window,
         part=part,
         follow=follow,
-        given=files,
+        sources=files,
         settings=read_settings(paths.settings()),
         memory=paths.state(),
         fresh=fresh,

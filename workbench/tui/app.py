@@ -27,8 +27,8 @@ from workbench.base.crashes import mask_logs
 from workbench.base.secrets import masked
 from workbench.session import EpochChoice
 from workbench.tui.hangup import leave_without_terminal
-from workbench.tui.home import Home, opened, read_home, write_home
-from workbench.tui.palette import Command, Palette
+from workbench.tui.home import Home, read_home, with_recent, write_home
+from workbench.tui.palette import Palette, PaletteCommand
 from workbench.tui.screens.loading import LoadingScreen, Opening
 from workbench.tui.settings import Settings, unknown_keys
 from workbench.tui.themes import SIXTEEN, THEMES, named_colours, usual_theme
@@ -207,7 +207,7 @@ class WorkbenchApp(App[None]):
     def _remember_opened(self, session: Session) -> None:
         if session.path:
             path, title = session.path, session.title
-            self.remember(lambda home: opened(home, path, title))
+            self.remember(lambda home: with_recent(home, path, title))
 
     def _first_sight(self) -> None:
         """Warn about unknown key ids, which needs every screen's keys, and at the first start say where to begin."""
@@ -316,7 +316,7 @@ class WorkbenchApp(App[None]):
                 self._clashes.add(binding.id)
                 self.warn(f"{self.settings.path}: {binding.key!r} is {binding.id}'s key; give that another one, too.")
 
-    def commands(self, screen: Screen[object]) -> Iterator[Command]:
+    def commands(self, screen: Screen[object]) -> Iterator[PaletteCommand]:
         """Yield the palette's commands: those of the screen in front, as its help lists them, then those of every
         screen. A command that is off says why, as its key does. Moving in a list is left out."""
         names = {"palette"}
@@ -328,12 +328,14 @@ class WorkbenchApp(App[None]):
                 by_key = partial(self.simulate_key, binding.key)
                 run = partial(self.run_action, binding.action, active.node) if can else by_key
                 also = getattr(screen, "ALSO", {}).get(binding.id, "")
-                yield Command(binding.description, binding.tooltip, run, self.get_key_display(binding), also, can)
+                yield PaletteCommand(
+                    binding.description, binding.tooltip, run, self.get_key_display(binding), also, can
+                )
         yield from getattr(screen, "keyless", tuple)()
         for title, help, callback, _ in self.get_system_commands(screen):
             if title not in (*names, "Keys"):  # Textual's own panel of keys; the help has them
                 also = "colors colours color dark light contrast night" if title == "Theme" else ""
-                yield Command(title, help, callback, also=also)
+                yield PaletteCommand(title, help, callback, also=also)
 
 
 def _import_bench() -> None:

@@ -18,10 +18,10 @@ from workbench.runs.variants import Variant, run_all
 from workbench.summarizers import journal
 from workbench.summarizers.live_events import LiveEvent, Retrying, Shrunk, Wrote
 from workbench.summarizers.runs import Run as Record
-from workbench.tui.spending import purse_of
+from workbench.tui.spending import spend_limit_of
 
 
-class Asking:
+class VariantQueue:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         self.waiting: tuple[Variant, ...] = ()
@@ -51,21 +51,21 @@ class Asking:
                 self.written[label] = ""
 
         try:
-            done = await run_all(live, purse_of(app), on_event, keeps=True)
+            done = await run_all(live, spend_limit_of(app), on_event, keeps=True)
         except asyncio.CancelledError:
             seconds = time.perf_counter() - clock
-            _keep(app, [partial(one.unfinished, seconds) for one in live if one.name.is_kept])
+            _save_runs(app, [partial(one.unfinished, seconds) for one in live if one.name.is_kept])
             raise
         finally:
             self.is_running = False
-        _keep(app, [partial(_record, one) for one in done if one.live.name.is_kept])
+        _save_runs(app, [partial(_record, one) for one in done if one.live.name.is_kept])
         for one in done:
             await asyncio.to_thread(compute, one.found, *FIGURES)
         self.waiting = tuple(one for one in self.waiting if one not in variants)
         return done
 
 
-def _keep(app: App[Any], records: Sequence[Callable[[], Record]]) -> None:
+def _save_runs(app: App[Any], records: Sequence[Callable[[], Record]]) -> None:
     """Render the run records and write them to the run history, in a thread."""
     written = to_its_end(lambda: [journal.keep(record()) for record in records])
 

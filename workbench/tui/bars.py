@@ -43,7 +43,7 @@ _OVERHEAD = ("system", "tools", "rules", "system + tools (not recorded)", "L1 sy
 
 
 @dataclass(frozen=True)
-class Budget:
+class ContextBars:
     """Figures that the bars show. `after_layers` are the layers after a compaction, empty if it changes nothing.
     `done`: the compaction was run. `limit` is None if the window is unknown; the longer bar is then as long as its
     context. `gaps` are calls whose usage the context does not explain, the largest first. `compacted_at` is the
@@ -79,7 +79,7 @@ _GROWING = ("characters", "messages", "rounds", "events", "tool uses")
 """Units that grow with the history; lines of memories, commands and errors do not."""
 
 
-def tick_of(trigger: Trigger, budget: Budget) -> int | None:
+def trigger_position(trigger: Trigger, budget: ContextBars) -> int | None:
     """Position of a trigger's limit on the token scale; a limit in another unit is placed by its share of the history.
     None if it has no position."""
     if trigger.limit <= 0:
@@ -105,14 +105,14 @@ BARE = 60
 """Columns below which the figures have no shares."""
 
 
-def now_cells(budget: Budget, width: int) -> Cells:
+def now_cells(budget: ContextBars, width: int) -> Cells:
     """`now    ▒███▲██▓│   ≈197k   99 %`"""
     over = budget.window is not None and budget.before.tokens > budget.window
     figures = _figures(budget, budget.before, width)
     return [("now    ", "dim"), *bar_cells(budget, budget.layers, width), (figures, "over" if over else "bold")]
 
 
-def after_cells(budget: Budget, width: int, filled: float = 1.0) -> Cells:
+def after_cells(budget: ContextBars, width: int, filled: float = 1.0) -> Cells:
     """`after  ▒◆▓ ▲  │  ≈26.7k   13 %`: dim while it is a preview."""
     if not budget.after_layers:
         return [("after  nothing to compact", "dim")]
@@ -122,7 +122,7 @@ def after_cells(budget: Budget, width: int, filled: float = 1.0) -> Cells:
     return [("after  ", "dim"), *drawn, (_figures(budget, budget.after, width), "bold" + faint)]
 
 
-def _figures(budget: Budget, size: Size, width: int) -> str:
+def _figures(budget: ContextBars, size: Size, width: int) -> str:
     tokens = f"{size.basis.value}{short(size.tokens)}"
     if width < BARE:
         return tokens.rjust(FEW_FIGURES)
@@ -135,10 +135,10 @@ def inner_cells(width: int) -> int:
     return max(4, width - LABEL - (FIGURES if width >= BARE else FEW_FIGURES))
 
 
-def bar_cells(budget: Budget, layers: Sequence[Layer], width: int, filled: float = 1.0) -> Cells:
+def bar_cells(budget: ContextBars, layers: Sequence[Layer], width: int, filled: float = 1.0) -> Cells:
     """Cells of a stacked bar with the marks drawn over it; `filled` is the share that is drawn."""
     inner = inner_cells(width)
-    chars = [(layer.glyph, _STYLES.get(layer.name, "head")) for layer in by_cell(budget, layers, inner)]
+    chars = [(layer.glyph, _STYLES.get(layer.name, "head")) for layer in layer_cells(budget, layers, inner)]
     chars = chars[: min(inner, round(filled * len(chars)))]
     chars += [(" ", "free")] * (inner - len(chars))
     for mark in marks_of(budget, inner):
@@ -152,7 +152,7 @@ def bar_cells(budget: Budget, layers: Sequence[Layer], width: int, filled: float
     return cells
 
 
-def by_cell(budget: Budget, layers: Sequence[Layer], inner: int) -> list[Layer]:
+def layer_cells(budget: ContextBars, layers: Sequence[Layer], inner: int) -> list[Layer]:
     """Layer of each cell of a bar, up to the end of the last layer."""
     cells: list[Layer] = []
     reached = 0
@@ -165,7 +165,7 @@ def by_cell(budget: Budget, layers: Sequence[Layer], inner: int) -> list[Layer]:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class BarMark:
     """Sign in one cell of both bars: `figure` is its position in tokens, `name` its kind."""
 
     cell: int
@@ -178,31 +178,31 @@ class Mark:
         return f"{self.sign} {self.name} {self.figure}"
 
 
-def marks_of(budget: Budget, inner: int) -> list[Mark]:
+def marks_of(budget: ContextBars, inner: int) -> list[BarMark]:
     """Marks from left to right: triggers, the size at which the agent compacted, the window. In one cell the last of
     these wins."""
-    found: dict[int, Mark] = {}
+    found: dict[int, BarMark] = {}
     for trigger in budget.triggers:
-        at = tick_of(trigger, budget)
+        at = trigger_position(trigger, budget)
         if at is None or at > budget.scale:
             continue
         cell = min(inner - 1, at * inner // budget.scale)
         about = short(at) if "token" in trigger.unit else f"≈{short(at)}"
-        found[cell] = Mark(cell, "▲", "trigger", about, "over" if trigger.fires else "tick")
+        found[cell] = BarMark(cell, "▲", "trigger", about, "over" if trigger.fires else "tick")
     if 0 < budget.compacted_at <= budget.scale:
         cell = min(inner - 1, budget.compacted_at * inner // budget.scale)
         if cell in found:
             found[cell] = replace(found[cell], name="trigger, compacted")
         else:
-            found[cell] = Mark(cell, "△", "compacted", short(budget.compacted_at), "tick")
+            found[cell] = BarMark(cell, "△", "compacted", short(budget.compacted_at), "tick")
     if limit := budget.limit:
         cell = min(inner - 1, limit.tokens * inner // budget.scale)
         over = budget.before.tokens > limit.tokens
-        found[cell] = Mark(cell, "│", "window", short(limit.tokens), "over" if over else "tick")
+        found[cell] = BarMark(cell, "│", "window", short(limit.tokens), "over" if over else "tick")
     return [found[cell] for cell in sorted(found)]
 
 
-def doubt_of(gaps: Sequence[Gap]) -> tuple[str, ...]:
+def gap_texts(gaps: Sequence[Gap]) -> tuple[str, ...]:
     """Texts for the difference between billed tokens and the context, the longest first: the largest gap, and how many
     more there are."""
     if not gaps:
@@ -214,7 +214,7 @@ def doubt_of(gaps: Sequence[Gap]) -> tuple[str, ...]:
     return f"{brief} from call {first.call}{more}", brief, "≠"
 
 
-def legend_cells(budget: Budget, width: int) -> Cells:
+def legend_cells(budget: ContextBars, width: int) -> Cells:
     """Legend: every layer of both bars with its size, and the marks at the right, in the longest wording that fits."""
     width -= 1
     layers, after = budget.layers, {layer.name for layer in budget.layers}
@@ -250,10 +250,10 @@ def legend_cells(budget: Budget, width: int) -> Cells:
 Spell = Callable[[Layer, Sequence[Layer]], str]
 
 
-def _spellings(budget: Budget, inner: int) -> Iterator[tuple[Spell, Cells]]:
+def _spellings(budget: ContextBars, inner: int) -> Iterator[tuple[Spell, Cells]]:
     """Yield wordings of layers and marks, the longest first."""
     marks = marks_of(budget, inner)
-    doubts = doubt_of(budget.gaps)
+    doubts = gap_texts(budget.gaps)
     whole = [(str(mark), mark.style) for mark in marks]
     if budget.window is None:
         whole.append(("window unknown: 9 sets it", "dim"))

@@ -28,10 +28,10 @@ HIGH, MANY = 30, 4
 them."""
 
 
-def card(one: Finding, most: int, mend: Mend | None, place: str, width: int) -> Text:
+def card(one: Finding, most: int, fix: Mend | None, place: str, width: int) -> Text:
     """Card of a finding: a bar of `one.tokens` relative to `most`, its title, the fix, then its sentence. `place` is
     where Enter leads, "" for nowhere."""
-    does = f"  a {mend.words}" if mend else ""
+    does = f"  a {fix.words}" if fix else ""
     goes = f"  ⏎ {place} " if place else ""
     size = f"{short(one.tokens) if one.tokens else '':>6} "
     title = HEADLINES.get(one.kind) or one.kind.capitalize()
@@ -61,7 +61,7 @@ def sentence_lines(sentence: str, width: int) -> list[str]:
     return textwrap.wrap(cut, width, break_on_hyphens=False)
 
 
-def went(found: Diagnosis, width: int, height: int) -> Text:
+def parts_text(found: Diagnosis, width: int, height: int) -> Text:
     """Largest parts of the context as bars on one scale, in `height` lines: layers, tools, files, rounds and
     messages."""
     largest = sorted(found.rounds, key=lambda one: -one.tokens)[: max(0, height)]
@@ -71,8 +71,8 @@ def went(found: Diagnosis, width: int, height: int) -> Text:
     parts = [
         ("what it is made of", [(one.name, one.tokens, "") for one in found.layers]),
         ("by tool", [(one.name, one.tokens, f"{one.count}×") for one in found.tools]),
-        ("by file", [(_end(one_line(one.name), name), one.tokens, f"{one.count}×") for one in found.files]),
-        ("by round", [(_round(one, requests), one.tokens, "") for one in largest]),
+        ("by file", [(_clip_start(one_line(one.name), name), one.tokens, f"{one.count}×") for one in found.files]),
+        ("by round", [(_round_words(one, requests), one.tokens, "") for one in largest]),
     ]
     parts = [(title, rows) for title, rows in parts if rows]
     if height >= HIGH or len(parts) < MANY:
@@ -88,7 +88,7 @@ def went(found: Diagnosis, width: int, height: int) -> Text:
     return Text("\n", no_wrap=True, overflow="ellipsis").join(lines[:height])
 
 
-def lines_of_went(found: Diagnosis) -> int:
+def parts_lines(found: Diagnosis) -> int:
     """Number of lines that `parts_text` can use."""
     parts = [len(part) for part in (found.layers, found.tools, found.files, found.rounds) if part]
     parts += [len(found.largest)] if found.largest and len(parts) < MANY else []
@@ -105,12 +105,12 @@ def _columns(width: int) -> tuple[int, int]:
     return cells, max(6, width - cells - 1 - 7 - 6 - 6)
 
 
-def _end(path: str, room: int) -> str:
+def _clip_start(path: str, room: int) -> str:
     """Cut a path at its beginning: its end says more."""
     return f"…{path[1 - room :]}" if len(path) > room else path
 
 
-def _round(one: RoundShare, requests: Mapping[str, str]) -> str:
+def _round_words(one: RoundShare, requests: Mapping[str, str]) -> str:
     """Number of a round with its request, because the list of rounds is not visible here."""
     return f"round {one.number} {one_line(requests.get(one.message, ''))}".rstrip()
 

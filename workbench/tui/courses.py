@@ -19,27 +19,27 @@ class Abandoned(Exception):
     """The work was cancelled. Raised by a progress callback."""
 
 
-Told = Callable[[str], None]
+ReportStage = Callable[[str], None]
 """Progress callback with the stage in words, called at least a few times a second while counting; may raise
 `Abandoned`."""
 
 
-def course_on(bench: Bench, counter: Counter, told: Told, *, first: int) -> tuple[Bench, Course]:
+def course_on(bench: Bench, counter: Counter, report: ReportStage, *, first: int) -> tuple[Bench, Course]:
     """Bench with every token counted, and its session from epoch `first` on."""
 
     def progress(done: int, total: int) -> None:
-        told(f"counting tokens, {percent(done / max(1, total))}")
+        report(f"counting tokens, {percent(done / max(1, total))}")
 
-    told("counting tokens")
+    report("counting tokens")
     counter.count_all(uncounted(bench.session), progress, lambda: False)
-    told("laying out the session")
+    report("laying out the session")
     return with_counts(bench, counter), course_of(bench.session, counter, first=first, scale=bench.scale)
 
 
-def recorded_course(bench: Bench, counter: Counter, told: Told) -> tuple[Course, tuple[Trail, ...], str]:
+def recorded_course(bench: Bench, counter: Counter, report: ReportStage) -> tuple[Course, tuple[Trail, ...], str]:
     """Session with the series of its recorded calls, each watched rule through the recorded compactions, and the
     agent's compactions in words."""
-    _, course = course_on(bench, counter, told, first=1)
+    _, course = course_on(bench, counter, report, first=1)
     _ = course.recorded_line, course.plain
     return course, tuple(judge_recorded(sentence, bench.session) for sentence in bench.watched), told_of_agent(course)
 
@@ -56,6 +56,6 @@ def own_preset(bench: Bench, name: str = "") -> Preset:
     return replace(bench.chosen, id=name, version="") if name else bench.chosen
 
 
-def at_call(course: Course, call: int) -> str:
+def id_at_call(course: Course, call: int) -> str:
     """Id of the message that answers call `call`, or of the last message sent with a rejected call."""
     return course.message_of(course.calls[call - 1]).id

@@ -28,7 +28,7 @@ _MARKS = re.compile(r"[*`]")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SessionEntry:
     """Session to choose. `kind` is given, recent, sample, found or part. `about` is longer text for the preview;
     `bytes` and `time` (seconds since 1970) are None if unknown.
 
@@ -56,11 +56,11 @@ class Entry:
         return self.tool or (self.found.tool if self.found else "")
 
 
-def given_entries(paths: Iterable[Path]) -> list[Entry]:
-    return [Entry("given", path, path.name) for path in paths]
+def argument_entries(paths: Iterable[Path]) -> list[SessionEntry]:
+    return [SessionEntry("given", path, path.name) for path in paths]
 
 
-def recent_entries(recents: Iterable[Recent]) -> list[Entry]:
+def recent_entries(recents: Iterable[Recent]) -> list[SessionEntry]:
     """Recent files that still exist, with the time they were opened."""
     there = [one for one in recents if Path(one.path).exists()]
     titles = Counter(one.title for one in there)
@@ -70,16 +70,16 @@ def recent_entries(recents: Iterable[Recent]) -> list[Entry]:
         name = Path(one.path).name
         return f"{one.title} · {name}" if titles[one.title] > 1 and one.title else one.title or name
 
-    return [Entry("recent", Path(one.path), words(one), time=one.time) for one in there]
+    return [SessionEntry("recent", Path(one.path), words(one), time=one.time) for one in there]
 
 
-def seen(entry: Entry) -> Entry:
+def with_glance(entry: SessionEntry) -> SessionEntry:
     """Entry of a file with the result of a glance: agent, size, share of the window. Reads the file."""
     found = glance(entry.path)
     return entry if isinstance(found, Unreadable) else replace(entry, bytes=found.bytes, found=found)
 
 
-def sample_entries(folder: Path = SAMPLES) -> list[Entry]:
+def sample_entries(folder: Path = SAMPLES) -> list[SessionEntry]:
     """Sample sessions with their lessons, from the table in their README."""
     try:
         table = (folder / "README.md").read_text("utf-8")
@@ -92,27 +92,27 @@ def sample_entries(folder: Path = SAMPLES) -> list[Entry]:
         if path.is_file() and len(cells) >= 2:
             lesson = cells[1]
             about = "\n\n".join((lesson, cells[-1]))
-            words, tool = lesson.split(". ")[0].rstrip(".:"), _whose(cells[0])
-            found.append(Entry("sample", path, words, about, path.stat().st_size, tool=tool))
+            words, tool = lesson.split(". ")[0].rstrip(".:"), _agent_of(cells[0])
+            found.append(SessionEntry("sample", path, words, about, path.stat().st_size, tool=tool))
     return found
 
 
-def _whose(format: str) -> str:
+def _agent_of(format: str) -> str:
     """Agent's name: the leading words of its format that fit on a line."""
     words = format.split(",")[0].split()
     most = max((n for n in range(1, len(words)) if len(" ".join(words[:n])) <= LABEL), default=1)
     return " ".join(words[:most])
 
 
-def found_entry(found: SessionGlance) -> Entry:
+def found_entry(found: SessionGlance) -> SessionEntry:
     words = found.title or found.request or found.path.stem
     about = "\n".join((found.request, found.folder, found.tool, found.model))
-    return Entry("found", found.path, words, about, found.bytes, found.time, found.part, found)
+    return SessionEntry("found", found.path, words, about, found.bytes, found.time, found.part, found)
 
 
-def part_entries(path: Path, parts: Iterable[Part]) -> list[Entry]:
+def part_entries(path: Path, parts: Iterable[Part]) -> list[SessionEntry]:
     """Sessions of one file, each with its number of messages."""
-    return [Entry("part", path, part.title or part.id, figure(part.messages), part=part.id) for part in parts]
+    return [SessionEntry("part", path, part.title or part.id, figure(part.messages), part=part.id) for part in parts]
 
 
 def typed_path(query: str) -> Path | None:
@@ -138,7 +138,7 @@ def _as_dropped(text: str) -> Iterator[str]:
         yield unquote(urlsplit(word).path)
 
 
-def matching(entries: Sequence[Entry], query: str) -> list[Entry]:
+def matching(entries: Sequence[SessionEntry], query: str) -> list[SessionEntry]:
     """Entries in which every word of `query` occurs."""
     words = query.casefold().split()
     return [entry for entry in entries if all(word in entry.haystack for word in words)] if words else list(entries)
@@ -151,11 +151,11 @@ PART_COLUMNS = columns("messages:count title part")
 """Columns of the sessions of one file; nothing else is known before one is read."""
 
 
-def part_record(entry: Entry) -> Record:
+def part_record(entry: SessionEntry) -> Record:
     return {"file": str(entry.path), "part": entry.part, "title": entry.words, "messages": entry.about}
 
 
-def record_of(entry: Entry) -> Record:
+def record_of(entry: SessionEntry) -> Record:
     """Table row of a file that is not read yet. Samples have no time, so they come last."""
     found = entry.found
     known: Record = {"file": str(entry.path.absolute()), "part": entry.part, "agent": entry.label}
@@ -169,7 +169,7 @@ def record_of(entry: Entry) -> Record:
     return {one.key: known.get(one.key) for one in SESSIONS}
 
 
-def preview(entry: Entry) -> list[tuple[str, str]]:
+def preview(entry: SessionEntry) -> list[tuple[str, str]]:
     """Names and values for the preview of an entry, from a glance at its file; a name of "" marks a paragraph."""
     if entry.kind == "part":
         return [

@@ -27,7 +27,7 @@ def editor_command() -> list[str]:
     return words
 
 
-def edited(text: str, suffix: str = ".md") -> str:
+def run_editor(text: str, suffix: str = ".md") -> str:
     """Text as the editor saved it. Blocks until the editor ends. Raises BadInput if it cannot be run or fails."""
     command = editor_command()
     with ExitStack() as until_done:
@@ -58,6 +58,6 @@ def edit_outside(app: App[None], text: str, suffix: str = ".md") -> str:
     editor_command()
     try:
         with app.suspend():
-            return edited(text, suffix)
+            return run_editor(text, suffix)
     except SuspendNotSupported:
         raise BadInput("This terminal cannot run an editor; edit the text here.") from None

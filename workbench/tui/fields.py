@@ -38,25 +38,25 @@ def _number(value: float) -> str:
     return figure(value) if float(value).is_integer() else f"{value:g}"
 
 
-def shown(value: Any) -> str:
+def input_text(value: Any) -> str:
     """Value as text in an input."""
     whole = isinstance(value, float) and value.is_integer()
     return "" if value is None else str(int(value) if whole else value)
 
 
-def differing(policy: Policy, preset: Policy) -> tuple[Setting, ...]:
+def changed_fields(policy: Policy, preset: Policy) -> tuple[Setting, ...]:
     """Fields in which a policy differs from its preset's, in the form's order."""
     return tuple(field for field in fields_of(type(policy)) if field.of(policy) != field.of(preset))
 
 
-def is_asked(field: Setting) -> bool:
+def is_model_text(field: Setting) -> bool:
     """True for a text that is sent to a model, not a template of the new messages."""
     return field.kind == "lines" and "template" not in field.key
 
 
-def asks_otherwise(policy: Policy, preset: Policy) -> bool:
+def changes_model_text(policy: Policy, preset: Policy) -> bool:
     """True if a text for a model differs. Offline summarizers ignore these."""
-    return type(policy) is type(preset) and any(map(is_asked, differing(policy, preset)))
+    return type(policy) is type(preset) and any(map(is_model_text, changed_fields(policy, preset)))
 
 
 def value_words(field: Setting, value: Any) -> str:
@@ -72,25 +72,25 @@ def value_words(field: Setting, value: Any) -> str:
     return repr(value) if value or value == "" else "nothing"
 
 
-def counts_where(field: Setting) -> str:
+def condition_words(field: Setting) -> str:
     """Condition under which a field has an effect: `“Clear calls' inputs too” is on`; "" if it always has."""
     return " and ".join(
-        f"“{label_of(name)}” is {' or '.join(_said(name, one) for one in values) if values is not None else 'set'}"
-        for name, values in field.needs
+        f"“{label_of(name)}” is {'set' if wanted is None else ' or '.join(_value_name(name, one) for one in wanted)}"
+        for name, wanted in field.needs
     )
 
 
-def _said(name: str, value: Any) -> str:
+def _value_name(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
-    return f"“{choice_of(name, value)}”" if isinstance(value, str) else shown(value)
+    return f"“{choice_of(name, value)}”" if isinstance(value, str) else input_text(value)
 
 
-class Refused(ValueError):
+class InvalidValue(ValueError):
     """A typed value that is not allowed; the message says why and what is."""
 
 
-def changed(policy: Policy, field: Setting, typed: str | bool) -> tuple[Policy, dict[str, Any]]:
+def with_typed(policy: Policy, field: Setting, typed: str | bool) -> tuple[Policy, dict[str, Any]]:
     """Policy with a typed value for one field, and the change itself. Raises Refused with a sentence."""
     changes = field.changes(policy, value_of(field, typed))
     try:
@@ -102,7 +102,7 @@ def changed(policy: Policy, field: Setting, typed: str | bool) -> tuple[Policy, 
             reason = f"allowed is {allowed}"
         where = ".".join(str(part) for part in first["loc"])
         about = "" if where in ("", field.key) else f"{where}: "
-        raise Refused(f"{about}{reason}") from None
+        raise InvalidValue(f"{about}{reason}") from None
 
 
 def value_of(field: Setting, typed: str | bool) -> Any:
@@ -120,5 +120,5 @@ def value_of(field: Setting, typed: str | bool) -> Any:
             kind = "a whole number" if field.kind == "whole" else "a number"
             allowed = f", {words}" if (words := allowed_words(field)) else ""
             instead = f"not {text[:20]!r}" if text else "not nothing"
-            raise Refused(f"{kind} is wanted{allowed}, {instead}") from None
+            raise InvalidValue(f"{kind} is wanted{allowed}, {instead}") from None
     return typed

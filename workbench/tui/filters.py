@@ -12,12 +12,12 @@ from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.session import Message
 from workbench.tui.plain import figure, one_line
-from workbench.tui.rows import WORDS, role_word
+from workbench.tui.rows import FATE_WORDS, role_word
 
 ROLES = ("user", "agent", "call", "result", "summary", "meta", "system")
 """Words of the list's role column."""
 
-_FATES = {WORDS[fate]: fate for fate in Fate if fate is not Fate.PINNED}
+_FATES = {FATE_WORDS[fate]: fate for fate in Fate if fate is not Fate.PINNED}
 """Fates by their words. `pinned` is left out because it also finds what the strategy keeps because of a pin."""
 
 
@@ -39,7 +39,7 @@ class Filter:
         words = (
             self.role,
             f"tool {one_line(self.tool, 40)}" if self.tool else "",
-            WORDS[self.fate] if self.fate else "",
+            FATE_WORDS[self.fate] if self.fate else "",
             "errors" if self.errors else "",
             "pinned" if self.pinned else "",
             f"over {figure(self.larger_than)} tokens" if self.larger_than else "",
@@ -69,15 +69,17 @@ def about(tools: Sequence[tuple[str, int]]) -> str:
     more = [f"{figure(len(tools) - LISTED)} more by their beginning"] if len(tools) > LISTED else []
     words = ", ".join((*named, *more)) or "none is called"
     return ABOUT.format(
-        roles=", ".join(ROLES), fates=", ".join(word for word in _FATES if word != WORDS[Fate.ABRIDGED]), tools=words
+        roles=", ".join(ROLES),
+        fates=", ".join(word for word in _FATES if word != FATE_WORDS[Fate.ABRIDGED]),
+        tools=words,
     )
 
 
-def typed_as(chosen: Filter) -> str:
+def as_words(chosen: Filter) -> str:
     """Words from which `read` makes this filter."""
     words = (
         chosen.role,
-        WORDS[chosen.fate] if chosen.fate else "",
+        FATE_WORDS[chosen.fate] if chosen.fate else "",
         "errors" if chosen.errors else "",
         "pinned" if chosen.pinned else "",
         f">{chosen.larger_than}" if chosen.larger_than else "",

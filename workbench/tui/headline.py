@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from workbench.base.figures import short
 from workbench.bench import Bench
 from workbench.compaction.outcome import verdict
-from workbench.tui.plain import broken, change, fit, plain
+from workbench.tui.plain import change, fit, plain, wrap_words
 
 if TYPE_CHECKING:
     from workbench.bench.assessment import Assessment
@@ -102,7 +102,7 @@ def _hinted(lines: Sequence[str], style: str, key: str, words: str, room: int, w
 def wrapped(text: str, width: int, most: int) -> list[str]:
     """Lines of `text`, each at most `width` cells, broken between words and not within a figure; the last of `most`
     lines ends with `…` if more follows."""
-    lines = broken(plain(text), width).split("\n")
+    lines = wrap_words(plain(text), width).split("\n")
     if not text or most < 1:
         return []
     if len(lines) > most:

@@ -16,7 +16,7 @@ PLANNED = 20
 
 
 @dataclass(frozen=True)
-class History:
+class UndoHistory:
     """Benches before and after the present one. `key` names the last change: the next one with the same key joins it,
     so that typing a number is one step."""
 
@@ -25,7 +25,7 @@ class History:
     future: tuple[Bench, ...] = ()
     key: str = ""
 
-    def then(self, bench: Bench, key: str = "") -> History:
+    def then(self, bench: Bench, key: str = "") -> UndoHistory:
         """Add a step to `bench`; undone steps are discarded."""
         if key and key == self.key:
             return replace(self, present=bench, future=())
@@ -33,27 +33,27 @@ class History:
         if len(past) > PLANNED:
             forgotten = replace(past[-PLANNED - 1])  # a copy has the fields, not the computed plan
             past = (*past[: -PLANNED - 1], forgotten, *past[-PLANNED:])
-        return History(bench, past, (), key)
+        return UndoHistory(bench, past, (), key)
 
-    def undone(self) -> History:
+    def undone(self) -> UndoHistory:
         if not self.past:
             return self
-        return History(self.past[-1], self.past[:-1], (self.present, *self.future))
+        return UndoHistory(self.past[-1], self.past[:-1], (self.present, *self.future))
 
-    def redone(self) -> History:
+    def redone(self) -> UndoHistory:
         if not self.future:
             return self
-        return History(self.future[0], (*self.past, self.present), self.future[1:])
+        return UndoHistory(self.future[0], (*self.past, self.present), self.future[1:])
 
-    def relaid(self, epoch: int, layout: Layout) -> History:
+    def relaid(self, epoch: int, layout: Layout) -> UndoHistory:
         """History with the token figures of `layout` in every bench of `epoch`."""
 
         def fresh(bench: Bench) -> Bench:
             return steps.with_layout(bench, layout) if bench.epoch == epoch else bench
 
-        return self.everywhere(fresh)
+        return self.change_all(fresh)
 
-    def everywhere(self, change: Callable[[Bench], Bench]) -> History:
+    def change_all(self, change: Callable[[Bench], Bench]) -> UndoHistory:
         """History with `change` applied to every bench; not a step of its own."""
         return replace(
             self,

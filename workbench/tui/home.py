@@ -57,7 +57,7 @@ def write_home(folder: Path, change: Callable[[Home], Home]) -> None:
         write_atomically(folder / FILE, json.dumps(asdict(home), indent=1).encode(), overwrite=True)
 
 
-def opened(home: Home, path: Path, title: str) -> Home:
+def with_recent(home: Home, path: Path, title: str) -> Home:
     """Saved state with `path` as the most recent file."""
     name = str(path.absolute())
     others = tuple(one for one in home.recents if one.path != name)

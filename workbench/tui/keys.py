@@ -11,7 +11,7 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 
 from workbench import tui
-from workbench.tui.settings import current
+from workbench.tui.settings import current_id
 
 SHARED = {
     # on every screen; `cancel` where letters are typed
@@ -149,7 +149,7 @@ FORMER = {id: now for now, ids in _NOW.items() for id in ids}
 
 def now_at(id: str) -> str:
     """The id or place that has the job of a former id, "" for an id that never was."""
-    return "help" if id.endswith(".help") else FORMER.get(current(id), "")
+    return "help" if id.endswith(".help") else FORMER.get(current_id(id), "")
 
 
 def known_key_ids() -> set[str]:

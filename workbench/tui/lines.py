@@ -16,7 +16,7 @@ from workbench.base.figures import short
 from workbench.compaction.outcome import Outcome
 from workbench.session import Span
 from workbench.tui.plain import bar, clock, figure, fit, several
-from workbench.tui.rows import WORDS, Groups, Row, group_fate, message_fate, role_word
+from workbench.tui.rows import FATE_WORDS, Groups, ListRow, group_fate, message_fate, role_word
 
 Cells = list[tuple[str, str]]
 
@@ -24,7 +24,7 @@ STYLES = ("dim", "number", "bar", "split", "hit")
 
 
 @dataclass(frozen=True)
-class Drawn:
+class RoundsDrawing:
     """Data that the list draws: the rounds of a context and the fates of their messages.
 
     `movable`: the split can be moved. `split` is the text of its line.
@@ -34,7 +34,7 @@ class Drawn:
     outcome: Outcome
     pins: frozenset[str]
     movable: bool = True
-    split: str = ""
+    split_text: str = ""
 
     @property
     def split_at(self) -> int | None:
@@ -77,7 +77,7 @@ def heading_cells(width: int) -> Cells:
     return [(fit(words, width), "dim")]
 
 
-def header_cells(drawn: Drawn, row: Row, width: int, *, is_open: bool) -> Cells:
+def header_cells(drawn: RoundsDrawing, row: ListRow, width: int, *, is_open: bool) -> Cells:
     """Line of a round: number, time, first words, messages, tokens, bar, and its fate if it differs from that of its
     side."""
     groups, layout = drawn.groups, drawn.groups.layout
@@ -92,7 +92,7 @@ def header_cells(drawn: Drawn, row: Row, width: int, *, is_open: bool) -> Cells:
     return _cells(drawn, span, at, lead, words, tokens, group_fate(drawn.outcome, span), figure(len(span)))
 
 
-def message_cells(drawn: Drawn, row: Row, width: int) -> Cells:
+def message_cells(drawn: RoundsDrawing, row: ListRow, width: int) -> Cells:
     """Line of a message in an open round: role, first words, tokens, bar, and its fate if it differs from that of its
     side."""
     groups, layout = drawn.groups, drawn.groups.layout
@@ -106,19 +106,19 @@ def message_cells(drawn: Drawn, row: Row, width: int) -> Cells:
     return _cells(drawn, span, at, lead, groups.words(row.index), tokens, message_fate(drawn.outcome, row.index))
 
 
-def split_cells(drawn: Drawn, width: int) -> Cells:
+def split_cells(drawn: RoundsDrawing, width: int) -> Cells:
     words = f"═══ {split_words(drawn)} "
     return [(fit(words, width) if cell_len(words) > width else words + "═" * (width - cell_len(words)), "split")]
 
 
-def split_words(drawn: Drawn) -> str:
+def split_words(drawn: RoundsDrawing) -> str:
     """Text of the split line: how much is summarized above and kept below, in rounds unless the strategy has its own
     text."""
-    if drawn.split:
-        return drawn.split
+    if drawn.split_text:
+        return drawn.split_text
     groups, split = drawn.groups, drawn.outcome.split
     messages = len(groups.layout.messages)
-    above, below = (WORDS[fate] for fate in drawn.outcome.sides)
+    above, below = (FATE_WORDS[fate] for fate in drawn.outcome.sides)
     if split <= 0:
         return f"everything below is {below}"
     if split >= messages:
@@ -134,7 +134,7 @@ def split_words(drawn: Drawn) -> str:
 
 
 def _cells(
-    drawn: Drawn, span: Span, at: Columns, lead: Cells, words: str, tokens: int, fate: str, count: str = ""
+    drawn: RoundsDrawing, span: Span, at: Columns, lead: Cells, words: str, tokens: int, fate: str, count: str = ""
 ) -> Cells:
     """Cells of a line: lead, words with the fate at their end, number of messages, tokens, bar."""
     tag = f"  {fate}" if fate else ""
@@ -168,7 +168,7 @@ def fit_call(words: str, width: int) -> str:
     return fit(f"{name}…{end[folder:] if 0 <= folder < room // 2 else end}{more}", width)
 
 
-def marked(cells: Cells, query: Query) -> Cells:
+def mark_hits(cells: Cells, query: Query) -> Cells:
     """Line of a hit, as wide as before: `»` before its words, and matches marked."""
     at = next(number for number, (_, style) in enumerate(cells) if not style)
     words = cells[at][0]

@@ -25,7 +25,7 @@ NOT_NOW = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class PaletteCommand:
     """Command of the palette. `also` are synonyms to find it by. If it is off (`can`), running it says why."""
 
     name: str
@@ -40,7 +40,7 @@ class Command:
         return f"{self.name} ({self.key})" if self.key else self.name
 
 
-def score(command: Command, query: str) -> float:
+def score(command: PaletteCommand, query: str) -> float:
     """Match of a query with a command, from 0 to 1: the mean score of the query's words, less if some match nothing.
     Small words count only if there are no others."""
     places = [(worth, _words(text)) for worth, text in
@@ -76,8 +76,8 @@ class Palette(Provider):
     """Provider of the application's commands for the screen in front."""
 
     @property
-    def commands(self) -> Iterator[Command]:
-        found: Iterator[Command] = self.app.commands(self.screen)  # type: ignore[attr-defined]
+    def commands(self) -> Iterator[PaletteCommand]:
+        found: Iterator[PaletteCommand] = self.app.commands(self.screen)  # type: ignore[attr-defined]
         return found
 
     async def discover(self) -> Hits:

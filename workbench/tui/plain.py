@@ -62,7 +62,7 @@ def _within(text: str, width: int) -> str:
     return text[: before_figure(text, len(beginning))]
 
 
-def broken(text: str, width: int) -> str:
+def wrap_words(text: str, width: int) -> str:
     """Wrap `text` to lines of `width` cells without breaking a figure. Each line end replaces one space, so that the
     length does not change. A word that is wider than a line stays whole."""
     lines = []

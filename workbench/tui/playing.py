@@ -15,7 +15,7 @@ from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens.play import PlayScreen
 
 
-class PlayApp(WorkbenchApp):
+class DemoApp(WorkbenchApp):
     """Application that begins with a demo. `rehearses` is the recorded answer that a run of the bench plays back, ""
     for none."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.base.figures import short
-from workbench.tui.bars import LABEL, Budget, by_cell, inner_cells, long_words, marks_of, tick_of
+from workbench.tui.bars import LABEL, ContextBars, inner_cells, layer_cells, long_words, marks_of, trigger_position
 
 ABOUT = {
     "system + tools (not recorded)": "billed with every call, not recorded in the file: system prompt, tools, memory",
@@ -29,7 +29,7 @@ ABOUT = {
 """Explanation of each layer, for the tooltip."""
 
 
-def pointed(budget: Budget, width: int, x: int, y: int) -> str:
+def tooltip_at(budget: ContextBars, width: int, x: int, y: int) -> str:
     """Tooltip at a cell: a layer of either bar, a mark, or free space; "" elsewhere."""
     inner, cell = inner_cells(width), x - LABEL
     if y > 1 or not 0 <= cell < inner or (y == 1 and not budget.after_layers):
@@ -37,7 +37,7 @@ def pointed(budget: Budget, width: int, x: int, y: int) -> str:
     if mark := next((one for one in marks_of(budget, inner) if one.cell == cell), None):
         source = f" ({budget.limit.source})" if mark.name == "window" and budget.limit else ""
         return f"{mark.name} {mark.figure} tokens{source}"
-    cells = by_cell(budget, budget.after_layers if y else budget.layers, inner)
+    cells = layer_cells(budget, budget.after_layers if y else budget.layers, inner)
     if cell >= len(cells):
         return f"free: {short(max(0, budget.scale - (budget.after if y else budget.before).tokens))} tokens"
     layer = cells[cell]
@@ -60,12 +60,12 @@ class Grip:
         return max(0.0, (tokens - self.base) * self.per_token)
 
 
-def grips(budget: Budget, inner: int) -> list[Grip]:
+def grips(budget: ContextBars, inner: int) -> list[Grip]:
     """Draggable marks on a bar of `inner` cells."""
     found = []
     history = max(1, budget.before.tokens - budget.overhead)
     for number, trigger in enumerate(budget.triggers):
-        at = tick_of(trigger, budget)
+        at = trigger_position(trigger, budget)
         if at is None or at > budget.scale:
             continue
         cell = min(inner - 1, at * inner // budget.scale)

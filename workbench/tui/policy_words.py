@@ -11,9 +11,9 @@ from workbench.bench import Bench
 from workbench.compaction.labels import choice_of
 from workbench.compaction.settings import Setting
 from workbench.compaction.strategy import Trigger
-from workbench.tui.fields import allowed_words, counts_where, value_words
+from workbench.tui.fields import allowed_words, condition_words, value_words
 from workbench.tui.plain import figure
-from workbench.tui.rows import WORDS
+from workbench.tui.rows import FATE_WORDS
 
 
 def trigger_words(trigger: Trigger) -> str:
@@ -39,7 +39,7 @@ def split_line(bench: Bench) -> str:
     if not bench.strategy.movable:
         return ""
     unit, (head, tail) = bench.strategy.unit, _units(bench)
-    above, below = (WORDS[fate] for fate in bench.outcome.sides)
+    above, below = (FATE_WORDS[fate] for fate in bench.outcome.sides)
     if not head:
         return f"everything below is {below}"
     if not tail:
@@ -75,7 +75,7 @@ def help_words(field: Setting, preset_value: object = None, *, differs: bool = F
         facts.append(f"default {value_words(field, field.default)}")
     text = " ".join(filter(None, (field.help, f"({', '.join(facts)})" if facts else "")))
     if field.needs:
-        text += f" Counts only where {counts_where(field)}."
+        text += f" Counts only where {condition_words(field)}."
     origin = f"${source}" if source.startswith(PREFIX) else source
     if differs:
         was = origin if origin != source else "preset"

@@ -120,7 +120,7 @@ def arranged(groups: Groups, shown: Sequence[int] | None, *, by_size: bool) -> A
     return Arrangement(order, members, starts, place, by_size, len(groups.layout.messages) - len(members))
 
 
-class Row(Struct, frozen=True):
+class ListRow(Struct, frozen=True):
     """Line of the list. `index` is its message; for a round's header its first message, for the split the first one
     after it. `last`: the last listed message of its round."""
 
@@ -130,7 +130,7 @@ class Row(Struct, frozen=True):
     last: bool = False
 
 
-class Rows:
+class ListRows:
     """Lines of the list for the open rounds, the split before message `split`, and an arrangement (None: everything in
     order). By size there is no split."""
 
@@ -151,18 +151,18 @@ class Rows:
     def __len__(self) -> int:
         return self._tops[-1] + (self._split_row is not None)
 
-    def __getitem__(self, line: int) -> Row:
+    def __getitem__(self, line: int) -> ListRow:
         if self._split_row is not None:
             if line == self._split_row:
                 split = self.split or 0
-                return Row("split", self.groups.group_of(split), split)
+                return ListRow("split", self.groups.group_of(split), split)
             line -= line > self._split_row
         position = bisect_right(self._tops, line) - 1
         group = self.order[position]
         offset = line - self._tops[position]
         if not offset:
-            return Row("header", group, self.groups.spans[group].start)
-        return Row("message", group, self._index_at(position, offset - 1), line + 1 == self._tops[position + 1])
+            return ListRow("header", group, self.groups.spans[group].start)
+        return ListRow("message", group, self._index_at(position, offset - 1), line + 1 == self._tops[position + 1])
 
     def line_of(self, index: int, *, header: bool) -> int:
         """Line of message `index`, or of its round's header with `header` or if the round is closed. The nearest line
@@ -238,7 +238,7 @@ class Rows:
         return self._tops[position] + 1 + inside
 
 
-WORDS = {
+FATE_WORDS = {
     Fate.PINNED: "pinned",
     Fate.KEPT: "kept",
     Fate.COMPRESSED: "shortened",
@@ -266,13 +266,13 @@ def group_fate(outcome: Outcome, span: Span) -> str:
         return ""
     most = Fate.PINNED if Fate.PINNED in others else max(others, key=lambda fate: others[fate])
     number = "" if len(counts) == 1 else f"{figure(others[most])} "
-    return f"{most.glyph} {number}{WORDS[most]}"
+    return f"{most.glyph} {number}{FATE_WORDS[most]}"
 
 
 def message_fate(outcome: Outcome, index: int) -> str:
     """Fate of a message, "" if it is that of its side of the split."""
     fate = outcome.fate_at(index).fate
-    return "" if fate is outcome.side_of(index) else f"{fate.glyph} {WORDS[fate]}"
+    return "" if fate is outcome.side_of(index) else f"{fate.glyph} {FATE_WORDS[fate]}"
 
 
 def role_word(message: Message) -> str:

@@ -28,7 +28,7 @@ _LEAST_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RuleEntry:
     """Sentence in the list of rules. `kind` is the kind of rule, or the source of another sentence; `index` is the
     message that states it, None if none does; `tokens` is the cost of pinning that message. `replaced_by` is the number
     of the message with a newer rule. `is_found`: a rule of the session, not just a sentence of it."""
@@ -48,52 +48,52 @@ class Rule:
         return self.is_found and self.kind != ANSWER and self.replaced_by is None
 
 
-def rules_of(bench: Bench, index: int, own: Sequence[str] = ()) -> tuple[Rule, ...]:
+def rules_of(bench: Bench, index: int, own: Sequence[str] = ()) -> tuple[RuleEntry, ...]:
     """Rules with each sentence once: watched sentences and those in `own`; rules in force in message `index`, then the
     user's other sentences there; rules of other messages, or the newest requests if there are none; sentences of the
     agent, of a tool or of pasted text in the message; last the replaced rules. O(messages)."""
     context, shape = bench.context, bench.layout.shape
     numbers = {message.id: at + 1 for at, message in enumerate(shape.messages)}
-    found = [_found(pin, numbers) for pin in suggest(context)]
+    found = [_entry_of_pin(pin, numbers) for pin in suggest(context)]
     known = {rule.sentence: rule for rule in reversed(found)}
 
     def cost(at: int | None) -> int:
         return 0 if at is None else pin_tokens(context, at)
 
-    def written(sentence: str) -> Rule:
+    def written(sentence: str) -> RuleEntry:
         at = place(sentence, shape)
-        return known.get(sentence, Rule(sentence, "your own", at, cost(at)))
+        return known.get(sentence, RuleEntry(sentence, "your own", at, cost(at)))
 
-    def of_message(sentences: Sequence[str], kind: str) -> list[Rule]:
-        return [known.get(one, Rule(one, kind, index, cost(index))) for one in sentences]
+    def of_message(sentences: Sequence[str], kind: str) -> list[RuleEntry]:
+        return [known.get(one, RuleEntry(one, kind, index, cost(index))) for one in sentences]
 
     in_force = [rule for rule in found if rule.replaced_by is None]
     here = [rule for rule in in_force if rule.index == index]
     elsewhere = [rule for rule in in_force if rule.index != index]
     message = shape.masked_at(index) if index < len(shape.messages) else None
-    others = of_message(said_in(message), "") if message else []
-    requests = [] if in_force else [Rule(one, "a request", at, cost(at)) for at, one in _asked(shape)]
-    results = of_message(given_in(message), "from a tool") if message else []
+    others = of_message(sentences_in(message), "") if message else []
+    requests = [] if in_force else [RuleEntry(one, "a request", at, cost(at)) for at, one in _newest_requests(shape)]
+    results = of_message(result_sentences(message), "from a tool") if message else []
     is_users = message is not None and message.said and not hands_over(message.said)
     ordered = (here, others, elsewhere, requests, results) if is_users else (here, elsewhere, requests, others, results)
     replaced = [rule for rule in found if rule.replaced_by is not None]
-    listed: dict[str, Rule] = {}
+    listed: dict[str, RuleEntry] = {}
     for rule in chain(map(written, dict.fromkeys((*bench.watched, *own))), *ordered, replaced):
         listed.setdefault(rule.sentence, rule)
     return tuple(listed.values())
 
 
-def _found(pin: SuggestedPin, numbers: dict[str, int]) -> Rule:
+def _entry_of_pin(pin: SuggestedPin, numbers: dict[str, int]) -> RuleEntry:
     replaced_by = numbers.get(pin.superseded_by, 0) if pin.superseded_by is not None else None
-    return Rule(pin.text, pin.reason, pin.index, pin.tokens, replaced_by, True, pin.accepted_unasked)
+    return RuleEntry(pin.text, pin.reason, pin.index, pin.tokens, replaced_by, True, pin.accepted_unasked)
 
 
-def said_in(message: Message) -> tuple[str, ...]:
+def sentences_in(message: Message) -> tuple[str, ...]:
     """Complete sentences of a message's text in order, each once; no code, no single words."""
     return tuple(dict.fromkeys(_whole(message.text)))[:MOST_OFFERED]
 
 
-def given_in(message: Message) -> tuple[str, ...]:
+def result_sentences(message: Message) -> tuple[str, ...]:
     """Sentences in a message's tool results. These are mostly data, so only texts that end like a sentence count."""
     found = (one for result in message.results for one in _whole(result.text) if one.endswith(tuple(".!?。！？")))
     return tuple(dict.fromkeys(found))[:MOST_OFFERED]
@@ -110,7 +110,7 @@ def _whole(text: str) -> Iterator[str]:
             yield one
 
 
-def _asked(shape: Shape) -> Iterator[tuple[int, str]]:
+def _newest_requests(shape: Shape) -> Iterator[tuple[int, str]]:
     """Yield the request of each of the user's newest messages with its index: the first question, else the first
     sentence. Messages that hand over somebody else's text come last."""
     messages = shape.messages
@@ -152,7 +152,7 @@ def epochs_of(bench: Bench, sentence: str) -> tuple[Passed, ...]:
     return judge_recorded(sentence, bench.session).passed if len(bench.session.epochs) > 1 else ()
 
 
-def turned(watch: Callable[[str], tuple[str, ...]], text: str) -> str:
+def toggle_watched(watch: Callable[[str], tuple[str, ...]], text: str) -> str:
     """Watch a sentence, or stop watching it; return a line that says which."""
     try:
         sentence = sentence_to_watch(text)
@@ -164,7 +164,7 @@ def turned(watch: Callable[[str], tuple[str, ...]], text: str) -> str:
         return f"✘ {refused}"
 
 
-def about(rule: Rule) -> str:
+def rule_words(rule: RuleEntry) -> str:
     """Kind of the rule, and the number of its message."""
     where = "" if rule.index is None else f"message {figure(rule.index + 1)}"
     replaced = f"replaced by message {figure(rule.replaced_by)}" if rule.replaced_by else ""

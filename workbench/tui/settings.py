@@ -33,10 +33,10 @@ class Settings:
     @property
     def keymap(self) -> dict[str, str]:
         """Keys by their present ids."""
-        return {current(id): keys for id, keys in self.keys.items()}
+        return {current_id(id): keys for id, keys in self.keys.items()}
 
 
-def current(id: str) -> str:
+def current_id(id: str) -> str:
     """Id without the prefix `bench.` or `screen.` of former versions."""
     return id.removeprefix("bench.").removeprefix("screen.")
 
@@ -77,7 +77,7 @@ def _keys(path: Path, keys: Any) -> dict[str, str]:
 def unknown_keys(settings: Settings, known: Collection[str], now_at: Callable[[str], str]) -> str:
     """Sentence about the first remapped key id that does not exist, "" if all do. `now_at` maps a former id to the
     present one."""
-    wrong = next((name for name in settings.keys if current(name) not in known), None)
+    wrong = next((name for name in settings.keys if current_id(name) not in known), None)
     if wrong is None:
         return ""
     if now := now_at(wrong):

@@ -17,7 +17,7 @@ from workbench.compaction.labels import choice_of, heading_of, label_of
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset
 from workbench.compaction.settings import Setting
-from workbench.tui.fields import fields_of, shown
+from workbench.tui.fields import fields_of, input_text
 from workbench.tui.plain import figure, fit, one_line
 
 Cells = list[tuple[str, str]]
@@ -35,7 +35,7 @@ VALUE, UNIT = 12, 12
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SheetSetting:
     """Setting on the sheet. `group` is its heading; `off` says why it has no effect; `variable` is the environment
     variable that sets it. `typed` is a refused text in its input."""
 
@@ -57,7 +57,7 @@ WHOLE = "All settings at once"
 """Heading of the actions below the settings."""
 
 
-class Row(Struct, frozen=True):
+class SheetAction(Struct, frozen=True):
     """Action on all settings at once, or on the window. `id` is that of the bench's action, `value` its present state,
     `off` says why it is not possible now."""
 
@@ -72,17 +72,17 @@ class Row(Struct, frozen=True):
         return WHOLE
 
 
-def entries_of(policy: Policy, preset: Preset) -> tuple[Entry, ...]:
+def entries_of(policy: Policy, preset: Preset) -> tuple[SheetSetting, ...]:
     """Settings of a policy in the order of the sheet: the most important first."""
     first = {name: place for place, name in enumerate(policy.foremost)}
     every = fields_of(type(policy))
     chosen = sorted((one for one in every if one.path[0] in first), key=lambda one: first[one.path[0]])
     rest = [(heading_of(one.group), one) for one in every if one.path[0] not in first]
 
-    def entry(group: str, one: Setting) -> Entry:
+    def entry(group: str, one: Setting) -> SheetSetting:
         source, value = preset.source_of(one), one.of(policy)
         variable = source if source.startswith(PREFIX) else ""
-        return Entry(one, group, value, value != one.of(preset.policy), one.why_off(policy), variable)
+        return SheetSetting(one, group, value, value != one.of(preset.policy), one.why_off(policy), variable)
 
     return tuple(entry(group, one) for group, one in (*((FOREMOST, one) for one in chosen), *rest))
 
@@ -98,7 +98,9 @@ def columns_for(width: int) -> int:
     return max(1, (width + GAP) // (COLUMN + GAP))
 
 
-def arranged(entries: Sequence[Entry | Row], columns: int, height: int) -> tuple[tuple[Item, ...], ...]:
+def arrange_columns(
+    entries: Sequence[SheetSetting | SheetAction], columns: int, height: int
+) -> tuple[tuple[Item, ...], ...]:
     """Entries in columns of similar height. If `height` allows, an empty line separates two groups and no group
     continues in the next column."""
     groups = _groups(entries)
@@ -120,7 +122,7 @@ def _even(groups: Sequence[Sequence[Item]], columns: int, gap: int) -> tuple[tup
     return found
 
 
-def _groups(entries: Sequence[Entry | Row]) -> list[list[Item]]:
+def _groups(entries: Sequence[SheetSetting | SheetAction]) -> list[list[Item]]:
     groups: list[list[Item]] = []
     for number, entry in enumerate(entries):
         if not number or entry.group != entries[number - 1].group:
@@ -142,7 +144,7 @@ def _filled(groups: Sequence[Sequence[Item]], high: int, gap: int) -> tuple[tupl
 # --- lines as cells ---------------------------------------------------------------------------------------------------
 
 
-def value_place(entry: Entry, width: int) -> tuple[int, int]:
+def value_place(entry: SheetSetting, width: int) -> tuple[int, int]:
     """Start and length of the value in a line of `width` cells. A text has half of the line."""
     if entry.field.kind in ("text", "lines"):
         room = max(VALUE, width // 2)
@@ -153,7 +155,7 @@ def value_place(entry: Entry, width: int) -> tuple[int, int]:
     return width - room, room
 
 
-def entry_cells(entry: Entry, width: int, *, at_hand: bool = False) -> Cells:
+def entry_cells(entry: SheetSetting, width: int, *, at_hand: bool = False) -> Cells:
     """Line of a setting, exactly `width` cells: `≠ Compact from  trigger_tokens   50 000 tokens`."""
     start, room = value_place(entry, width)
     mark, style = ("≠ ", "differs") if entry.differs else ("$ ", "unit") if entry.variable else ("  ", "")
@@ -175,7 +177,7 @@ def entry_cells(entry: Entry, width: int, *, at_hand: bool = False) -> Cells:
     return [*cells, (fit(f" {entry.field.unit}", rest), "unit")] if rest else cells
 
 
-def row_cells(row: Row, width: int, *, at_hand: bool = False) -> Cells:
+def row_cells(row: SheetAction, width: int, *, at_hand: bool = False) -> Cells:
     """Line of an action, exactly `width` cells: `  Context window      200 000 tokens ⏎`."""
     start = width // 2
     label = "at-hand" if at_hand else "off" if row.off else "label"
@@ -183,7 +185,7 @@ def row_cells(row: Row, width: int, *, at_hand: bool = False) -> Cells:
     return [("  ", ""), (fit(row.name, start - 2), label), (value, "at-hand" if at_hand else "off" if row.off else "")]
 
 
-def value_words(entry: Entry, room: int) -> str:
+def value_words(entry: SheetSetting, room: int) -> str:
     """Text of a value that is not being edited."""
     field, value = entry.field, entry.value
     if entry.typed is not None:
@@ -199,11 +201,15 @@ def value_words(entry: Entry, room: int) -> str:
         return fit(first, max(0, room - len(size))) + size
     if isinstance(value, int | float) and float(value).is_integer():
         return figure(value)
-    return one_line(shown(value))
+    return one_line(input_text(value))
 
 
 def line_cells(
-    entries: Sequence[Entry | Row], columns: Sequence[Sequence[Item]], line: int, width: int, at: int | None = None
+    entries: Sequence[SheetSetting | SheetAction],
+    columns: Sequence[Sequence[Item]],
+    line: int,
+    width: int,
+    at: int | None = None,
 ) -> Cells:
     """Line of the sheet through all its columns; `at` is the entry at hand."""
     each = column_width(len(columns), width)
@@ -212,7 +218,7 @@ def line_cells(
         item = column[line] if line < len(column) else None
         cells += [(" " * GAP, "")] if number else []
         entry = entries[item] if isinstance(item, int) else None
-        if isinstance(entry, Row):
+        if isinstance(entry, SheetAction):
             cells += row_cells(entry, each, at_hand=item == at)
         elif entry is not None:
             cells += entry_cells(entry, each, at_hand=item == at)
@@ -232,7 +238,7 @@ FROM_NOTHING = {"tokens": 100.0, "characters": 100.0}
 """First step of a number that is 0, by unit: a single token or character is too small a step."""
 
 
-def stepped(entry: Entry, by: int) -> Any:
+def stepped(entry: SheetSetting, by: int) -> Any:
     """Value after `by` steps: for a number about a hundredth of it, rounded and within its range; for a choice the next
     one."""
     field, value = entry.field, entry.value

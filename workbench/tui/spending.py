@@ -17,7 +17,7 @@ def spend_question(what: str) -> ConfirmScreen:
     return ConfirmScreen(f"{what}.", title="Send it anyway?", about=about, yes="Send it", no="Leave it")
 
 
-def purse_of(app: App[Any]) -> Purse:
+def spend_limit_of(app: App[Any]) -> Purse:
     """Spend limit of the settings that asks in a dialog before it is exceeded: call it from a worker. Raises BadInput
     for broken settings."""
 

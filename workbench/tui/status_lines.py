@@ -9,7 +9,7 @@ from rich.text import Text
 
 from workbench.bench import Bench
 from workbench.formats.registry import by_id
-from workbench.tui.fields import differing
+from workbench.tui.fields import changed_fields
 from workbench.tui.plain import one_line, percent, several
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def title_end(bench: Bench, preset: Preset, counting: tuple[int, int] | None, re
         done, total = counting
         words = f"counting {percent(done / max(1, total))} (esc stops)"
     else:
-        count = len(differing(bench.policy, preset.policy))
+        count = len(changed_fields(bench.policy, preset.policy))
         words = f"preset {one_line(preset.id, 40)}{f', {count} changed' if count else ''}"
     return Text.assemble(words, ("   ?", "bold"), " help", no_wrap=True)
 

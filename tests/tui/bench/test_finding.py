@@ -15,7 +15,7 @@ from workbench.tokens import Counter
 from workbench.tui.bench import finding
 from workbench.tui.bench.finding import place_of
 from workbench.tui.bench.host import take
-from workbench.tui.filters import Filter, about, read, typed_as
+from workbench.tui.filters import Filter, about, as_words, read
 
 
 def searched(text: str, at: tuple[int, bool] = (0, True), by_size: bool = False) -> Desk:
@@ -35,7 +35,7 @@ def only(desk: Desk, chosen: Filter) -> None:
     desk.do("filter")
     desk.rest()
     screen, then = desk.asked.pop()
-    then(screen.read(typed_as(chosen)))
+    then(screen.read(as_words(chosen)))
     desk.rest()
 
 
@@ -165,13 +165,13 @@ TOOLS = ("Read", "mcp tool", "mcp other", "user")
 )
 def test_a_filter_is_read_as_it_is_written(typed: str, chosen: Filter) -> None:
     assert read(typed, TOOLS) == chosen
-    assert read(typed_as(chosen), TOOLS) == chosen
+    assert read(as_words(chosen), TOOLS) == chosen
 
 
 def test_a_tool_named_like_another_word_of_a_filter_has_a_word_of_its_own() -> None:
     tools = ("user", "Errors", "tool:x", "Read")
     for name in tools:
-        assert read(typed_as(Filter(tool=name)), tools) == Filter(tool=name)
+        assert read(as_words(Filter(tool=name)), tools) == Filter(tool=name)
     assert read("tool:user user", tools) == Filter(role="user", tool="user")
     assert "tool:user (3), Read (1)" in about([("user", 3), ("Read", 1)])
 

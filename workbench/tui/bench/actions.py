@@ -8,9 +8,9 @@ from functools import partial
 from workbench.tui.bench import finding, following, planning, policy, reading, shaping, visiting, watching
 from workbench.tui.bench.host import Action, Host
 from workbench.tui.bench.store import View
-from workbench.tui.fields import differing
+from workbench.tui.fields import changed_fields
 from workbench.tui.middle.tabs import TABS
-from workbench.tui.sheet import Row
+from workbench.tui.sheet import SheetAction
 
 PANES = {"rounds": "Rounds", **{name: name.capitalize() for name in TABS}, "theirs": "Recorded", "policy": "Settings"}
 """Every pane by its name; on a narrow screen they share one place and the tabs choose."""
@@ -30,17 +30,17 @@ def do(host: Host, id: str) -> None:
         host.call_later(ACTIONS[id].run, host)
 
 
-def rows_of(view: View) -> tuple[Row, ...]:
+def rows_of(view: View) -> tuple[SheetAction, ...]:
     """The rows below the settings, as they are now."""
     limit, scale = view.bench.opened.limit, view.bench.scale
-    changed = len(differing(view.bench.policy, view.preset.policy))
+    changed = len(changed_fields(view.bench.policy, view.preset.policy))
     values = {
         "window": str(limit or "unknown"),
         "exact": f"× {scale.value:.2f}" if scale else "",
         "reset-policy": f"{changed} changed" if changed else "",
     }
     actions = (ACTIONS[id] for id in ROWS)
-    return tuple(Row(one.id, one.name, one.help, values.get(one.id, ""), one.why_not(view)) for one in actions)
+    return tuple(SheetAction(one.id, one.name, one.help, values.get(one.id, ""), one.why_not(view)) for one in actions)
 
 
 def _pane(name: str) -> Callable[[Host], None]:

@@ -11,7 +11,7 @@ from workbench.compaction.settings import settings_of
 from workbench.compaction.strategy import Trigger
 from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.policy import change_policy
-from workbench.tui.fields import Refused, changed
+from workbench.tui.fields import InvalidValue, with_typed
 from workbench.tui.pointing import Grip
 
 NEAR = 0.51
@@ -35,8 +35,8 @@ def moved_trigger(policy: Policy, trigger: Trigger, limit: float, window: int | 
         if new is not None:
             try:
                 typed = str(round(new) if field.kind == "whole" else new)
-                return changed(policy, field, typed)[0], field.key
-            except Refused:
+                return with_typed(policy, field, typed)[0], field.key
+            except InvalidValue:
                 return None
     return None
 

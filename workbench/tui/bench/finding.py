@@ -283,7 +283,7 @@ async def ask_filter(host: Host) -> None:
         chosen = filters.read(typed, [name for name, _ in tools])
         return Answer(chosen, f"only {chosen}" if chosen else "everything is shown")
 
-    ask = AskScreen("Filter", filters.about(tools), filters.typed_as(view.finding.narrowing), read)
+    ask = AskScreen("Filter", filters.about(tools), filters.as_words(view.finding.narrowing), read)
     host.ask(ask, lambda answer: _show_only(host, answer.value))
 
 

@@ -23,7 +23,7 @@ from workbench.tui.bench.counting import count, show_epochs
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.remembering import write_now
 from workbench.tui.bench.store import Following, moved
-from workbench.tui.history import History
+from workbench.tui.history import UndoHistory
 from workbench.tui.plain import figure
 from workbench.tui.reload import Grown, grown
 from workbench.tui.screens.loading import in_steps
@@ -214,7 +214,7 @@ def put_on(host: Host, found: Grown) -> None:
     store = host.store
     before = store.bench
     compacted = len(found.bench.session.epochs) > len(before.session.epochs)
-    history = History(found.bench) if found.change is None else store.view.history.everywhere(found.change)
+    history = UndoHistory(found.bench) if found.change is None else store.view.history.change_all(found.change)
     said = f"followed: {figure(found.new)} new {plural(found.new, 'message')}"
     view = replace(store.view, groups=found.groups, said=said if found.new or not before.session.begins_at else "")
     if view.kept == work_of(before):

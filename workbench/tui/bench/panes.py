@@ -13,10 +13,10 @@ from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.compaction.layers import layers_after
 from workbench.tokens.sizes import Basis, Size, usage_words
-from workbench.tui.bars import Budget
+from workbench.tui.bars import ContextBars
 from workbench.tui.bench.store import View, other_fates
 from workbench.tui.headline import Headline, plans_of
-from workbench.tui.lines import Drawn
+from workbench.tui.lines import RoundsDrawing
 from workbench.tui.policy_words import split_line, split_words
 from workbench.tui.status_lines import state_text, status_text, title_end, title_text
 from workbench.tui.widgets.budget_bar import BudgetBar
@@ -66,7 +66,9 @@ def draw_budget(bar: BudgetBar, was: View | None, now: View) -> None:
         bar.about = "\n".join(_about_budget(bench, gaps))
         left = layers_after(bench.context, outcome) if compacts else ()
         limit, agents = bench.opened.limit, compacted_at(now.stretches, bench.epoch)
-        bar.show(Budget(parts, left, plan.before, after, limit, plan.triggers, bench.result is not None, gaps, agents))
+        bar.show(
+            ContextBars(parts, left, plan.before, after, limit, plan.triggers, bench.result is not None, gaps, agents)
+        )
 
 
 def size_after(bench: Bench) -> Size:
@@ -101,7 +103,7 @@ def draw_watched(lines: WatchedLines, was: View | None, now: View) -> None:
 def draw_rounds(rounds: RoundsList, was: View | None, now: View) -> None:
     bench, found = now.shown, now.finding
     if other_fates(was, now):
-        rounds.show(Drawn(now.groups, bench.outcome, bench.pins, bench.strategy.movable, split_line(bench)))
+        rounds.show(RoundsDrawing(now.groups, bench.outcome, bench.pins, bench.strategy.movable, split_line(bench)))
     elif was is not None and now.bench is not was.bench:
         rounds.show_pins(now.bench.pins)
     if was is None:

@@ -17,7 +17,7 @@ from workbench.session import Message
 from workbench.tui.bench.counting import count
 from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.store import Change, View, brought_up, drawable, moved, to_count
-from workbench.tui.fields import asks_otherwise
+from workbench.tui.fields import changes_model_text
 from workbench.tui.plain import percent
 from workbench.tui.rows import Groups
 from workbench.tui.screens.loading import Abandoned, in_steps
@@ -284,7 +284,7 @@ async def run_offline(host: Host) -> None:
     finally:
         is_waiting = False
         tell("")
-    unread = asks_otherwise(store.bench.policy, store.view.preset.policy)
+    unread = changes_model_text(store.bench.policy, store.view.preset.policy)
     store.step(steps.with_result(store.bench, done), said=UNREAD if unread else "")
     show_outcome(host)
 

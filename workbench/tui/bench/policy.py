@@ -17,7 +17,7 @@ from workbench.compaction.strategy import Strategy
 from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.planning import want
 from workbench.tui.bench.store import View, measured_by
-from workbench.tui.fields import differing, fields_of
+from workbench.tui.fields import changed_fields, fields_of
 from workbench.tui.plain import figure, several
 
 
@@ -45,7 +45,7 @@ def as_preset(view: View) -> str:
 def reset(host: Host) -> None:
     view = host.store.view
     preset = view.preset
-    count = len(differing(view.bench.policy, preset.policy))
+    count = len(changed_fields(view.bench.policy, preset.policy))
     said = f"{several(count, 'field')} as in {preset.id} again"
     want(host, partial(_with_policy, policy=preset.policy), said=said)
 
@@ -115,7 +115,7 @@ def saved_as(view: View, name: str) -> Preset:
     """The present policy as a preset of that name. What the chosen preset says of its sources holds for what was
     not changed."""
     preset, policy = view.preset, view.bench.policy
-    other = {field.path[0] for field in differing(policy, preset.policy)}
+    other = {field.path[0] for field in changed_fields(policy, preset.policy)}
     basis = {field: word for field, word in preset.basis.items() if field not in other}
     about = f"Like {preset.name}, but for {', '.join(sorted(other))}." if other else preset.about
     return Preset(name, preset.strategy, about, f"saved from {preset.name}", policy, basis)

@@ -46,7 +46,7 @@ from workbench.tui.failures import failure_of
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.tabs import TABS
 from workbench.tui.middle.view import Folds
-from workbench.tui.palette import Command
+from workbench.tui.palette import PaletteCommand
 from workbench.tui.rows import Groups
 from workbench.tui.screens.help import ABOUT_BENCH
 from workbench.tui.widgets.budget_bar import BudgetBar
@@ -272,12 +272,12 @@ class BenchScreen(Screen[None]):
             if event.worker.group == "checks":
                 self.store.put(replace(self.view, checks=()))
 
-    def keyless(self) -> Iterator[Command]:
+    def keyless(self) -> Iterator[PaletteCommand]:
         """What can be done here without a key, for the palette."""
         for one in ACTIONS.values():
             if not one.key:
                 can = not one.why_not(self.view)
-                yield Command(one.name, one.help, partial(do, self, one.id), also=ALSO.get(one.id, ""), can=can)
+                yield PaletteCommand(one.name, one.help, partial(do, self, one.id), also=ALSO.get(one.id, ""), can=can)
 
     # --- what actions ask for ---------------------------------------------------------------------------------------
 

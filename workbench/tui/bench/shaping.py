@@ -13,7 +13,7 @@ from workbench.session import Span
 from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.planning import want
 from workbench.tui.bench.store import View
-from workbench.tui.history import History
+from workbench.tui.history import UndoHistory
 from workbench.tui.plain import figure
 from workbench.tui.policy_words import unmovable_words
 
@@ -89,7 +89,7 @@ def redo(host: Host) -> None:
     _travel(host, view.history.redone())
 
 
-def _travel(host: Host, history: History) -> None:
+def _travel(host: Host, history: UndoHistory) -> None:
     host.cancel("run")
     host.store.travel(history)
 

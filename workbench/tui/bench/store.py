@@ -18,7 +18,7 @@ from workbench.finding.following import Mark
 from workbench.session import Session
 from workbench.tokens import SessionMeter
 from workbench.tui.filters import Filter
-from workbench.tui.history import History
+from workbench.tui.history import UndoHistory
 from workbench.tui.middle.view import Folds
 from workbench.tui.rows import Arrangement, Groups
 from workbench.tui.status_lines import opening_words
@@ -101,7 +101,7 @@ class View:
     that is lost.
     """
 
-    history: History
+    history: UndoHistory
     shown: Bench
     groups: Groups
     preset: Preset
@@ -138,7 +138,7 @@ class View:
 def first_view(bench: Bench, groups: Groups, mark: Mark | None = None) -> View:
     """A session as it comes onto the bench: planned, and nothing counted yet."""
     return View(
-        History(bench),
+        UndoHistory(bench),
         bench,
         groups,
         measured_by(bench),
@@ -170,7 +170,7 @@ def measured_by(bench: Bench) -> Preset:
     return found if found.strategy == bench.strategy.id else default_preset(bench.strategy.id)
 
 
-def moved(view: View, history: History) -> View:
+def moved(view: View, history: UndoHistory) -> View:
     """The view at another place of its history: drawn at once where that can be."""
     bench, before = history.present, view.bench
     view = replace(view, history=history)
@@ -237,14 +237,14 @@ class Store:
         if bench is not self.bench:
             self.put(moved(replace(self.view, said=said), self.view.history.then(bench, key)))
 
-    def travel(self, history: History, said: str = "") -> None:
+    def travel(self, history: UndoHistory, said: str = "") -> None:
         """Go to another place of the history."""
         if history is not self.view.history:
             self.put(moved(replace(self.view, said=said), history))
 
     def everywhere(self, change: Callable[[Bench], Bench]) -> None:
         """Change every bench of the history in a way that is no step of its own."""
-        self.put(moved(self.view, self.view.history.everywhere(change)))
+        self.put(moved(self.view, self.view.history.change_all(change)))
 
     def counted(self, epoch: int, layout: Layout, groups: Groups, done: int, total: int) -> None:
         """More tokens are counted: new figures for an epoch."""

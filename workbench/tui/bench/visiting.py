@@ -201,7 +201,7 @@ def _left(host: Host, ended: kept.Ended) -> None:
         # Counting went on meanwhile: the steps taken there get the figures that are known here.
         host.cancel("run")
         watched = partial(steps.with_watched_rules, sentences=store.bench.watched)
-        store.travel(ended.history.relaid(store.bench.epoch, store.bench.layout).everywhere(watched))
+        store.travel(ended.history.relaid(store.bench.epoch, store.bench.layout).change_all(watched))
     if ended.message is not None:
         go_to(host, ended.message)
 

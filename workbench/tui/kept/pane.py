@@ -12,9 +12,9 @@ from textual.worker import Worker
 from workbench.bench import Bench, steps
 from workbench.tokens import Counter
 from workbench.tui.failures import failure_of
-from workbench.tui.history import History
+from workbench.tui.history import UndoHistory
 from workbench.tui.plain import figure
-from workbench.tui.rules import turned
+from workbench.tui.rules import toggle_watched
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Kept:
     """`watch` watches a sentence or stops watching it, and returns the watched ones; it raises BadInput. `said` is the
     last thing done. `is_recorded`: the compaction that the agent recorded is shown, not the bench's own."""
 
-    history: History
+    history: UndoHistory
     watch: Callable[[str], tuple[str, ...]]
     counter: Counter
     said: str = ""
@@ -103,7 +103,7 @@ class KeptPane(Vertical):
 
     def watch_sentence(self) -> None:
         if self.sentence:
-            self.kept.said = turned(self.kept.watch, self.sentence)
+            self.kept.said = toggle_watched(self.kept.watch, self.sentence)
             self.draw()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:

@@ -50,7 +50,7 @@ from workbench.tui.keys import shared
 from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.screens.choose_summarizer import ANSWERS, ChooseSummarizerScreen
 from workbench.tui.screens.run_words import who
-from workbench.tui.spending import purse_of
+from workbench.tui.spending import spend_limit_of
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, TextView
@@ -161,7 +161,7 @@ writes the questions to a file next to the session, where you can change them; E
     async def _live(self, bench: Bench, exam: Exam, model: str) -> Probing:
         known = await asyncio.to_thread(saved_answers, bench, model)
         quote = await asyncio.to_thread(question_costs, bench, exam, model, known)
-        purse = purse_of(self.app)
+        purse = spend_limit_of(self.app)
         if quote.calls:
             await purse.allow(quote.most, asking(model).model)
         calls, answered = several(quote.calls, "call"), 0

@@ -15,7 +15,7 @@ from workbench.analysis.rework import Rework, rework
 from workbench.analysis.why.tables import rework_table
 from workbench.bench import Bench
 from workbench.tokens import Counter
-from workbench.tui.courses import Abandoned, Told, course_on
+from workbench.tui.courses import Abandoned, ReportStage, course_on
 from workbench.tui.kept.pane import Kept, KeptPane
 from workbench.tui.plain import plain, several
 from workbench.tui.widgets.table import Table
@@ -73,6 +73,6 @@ bench's own compaction would cause cannot be known."""
             self.post_message(self.Wanted(message))
 
 
-def _rework(bench: Bench, counter: Counter, told: Told) -> tuple[Rework, ...]:
+def _rework(bench: Bench, counter: Counter, told: ReportStage) -> tuple[Rework, ...]:
     _, course = course_on(bench, counter, told, first=1)
     return rework(course)

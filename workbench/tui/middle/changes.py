@@ -12,7 +12,7 @@ from workbench.session import Message, Span
 from workbench.tokens.visible import visible_parts
 from workbench.tui.middle.view import Parts, View
 from workbench.tui.plain import figure
-from workbench.tui.rows import WORDS, first_words, role_word
+from workbench.tui.rows import FATE_WORDS, first_words, role_word
 from workbench.tui.widgets.text_view import Part
 
 AROUND = 2
@@ -100,7 +100,7 @@ def _gone(bench: Bench, outcome: Outcome, staying: bytearray, start: int, stop: 
     for i in range(start, stop):
         if not staying[i]:
             message, fate = outcome.source[i], outcome.fate_at(i).fate
-            head = f"- {i + 1:>5} {role_word(message):<8}{bench.context.size(i, i + 1)!s:>9}  {WORDS[fate]:<10} "
+            head = f"- {i + 1:>5} {role_word(message):<8}{bench.context.size(i, i + 1)!s:>9}  {FATE_WORDS[fate]:<10} "
             lines.append(head + first_words(message)[:300])
     if lines:
         yield Part("\n".join(lines), "bad", one_row=True)

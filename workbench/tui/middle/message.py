@@ -16,7 +16,7 @@ from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import lines_of, rewritten, text_changes
 from workbench.tui.middle.view import Parts, View
 from workbench.tui.plain import figure, several
-from workbench.tui.rows import WORDS, role_word
+from workbench.tui.rows import FATE_WORDS, role_word
 from workbench.tui.widgets.text_view import Part
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def message_parts(view: View) -> Parts:
         about.append(message.kind)
     parts = [
         Part(" · ".join([*about, f"{size} tokens", f"{figure(size.chars)} characters"]), "title"),
-        Part(f"{fate.glyph} {WORDS[fate]}{_by_hand(bench, message)}{seen_words(bench, index)}"),
+        Part(f"{fate.glyph} {FATE_WORDS[fate]}{_by_hand(bench, message)}{seen_words(bench, index)}"),
         Part(
             " · ".join(
                 filter(

@@ -19,7 +19,7 @@ from workbench.tui.middle.recorded import theirs_parts
 from workbench.tui.middle.view import Parts, Piece, View
 from workbench.tui.plain import figure, several
 from workbench.tui.policy_words import trigger_words
-from workbench.tui.rows import WORDS, first_words, role_word
+from workbench.tui.rows import FATE_WORDS, first_words, role_word
 from workbench.tui.widgets.text_view import Part
 
 if TYPE_CHECKING:
@@ -184,7 +184,8 @@ def trace_parts(view: View) -> Parts:
     parts += [Part(""), Part("Account", "title"), *(Part(line) for line in outcome.trace)]
     counts = ((fate, count) for fate, count in outcome.fate_counts.items() if count)
     fates = [
-        Part(f"{fate.glyph} {WORDS[fate]:<12}{figure(count):>8} {plural(count, 'message')}") for fate, count in counts
+        Part(f"{fate.glyph} {FATE_WORDS[fate]:<12}{figure(count):>8} {plural(count, 'message')}")
+        for fate, count in counts
     ]
     parts += [Part(""), Part("Fates", "title"), *fates]
     parts += [Part(""), Part("Token counts", "title"), Part(bench.layout.sizes.meter.method)]

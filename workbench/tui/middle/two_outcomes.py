@@ -23,7 +23,7 @@ from workbench.tui.middle.columns import beside
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.view import Parts
 from workbench.tui.plain import figure, plain, several
-from workbench.tui.ranking import Ranked
+from workbench.tui.ranking import RankRow
 from workbench.tui.rows import first_words, role_word
 from workbench.tui.widgets.text_view import Part, wrap
 
@@ -46,7 +46,7 @@ class TwoOutcomes(Vertical):
         yield Static(id="two-names")
         yield Pager()
 
-    def show(self, bench: Bench, first: Ranked, second: Ranked, *, summaries: bool) -> None:
+    def show(self, bench: Bench, first: RankRow, second: RankRow, *, summaries: bool) -> None:
         what, make = ("summaries", summary_parts) if summaries else ("contexts", context_parts)
         self.made, self.words = partial(make, bench, first, second), f"{what} · A {first.name} · B {second.name}"
         self.query_one("#two-names", Static).update(Text(plain(self.words)))
@@ -68,7 +68,7 @@ Sides = tuple[Part | None, Part | None]
 """What stands in the left column and what beside it in the right one; None: nothing."""
 
 
-def context_parts(bench: Bench, first: Ranked, second: Ranked, width: int) -> Parts:
+def context_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> Parts:
     """The input from its beginning to its end, the first outcome on the left and the second beside it where there is
     room: what both keep stands in both columns, what one of them keeps in its own, and the other is empty there; what
     neither keeps is counted. `A` only the first keeps it, `B` only the second, `~` they keep it in different forms, `=`
@@ -94,7 +94,7 @@ def _laid(rows: Iterable[Part | Sides], width: int) -> Parts:
     return parts
 
 
-def _names(bench: Bench, first: Ranked, second: Ranked) -> Iterator[Sides]:
+def _names(bench: Bench, first: RankRow, second: RankRow) -> Iterator[Sides]:
     named = zip("AB", (first, second), strict=True)
     left, right = (
         Part(f"{letter} {one.name}: {bench.context.outcome_size(one.outcome)} tokens", "title", one_row=True)
@@ -119,7 +119,7 @@ _GONE: tuple[Fare, ...] = ("gone",)
 _THERE: tuple[Fare, ...] = ("kept", "shortened")
 
 
-def _rows(bench: Bench, first: Ranked, second: Ranked, both: Sequence[Stretch]) -> Iterator[Part | Sides]:
+def _rows(bench: Bench, first: RankRow, second: RankRow, both: Sequence[Stretch]) -> Iterator[Part | Sides]:
     short = shortened(first.outcome), shortened(second.outcome)
     named = zip("AB", (first, second), strict=True)
     new = [(_place(piece), letter, piece) for letter, one in named for piece in added(one.outcome)]
@@ -254,7 +254,7 @@ def _faced(changes: Iterable[Part]) -> Iterator[Sides]:
         yield waiting, None
 
 
-def summary_parts(bench: Bench, first: Ranked, second: Ranked, width: int) -> Parts:
+def summary_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> Parts:
     """What is new in either, side by side where there is room."""
     columns = [_whole(bench, letter, one) for letter, one in (("A", first), ("B", second))]
     if width >= BESIDE:
@@ -262,7 +262,7 @@ def summary_parts(bench: Bench, first: Ranked, second: Ranked, width: int) -> Pa
     return [*columns[0], Part(""), *columns[1]]
 
 
-def _whole(bench: Bench, letter: str, one: Ranked) -> Parts:
+def _whole(bench: Bench, letter: str, one: RankRow) -> Parts:
     made = added(one.outcome)
     size = bench.context.measure([piece.message for piece in made])
     parts = [Part(f"{letter} {one.name}: {figure(len(made))} new, {size} tokens", "title")]

@@ -28,7 +28,7 @@ from workbench.compaction.prompts import prompt_files
 from workbench.compaction.strategy import ParsedPolicy, Strategy
 from workbench.tokens.window import Window, window_of
 from workbench.tui.failures import failure_of
-from workbench.tui.fields import differing, value_words
+from workbench.tui.fields import changed_fields, value_words
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY
 from workbench.tui.plain import figure, one_line
 from workbench.tui.widgets.cut_text import WholeFigures
@@ -223,7 +223,7 @@ def ask_params(strategies: Sequence[Strategy[Any]]) -> AskScreen[tuple[Strategy[
 def understood(strategy: Strategy[Any], read: ParsedPolicy[Any]) -> str:
     """What was read: for which strategy, the fields that are not the policy's defaults, whether that compacts at all,
     and what was passed over."""
-    fields = differing(read.policy, type(read.policy)())
+    fields = changed_fields(read.policy, type(read.policy)())
     said = ", ".join(f"{field.label} {value_words(field, field.of(read.policy))}" for field in fields)
     idle = strategy.idle(read.policy)
     never = f"It would never summarize: {idle}" if idle else ""

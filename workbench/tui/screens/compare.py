@@ -26,8 +26,8 @@ from workbench.bench.assessment import FIGURES, RECORDED, assess_recorded, compu
 from workbench.compaction.preset import Preset, candidates, load_preset, preset_names
 from workbench.runs.variants import BENCH_LABEL, Variant, assess_offline, preset_variants
 from workbench.tokens import Counter
-from workbench.tui.asking import Asking
-from workbench.tui.courses import Abandoned, at_call, recorded_course, simulated
+from workbench.tui.asking import VariantQueue
+from workbench.tui.courses import Abandoned, id_at_call, recorded_course, simulated
 from workbench.tui.failures import failure_of
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.middle.two_outcomes import TwoOutcomes
@@ -35,18 +35,18 @@ from workbench.tui.plain import plain, several, titled
 from workbench.tui.ranking import (
     BEST,
     FIRST,
-    HEADS,
+    RANK_COLUMNS,
     SENT,
     SPARK,
     WATCHED,
     WORST,
-    Ranked,
+    RankRow,
+    column_order,
+    column_titles,
     details,
-    heads_of,
-    ordered,
-    places,
     room_over,
-    row,
+    row_cells,
+    sort_rows,
     width_of,
 )
 from workbench.tui.screens import new_variants
@@ -141,15 +141,15 @@ what was there."""
     def __init__(self, bench: Bench, counter: Counter, *, on_plot: bool = False) -> None:
         super().__init__()
         self.bench, self.counter, self.on_plot = bench, counter, on_plot
-        self.titles = heads_of(goes_on=bench.epoch < len(bench.session.epochs))
+        self.titles = column_titles(goes_on=bench.epoch < len(bench.session.epochs))
         self.every = False
         self.count = 0
         """Rows that there will be; 0 until the presets are read."""
-        self.rows: dict[str, Ranked] = {}
-        self.ranked: tuple[Ranked, ...] = ()
+        self.rows: dict[str, RankRow] = {}
+        self.ranked: tuple[RankRow, ...] = ()
         """In the order in which they are shown."""
         self.added: tuple[Variant, ...] = ()
-        self.asking = Asking(bench)
+        self.asking = VariantQueue(bench)
         """What waits for that are the last rows."""
         self.course: Course | None = None
         self.order, self.turned = FIRST, False
@@ -184,7 +184,7 @@ what was there."""
         bench, worker, shown = self.bench, get_current_worker(), 0.0
         presets = await asyncio.to_thread(all_presets if self.every else candidates)
         wanted = {one.label: one for one in (*preset_variants(bench, presets), *self.added)}
-        rows = {name: one for name, one in self.rows.items() if name in wanted or one.variant is None or one.ran}
+        rows = {name: one for name, one in self.rows.items() if name in wanted or one.variant is None or one.run}
         self.rows, self.count = rows, len(wanted.keys() | rows.keys())
 
         def show(at_least: float = EVERY_S) -> None:
@@ -194,16 +194,16 @@ what was there."""
                 shown = time.monotonic()
 
         if RECORDED not in rows and (theirs := await asyncio.to_thread(assess_recorded, bench)):
-            rows[RECORDED] = Ranked(RECORDED, await asyncio.to_thread(compute, theirs, *FIGURES))
+            rows[RECORDED] = RankRow(RECORDED, await asyncio.to_thread(compute, theirs, *FIGURES))
             self.count += 1
         for name in [name for name in wanted if name not in rows]:
             found = await asyncio.to_thread(assess_offline, bench, wanted[name])
-            rows[name] = Ranked(name, found, variant=wanted[name])
+            rows[name] = RankRow(name, found, variant=wanted[name])
             show()
         show(0)
         needed = ("later_use",) if "needed" in self.titles else ()
         for name in [name for name, one in rows.items() if not one.are_known]:
-            await asyncio.to_thread(compute, rows[name].found, "watched", *needed, "retention")
+            await asyncio.to_thread(compute, rows[name].assessment, "watched", *needed, "retention")
             rows[name] = replace(rows[name], are_known=True)
             show()
         show(0)
@@ -216,7 +216,7 @@ what was there."""
                 rows[name] = replace(rows[name], sent=tuple(point.tokens for point in course.growth))
             else:
                 played = await asyncio.to_thread(simulated, course, variant.preset, bench)
-                rows[name] = replace(rows[name], sent=tuple(played.sent), played=played)
+                rows[name] = replace(rows[name], sent=tuple(played.sent), replay=played)
             show()
         show(0)
 
@@ -242,7 +242,7 @@ what was there."""
         """The rows in order, when everything that the order goes by is known."""
         rows = tuple(self.rows.values())
         known = len(rows) == self.count and all(one.are_known for one in rows)
-        self.ranked = tuple(ordered(rows, self.order, turned=self.turned)) if known else rows
+        self.ranked = tuple(sort_rows(rows, self.order, turned=self.turned)) if known else rows
         self._draw()
 
     def _draw(self) -> None:
@@ -254,12 +254,12 @@ what was there."""
         table.add_column("variant", key="policy")
         watched = len(self.bench.watched)
         over = room_over(self.ranked, self.titles, watched, table.scrollable_content_region.width or self.size.width)
-        for title in places(self.titles, over):
+        for title in column_order(self.titles, over):
             table.add_column(self._heading(title, over), key=title)
         top = max((max(one.sent) for one in self.ranked if one.sent), default=1)
         for one in self.ranked:
             letter = sign_of(self.marked.index(one.name)) if one.name in self.marked else ""
-            table.add_row(*row(one, self.ranked, self.titles, letter, top, over), key=one.name)
+            table.add_row(*row_cells(one, self.ranked, self.titles, letter, top, over), key=one.name)
         for each in self.asking.waiting:
             words = "asking" if self.asking.is_running else "r asks"
             table.add_row(Text(), Text(plain(each.label), "bold"), Text(words, "dim"), key=each.label)
@@ -285,7 +285,7 @@ what was there."""
         return at if at < len(self._shown) else -1
 
     @property
-    def row(self) -> Ranked | Variant | None:
+    def row(self) -> RankRow | Variant | None:
         """The row at hand; a variant where it waits to be asked."""
         name = self._shown[self.here] if self.here >= 0 else ""
         return self.rows.get(name) or next((one for one in self.asking.waiting if one.label == name), None)
@@ -306,11 +306,11 @@ what was there."""
         else:
             view.update(details(one, width, height) if one else "")
         rows = [self.rows[name] for name in self.marked] or self.ranked
-        lines = [each for each in rows if each.played]
-        if isinstance(one, Ranked) and one.played and one not in lines:
+        lines = [each for each in rows if each.replay]
+        if isinstance(one, RankRow) and one.replay and one not in lines:
             lines.append(one)
-        here = lines.index(one) if isinstance(one, Ranked) and one.played else None
-        played = [each.played for each in lines if each.played] if here is not None else []
+        here = lines.index(one) if isinstance(one, RankRow) and one.replay else None
+        played = [each.replay for each in lines if each.replay] if here is not None else []
         self.query_one(SessionPlot).show(played, here or 0, self.bench.window, self.lines)
 
     def on_resize(self) -> None:
@@ -326,7 +326,7 @@ what was there."""
     def _progress(self) -> str:
         """How far the comparison is, and what r would do."""
         made, judged = len(self.ranked), sum(one.are_known for one in self.ranked)
-        played = [one.played for one in self.ranked if one.played]
+        played = [one.replay for one in self.ranked if one.replay]
         if not self.count:
             return "reading the presets"
         if made < self.count:
@@ -369,12 +369,12 @@ what was there."""
 
     @on(DataTable.HeaderSelected)
     def _heading_clicked(self, event: DataTable.HeaderSelected) -> None:
-        if (title := event.column_key.value or "") in HEADS:
+        if (title := event.column_key.value or "") in RANK_COLUMNS:
             self._order(title, turned=title == self.order and not self.turned)
 
     def _order(self, title: str, *, turned: bool) -> None:
         self.order, self.turned = title, turned
-        self.ranked = tuple(ordered(self.ranked, title, turned=turned))
+        self.ranked = tuple(sort_rows(self.ranked, title, turned=turned))
         self._draw()
 
     # --- which variants ---------------------------------------------------------------------------------------------
@@ -407,7 +407,7 @@ what was there."""
         if isinstance(one, Variant):
             self.asking.remove(one)
             self._draw()
-        elif one and (one.ran or one.variant in self.added):
+        elif one and (one.run or one.variant in self.added):
             self.added = tuple(each for each in self.added if each is not one.variant)
             del self.rows[one.name]
             self.marked = tuple(name for name in self.marked if name != one.name)
@@ -434,19 +434,19 @@ what was there."""
             if self.is_attached:
                 self._draw()
         for variant, one in zip(variants, done, strict=True):
-            self.rows[variant.label] = Ranked(variant.label, one.found, variant=variant, ran=one)
+            self.rows[variant.label] = RankRow(variant.label, one.found, variant=variant, run=one)
         self.compare()
 
     # --- one of them, or two ----------------------------------------------------------------------------------------
 
     def action_mark(self) -> None:
-        if isinstance(one := self.row, Ranked):
+        if isinstance(one := self.row, RankRow):
             name, before = one.name, self.marked
             self.marked = tuple(each for each in before if each != name) if name in before else (*before, name)
             self._draw()
 
     @property
-    def pair(self) -> tuple[Ranked, ...]:
+    def pair(self) -> tuple[RankRow, ...]:
         """The first two marked rows; the marked one and the one at hand; the best one and the one at hand."""
         here = self._shown[self.here] if self.here >= 0 else ""
         names = dict.fromkeys((*(self.marked or self._shown[:1]), here))
@@ -470,7 +470,7 @@ what was there."""
     @on(DataTable.RowSelected)
     def action_choose(self) -> None:
         one = self.row
-        variant = one.variant if isinstance(one, Ranked) else one
+        variant = one.variant if isinstance(one, RankRow) else one
         if variant is not None:
             self.dismiss(None if variant.label == BENCH_LABEL else variant)
         elif one is not None:
@@ -479,7 +479,7 @@ what was there."""
     @on(CallsPlot.Chosen)
     def _go_to_call(self, event: CallsPlot.Chosen) -> None:
         if self.course is not None and len(self.course.calls):
-            self.dismiss(at_call(self.course, event.call))
+            self.dismiss(id_at_call(self.course, event.call))
 
     async def action_dismiss(self, result: Variant | str | None = None) -> None:
         """Back from two outcomes to the rows, or cancel what is asked; then to the bench."""

@@ -17,7 +17,7 @@ from textual.widget import Widget
 
 from workbench.compaction.outcome import Fate
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
-from workbench.tui.rows import WORDS
+from workbench.tui.rows import FATE_WORDS
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView
 
@@ -156,7 +156,7 @@ class HelpScreen(ModalScreen[None]):
             yield from _group(name, keys, width)
         yield Part("\nThe names on the right are those that config.toml uses to change keys.", "dim")
         if self.text is ABOUT_BENCH:
-            fates = [Key(f"{fate.glyph} {WORDS[fate]}", "", words, "") for fate, words in FATES.items()]
+            fates = [Key(f"{fate.glyph} {FATE_WORDS[fate]}", "", words, "") for fate, words in FATES.items()]
             yield from _group("Fates of a message", fates, width)
             signs = [Key(sign, "", words, "") for sign, words in SIGNS.items()]
             yield from _group("Signs before a number", signs, width)

@@ -13,7 +13,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import ContentSwitcher, Static, Tab, Tabs
 
-from workbench.tui.history import History
+from workbench.tui.history import UndoHistory
 from workbench.tui.kept.facts import FactsPane
 from workbench.tui.kept.generations import GenerationsPane
 from workbench.tui.kept.pane import Kept, KeptPane
@@ -40,7 +40,7 @@ PANES: dict[str, type[KeptPane]] = {
 class Ended:
     """How the screen was left: the bench's steps where some were taken here, and the id of the message to go to."""
 
-    history: History | None
+    history: UndoHistory | None
     message: str | None = None
 
 

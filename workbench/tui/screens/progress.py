@@ -14,7 +14,7 @@ from textual.widgets import Static
 from textual.worker import Worker, get_current_worker
 
 from workbench.base.errors import BadInput
-from workbench.tui.courses import Abandoned, Told
+from workbench.tui.courses import Abandoned, ReportStage
 from workbench.tui.failures import failure_of
 from workbench.tui.plain import titled
 
@@ -38,7 +38,7 @@ class ProgressScreen(ModalScreen[T | None]):
         sentence: str
 
     @contextmanager
-    def working(self) -> Iterator[Told]:
+    def working(self) -> Iterator[ReportStage]:
         """For a worker's thread: gives what it tells how far it is, and ends it where nobody waits any more."""
         worker = get_current_worker()
 

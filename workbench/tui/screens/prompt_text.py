@@ -25,7 +25,7 @@ from workbench.compaction.prompts import write_own
 from workbench.compaction.settings import Setting
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.failures import failure_of
-from workbench.tui.fields import Refused, changed, fields_of, is_asked
+from workbench.tui.fields import InvalidValue, fields_of, is_model_text, with_typed
 from workbench.tui.keys import shared
 from workbench.tui.middle.tabs import request_parts, summary_parts
 from workbench.tui.middle.view import View
@@ -91,7 +91,7 @@ which is then in the list of prompts."""
         self.texts = [one for one in fields_of(type(bench.policy)) if one.kind == "lines"]
         self.field = field
         self.policy: Policy = bench.policy
-        self.shows_summary = not is_asked(field)
+        self.shows_summary = not is_model_text(field)
         self._sure = False
 
     def compose(self) -> ComposeResult:
@@ -129,8 +129,8 @@ which is then in the list of prompts."""
             return
         self._sure = False
         try:
-            self.policy, _ = changed(self.policy, self.field, event.text_area.text)
-        except Refused as refused:
+            self.policy, _ = with_typed(self.policy, self.field, event.text_area.text)
+        except InvalidValue as refused:
             self._told(str(refused))
             return
         self._told()
@@ -141,7 +141,7 @@ which is then in the list of prompts."""
         doubts = self.bench.strategy.prompt_problems(self.policy)
         lines = [f"✘ {refused}"] if refused else [f"! {doubt}" for doubt in doubts]
         lines = lines or ["✔ No problems found"]
-        if is_asked(self.field):
+        if is_model_text(self.field):
             lines.append(OFFLINE)
         said = self.query_one("#doubts", Static)
         said.update(Text("\n".join(one_line(line, 500) for line in lines)))
@@ -150,7 +150,7 @@ which is then in the list of prompts."""
     def action_other(self) -> None:
         """To the policy's next text."""
         self.field = self.texts[(self.texts.index(self.field) + 1) % len(self.texts)]
-        self.shows_summary = not is_asked(self.field)
+        self.shows_summary = not is_model_text(self.field)
         self.query_one(TextArea).load_text(self._value)
         self._entitle()
         self.fill_in()

@@ -19,7 +19,7 @@ from workbench.compaction.labels import label_of
 from workbench.compaction.prompts import content_of, prompt_files, write_own
 from workbench.compaction.settings import Setting
 from workbench.tui.external_editor import edit_outside
-from workbench.tui.fields import fields_of, is_asked
+from workbench.tui.fields import fields_of, is_model_text
 from workbench.tui.keys import shared
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.list_and_text import ListAndText
@@ -140,7 +140,7 @@ line."""
     def _parts(self, one: Setting | Listed, sent: bool) -> tuple[Part, ...]:
         if isinstance(one, Setting):
             if sent:
-                return preview(replace(self.bench, result=None), made=not is_asked(one))
+                return preview(replace(self.bench, result=None), made=not is_model_text(one))
             return (Part(str(one.of(self.bench.policy)) or "(empty)"),)
         if one.found is None:
             return (Part(one.trouble, "bad"),)
@@ -154,7 +154,9 @@ line."""
     def _about(self, one: Setting | Listed) -> None:
         if isinstance(one, Setting):
             words = f"{label_of(one.path[-1])} · {one.help}\n"
-            words += "offline runs ignore the prompt, R uses a model" if is_asked(one) else "offline runs use it, too"
+            words += (
+                "offline runs ignore the prompt, R uses a model" if is_model_text(one) else "offline runs use it, too"
+            )
         elif one.found is None:
             words = f"{one.file}: cannot be used"
         else:

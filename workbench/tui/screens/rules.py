@@ -23,7 +23,7 @@ from workbench.bench import Bench, RuleState, steps
 from workbench.tui.failures import failure_of
 from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.plain import figure, one_line, several, titled
-from workbench.tui.rules import Rule, about, epochs_of, rules_of, states, turned
+from workbench.tui.rules import RuleEntry, epochs_of, rule_words, rules_of, states, toggle_watched
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
 from workbench.tui.widgets.rules_list import HEADS, RulesList, Shown
@@ -90,7 +90,7 @@ the bench: u undoes the last one, here or there."""
         self.judged = self.opened = on_bench.bench()
         """The bench whose pins and policy the states are of."""
         self.own: list[str] = []
-        self.rules: tuple[Rule, ...] = ()
+        self.rules: tuple[RuleEntry, ...] = ()
         self.states: dict[str, RuleState | None] = {}
         self.epochs: dict[str, tuple[Passed, ...]] = {}
         self.said = ""
@@ -143,7 +143,7 @@ the bench: u undoes the last one, here or there."""
                 self.draw()
 
     @work(exclusive=True, group="marked", exit_on_error=False, description="judge")
-    async def look_at(self, rule: Rule) -> None:
+    async def look_at(self, rule: RuleEntry) -> None:
         """Work out what is not known of the rule under the cursor."""
         bench, sentence = self.judged, rule.sentence
         if sentence not in self.epochs:
@@ -164,7 +164,7 @@ the bench: u undoes the last one, here or there."""
         typed = " ".join(self.query_one(Input).value.split())
         found = [rule for rule in self.rules if typed.lower() in rule.sentence.lower()]
         is_new = bool(typed) and typed not in (rule.sentence for rule in found)
-        rules = [Rule(typed, "new"), *found] if is_new else found
+        rules = [RuleEntry(typed, "new"), *found] if is_new else found
         places = self.bench.layout.shape.index_of
         pinned = frozenset(places[id] for id in self.bench.pins if id in places)
         if typed and not marked:
@@ -186,7 +186,7 @@ the bench: u undoes the last one, here or there."""
         self.query_one("#said", Static).update(titled("Rules", f"{line}\n{LEGEND}"))
         self.refresh_bindings()
 
-    def tell(self, rule: Rule | None) -> None:
+    def tell(self, rule: RuleEntry | None) -> None:
         """Show the whole rule, where it is from, and what happened to it in the session's own compactions."""
         place = self.query_one("#rule", Static)
         if rule is None:
@@ -195,7 +195,7 @@ the bench: u undoes the last one, here or there."""
         past = " · ".join(
             f"epoch {one.at} {SIGNS[one.before]} → {SIGNS[one.after]}" for one in self.epochs.get(rule.sentence, ())
         )
-        words = " · ".join(filter(None, (about(rule), past and f"recorded compactions: {past}")))
+        words = " · ".join(filter(None, (rule_words(rule), past and f"recorded compactions: {past}")))
         place.update(Text(f"{words or 'no message says it'}\n", "dim").append(one_line(rule.sentence, 600), "not dim"))
 
     @on(RulesList.Moved)
@@ -218,7 +218,7 @@ the bench: u undoes the last one, here or there."""
 
     def action_watch(self) -> None:
         if rule := self.query_one(RulesList).rule:
-            self.said = turned(self.on_bench.turn, rule.sentence)
+            self.said = toggle_watched(self.on_bench.turn, rule.sentence)
             self.draw()
 
     def action_pin(self) -> None:

@@ -40,7 +40,7 @@ from workbench.tui.screens.run_journal import Kept, keep_cancelled, keep_finishe
 from workbench.tui.screens.run_keys import BINDINGS, HELP, PANES
 from workbench.tui.screens.run_watch import Line, Watch, planned
 from workbench.tui.screens.run_words import BY_HAND, progress_words, quote_parts, reading_words, spent_words, who
-from workbench.tui.spending import purse_of
+from workbench.tui.spending import spend_limit_of
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.keys_line import KeysLine
@@ -265,7 +265,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
     def start(self, drafts: tuple[Draft, ...]) -> None:
         """Run from the start; what `drafts` answer is not asked again."""
         try:
-            self.purse = purse_of(self.app)
+            self.purse = spend_limit_of(self.app)
         except BadInput as refused:
             self.say(str(refused))
             return

@@ -34,7 +34,7 @@ from workbench.base.tables import Column
 from workbench.finding.discover import Result, discover, is_session_folder
 from workbench.formats.glance import SessionGlance
 from workbench.tui import entries
-from workbench.tui.entries import Entry
+from workbench.tui.entries import SessionEntry
 from workbench.tui.failures import failure_of
 from workbench.tui.home import Recent
 from workbench.tui.keys import HELP_KEY, shared
@@ -126,7 +126,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
     class Listed(Message):
         """Sessions that a glance found, or named files with what a glance at them shows."""
 
-        entries: list[Entry]
+        entries: list[SessionEntry]
 
     @dataclass
     class Read(Message):
@@ -151,7 +151,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         recents: Sequence[Recent] = (),
         *,
         file: Path | None = None,
-        parts: Sequence[Entry] = (),
+        parts: Sequence[SessionEntry] = (),
     ) -> None:
         """`given` are files to list first, and folders to search instead of the agents' own places. `parts` are the
         sessions of `file`."""
@@ -159,10 +159,10 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         self.file = file
         self.folders = [path for path in given if path.is_dir() and not is_session_folder(path)]
         self.given = [path for path in given if path not in self.folders]
-        self.own = list(parts) if file else entries.given_entries(self.given)
+        self.own = list(parts) if file else entries.argument_entries(self.given)
         if not file and not self.folders:
             self.own += [*entries.recent_entries(recents), *entries.sample_entries()]
-        self.entries: dict[Key, Entry] = {}
+        self.entries: dict[Key, SessionEntry] = {}
         self.rows: dict[Key, SessionRow] = {}
         self.about: About = "sessions"
         self.order: tuple[str, bool] = ("" if file else FIRST["sessions"], True)
@@ -203,11 +203,11 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
     def find(self) -> None:
         """Glance at every file, the newest first, for a list that is there before the files are read."""
         worker, posted = get_current_worker(), time.monotonic()
-        batch: list[Entry] = []
+        batch: list[SessionEntry] = []
         named = [one for one in self.own if one.kind != "sample"]
         samples = [one for one in self.own if one.kind == "sample"]
         found = map(entries.found_entry, self._found(worker))
-        for entry in chain(map(entries.seen, named), found, map(entries.seen, samples)):
+        for entry in chain(map(entries.with_glance, named), found, map(entries.with_glance, samples)):
             batch.append(entry)
             if worker.is_cancelled:
                 return
@@ -323,7 +323,9 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         if here is not None:
             await asyncio.sleep(SETTLE_S)
             path, part = Path(str(here["file"])), str(here["part"] or "")
-            entry = self.entries.get((str(path), part)) or Entry("found", path, str(here.get("title") or ""), part=part)
+            entry = self.entries.get((str(path), part)) or SessionEntry(
+                "found", path, str(here.get("title") or ""), part=part
+            )
             parts = _drawn(await asyncio.to_thread(entries.preview, entry))
         if not self.sums:
             self.query_one("#below", TextView).show(parts, key=here and (here["file"], here["part"]))
@@ -437,7 +439,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
             self.app.exit()
 
 
-def _key(entry: Entry) -> Key:
+def _key(entry: SessionEntry) -> Key:
     return str(entry.path.absolute()), entry.part
 
 

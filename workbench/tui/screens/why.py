@@ -27,7 +27,7 @@ from workbench.base.tables import Table as Result
 from workbench.bench import Bench, at_epoch
 from workbench.session import Cause
 from workbench.tokens import Counter
-from workbench.tui.cards import card, lines_of_went, went
+from workbench.tui.cards import card, parts_lines, parts_text
 from workbench.tui.courses import course_on, own_preset
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.plain import figure, one_line, plain
@@ -203,13 +203,13 @@ cache again what an unbroken cache would have kept."""
         cards, table = self.query_one(TextList), self.query_one(Table)
         is_cards = self.query_one(ContentSwitcher).current == FINDINGS
         used = cards.line_count if is_cards else table.row_count + 3
-        self.query_one(Horizontal).styles.max_height = max(used + 1, lines_of_went(found))
+        self.query_one(Horizontal).styles.max_height = max(used + 1, parts_lines(found))
 
     def _draw_went(self, found: Diagnosis) -> None:
         if self not in self.app.screen_stack:  # closed before the refresh
             return
         size = self.query_one("#went", Static).content_size
-        self.query_one("#went", Static).update(went(found, size.width, size.height))
+        self.query_one("#went", Static).update(parts_text(found, size.width, size.height))
 
     def _cards(self, found: Diagnosis) -> Iterator[Text]:
         width = self.query_one(TextList).scrollable_content_region.width - 2

@@ -17,15 +17,15 @@ from textual.widget import Widget
 
 from workbench.tui.bars import (
     LABEL,
-    Budget,
     Cells,
+    ContextBars,
     after_cells,
     inner_cells,
     legend_cells,
     now_cells,
 )
 from workbench.tui.plain import line_of
-from workbench.tui.pointing import Grip, grips, pointed
+from workbench.tui.pointing import Grip, grips, tooltip_at
 
 FILL_S = 0.3
 """How long the second bar takes to fill."""
@@ -52,7 +52,7 @@ class BudgetBar(Widget):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.budget: Budget | None = None
+        self.budget: ContextBars | None = None
         self.about = ""
         """What the pointer is told where it rests on nothing of the bars."""
         self._grip: Grip | None = None
@@ -70,7 +70,7 @@ class BudgetBar(Widget):
             self.capture_mouse()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        told = self.budget and pointed(self.budget, self.size.width, event.x, event.y)
+        told = self.budget and tooltip_at(self.budget, self.size.width, event.x, event.y)
         if (words := Text(told or self.about)) != self.tooltip:
             self.tooltip = words
         if self._grip is not None and self.budget is not None:
@@ -87,7 +87,7 @@ class BudgetBar(Widget):
 
     # --- drawing ----------------------------------------------------------------------------------------------------
 
-    def show(self, budget: Budget) -> None:
+    def show(self, budget: ContextBars) -> None:
         ran = budget.done and self.budget is not None and not self.budget.done
         self.budget = budget
         if ran:
@@ -105,7 +105,7 @@ class BudgetBar(Widget):
         )
         return line_of(styled, width, base)
 
-    def _cells(self, budget: Budget, y: int, width: int) -> Cells:
+    def _cells(self, budget: ContextBars, y: int, width: int) -> Cells:
         match y:
             case 0:
                 return now_cells(budget, width)

@@ -9,7 +9,7 @@ from textual.strip import Strip
 from textual.visual import VisualType
 from textual.widgets import Static
 
-from workbench.tui.plain import broken
+from workbench.tui.plain import wrap_words
 
 
 class WholeFigures(Static):
@@ -38,7 +38,7 @@ class WholeFigures(Static):
 
     def _break(self, *, layout: bool = True) -> None:
         said = self._said.copy()
-        said.plain = broken(said.plain, self.content_size.width or len(said.plain))
+        said.plain = wrap_words(said.plain, self.content_size.width or len(said.plain))
         super().update(said, layout=layout)
 
 

@@ -19,11 +19,11 @@ from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset
 from workbench.compaction.settings import Setting
 from workbench.compaction.strategy import Trigger
-from workbench.tui.fields import Refused, changed
+from workbench.tui.fields import InvalidValue, with_typed
 from workbench.tui.keys import shared
 from workbench.tui.plain import fit, one_line
 from workbench.tui.policy_words import help_words, trigger_words
-from workbench.tui.sheet import Row, entries_of
+from workbench.tui.sheet import SheetAction, entries_of
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.policy_sheet import PolicySheet
 
@@ -87,7 +87,7 @@ class PolicyForm(Vertical):
         self.policy: Policy | None = None
         self.preset: Preset | None = None
         self.about = ""
-        self.rows: tuple[Row, ...] = ()
+        self.rows: tuple[SheetAction, ...] = ()
         self.refused: dict[str, tuple[str, str]] = {}
         """By key what was typed and not taken, and why."""
         self.unheard = 0
@@ -113,7 +113,7 @@ class PolicyForm(Vertical):
         entry = self.sheet.entry
         return entry.field if entry is not None and self.sheet.is_at_hand else None
 
-    def show(self, policy: Policy, preset: Preset, name: str, rows: tuple[Row, ...]) -> None:
+    def show(self, policy: Policy, preset: Preset, name: str, rows: tuple[SheetAction, ...]) -> None:
         """Show a policy beside its preset, under a `name`: of the same kind of policy cursor and input stay. `rows` are
         what can be done with all settings."""
         before, self.policy, self.preset = self.policy, policy, preset
@@ -161,8 +161,8 @@ class PolicyForm(Vertical):
             return
         key = event.field.key
         try:
-            policy, _ = changed(self.policy, event.field, event.typed)
-        except Refused as refused:
+            policy, _ = with_typed(self.policy, event.field, event.typed)
+        except InvalidValue as refused:
             self.refused[key] = (str(event.typed), str(refused))
             self._draw()
             return

@@ -19,10 +19,10 @@ from textual.widgets import Input
 
 from workbench.compaction.settings import Setting
 from workbench.tui import sheet
-from workbench.tui.fields import Refused, shown, value_of
+from workbench.tui.fields import InvalidValue, input_text, value_of
 from workbench.tui.keys import shared
 from workbench.tui.plain import line_of
-from workbench.tui.sheet import Entry, Row
+from workbench.tui.sheet import SheetAction, SheetSetting
 from workbench.tui.widgets.one_line import OneLine
 
 BIG = 10
@@ -134,8 +134,8 @@ class PolicySheet(Widget, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.entries: tuple[Entry, ...] = ()
-        self.rows: tuple[Row, ...] = ()
+        self.entries: tuple[SheetSetting, ...] = ()
+        self.rows: tuple[SheetAction, ...] = ()
         self.at = 0
         self.top = 0
         self._columns: tuple[tuple[sheet.Item, ...], ...] = ()
@@ -148,18 +148,18 @@ class PolicySheet(Widget, can_focus=True):
         return self.query_one(Typed)
 
     @property
-    def entry(self) -> Entry | None:
+    def entry(self) -> SheetSetting | None:
         """The setting at hand, None where the cursor is on a row below them."""
         return self.entries[self.at] if self.at < len(self.entries) else None
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> SheetAction | None:
         """The row below the settings that is at hand."""
         at = self.at - len(self.entries)
         return self.rows[at] if 0 <= at < len(self.rows) else None
 
     @property
-    def _lines(self) -> tuple[Entry | Row, ...]:
+    def _lines(self) -> tuple[SheetSetting | SheetAction, ...]:
         return (*self.entries, *self.rows)
 
     @property
@@ -167,7 +167,7 @@ class PolicySheet(Widget, can_focus=True):
         """Whether the sheet or its input has the focus."""
         return self.has_focus_within
 
-    def show(self, entries: Sequence[Entry], rows: Sequence[Row] = (), *, anew: bool) -> None:
+    def show(self, entries: Sequence[SheetSetting], rows: Sequence[SheetAction] = (), *, anew: bool) -> None:
         """Show these; `anew` where they are of another kind of policy."""
         before = None if anew else self.entry
         self.entries, self.rows = tuple(entries), tuple(rows)
@@ -177,13 +177,13 @@ class PolicySheet(Widget, can_focus=True):
         # What has just been typed may not have been heard of yet: it stays.
         other = entry is not None and (before is None or before.value != entry.value)
         if entry is not None and other and entry.typed is None and not self.same_as_typed(entry):
-            self._put(shown(entry.value))
+            self._put(input_text(entry.value))
         self._lay_out()
         self._place()
 
-    def same_as_typed(self, entry: Entry) -> bool:
+    def same_as_typed(self, entry: SheetSetting) -> bool:
         """Whether what stands in the input means the field's value: `75.` and `50 000` stay while typed."""
-        with suppress(Refused):
+        with suppress(InvalidValue):
             return bool(value_of(entry.field, self.typed.value) == entry.value)
         return False
 
@@ -217,7 +217,7 @@ class PolicySheet(Widget, can_focus=True):
         self.at = at
         entry = self.entry
         if entry is not None and entry.is_typed:
-            self._put(shown(entry.value) if entry.typed is None else entry.typed)
+            self._put(input_text(entry.value) if entry.typed is None else entry.typed)
             self.typed.action_select_all()
         self._place()
         self.post_message(self.Moved())
@@ -250,7 +250,7 @@ class PolicySheet(Widget, can_focus=True):
         if entry is None or (value := sheet.stepped(entry, by)) == entry.value:
             return
         if entry.is_typed:
-            self._put(shown(value))
+            self._put(input_text(value))
         self.post_message(self.Given(entry.field, value if isinstance(value, bool) else str(value)))
 
     def action_reset(self) -> None:
@@ -280,7 +280,7 @@ class PolicySheet(Widget, can_focus=True):
             typed.set_class(entry.typed is not None, "-refused")
             if not typed.has_focus:
                 if entry.typed is None and not self.same_as_typed(entry):
-                    self._put(shown(entry.value))
+                    self._put(input_text(entry.value))
                 typed.display = True
                 typed.focus(scroll_visible=False)
                 typed.action_select_all()
@@ -359,7 +359,7 @@ class PolicySheet(Widget, can_focus=True):
 
     def _lay_out(self) -> None:
         width = self.size.width
-        self._columns = sheet.arranged(self._lines, sheet.columns_for(width), self.size.height)
+        self._columns = sheet.arrange_columns(self._lines, sheet.columns_for(width), self.size.height)
 
     @property
     def _height(self) -> int:

@@ -23,10 +23,18 @@ from textual.widget import Widget
 from workbench.analysis.search import Query
 from workbench.session import Span
 from workbench.tui.keys import shared
-from workbench.tui.lines import STYLES, Drawn, header_cells, heading_cells, marked, message_cells, split_cells
+from workbench.tui.lines import (
+    STYLES,
+    RoundsDrawing,
+    header_cells,
+    heading_cells,
+    mark_hits,
+    message_cells,
+    split_cells,
+)
 from workbench.tui.plain import line_of
 from workbench.tui.reload import continues
-from workbench.tui.rows import Arrangement, Row, Rows
+from workbench.tui.rows import Arrangement, ListRow, ListRows
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.line_view import KEPT
 
@@ -83,8 +91,8 @@ class RoundsList(LineList):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.drawn: Drawn | None = None
-        self.rows: Rows | None = None
+        self.drawn: RoundsDrawing | None = None
+        self.rows: ListRows | None = None
         self.arrangement: Arrangement | None = None
         self._place = (0, True)
         """Where the cursor was put: a message, and whether on its round's header. It returns there when the message
@@ -98,7 +106,7 @@ class RoundsList(LineList):
 
     # --- data -------------------------------------------------------------------------------------------------------
 
-    def show(self, drawn: Drawn) -> None:
+    def show(self, drawn: RoundsDrawing) -> None:
         """Draw another plan. The cursor stays on its message, but at the end of a context that has grown it stays at
         the end; at first sight it stands where the tail begins."""
         before = self.drawn
@@ -123,7 +131,7 @@ class RoundsList(LineList):
             if row.kind == "message" and messages[row.index].id in changed:
                 self.refresh_line(line)
 
-    def _start(self, drawn: Drawn) -> None:
+    def _start(self, drawn: RoundsDrawing) -> None:
         """First sight of a context: the round that the split cuts is open, the cursor on the first kept line."""
         groups, split = drawn.groups, drawn.outcome.split
         opened: frozenset[int] = frozenset()
@@ -136,7 +144,7 @@ class RoundsList(LineList):
         if known is not None and self._anchor:
             index, header = known, self._anchor[1]
         self.arrangement, self._open_before, self._hits = None, None, ()
-        self.rows = Rows(groups, opened, self._split())
+        self.rows = ListRows(groups, opened, self._split())
         self._lay(opened, (index, header))
         self.call_after_refresh(self._center)
 
@@ -179,7 +187,7 @@ class RoundsList(LineList):
             return
         self._place = place = place or self._place
         offset = self.line - self.scroll_offset.y
-        self.rows = Rows(self.drawn.groups, opened, self._split(), self.arrangement)
+        self.rows = ListRows(self.drawn.groups, opened, self._split(), self.arrangement)
         self.set_lines(len(self.rows))
         line = self.rows.line_of(place[0], header=place[1])
         if line != self.line:
@@ -191,7 +199,7 @@ class RoundsList(LineList):
     # --- the cursor -------------------------------------------------------------------------------------------------
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> ListRow | None:
         return self.rows[self.line] if self.rows and self.line < len(self.rows) else None
 
     @property
@@ -358,7 +366,7 @@ class RoundsList(LineList):
             case "split":
                 cells, hit = split_cells(self.drawn, width), False
         if hit and self._query:
-            cells = marked(cells, self._query)
+            cells = mark_hits(cells, self._query)
         over = Style()
         if at_cursor:
             name = "rounds--cursor" if self.has_focus else "rounds--cursor-blurred"

@@ -15,7 +15,7 @@ from textual.strip import Strip
 from workbench.bench import RuleState
 from workbench.tui.keys import shared
 from workbench.tui.plain import figure, fit, line_of, one_line
-from workbench.tui.rules import Rule
+from workbench.tui.rules import RuleEntry
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.list_keys import COPY
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
@@ -33,14 +33,14 @@ LEAST = 24
 class Shown:
     """The rules of the list. `states` has those that are known by now, `pins` the ids of pinned messages as places."""
 
-    rules: Sequence[Rule] = ()
+    rules: Sequence[RuleEntry] = ()
     watched: frozenset[str] = frozenset()
     pinned: frozenset[int] = frozenset()
     states: Mapping[str, RuleState | None] | None = None
     """A sentence's state; None while it is worked out."""
 
 
-def rule_cells(rule: Rule, shown: Shown, width: int) -> Cells:
+def rule_cells(rule: RuleEntry, shown: Shown, width: int) -> Cells:
     """One line of the list, at most `width` cells where that has room for its figures."""
     stand = (shown.states or {}).get(rule.sentence)
     is_open = rule.sentence in (shown.states or {}) and stand is None
@@ -74,18 +74,18 @@ class RulesList(LineList):
     class Moved(Message):
         """Another rule is under the cursor, or none."""
 
-        rule: Rule | None
+        rule: RuleEntry | None
 
     @dataclass
     class Chosen(Message):
-        rule: Rule
+        rule: RuleEntry
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.shown = Shown()
 
     @property
-    def rule(self) -> Rule | None:
+    def rule(self) -> RuleEntry | None:
         return self.shown.rules[self.line] if self.line < len(self.shown.rules) else None
 
     def show(self, shown: Shown, marked: str = "") -> None:
