@@ -147,7 +147,7 @@ def test_an_edit_by_hand_leaves_one_size_in_the_status_on_the_bar_in_the_result_
     assert f"{before} → {after} tokens" in "".join(part.text for part in result_parts(source(desk.view, 0)))
     assert [one.after for one in variants_of(desk.bench)] == [after]
     course = course_on(desk.bench, counter, lambda stage: None, first=1)[1]
-    assert diagnose(desk.bench.context, course, 1, desk.bench.chosen).total == before
+    assert diagnose(desk.bench.context, course, 1, desk.bench.as_preset).total == before
 
     desk.do("run")
     desk.rest()
@@ -177,7 +177,7 @@ def test_b4_every_command_takes_the_screens_epoch_and_tells_its_figures(name: st
     }
     assert taken == dict.fromkeys(taken, shown.epoch)
     assert document("compact", file, *preset, "--epoch", "last", code=None)["epoch"] == last
-    assert kept["head_facts"]["facts"] == len(shown.held(shown.offline.outcome).facts)
+    assert kept["head_facts"]["facts"] == len(shown.retention(shown.offline.outcome).facts)
     after = shown.context.outcome_size(shown.offline.outcome)
     assert figures(there["before"]) == (
         shown.context.total.messages,
@@ -359,7 +359,7 @@ def test_a26_command_screen_and_report_give_a_fact_the_same_verdict(tmp_path: Pa
     bench = open_bench(load(path), Counter(), epoch=1)
     own = assess_recorded(bench)
     assert own
-    facts = {fact.text: fact for fact in bench.held(own.outcome).lacking if fact.kind == "instruction"}
+    facts = {fact.text: fact for fact in bench.retention(own.outcome).lacking if fact.kind == "instruction"}
     assert {text: fact.state for text, fact in facts.items()} == verdicts
     for sentence, verdict in verdicts.items():
         assert re.search(rf" instruction +{verdict} .*{re.escape(sentence)}", command), sentence

@@ -83,14 +83,14 @@ def test_the_bench_has_the_numbers_of_the_version_that_wrote_the_session() -> No
     bench = open_bench(old, Counter())
     back = choose_preset(choose_preset(bench, load_preset("trim")), load_preset("claude-code"))
     for one in (bench, back):
-        assert (one.preset, one.chosen.name) == ("claude-code", "claude-code as of 2.1.7")
+        assert (one.preset, one.as_preset.name) == ("claude-code", "claude-code as of 2.1.7")
         assert one.policy.trigger_answer_tokens == 32_000  # type: ignore[attr-defined]
-    assert choose_preset(bench, load_preset("codex")).chosen.name == "codex"
+    assert choose_preset(bench, load_preset("codex")).as_preset.name == "codex"
     by_hand = load_preset("claude-code")
     by_hand = by_hand.with_values(by_hand.policy.with_(trigger_answer_tokens=7), {"trigger_answer_tokens": "--set"})
     assert choose_preset(bench, by_hand).policy.trigger_answer_tokens == 7  # type: ignore[attr-defined]
     new = replace(old, facts=SessionFacts(version="2.1.330"))
-    assert open_bench(new, Counter()).chosen.name == "claude-code"
+    assert open_bench(new, Counter()).as_preset.name == "claude-code"
 
 
 def test_what_a_person_asked_for_is_judged_by_what_is_kept() -> None:

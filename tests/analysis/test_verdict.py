@@ -27,7 +27,7 @@ def found(name: str, window: int | None = None) -> Diagnosis:
     session, counter = counted_from(SAMPLES / name)
     bench = open_bench(session, counter, epoch=overflowed(session), window=window)
     course = course_of(session, counter, first=bench.epoch)
-    return diagnose(bench.context, course, bench.epoch, bench.chosen)
+    return diagnose(bench.context, course, bench.epoch, bench.as_preset)
 
 
 @pytest.mark.parametrize(

@@ -46,16 +46,16 @@ def test_a_pin_and_a_number_keep_it_each_near_to_what_stands() -> None:
     ways = fixes.find_fixes(lost, [after(lost)])
     assert ways is not None
     assert ways.pin is not None
-    assert ways.number is not None
-    assert {after(each.bench).after for each in (ways.pin, ways.number)} <= HOLDS
-    assert {each.bench.offline.outcome.status for each in (ways.pin, ways.number)} == {"compacted"}
+    assert ways.setting is not None
+    assert {after(each.bench).after for each in (ways.pin, ways.setting)} <= HOLDS
+    assert {each.bench.offline.outcome.status for each in (ways.pin, ways.setting)} == {"compacted"}
     assert ways.pin.bench == toggle_pin(lost, lost.messages[24].id)
     assert (ways.pin.words, ways.pin.option) == ("pins message 25", "--pin 25")
-    every = (lost, ways.pin.bench, ways.number.bench)
+    every = (lost, ways.pin.bench, ways.setting.bench)
     sizes = [each.context.outcome_size(each.offline.outcome).tokens for each in every]
-    assert [ways.pin.tokens, ways.number.tokens] == [size - sizes[0] for size in sizes[1:]]
-    name, _, value = ways.number.option.removeprefix("--set ").partition("=")
-    assert getattr(ways.number.bench.policy, name) == float(value) != getattr(lost.policy, name)
+    assert [ways.pin.tokens, ways.setting.tokens] == [size - sizes[0] for size in sizes[1:]]
+    name, _, value = ways.setting.option.removeprefix("--set ").partition("=")
+    assert getattr(ways.setting.bench.policy, name) == float(value) != getattr(lost.policy, name)
 
 
 def test_the_number_is_nearer_to_what_it_was_than_the_first_that_kept_it() -> None:
@@ -110,7 +110,7 @@ def test_a_long_context_is_offered_the_pin_alone(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(fixes, "MAX_CHARS", lost.layout.shape.chars[-1] - 1)
     ways = fixes.find_fixes(lost, [after(lost)])
     assert ways is not None
-    assert (ways.pin is not None, ways.number) == (True, None)
+    assert (ways.pin is not None, ways.setting) == (True, None)
 
 
 @pytest.mark.parametrize(("status", "offered"), [("compacted", True), ("fallback", False), ("not_smaller", False)])
@@ -127,4 +127,4 @@ def test_c_nothing_is_offered_with_which_the_compaction_only_falls_back(status: 
     assert after(other).after == "gone"
     ways = fixes.find_fixes(other, [after(other)])
     assert ways is not None
-    assert (ways.pin is not None, ways.number is not None) == (offered, offered)
+    assert (ways.pin is not None, ways.setting is not None) == (offered, offered)

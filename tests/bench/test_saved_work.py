@@ -46,7 +46,7 @@ def test_work_comes_back_as_it_was(counter: Counter, tmp_path: Path) -> None:
     again = carried.bench
     assert (again.pins, again.split_at, again.policy) == (bench.pins, "m16", bench.policy)
     assert (again.dropped, again.shortened) == (bench.dropped, bench.shortened)
-    assert carried.kept == ("1 policy field", "2 pins", "1 dropped message", "2 shortened messages", "the split")
+    assert carried.restored == ("1 policy field", "2 pins", "1 dropped message", "2 shortened messages", "the split")
     assert carried.note.startswith("carried over: 1 policy field, 2 pins, ")
     assert work_of(again) == work
 
@@ -66,7 +66,7 @@ def test_fields_come_back_by_the_names_that_they_had(counter: Counter) -> None:
     work = SavedWork(preset="trim", changed={"earlier_summary": "drop", "target_percent": 40.0})
     carried = restore_work(work, open_bench(named(), counter), counter)
     assert carried.bench.policy == load_preset("trim").policy.with_(keep_summaries=False, target_percent=40.0)
-    assert (carried.kept, carried.lost) == (("the preset trim", "2 policy fields"), ())
+    assert (carried.restored, carried.missing) == (("the preset trim", "2 policy fields"), ())
 
 
 def test_what_no_longer_exists_is_let_go_and_counted(counter: Counter) -> None:
@@ -80,15 +80,15 @@ def test_what_no_longer_exists_is_let_go_and_counted(counter: Counter) -> None:
     carried = restore_work(work, open_bench(named(), counter), counter)
     assert carried.bench.pins == {"m3"}
     assert carried.bench.split_at is None
-    assert carried.kept == ("1 policy field", "1 pin")
-    assert carried.lost == ("epoch 7", "1 policy field", "2 pins", "the split")
+    assert carried.restored == ("1 policy field", "1 pin")
+    assert carried.missing == ("epoch 7", "1 policy field", "2 pins", "the split")
 
 
 def test_a_preset_that_is_gone_leaves_the_one_of_the_bench(counter: Counter) -> None:
     bench = open_bench(named(), counter)
     carried = restore_work(SavedWork(preset="no-such-preset", changed={FIELD: 5}), bench, counter)
     assert carried.bench.policy == bench.policy
-    assert carried.lost == ("the preset no-such-preset",)
+    assert carried.missing == ("the preset no-such-preset",)
 
 
 def test_another_strategy_comes_back_with_its_fields(counter: Counter) -> None:
@@ -163,7 +163,7 @@ def test_any_work_is_split_into_kept_and_lost(counter: Counter, pins: set[int], 
     assert carried.bench.pins == {id for id in ids if int(id[1:]) < 32}
     assert carried.bench.split_at == (f"m{split}" if split is not None and split < 32 else None)
     once_more = restore_work(work_of(carried.bench), open_bench(named(), counter), counter)
-    assert not once_more.lost
+    assert not once_more.missing
     assert (once_more.bench.pins, once_more.bench.policy) == (carried.bench.pins, carried.bench.policy)
 
 
@@ -174,9 +174,9 @@ def test_watched_sentences_come_back_behind_those_named_now(counter: Counter) ->
     here = steps.with_watched_rules(open_bench(named(), counter), ("Ask first.", "No tabs."))
     carried = restore_work(work, here, counter)
     assert carried.bench.watched == ("Ask first.", "No tabs.", "Keep it short.")
-    assert carried.kept == ("2 watched sentences",)
+    assert carried.restored == ("2 watched sentences",)
 
 
 def test_a_watched_sentence_that_cannot_be_watched_is_let_go(counter: Counter) -> None:
     carried = restore_work(SavedWork(preset="trim", watched=("…", "No tabs.")), open_bench(named(), counter), counter)
-    assert (carried.bench.watched, carried.lost) == (("No tabs.",), ("1 watched sentence",))
+    assert (carried.bench.watched, carried.missing) == (("No tabs.",), ("1 watched sentence",))

@@ -61,7 +61,7 @@ def test_every_layer_has_its_own_tokens() -> None:
 
 def test_a_strategy_that_builds_the_prompt_tells_its_own_layers() -> None:
     shown = toggle_pin(bench(), "m4")
-    shown = replace(shown, opened=shown.opened.with_(rules="Never log a token. " * 30))
+    shown = replace(shown, original=shown.original.with_(rules="Never log a token. " * 30))
     found = {layer.name: layer for layer in shown.strategy.view.layers(shown.context, shown.outcome)}
     assert list(found) == [
         "L1 system+tools", "L2 rules", "L3 summaries", "L3 head", "L3 pins", "L3 tail", "current input",

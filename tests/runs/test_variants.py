@@ -58,7 +58,7 @@ def test_a_pair_differs_in_one_thing(bench: Bench) -> None:
 
 
 def test_a_number_has_a_variant_for_each_value(bench: Bench) -> None:
-    several = setting_variants(bench.chosen, ["history_tail_size_chars_to_exclude=10000,20000"])
+    several = setting_variants(bench.as_preset, ["history_tail_size_chars_to_exclude=10000,20000"])
     assert [one.label for one in several] == [
         "history_tail_size_chars_to_exclude = 10 000", "history_tail_size_chars_to_exclude = 20 000",
     ]  # fmt: skip
@@ -66,12 +66,12 @@ def test_a_number_has_a_variant_for_each_value(bench: Bench) -> None:
     assert [one["history_tail_size_chars_to_exclude"] for one in policies] == [10_000, 20_000]
     assert len({one.preset.name for one in several}) == 1
     with pytest.raises(BadInput, match="cwb compare --vary"):
-        setting_variants(bench.chosen, ["window=100k,200k"])
+        setting_variants(bench.as_preset, ["window=100k,200k"])
 
 
 def test_no_two_numbers_have_the_same_label(bench: Bench) -> None:
     """Six digits made 1e+06 of both."""
-    several = setting_variants(bench.chosen, ["history_tail_size_chars_to_exclude=1000000,1000001"])
+    several = setting_variants(bench.as_preset, ["history_tail_size_chars_to_exclude=1000000,1000001"])
     assert [one.label.rpartition("= ")[2] for one in several] == ["1 000 000", "1 000 001"]
 
 
@@ -99,9 +99,9 @@ async def test_both_are_whole_runs_that_leave_the_bench_as_it_is(bench: Bench) -
     both = await run_all(pair, Purse(), lambda number, event: heard.append(number), keeps=True)
     assert [one.run.outcome.status for one in both] == ["compacted", "unchanged"]
     assert [one.failures != () for one in both] == [False, True]
-    assert both[0].found.after.tokens < both[0].found.before.tokens == both[1].found.after.tokens
-    assert both[0].found.grounding is not None
-    assert (both[1].found.grounding, both[1].draft, both[1].cost) == (None, "", None)
+    assert both[0].assessment.after.tokens < both[0].assessment.before.tokens == both[1].assessment.after.tokens
+    assert both[0].assessment.grounding is not None
+    assert (both[1].assessment.grounding, both[1].draft, both[1].cost) == (None, "", None)
     assert set(heard) == {0, 1}
     assert [one.record.end for one in both] == ["finished", "failed"]
     assert repr(bench.messages) == before

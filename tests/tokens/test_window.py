@@ -130,14 +130,14 @@ def test_an_earlier_epoch_without_a_record_has_the_window_of_the_model_that_answ
 
 def test_another_epoch_on_the_bench_brings_its_window_unless_one_was_given() -> None:
     first = bench_of(changing(), 1)
-    assert at_epoch(first, 2, Counter()).opened.limit == Window(121_600, "recorded", answer=OPUS_ANSWER)
+    assert at_epoch(first, 2, Counter()).original.limit == Window(121_600, "recorded", answer=OPUS_ANSWER)
     given = with_window(first, 50_000)
-    assert (given.given_window, at_epoch(given, 2, Counter()).opened.limit) == (
+    assert (given.user_window, at_epoch(given, 2, Counter()).original.limit) == (
         50_000,
         Window(50_000, "given", answer=128_000),
     )
-    assert with_window(given, None).opened.limit == Window(258_400, "recorded", answer=128_000)
-    assert with_limit(first, SETTINGS).given_window is None
+    assert with_window(given, None).original.limit == Window(258_400, "recorded", answer=128_000)
+    assert with_limit(first, SETTINGS).user_window is None
 
 
 @pytest.mark.parametrize(("name", "windows"), REAL)

@@ -174,7 +174,7 @@ async def test_the_session_is_simulated_under_the_row_at_hand_and_a_number_is_va
         assert screen.course is not None
         for one in screen.ranked:
             if one.variant is not None:
-                assert one.replay == replay(screen.course, one.variant.preset, bench.bench.opened.limit)
+                assert one.replay == replay(screen.course, one.variant.preset, bench.bench.original.limit)
         words = str(screen.query_one("#recorded", Static).render())
         assert words == told_of_agent(screen.course)
         # The line of the row at hand has no letter; with all of them each has its own.
@@ -221,7 +221,7 @@ def test_settings_of_ones_own_are_a_row_too() -> None:
     assert [one.label for one in preset_variants(bench, candidates())] == [one.name for one in candidates()]
     edited = set_policy(bench, bench.policy.with_(history_tail_size_chars_to_exclude=5))
     first, *others = preset_variants(edited, candidates())
-    assert first == Variant(BENCH_LABEL, edited.chosen)
+    assert first == Variant(BENCH_LABEL, edited.as_preset)
     assert assess_offline(edited, first).outcome is edited.offline.outcome
     assert [one.preset for one in others] == list(candidates())
 

@@ -116,7 +116,7 @@ async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:
 
 def waiting(screen: CompareScreen, *names: Name) -> None:
     """Rows of the bench's own settings by these summarizers."""
-    screen._wait([Variant(f"{number} {name}", screen.bench.chosen, name) for number, name in enumerate(names)])
+    screen._wait([Variant(f"{number} {name}", screen.bench.as_preset, name) for number, name in enumerate(names)])
 
 
 async def test_models_are_asked_at_once_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -312,12 +312,12 @@ async def test_what_is_done_with_all_settings_at_once_is_below_them() -> None:
         assert notes(pilot)[-1] == "No product has parameters for trim: copy the settings as TOML."
         await press(pilot, *["up"] * 5)
         assert sheet.row is not None
-        assert (sheet.row.id, sheet.row.value) == ("window", str(screen.bench.opened.limit))
+        assert (sheet.row.id, sheet.row.value) == ("window", str(screen.bench.original.limit))
         assert "context window" in str(screen.query_one("#field-help", Static).content)
         front = await brought(pilot, AskScreen, "enter")
         front.query_one(Input).value = "2k"
         await press(pilot, "enter")
-        assert (screen.bench.window, sheet.row.value) == (2_000, str(screen.bench.opened.limit))
+        assert (screen.bench.window, sheet.row.value) == (2_000, str(screen.bench.original.limit))
         assert pilot.app.focused is sheet
         await press(pilot, "up")
         assert sheet.entry is sheet.entries[-1]

@@ -76,7 +76,7 @@ def test_the_session_s_own_system_message_is_not_edited() -> None:
 
 
 def test_without_edits_the_strategy_is_given_the_very_context(bench: Bench) -> None:
-    assert bench.plan.given is bench.context
+    assert bench.plan.edited is bench.context
 
 
 def test_a_moved_split_under_edits_moves_by_one_unit(bench: Bench) -> None:

@@ -1,8 +1,8 @@
 """Everything known about one outcome of a bench's context: size, cost, cache, checks, facts, rules, claims.
 
-    assess(bench, run)        an outcome that a run on the bench gave
+    assess(bench, run)        a run on the bench
     compare(bench, presets)   one run for each preset
-    recorded(bench)           the compaction that the agent recorded
+    assess_recorded(bench)    the compaction that the agent recorded
 
 Screen, commands, report and library read the same properties, so that a figure is the same everywhere.
 """
@@ -42,18 +42,18 @@ RECORDED = "recorded"
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """One outcome of the bench's context. Each property is computed when it is first read, and kept.
+    """One outcome of the bench's context. Each property is computed on first use and cached.
 
-    `preset` is the policy that gave the outcome, None for the compaction that the agent recorded, whose `run` has no
-    requests, because they are recorded nowhere. `retention`, `later_use`, `watched`, `grounding` and `checks` read
-    every message: compute them off the event loop (`compute`). Raises BadInput for a broken price table.
+    `preset` holds the policy of the run; it is None for the agent's recorded compaction, whose `run` has no requests,
+    because no agent records them. `retention`, `later_use`, `watched`, `grounding` and `checks` read every message:
+    compute them off the event loop (`compute`). Raises BadInput for a broken price table.
     """
 
     bench: Bench
     run: Run
     preset: Preset | None = None
     billed: Cost | None = None
-    """Billed for the run; None where no model was asked, or no tokens were told."""
+    """Billed for the run; None where no model was asked, or no usage was reported."""
 
     @property
     def outcome(self) -> Outcome:
@@ -61,12 +61,12 @@ class Assessment:
 
     @property
     def name(self) -> str:
-        """The preset's id, the strategy's where it has none, `recorded` for the agent's own."""
+        """Id of the preset, or of the strategy where it has none; `recorded` for the agent's own compaction."""
         return RECORDED if self.preset is None else self.preset.name
 
     @property
     def strategy(self) -> str:
-        """The strategy's id, "" for the agent's own."""
+        """Id of the strategy; "" for the agent's own compaction."""
         return "" if self.preset is None else self.preset.strategy
 
     @property
@@ -77,22 +77,22 @@ class Assessment:
 
     @property
     def before(self) -> Size:
-        """The whole context, system prompt and tools included."""
+        """Size of the complete context, system prompt and tools included."""
         return self.context.total
 
     @cached_property
     def after(self) -> Size:
-        """The whole context afterwards."""
+        """Size of the complete context after the compaction."""
         return self.context.outcome_size(self.outcome)
 
     @cached_property
     def head(self) -> Size:
-        """The messages that were replaced."""
+        """Size of the messages that were replaced."""
         return _size_of(self.context, self.outcome, Fate.SUMMARIZED, Fate.ABRIDGED, Fate.DROPPED)
 
     @cached_property
     def tail(self) -> Size:
-        """The messages that stay, in full or shortened."""
+        """Size that the kept and shortened messages had before."""
         return _size_of(self.context, self.outcome, Fate.KEPT, Fate.COMPRESSED, Fate.PINNED)
 
     @property
@@ -115,7 +115,7 @@ class Assessment:
 
     @cached_property
     def language_note(self) -> str:
-        """Says that the summary is in another language than the session; "" where it is not."""
+        """Note that the summary is in another language than the session; "" where it is not."""
         policy = self.preset.policy if self.preset and self.outcome.summarizes else None
         return language_note(getattr(policy, "language", None), self.context)
 
@@ -123,7 +123,7 @@ class Assessment:
 
     @cached_property
     def triggers(self) -> tuple[Trigger, ...]:
-        """The policy's triggers on the context before; empty for the agent's own."""
+        """Triggers of the policy on the context before; empty for the agent's own compaction."""
         if self.preset is None:
             return ()
         return strategy(self.preset.strategy).read_triggers(
@@ -137,14 +137,14 @@ class Assessment:
 
     @cached_property
     def checks(self) -> tuple[Check, ...]:
-        """Empty for the agent's own."""
+        """Checks of the outcome; empty for the agent's own compaction."""
         if self.preset is None:
             return ()
         return check(self.context, self.outcome, strategy(self.preset.strategy), self.preset.policy)
 
     @property
     def failed(self) -> tuple[Check, ...]:
-        """The checks that failed, hard or not."""
+        """Failed checks, required or not."""
         return tuple(check for check in self.checks if not check.passed)
 
     # --- cost -------------------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ class Assessment:
 
     @cached_property
     def fresh(self) -> int:
-        """Tokens after the last prompt, which were in no cache: the model's last answer and what follows it."""
+        """Tokens that no cache holds: the model's last answer and what follows it."""
         messages = self.context.messages
         answers = (i for i in reversed(range(len(messages))) if messages[i].role == "assistant")
         last = next((i for i in answers if messages[i].kind == "normal"), None)
@@ -164,12 +164,12 @@ class Assessment:
 
     @cached_property
     def spent(self) -> Spent | None:
-        """Tokens that the summaries take, estimated; None where that is not recorded."""
+        """Estimated tokens of the summarizer's calls; None where they are not recorded."""
         return None if self.preset is None else spent(self.context, self.run, self.fresh)
 
     @property
     def calls(self) -> int | None:
-        """How often a model is asked; None where that is not recorded."""
+        """Number of calls to the summarizer; None where they are not recorded."""
         return None if self.spent is None else self.spent.calls
 
     @property
@@ -179,7 +179,7 @@ class Assessment:
 
     @property
     def summary_price(self) -> str:
-        """`summary_cost` in words; "" for nothing, and where it is not recorded."""
+        """`summary_cost` in words; "" for 0 and for None."""
         return self.rates.words(self.summary_cost) if self.summary_cost else ""
 
     @cached_property
@@ -188,46 +188,46 @@ class Assessment:
 
     @property
     def cache_cost(self) -> float:
-        """What the next prompt costs more for the lost prompt cache, in the rates' unit."""
+        """Extra cost of the next prompt, whose cache is lost, in the rates' unit."""
         return self.cache.extra(self.fresh, self.rates) / MILLION
 
     @property
     def pays_off_after(self) -> int | None:
-        """Calls until the savings exceed the costs, those of the summaries included where known; None for never."""
+        """Calls until the savings exceed the costs, including the summaries' where known; None for never."""
         return self.cache.pays_off_after(self.fresh, self.rates, (self.summary_cost or 0.0) * MILLION)
 
     # --- what is kept -----------------------------------------------------------------------------------------------
 
     @cached_property
     def retention(self) -> Retention:
-        """The context's facts, and which of them the outcome still states."""
-        return self.bench.held(self.outcome)
+        """Facts of the context, and which of them the outcome keeps."""
+        return self.bench.retention(self.outcome)
 
     @property
     def is_unreadable(self) -> bool:
-        """True if nothing can be read of what the outcome made: no summary, or an encrypted one."""
+        """True if the outcome has no readable summary: none, or an encrypted one."""
         return unread(self.outcome)
 
     @cached_property
     def lost(self) -> tuple[HeldFact, ...] | None:
-        """Facts of the head that are gone, the gravest first; None where nothing was replaced or nobody can tell."""
+        """Lost facts of the head, the gravest first; None where nothing was replaced or the summary is unreadable."""
         held = self.retention
         known = held.head and not held.overall.unknown and can_be_read(self.run.answers)
         return held.lost if known else None
 
     @cached_property
     def later_use(self) -> LaterUse | None:
-        """What the session needed afterwards, and which of it the outcome keeps; None where that is not known."""
+        """Items that the session used later, and which of them the outcome keeps; None where it is not known."""
         return self.bench.later_use(self.outcome)
 
     @cached_property
     def watched(self) -> tuple[RuleState, ...]:
-        """The state of each watched rule, before and after."""
+        """State of each watched rule, before and after."""
         return rule_states(self.bench, self.outcome)
 
     @cached_property
     def grounding(self) -> Grounding | None:
-        """The summaries' claims against the messages they replace; None where there are no words to check."""
+        """Claims of the summaries, checked against the messages they replace; None without a readable summary."""
         return grounded(self.run) if can_be_read(self.run.answers) else None
 
     # --- all of it --------------------------------------------------------------------------------------------------
@@ -251,11 +251,11 @@ class Assessment:
 
 
 FIGURES = ("fit", "language_note", "triggers", "head", "tail", "spent", "cache", "rates")
-"""Properties that are known without looking for facts."""
+"""Properties that need no search for facts."""
 
 
 def compute(one: Assessment, *properties: str) -> Assessment:
-    """Return the assessment with these properties computed, so that reading them costs nothing."""
+    """Compute these properties and return the assessment."""
     for name in properties:
         getattr(one, name)
     return one
@@ -263,7 +263,7 @@ def compute(one: Assessment, *properties: str) -> Assessment:
 
 def assess(bench: Bench, run: Run) -> Assessment:
     """Assess a run of the bench under its own policy."""
-    return Assessment(bench, run, bench.chosen)
+    return Assessment(bench, run, bench.as_preset)
 
 
 def assess_recorded(bench: Bench) -> Assessment | None:
@@ -282,7 +282,7 @@ def compare(bench: Bench, presets: Iterable[Preset], answer: Answerer) -> Iterat
     """
     for preset in presets:
         there = choose_preset(bench, preset)
-        yield Assessment(bench, drive(there.compacting(), answer), there.chosen)
+        yield Assessment(bench, drive(there.compacting(), answer), there.as_preset)
 
 
 def _size_of(context: Context, outcome: Outcome, *fates: Fate) -> Size:

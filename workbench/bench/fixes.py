@@ -1,5 +1,7 @@
-"""What would keep a watched sentence that the compaction on the bench loses: its message pinned, or another number in
-the policy. Each is tried, offline, before it is offered."""
+"""Fixes for a watched rule that the compaction on the bench loses: pin its message, or change a setting.
+
+Each is tried offline before it is offered.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +18,24 @@ from workbench.compaction.labels import label_of
 from workbench.compaction.settings import Setting, settings_of
 
 MAX_TRIES = 40
-"""So many numbers are tried; one that keeps the sentence is then brought nearer to what it was, in `NEARER` more."""
+"""Values tried in search of a setting that keeps the rule."""
 NEARER_TRIES = 5
+"""Values tried between the one found and the present one."""
 
 MAX_CHARS = 2_000_000
-"""Of a context of more characters no number is tried: each would take seconds."""
+"""Longest context in which settings are tried: beyond it each would take seconds."""
 
 GROUPS = ("split", "budget", "ladder", "summary")
-"""Settings that say how much stays, or how much is told of what goes."""
+"""Groups of settings that decide how much is kept, and how long its summary is."""
 
 GROWN, FROM_NOTHING = (1.5, 2, 4, 10, 0.5), {"tokens": (1_000, 10_000), "characters": (1_000, 10_000)}
-"""A number is tried so many times as large; a 0 by its unit, else as one and as a few."""
+"""Factors by which a value is multiplied; a 0 is replaced by the values of its unit, or by `FEW`."""
 FEW = (1, 4)
 
 
 class RuleFix(Struct, frozen=True):
-    """A change of the bench with which its compaction keeps the sentence: `words` name it, `tokens` are what the result
-    has more, `option` says it to a command."""
+    """A changed bench whose compaction keeps the rule: `words` describe the change, `option` is its command line
+    option, `tokens` the tokens that the result has more."""
 
     words: str
     tokens: int
@@ -41,7 +44,7 @@ class RuleFix(Struct, frozen=True):
 
     @property
     def change(self) -> str:
-        """The tokens that the result has more or less: `+24.6k`."""
+        """Tokens that the result has more or less: `+24.6k`."""
         return f"{'+' if self.tokens >= 0 else '−'}{short(abs(self.tokens))}"
 
     def __str__(self) -> str:
@@ -49,44 +52,47 @@ class RuleFix(Struct, frozen=True):
 
 
 class RuleFixes(Struct, frozen=True):
-    """What keeps `sentence`, which a compaction of `bench` loses."""
+    """Fixes that keep `sentence`, which a compaction of `bench` loses; None where there is none."""
 
     bench: Bench
     sentence: str
     pin: RuleFix | None
-    number: RuleFix | None
+    setting: RuleFix | None
 
 
-def find_fixes(bench: Bench, told: Sequence[RuleState], wanted: Callable[[], bool] = lambda: True) -> RuleFixes | None:
-    """What keeps the first watched sentence that is lost, as it is `told`; None where none is."""
-    sentence = first_lost_rule(told)
+def find_fixes(
+    bench: Bench, states: Sequence[RuleState], is_current: Callable[[], bool] = lambda: True
+) -> RuleFixes | None:
+    """Find fixes for the first lost rule; None where none is lost. The search stops once `is_current` is false."""
+    sentence = first_lost_rule(states)
     if not sentence:
         return None
     few = bench.layout.shape.chars[-1] <= MAX_CHARS
-    return RuleFixes(bench, sentence, pin_fix(bench, sentence), setting_fix(bench, sentence, wanted) if few else None)
+    setting = setting_fix(bench, sentence, is_current) if few else None
+    return RuleFixes(bench, sentence, pin_fix(bench, sentence), setting)
 
 
-def first_lost_rule(told: Sequence[RuleState]) -> str:
-    """The first watched sentence that stands now and not when this is compacted; "" where none is lost."""
-    return next((one.sentence for one in told if one.now in HOLDS and one.after not in (*HOLDS, "unknown", None)), "")
+def first_lost_rule(states: Sequence[RuleState]) -> str:
+    """Return the first watched rule that the context holds and the compaction loses; "" for none."""
+    return next((one.sentence for one in states if one.now in HOLDS and one.after not in (*HOLDS, "unknown", None)), "")
 
 
 def pin_fix(bench: Bench, sentence: str) -> RuleFix | None:
-    """The message in which it stands best, pinned."""
-    at = place(sentence, bench.opened.shape)
+    """Pin the message that states the rule best; None where that is pinned or does not help."""
+    at = place(sentence, bench.original.shape)
     if at is None or bench.messages[at].id in bench.pins:
         return None
     pinned = toggle_pin(bench, bench.messages[at].id)
     return _rule_fix(bench, pinned, sentence, f"pins message {grouped(at + 1)}", f"--pin {at + 1}")
 
 
-def setting_fix(bench: Bench, sentence: str, wanted: Callable[[], bool] = lambda: True) -> RuleFix | None:
-    """A number of the policy with which it stays, near to what it was: the first found of `TRIES`, which stop where
-    they are `wanted` no longer."""
+def setting_fix(bench: Bench, sentence: str, is_current: Callable[[], bool] = lambda: True) -> RuleFix | None:
+    """Find a setting that keeps the rule, with a value near the present one; None after `MAX_TRIES` values, and once
+    `is_current` is false."""
     tries = 0
     for field in _number_settings(bench):
         for value in _values_to_try(field, field.of(bench.policy)):
-            if tries >= MAX_TRIES or not wanted():
+            if tries >= MAX_TRIES or not is_current():
                 return None
             tries += 1
             if _keeps_rule(other := _with_value(bench, field, value), sentence):
@@ -109,7 +115,7 @@ def _values_to_try(field: Setting, now: float | None) -> Iterator[float]:
 
 
 def _with_value(bench: Bench, field: Setting, value: float) -> Bench | None:
-    """The bench with that number; None where the policy does not take it."""
+    """Return the bench with this value; None where the policy rejects it."""
     try:
         return set_policy(bench, bench.policy.with_(**field.changes(bench.policy, value)))
     except ValidationError:
@@ -117,7 +123,7 @@ def _with_value(bench: Bench, field: Setting, value: float) -> Bench | None:
 
 
 def _keeps_rule(bench: Bench | None, sentence: str) -> bool:
-    """Whether a compaction that makes it smaller keeps the sentence."""
+    """True if the bench's compaction makes the context smaller and keeps the rule."""
     if bench is None:
         return False
     try:
@@ -132,9 +138,9 @@ def _state_after(bench: Bench, sentence: str) -> Verdict | None:
 
 
 def _nearest_value(
-    bench: Bench, field: Setting, value: float, kept: Bench | None, sentence: str
+    bench: Bench, field: Setting, value: float, nearest: Bench | None, sentence: str
 ) -> tuple[float, Bench | None]:
-    """Halfway to what it was, in round figures, as long as that keeps the sentence, too."""
+    """Bisect towards the present value, in round figures, while the rule is kept."""
     loses, keeps = field.of(bench.policy) or 0, value
     for _ in range(NEARER_TRIES):
         between = float(f"{(loses + keeps) / 2:.2g}")
@@ -142,10 +148,10 @@ def _nearest_value(
         if half in (loses, keeps):
             break
         if _keeps_rule(other := _with_value(bench, field, half), sentence):
-            keeps, kept = half, other
+            keeps, nearest = half, other
         else:
             loses = half
-    return keeps, kept
+    return keeps, nearest
 
 
 def _rule_fix(bench: Bench, other: Bench | None, sentence: str, words: str, option: str) -> RuleFix | None:

@@ -1,5 +1,4 @@
-"""A way out for a session that its own tool can no longer compact, because the request would be too long: which one is
-meant, and how it is compacted without a model."""
+"""Compaction of a session that its agent can no longer compact, because the request would be too long."""
 
 from __future__ import annotations
 
@@ -20,9 +19,9 @@ from workbench.repairs.engine import Repair, repair
 
 
 def newest_session_in(folder: Path) -> SessionGlance:
-    """The session of `folder` that was changed last, of all tools that keep theirs where they usually do.
+    """Return the session of `folder` that was changed last, of the agents that keep sessions in their usual folders.
 
-    Raises BadInput where there is none, where its tool's sessions cannot be written, and while it is being written.
+    Raises BadInput where there is none, where its agent's sessions cannot be written, and while it is being written.
     """
     found = next((one for one in discover() if isinstance(one, SessionGlance) and _belongs_to(one, folder)), None)
     if found is None:
@@ -43,32 +42,32 @@ def newest_session_in(folder: Path) -> SessionGlance:
 
 
 def _belongs_to(found: SessionGlance, folder: Path) -> bool:
-    """Whether a session was held in the folder, or lies in it."""
+    """True if the session was run in the folder, or its file is there."""
     return same_file(found.folder, folder) if found.folder else found.path.is_relative_to(folder)
 
 
 def repaired_copy(path: Path, part: str = "") -> Repair | None:
-    """The repair of a damaged session; None where nothing is wrong, or nothing that can be repaired."""
+    """Return the repair of a damaged session; None where nothing is damaged, or the damage cannot be repaired."""
     with suppress(BadInput):
-        made = repair(path, part=part)
-        if made.fixes and made.is_sound:
-            return made
+        repaired = repair(path, part=part)
+        if repaired.fixes and repaired.is_sound:
+            return repaired
     return None
 
 
 def without_model(bench: Bench) -> Bench:
-    """The bench under its tool's own preset where that asks no model and makes the context fit, else under the ledger,
-    without its narrative."""
+    """Choose the agent's preset if it asks no model and makes the context fit, else the ledger without its
+    narrative."""
     if own := agent_preset_id(bench.session):
-        tried = choose_preset(bench, load_preset(own))
-        fits = bench.window is None or tried.plan.after.tokens < bench.window
-        if not tried.plan.requests and tried.plan.outcome.status == "compacted" and fits:
-            return tried
+        under_own = choose_preset(bench, load_preset(own))
+        fits = bench.window is None or under_own.plan.after.tokens < bench.window
+        if not under_own.plan.requests and under_own.plan.outcome.status == "compacted" and fits:
+            return under_own
     ledger = choose_preset(bench, default_preset(DEFAULT))
     return set_policy(ledger, ledger.policy.model_copy(update={"narrative_percent": 0.0}))
 
 
 def with_model(bench: Bench) -> Bench:
-    """The bench under its tool's own preset, which may ask a model; under the ledger where the tool has none."""
+    """Choose the agent's preset, which may ask a model; the ledger where the agent has none."""
     own = agent_preset_id(bench.session)
     return choose_preset(bench, load_preset(own) if own else default_preset(DEFAULT))

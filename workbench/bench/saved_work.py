@@ -1,7 +1,7 @@
-"""What a person did to a session, kept from one day to the next: pins, edits, split, policy, epoch.
+"""Pins, edits, split, settings and epoch saved per session.
 
-One small JSON file for each session, found again by the session's fingerprint and not by its name, so that a copied or
-growing file keeps its work. What no longer exists in the session is let go and counted, never guessed.
+One small JSON file for each session, named by the session's fingerprint, so that a copied or growing file keeps its
+work. Saved work that no longer fits the session is dropped and counted, never guessed.
 """
 
 from __future__ import annotations
@@ -26,11 +26,9 @@ from workbench.tokens import Counter
 
 
 class SavedWork(BaseModel):
-    """The work on one session. `epoch` is None for where it opens by itself, "last" for the last one, whichever that is
-    by now.
+    """Work on one session. `epoch` is None for the one that opens by default, "last" for the last one.
 
-    `changed` are the fields of the policy that differ from the preset's. Ids of messages stand in the order of the
-    context.
+    `changed` are the fields of the policy that differ from the preset's. Message ids are in the order of the context.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -47,28 +45,28 @@ class SavedWork(BaseModel):
 
 
 class RestoredWork(Struct, frozen=True):
-    """A bench with earlier work on it, what came along, and how much of it could not."""
+    """A bench with saved work on it, in words what was restored, and what no longer exists."""
 
     bench: Bench
-    kept: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def note(self) -> str:
-        """`carried over: 3 pins, the split; let go: 1 pin that is no longer in the session`, or ""."""
-        kept = f"carried over: {', '.join(self.kept)}" if self.kept else ""
-        lost = f"dropped, because it no longer exists: {', '.join(self.lost)}" if self.lost else ""
-        return "; ".join(part for part in (kept, lost) if part)
+        """`carried over: 3 pins, the split; dropped, because it no longer exists: 1 pin`, or ""."""
+        restored = f"carried over: {', '.join(self.restored)}" if self.restored else ""
+        missing = f"dropped, because it no longer exists: {', '.join(self.missing)}" if self.missing else ""
+        return "; ".join(part for part in (restored, missing) if part)
 
 
 def work_of(bench: Bench) -> SavedWork:
-    """What is worth remembering of a bench."""
+    """Return the work to save for a bench."""
     preset = _load_preset_or_none(bench.preset, bench.session)
     values = bench.policy.model_dump(mode="json")
     given = preset.policy.model_dump(mode="json") if preset and preset.strategy == bench.strategy.id else {}
     is_last = bench.epoch == len(bench.session.epochs)
     return SavedWork(
-        # Of a session whose end alone is read yet no other epoch is on the bench than the one that it is opened at.
+        # While only the end of a session is read, the bench shows the epoch that opens by default.
         epoch="last" if is_last else None if bench.session.begins_at else bench.epoch,
         preset=bench.preset,
         changed={name: value for name, value in values.items() if name not in given or given[name] != value},
@@ -82,70 +80,70 @@ def work_of(bench: Bench) -> SavedWork:
 
 
 def restore_work(work: SavedWork, bench: Bench, counter: Counter, *, keep_policy: bool = False) -> RestoredWork:
-    """Earlier work put on a freshly opened bench. With `keep_policy` the bench's own strategy and numbers stay."""
-    kept: list[str] = []
-    lost: list[str] = []
+    """Apply saved work to a freshly opened bench. With `keep_policy` the bench's own strategy and numbers stay."""
+    restored: list[str] = []
+    missing: list[str] = []
     epoch = len(bench.session.epochs) if work.epoch == "last" else work.epoch
     if epoch is not None and epoch != bench.epoch:
         if epoch <= len(bench.session.epochs):
             bench = steps.at_epoch(bench, epoch, counter)
-            kept.append(f"epoch {epoch}")
+            restored.append(f"epoch {epoch}")
         else:
-            lost.append(f"epoch {epoch}")
+            missing.append(f"epoch {epoch}")
     if not keep_policy:
-        bench = _with_policy(work, bench, kept, lost)
+        bench = _with_policy(work, bench, restored, missing)
     bench = steps.with_summarizer(bench, work.summarizer)
     refused = 0
     for sentence in work.watched:
         try:
-            # What was named for this visit comes first, and may be there already.
+            # Rules named for this visit come first.
             bench = steps.with_watched_rules(bench, (*bench.watched, sentence))
         except BadInput:
             refused += 1
-    if taken := len(work.watched) - refused:
-        kept.append(counted(taken, "watched sentence"))
+    if accepted := len(work.watched) - refused:
+        restored.append(counted(accepted, "watched sentence"))
     if refused:
-        lost.append(counted(refused, "watched sentence"))
-    marked = {"pin": work.pins, "dropped message": work.dropped, "shortened message": work.shortened}
-    there: dict[str, frozenset[str]] = {}
-    for thing, ids in marked.items():
-        there[thing] = frozenset(id for id in ids if id in bench.layout.shape.index_of)
-        if there[thing]:
-            kept.append(counted(len(there[thing]), thing))
-        if len(there[thing]) < len(ids):
-            lost.append(counted(len(ids) - len(there[thing]), thing))
-    if any(there.values()):
-        pins, dropped, shortened = there.values()
+        missing.append(counted(refused, "watched sentence"))
+    marks = {"pin": work.pins, "dropped message": work.dropped, "shortened message": work.shortened}
+    found: dict[str, frozenset[str]] = {}
+    for mark, ids in marks.items():
+        found[mark] = frozenset(id for id in ids if id in bench.layout.shape.index_of)
+        if found[mark]:
+            restored.append(counted(len(found[mark]), mark))
+        if len(found[mark]) < len(ids):
+            missing.append(counted(len(ids) - len(found[mark]), mark))
+    if any(found.values()):
+        pins, dropped, shortened = found.values()
         bench = replace(bench, pins=pins, dropped=dropped, shortened=shortened, result=None)
     if work.split_at is not None:
         if work.split_at in bench.layout.shape.index_of and bench.strategy.movable:
             bench = steps.split_at(bench, work.split_at)
-            kept.append("the split")
+            restored.append("the split")
         else:
-            lost.append("the split")
-    return RestoredWork(bench, tuple(kept), tuple(lost))
+            missing.append("the split")
+    return RestoredWork(bench, tuple(restored), tuple(missing))
 
 
-def _with_policy(work: SavedWork, bench: Bench, kept: list[str], lost: list[str]) -> Bench:
+def _with_policy(work: SavedWork, bench: Bench, restored: list[str], missing: list[str]) -> Bench:
     preset = _load_preset_or_none(work.preset, bench.session)
     if preset is None:
         if work.preset:
-            lost.append(f"the preset {work.preset}")
+            missing.append(f"the preset {work.preset}")
         return bench
     if preset.id != bench.preset:
         bench = steps.choose_preset(bench, preset)
-        kept.append(f"the preset {preset.id}")
+        restored.append(f"the preset {preset.id}")
     policy, refused = _policy_with_changes(preset.policy, work.changed)
-    if taken := len(work.changed) - refused:
+    if accepted := len(work.changed) - refused:
         bench = steps.set_policy(bench, policy)
-        kept.append(counted(taken, "policy field"))
+        restored.append(counted(accepted, "policy field"))
     if refused:
-        lost.append(counted(refused, "policy field"))
+        missing.append(counted(refused, "policy field"))
     return bench
 
 
 def _policy_with_changes(policy: Policy, changes: dict[str, Any]) -> tuple[Policy, int]:
-    """The policy with every change that it still takes, and how many it does not."""
+    """Return the policy with every change that it accepts, and the number of changes that it rejects."""
     try:
         return policy.with_(**changes), 0
     except ValidationError:
@@ -171,10 +169,7 @@ def _in_order(bench: Bench, ids: frozenset[str]) -> tuple[str, ...]:
 
 
 def load_work(session: Session, folder: Path) -> SavedWork | None:
-    """The work on `session` that was kept in `folder`, None where there is none.
-
-    Raises BadInput for a file that cannot be read as one.
-    """
+    """Return the work on `session` that is saved in `folder`, or None. Raises BadInput for a damaged file."""
     key = fingerprint(session)
     path = folder / f"{key}.json"
     if not key or not path.is_file():
@@ -186,16 +181,14 @@ def load_work(session: Session, folder: Path) -> SavedWork | None:
 
 
 def has_saved_work(session: Session, folder: Path) -> bool:
-    """Whether there is work on `session` in `folder`."""
+    """True if work on `session` is saved in `folder`."""
     key = fingerprint(session)
     return bool(key) and (folder / f"{key}.json").is_file()
 
 
 def save_work(session: Session, work: SavedWork, folder: Path) -> None:
-    """Write `work` down, whole or not at all. A session without a fingerprint is not kept.
-
-    Raises BadInput where it cannot be written.
-    """
+    """Write `work` atomically; for a session without a fingerprint nothing is saved. Raises BadInput where it cannot be
+    written."""
     key = fingerprint(session)
     if not key:
         return

@@ -1,7 +1,6 @@
-"""The open workbench as one frozen value, and the pure steps from one to the next.
+"""An opened session, its pins, edits and policy as one frozen value: the `Bench`.
 
-Every step returns a new `Bench`; undo is the list of the old ones. A preview drives the strategy's own generator
-with the estimating summarizer, so it cannot disagree with a run.
+A preview drives the strategy's own generator with the estimating summarizer, so it cannot disagree with a run.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
-from workbench.base.text import are
-from workbench.base.text import counted as several
+from workbench.base.text import are, counted
 from workbench.compaction.context import Context
 from workbench.compaction.edits import UNEDITED, Edits, compacting, context_after_edits
 from workbench.compaction.layout import Layout
@@ -39,11 +37,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a compaction would do, without a model: triggers, the estimated outcome, the requests as they would be
-    sent. `given` is what the strategy works on: `context`, or what edits by hand leave of it."""
+    """Preview of a compaction: triggers, the estimated outcome, and the requests as they would be sent. The strategy
+    works on `edited`, the context after the user's edits."""
 
     context: Context
-    given: Context
+    edited: Context
     triggers: tuple[Trigger, ...]
     run: Run
 
@@ -65,13 +63,13 @@ class Plan:
 
     @cached_property
     def after(self) -> Size:
-        """The size afterwards: kept messages by the figures they have now, new ones by the meter, overhead
+        """Size after the compaction: kept messages by their present figures, new ones by the meter, overhead
         unchanged."""
         return self.context.outcome_size(self.outcome)
 
 
 class EpochMarks(NamedTuple):
-    """What the user did to the messages of an epoch, by their ids."""
+    """Ids of the messages of an epoch that the user pinned, dropped or shortened, and of the first of the tail."""
 
     pins: frozenset[str]
     dropped: frozenset[str]
@@ -81,75 +79,75 @@ class EpochMarks(NamedTuple):
 
 @dataclass(frozen=True)
 class Bench:
-    """A session on the bench. Made by `open_bench`, changed only by the functions of this module."""
+    """A session on the bench. `open_bench` creates it; the functions of `steps` return changed copies."""
 
     session: Session
     epoch: int
-    opened: Context
-    """The epoch's context before anything is done to it."""
+    original: Context
+    """Context of the epoch before pins, edits and split."""
     strategy: Strategy[Any]
     policy: Policy
     preset: str = ""
     version: str = ""
-    """The version of the product that the preset stands for, as `Preset.version` has it."""
+    """Version of the agent whose numbers the preset has (`Preset.version`)."""
     pins: frozenset[str] = frozenset()
     dropped: frozenset[str] = frozenset()
     shortened: frozenset[str] = frozenset()
     split_at: str | None = None
     summarizer: str = "extractive"
     watched: tuple[str, ...] = ()
-    """Sentences of which it is told how they stand, each on one line."""
-    left: Mapping[int, EpochMarks] = field(default_factory=dict, compare=False)
-    """What was pinned, edited and split in the epochs that were left, by number."""
+    """Watched rules, each one line."""
+    marks_by_epoch: Mapping[int, EpochMarks] = field(default_factory=dict, compare=False)
+    """Pins, edits and split of the epochs shown before, by number."""
     scale: Scale | None = None
-    """What an exact count taught of the session's token figures; None while none was made."""
+    """Scale of the token figures, measured by an exact count; None without one."""
     result: Run | None = None
 
     @cached_property
     def context(self) -> Context:
-        return self.opened.with_(pins=self.pins, split_at=self.split_at)
+        return self.original.with_(pins=self.pins, split_at=self.split_at)
 
     @property
-    def chosen(self) -> Preset:
-        """The policy as it stands, under the name of its preset."""
+    def as_preset(self) -> Preset:
+        """Present policy under the name of its preset."""
         return Preset(self.preset, self.strategy.id, "", "", self.policy, version=self.version)
 
     @property
     def layout(self) -> Layout:
-        return self.opened.layout
+        return self.original.layout
 
     @property
     def window(self) -> int | None:
-        return self.opened.window
+        return self.original.window
 
     @property
-    def given_window(self) -> int | None:
-        """The window in tokens where the person has said it, so that it goes with them to another reading."""
-        limit = self.opened.limit
+    def user_window(self) -> int | None:
+        """Window in tokens that the user entered, None where it comes from the session or a table."""
+        limit = self.original.limit
         return limit.tokens if limit and limit.source == "given" else None
 
     @cached_property
     def plan(self) -> Plan:
-        """The preview of a manual run under the present policy, pins, edits and split."""
+        """Preview of a manual run under the present policy, pins, edits and split."""
         return plan(self.context, self.strategy, self.policy, self.edits)
 
     @property
     def is_planned(self) -> bool:
-        """Whether the plan has been made, so that reading it costs nothing."""
+        """True if the plan is computed, so that reading it costs nothing."""
         return "plan" in self.__dict__
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What is doubtful about the policy's prompts and numbers, one sentence each."""
+        """Problems of the policy's prompts and numbers, one sentence each."""
         return self.strategy.prompt_problems(self.policy)
 
     @property
-    def left_behind(self) -> str:
-        """What a file made of this epoch lacks; "" of the newest, which the agent continues with."""
+    def export_gap(self) -> str:
+        """Sentence about the messages that an export of this epoch lacks; "" for the last epoch."""
         here, *later = self.session.epochs[self.epoch - 1 :]
         after = {member for one in later for member in one.members}.difference(here.members)
-        lacks = f"{several(len(after), 'message')} after epoch {self.epoch} {are(len(after))} not in a new file"
-        return f"{lacks}; the agent continues with epoch {later[-1].number}" if later else ""
+        missing = f"{counted(len(after), 'message')} after epoch {self.epoch} {are(len(after))} not in a new file"
+        return f"{missing}; the agent continues with epoch {later[-1].number}" if later else ""
 
     @property
     def edits(self) -> Edits:
@@ -157,13 +155,13 @@ class Bench:
 
     @cached_property
     def offline(self) -> Run:
-        """What a run with the extractive summarizer would give: seconds for a long session, made when asked for."""
+        """Run with the extractive summarizer. Takes seconds for a long session."""
         from workbench.summarizers.extractive import extractive
 
         return drive(self.compacting(), extractive)
 
     def compacting(self) -> Compacting:
-        """What a run drives: the strategy on what the edits leave."""
+        """Return the strategy's generator on the edited context, for a driver."""
         return compacting(self.context, self.edits, self.strategy, self.policy)
 
     @property
@@ -171,18 +169,18 @@ class Bench:
         return tuple(self.layout.messages)
 
     @property
-    def is_tried(self) -> bool:
-        """Whether the offline run has been made, so that the preview is what it gives and no estimate."""
+    def has_offline_run(self) -> bool:
+        """True if `offline` is computed; the preview is then its outcome and no estimate."""
         return "offline" in self.__dict__
 
     @property
     def outcome(self) -> Outcome:
-        """The last run's outcome, while nothing has changed since; else what a run offline gives, and until that is
-        made the plan's estimate."""
-        return (self.result or (self.offline if self.is_tried else self.plan.run)).outcome
+        """Outcome of the last run; after any change that of the offline run, and until that is computed the plan's
+        estimate."""
+        return (self.result or (self.offline if self.has_offline_run else self.plan.run)).outcome
 
-    def held(self, outcome: Outcome) -> Retention:
-        """What an outcome of this context still holds of its head; what the session says later weighs more."""
+    def retention(self, outcome: Outcome) -> Retention:
+        """Return the facts that an outcome of this context keeps. Facts that the session mentions later weigh more."""
         from workbench.analysis.recorded import following
         from workbench.analysis.retention import retention
 
@@ -190,21 +188,21 @@ class Bench:
 
     @cached_property
     def needed(self) -> tuple[Item, ...]:
-        """What the session really needed again after this epoch and was not told again; nothing after the newest."""
+        """Items that the session used after this epoch without being told them again; empty for the last epoch."""
         from workbench.analysis.later_use import needed_after
 
         return needed_after(self.session, self.epoch)
 
     def later_use(self, outcome: Outcome) -> LaterUse | None:
-        """What of that an outcome holds; None where the file does not go on, and where its summary cannot be read."""
+        """Return which of `needed` an outcome keeps; None after the last epoch, and for an unreadable summary."""
         from workbench.analysis.later_use import folder_of, later_use
 
         return later_use(self.needed, outcome, folder_of(self.session))
 
 
 class RuleState(Struct, frozen=True):
-    """How a watched sentence stands: `now` in the context, `after` it is compacted, and when that is compacted `again`,
-    None where that is not known."""
+    """State of a watched rule: `now` in the context, `after` the compaction, and after a second one (`again`). None
+    where it is not known."""
 
     sentence: str
     now: Verdict
@@ -213,12 +211,12 @@ class RuleState(Struct, frozen=True):
 
 
 def rule_states(bench: Bench, outcome: Outcome | None, *, again: bool = False) -> tuple[RuleState, ...]:
-    """How each watched sentence stands in the bench's context, in an outcome of it and, if asked for, when the context
-    has grown as large again and is compacted once more, with extractive summaries; where that changes nothing, as after
-    the outcome. Reads every message."""
+    """Return the state of each watched rule in the bench's context and in an outcome of it. With `again` also after a
+    second compaction, with extractive summaries, once the context is as large again; where that changes nothing, the
+    state after the first. Reads every message."""
     from workbench.analysis.watched import judge_context, judge_left, judge_outcome
 
-    shape, context = bench.opened.shape, bench.context
+    shape, context = bench.original.shape, bench.context
     now = [judge_context(one, shape, context.beside()) for one in bench.watched]
     beside = context.beside(outcome)
     after = [judge_outcome(one, shape, outcome, beside) if outcome else None for one in bench.watched]
@@ -231,8 +229,7 @@ def rule_states(bench: Bench, outcome: Outcome | None, *, again: bool = False) -
 
 
 def _second_compaction(bench: Bench, outcome: Outcome) -> Turn | None:
-    """The compaction after `outcome`; None where that changed nothing."""
-
+    """Return the compaction that follows `outcome`; None where `outcome` changed nothing."""
     from workbench.analysis.generations import turns
     from workbench.analysis.recorded import following
     from workbench.summarizers.extractive import extractive
@@ -242,13 +239,13 @@ def _second_compaction(bench: Bench, outcome: Outcome) -> Turn | None:
             return outcome
         return drive(compacting(context, bench.edits, bench.strategy, bench.policy), extractive).outcome
 
-    made = list(turns(bench.context, compact, following(bench.session, bench.epoch), 2))
-    return made[1] if len(made) > 1 else None
+    compactions = list(turns(bench.context, compact, following(bench.session, bench.epoch), 2))
+    return compactions[1] if len(compactions) > 1 else None
 
 
 def plan(context: Context, chosen: Strategy[Any], policy: Policy, edits: Edits = UNEDITED) -> Plan:
-    """Plan a compaction of `context` without a model and without a network."""
-    left = context_after_edits(context, edits)
-    triggers = chosen.read_triggers(left, policy)
+    """Plan a compaction of `context`, offline."""
+    edited = context_after_edits(context, edits)
+    triggers = chosen.read_triggers(edited, policy)
     run = drive(compacting(context, edits, chosen, policy), estimate)
-    return Plan(context, left, triggers, run)
+    return Plan(context, edited, triggers, run)

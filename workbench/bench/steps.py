@@ -25,7 +25,7 @@ from workbench.tokens import Counter, Scale, rescaled, scales
 from workbench.tokens.window import Window, still, window_of
 
 DEFAULT_PRESET = "augment-example"
-"""The preset for a session whose tool has none of its own."""
+"""Preset for a session whose agent has none of its own."""
 
 
 def open_bench(
@@ -36,9 +36,8 @@ def open_bench(
     preset: str | None = None,
     window: int | None = None,
 ) -> Bench:
-    """Put an epoch of a session on the bench, as `epoch_named` finds it, under the preset of its own agent.
-
-    Raises BadInput for an epoch or a preset that does not exist."""
+    """Open an epoch of a session (`epoch_named`), by default under the preset of its agent. Raises BadInput for an
+    epoch or a preset that does not exist."""
     chosen = preset_for_version(load_preset(preset or agent_preset_id(session) or DEFAULT_PRESET), session)
     number = epoch_named(session, epoch)
     opened = context_at(session, number, counter, window=window)
@@ -46,48 +45,49 @@ def open_bench(
 
 
 def with_counts(bench: Bench, counter: Counter) -> Bench:
-    """The same bench with figures from what `counter` has counted by now; a result stays."""
-    return replace(bench, opened=recounted(bench.opened, bench.session, bench.epoch, counter, bench.scale))
+    """Return the bench with the counts that `counter` has by now; a result stays."""
+    return replace(bench, original=recounted(bench.original, bench.session, bench.epoch, counter, bench.scale))
 
 
 def with_scale(bench: Bench, scale: Scale) -> Bench:
-    """The same bench with figures by a scale that an exact count taught; a result stays."""
+    """Return the bench with its counts multiplied by a scale that an exact count gave; a result stays."""
     return replace(with_layout(bench, Layout(bench.layout.shape, rescaled(bench.layout.sizes, scale))), scale=scale)
 
 
 def without_scale(bench: Bench, counter: Counter) -> Bench:
-    """The same bench without what exact counts taught: by the session's own bills; a result stays."""
+    """Return the bench without the scale of an exact count: calibrated to recorded usage; a result stays."""
     return with_counts(replace(bench, scale=None), counter)
 
 
 def with_saved_scale(bench: Bench) -> Bench:
-    """The same bench with figures by what an exact count has taught of its session before, if one was made."""
+    """Return the bench with the scale that an earlier exact count of its session gave, if there is one."""
     scale = scales.recall(bench.session)
     return with_scale(bench, scale) if scale else bench
 
 
 def with_layout(bench: Bench, layout: Layout) -> Bench:
-    """The same bench with the figures of another layout of its messages; a result stays."""
-    return replace(bench, opened=bench.opened.with_(layout=layout))
+    """Return the bench with another layout of its messages, which has their sizes; a result stays."""
+    return replace(bench, original=bench.original.with_(layout=layout))
 
 
 def at_epoch(bench: Bench, epoch: int, counter: Counter) -> Bench:
-    """Another epoch of the same session, with its pins, edits and split as they were left; at first with the pins and
-    edits of the present one whose messages it holds."""
+    """Return the bench at another epoch, with the pins, edits and split that the user left there. On the first visit it
+    takes over the present pins and edits of messages that are in both epochs."""
     found = context_at(bench.session, epoch, counter, scale=bench.scale)
-    opened = found.with_(limit=still(bench.opened.limit, found.limit))
-    left = {**bench.left, bench.epoch: EpochMarks(bench.pins, bench.dropped, bench.shortened, bench.split_at)}
+    opened = found.with_(limit=still(bench.original.limit, found.limit))
+    here = EpochMarks(bench.pins, bench.dropped, bench.shortened, bench.split_at)
+    by_epoch = {**bench.marks_by_epoch, bench.epoch: here}
     pins, dropped, shortened = (
         ids.intersection(opened.shape.index_of) for ids in (bench.pins, bench.dropped, bench.shortened)
     )
-    marks = left.get(epoch, EpochMarks(pins, dropped, shortened, None))
+    marks = by_epoch.get(epoch, EpochMarks(pins, dropped, shortened, None))
     split = marks.split_at if bench.strategy.movable else None
-    there = replace(bench, epoch=epoch, opened=opened, left=left, result=None, **marks._asdict())
+    there = replace(bench, epoch=epoch, original=opened, marks_by_epoch=by_epoch, result=None, **marks._asdict())
     return replace(there, split_at=split)
 
 
 def toggle_pin(bench: Bench, id: str) -> Bench:
-    """Pin a message, or let it go. Its tool call or result goes with it in the plan, not in the set of pins."""
+    """Pin or unpin a message. The plan keeps its tool call or result too; the set of pins holds only the message."""
     _index(bench, id)
     return replace(bench, pins=bench.pins ^ {id}, result=None)
 
@@ -98,24 +98,24 @@ def with_pins(bench: Bench, pins: frozenset[str]) -> Bench:
 
 
 def toggle_dropped(bench: Bench, ids: Collection[str]) -> Bench:
-    """Drop messages from the plan, or let them stay when all of them are dropped already; their pairs follow.
+    """Drop messages and their tool pairs from the plan, or restore them when all of them are dropped.
 
-    Pins win: what is pinned stays all the same. Raises BadInput for the session's own system message.
+    A pinned message is kept all the same. Raises BadInput for the session's own system message.
     """
     layout, indexes = bench.layout, _editable(bench, ids)
     whole = {layout.messages[i].id for i in with_pairs(layout.shape, indexes)}
-    gone = {
+    dropped_pairs = {
         layout.messages[i].id for i in with_pairs(layout.shape, [layout.shape.index_of[id] for id in bench.dropped])
     }
-    dropped = bench.dropped - whole if whole <= gone else bench.dropped | frozenset(ids)
+    dropped = bench.dropped - whole if whole <= dropped_pairs else bench.dropped | frozenset(ids)
     return replace(bench, dropped=dropped, shortened=bench.shortened - whole, result=None)
 
 
 def toggle_shortened(bench: Bench, ids: Collection[str]) -> Bench:
-    """Shorten messages in the plan, or let them be when all of them are short already; a dropped one comes back.
+    """Shorten messages in the plan, or restore them when all of them are shortened. A dropped one is restored.
 
-    Of several, those that have nothing to shorten are left out. Raises BadInput when none has, and for the session's
-    own system message.
+    Messages without a long text are skipped. Raises BadInput when none has one, and for the session's own system
+    message.
     """
     layout, indexes = bench.layout, _editable(bench, ids)
     long = {m.id for i in indexes if shortened_message(m := layout.messages[i]) is not m}
@@ -128,7 +128,7 @@ def toggle_shortened(bench: Bench, ids: Collection[str]) -> Bench:
 
 
 def _editable(bench: Bench, ids: Collection[str]) -> list[int]:
-    """The indexes of messages that may be edited; of several, the session's own system messages are left out."""
+    """Return the indexes of the messages that are not the session's own system messages."""
     indexes = [_index(bench, id) for id in ids]
     found = [i for i in indexes if not bench.layout.messages[i].is_own_system]
     if not found:
@@ -137,7 +137,7 @@ def _editable(bench: Bench, ids: Collection[str]) -> list[int]:
 
 
 def split_at(bench: Bench, id: str | None) -> Bench:
-    """Set the first message of the tail by hand, or return to the strategy's own split with None."""
+    """Set the first message of the tail; None returns to the strategy's own split."""
     if id is not None:
         _index(bench, id)
         if not bench.strategy.movable:
@@ -159,8 +159,8 @@ def set_policy(bench: Bench, policy: Policy) -> Bench:
 
 
 def choose_preset(bench: Bench, preset: Preset) -> Bench:
-    """Another strategy with its numbers, those of the session's own tool as of the version that wrote the session; a
-    split set by hand stays where the strategy has one."""
+    """Return the bench under a preset; numbers of the session's agent are those of the version that wrote the session.
+    A split that the user set stays if the strategy has one."""
     preset = preset_for_version(preset, bench.session)
     chosen = strategy(preset.strategy)
     keep_split = bench.split_at if chosen.movable else None
@@ -168,33 +168,34 @@ def choose_preset(bench: Bench, preset: Preset) -> Bench:
     return replace(there, split_at=keep_split, result=None)
 
 
-def with_window(bench: Bench, given: int | None) -> Bench:
-    """The bench with the window that the person says; None for what session or table say. Raises BadInput for a broken
-    table."""
-    return with_limit(bench, window_of(bench.session, bench.epoch, given))
+def with_window(bench: Bench, tokens: int | None) -> Bench:
+    """Return the bench with the user's window; None takes it from the session or the table of models. Raises BadInput
+    for a broken table."""
+    return with_limit(bench, window_of(bench.session, bench.epoch, tokens))
 
 
 def with_limit(bench: Bench, limit: Window | None) -> Bench:
-    return replace(bench, opened=bench.opened.with_(limit=limit), result=None)
+    return replace(bench, original=bench.original.with_(limit=limit), result=None)
 
 
 def with_summarizer(bench: Bench, name: str) -> Bench:
-    """Who is to write the summaries of this session, by the name of `workbench.summarizers.named`; nothing changes."""
+    """Return the bench with another summarizer, by its name in `summarizers.named`. A result stays."""
     return replace(bench, summarizer=name)
 
 
 def with_watched_rules(bench: Bench, sentences: Iterable[str]) -> Bench:
-    """The bench with these sentences watched, each once; a result stays. Raises BadInput for one that cannot be."""
+    """Return the bench with these rules watched, each once; a result stays. Raises BadInput for a sentence that cannot
+    be watched."""
     if not sentences:
         return replace(bench, watched=())
     from workbench.analysis.watched import sentence_to_watch
 
-    meant = (sentence_to_watch(one, bench.session.messages) for one in sentences)
-    return replace(bench, watched=tuple(dict.fromkeys(meant)))
+    rules = (sentence_to_watch(one, bench.session.messages) for one in sentences)
+    return replace(bench, watched=tuple(dict.fromkeys(rules)))
 
 
 def with_result(bench: Bench, run: Run) -> Bench:
-    """The bench after a run: its outcome stands until something is changed or undone."""
+    """Return the bench with the result of a run, which any change discards."""
     return replace(bench, result=run)
 
 

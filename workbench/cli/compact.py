@@ -191,9 +191,9 @@ class Result:
     def fixes(self) -> tuple[RuleFix, ...]:
         """What would keep the first watched rule that is lost, tried offline."""
         bench = self.done.found.bench
-        by_hand = replace(bench, opened=bench.opened.with_(manual=True))
+        by_hand = replace(bench, original=bench.original.with_(manual=True))
         ways = find_fixes(by_hand, self.watched) if self.watched else None
-        return tuple(one for one in (ways.pin, ways.number) if one) if ways else ()
+        return tuple(one for one in (ways.pin, ways.setting) if one) if ways else ()
 
     @property
     def resume_steps(self) -> tuple[str, ...]:
@@ -292,7 +292,7 @@ def _report(result: Result, *, err: bool) -> None:
     ]
     if saved and done.made:
         rows += [(saved.word, str(saved.where)), ("resume", "\n".join(result.resume_steps))]
-        left_out = f"{bench.left_behind}; --epoch last compacts that one" if bench.left_behind else ""
+        left_out = f"{bench.export_gap}; --epoch last compacts that one" if bench.export_gap else ""
         rows += [("left out", left_out), ("notes", "\n".join(done.made.written.notes))]
     else:
         rows.append(("written", _why_nothing(outcome.status, done.code)))

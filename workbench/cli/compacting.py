@@ -33,7 +33,7 @@ class Compacted(Struct, frozen=True):
 
     @property
     def found(self) -> Assessment:
-        return self.call.found
+        return self.call.assessment
 
     @property
     def code(self) -> int:
@@ -53,10 +53,10 @@ def compacted(
     """
     if to is not None:
         registry.target(to)  # refused before a model is asked, where it cannot be written
-    bench = replace(bench, opened=bench.opened.with_(manual=by_hand))
+    bench = replace(bench, original=bench.original.with_(manual=by_hand))
     call = run_named(bench, bench.compacting, name, purse, journal=journal)
     outcome = call.run.outcome
-    checks = call.found.checks
+    checks = call.assessment.checks
     # First of all: whatever follows may fail, and a live run has been paid for.
     kept = keep(call.record) if name.is_kept and journal else ""
     made = None

@@ -264,7 +264,7 @@ def _assessed(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal
     call = run_named(chosen, chosen.compacting, name, purse, journal=journal)
     if journal and name.is_kept:
         keep(call.record)
-    return Assessment(bench, call.run, chosen.chosen, call.cost)
+    return Assessment(bench, call.run, chosen.as_preset, call.cost)
 
 
 @plain.register

@@ -58,7 +58,7 @@ def command(chosen: Selection, **how: Any) -> None:
 
 def _of_sample(**how: Any) -> None:
     bench, course = on_bench_and_course(Selection(files=(SAMPLE,), window=WINDOW, epoch=1))
-    found = demonstration(course, bench.opened.limit)
+    found = demonstration(course, bench.original.limit)
 
     def show() -> int:
         from workbench.summarizers.recording import DEMO, load_recording
@@ -83,7 +83,7 @@ def _of_file(chosen: Selection, **how: Any) -> None:
     if not policies:
         own = agent_preset_id(bench.session) or DEFAULT_PRESET
         policies = [load_preset(name) for name in dict.fromkeys((own, DEFAULT))]
-    found = story(course, policies, bench.opened.limit, note=offline(chosen.file.name), watched=bench.watched)
+    found = story(course, policies, bench.original.limit, note=offline(chosen.file.name), watched=bench.watched)
 
     def show() -> int:
         from workbench.tui.playing import DemoApp

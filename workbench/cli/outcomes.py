@@ -28,7 +28,7 @@ _NOUNS: dict[FactKind, str] = {
 
 
 def policy_words(bench: Bench) -> str:
-    return bench.strategy.id + (f", preset {bench.chosen.name}" if bench.preset else "")
+    return bench.strategy.id + (f", preset {bench.as_preset.name}" if bench.preset else "")
 
 
 @plain.register

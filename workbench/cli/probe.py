@@ -141,7 +141,7 @@ def _sitting(exams: Exams, path: Path) -> Sitting:
     wanted = questions(bench, exams.file, exams.most)
     if not wanted.probes:
         raise no_questions_error(bench)
-    presets, known = exams.policies or [bench.chosen], exams.summaries.pop(path, [])
+    presets, known = exams.policies or [bench.as_preset], exams.summaries.pop(path, [])
     outcomes = [(RECORDED, recorded_compaction(bench))] if exams.recorded else []
     if known:
         outcomes += [_made_again(bench, *one) for one in zip(presets, known, strict=True)]
@@ -203,9 +203,9 @@ def _made(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal: bo
         keep(call.record)
     if name.model and (words := call_words(call)):
         warn(words)
-    return there.chosen.name, call.run
+    return there.as_preset.name, call.run
 
 
 def _made_again(bench: Bench, preset: Preset, summaries: Mapping[str, Answer]) -> tuple[str, Outcome]:
     there = choose_preset(bench, preset)
-    return there.chosen.name, drive(there.compacting(), recorded_answers(summaries)).outcome
+    return there.as_preset.name, drive(there.compacting(), recorded_answers(summaries)).outcome

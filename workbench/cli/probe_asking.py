@@ -98,8 +98,8 @@ def answers(
     at_most = f", at most {money(quote.at_most.dollars)}" if quote.at_most.dollars is not None else ""
     where = asking_of(model).connection.address
     warn(f"{model} is asked {calls} at {where}, ≈{grouped(quote.tokens)} tokens: about {quote.cost}{at_most}{before}.")
-    if quote.judged.dollars:
-        warn(f"a judge of answers in prose comes to at most {money(quote.judged.dollars)} on top.")
+    if quote.judge_cost.dollars:
+        warn(f"a judge of answers in prose comes to at most {money(quote.judge_cost.dollars)} on top.")
     within(purse, quote.most, asking_of(model).model)
     if quote.calls:
         asyncio.run(need_key(asking_of(model)))

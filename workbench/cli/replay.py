@@ -50,7 +50,7 @@ def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_jso
     bench, course = on_bench_and_course(chosen.whole)
     answer = _SUMMARIZERS[summarizers[0]] if summarizers else writer(bench.watched)
     name = next(name for name, one in _SUMMARIZERS.items() if one is answer)
-    played = list(replays(course, policies, bench.opened.limit, answer, bench.watched))
+    played = list(replays(course, policies, bench.original.limit, answer, bench.watched))
     own_trails = [judge_recorded(sentence, course.session) for sentence in bench.watched]
     if as_csv:
         made = {"replays": replays_table(played), "watched": watched_table(played, bench.watched)}
@@ -58,7 +58,7 @@ def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_jso
         return
     if as_json:
         calls = [course.message_of(index).id for index in course.calls]
-        limit = bench.opened.limit
+        limit = bench.original.limit
         about = {
             "window_tokens": limit.tokens if limit else None,
             "window_source": limit.source if limit else None,
@@ -99,7 +99,7 @@ def _table(bench: Bench, course: Course, played: list[Replay], summarizer: str) 
         f"would be sent ~{grouped(course.plain[-1] if calls else 0)} tokens. All tokens of calls are estimates from "
         f"the messages. Summaries: {summarizer}."
     )
-    click.echo(f"Context window: {bench.opened.limit or 'unknown; name it with --window'}.")
+    click.echo(f"Context window: {bench.original.limit or 'unknown; name it with --window'}.")
     told = (told_of_agent(course), cost_basis(rates), cost_recorded(course.session))
     click.echo("\n".join(filter(None, told)) + "\n")
     write_tables([replays_table(played)])

@@ -178,7 +178,7 @@ def _retention(
             _tell_generations(bench, found, as_json)
         return
     outcome = compact(bench.context)
-    held, needed = bench.held(outcome), bench.later_use(outcome)
+    held, needed = bench.retention(outcome), bench.later_use(outcome)
     stood = rule_states(bench, outcome)
     said = _judged(bench, outcome, held, parsed(judge_name), purse) if judge_name else None
     if as_json:
@@ -232,7 +232,7 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
     for number in wanted:
         bench = first if number == first.epoch else on_bench(replace(chosen, epoch=number))
         outcome = recorded_outcome(session, number)
-        held = None if unread(outcome) else bench.held(outcome)
+        held = None if unread(outcome) else bench.retention(outcome)
         found.append((number, held, bench.later_use(outcome), recorded_claims(session, number)))
     passed = [judge_recorded(one, session) for one in first.watched]
     if as_json:

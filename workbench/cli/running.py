@@ -69,7 +69,7 @@ def run_named(
         watching = asyncio.create_task(watched.tick())
         stopped_as_by_ctrl_c()
         try:
-            return await drive_live(live, generator, summarizer, keeps=journal, as_kept=keeping)
+            return await drive_live(live, generator, summarizer, keeps=journal, edit=keeping)
         finally:
             watching.cancel()
             watched.clear()

@@ -65,10 +65,10 @@ def side_by_side(
     kept = ["" if no_journal or not one.live.name.is_kept else keep(one.record) for one in done]
     if as_json:
         tries = [{**plain(one), "run": run or None} for one, run in zip(done, kept, strict=True)]
-        write_json({"before": done[0].found.before, "variants": tries})
+        write_json({"before": done[0].assessment.before, "variants": tries})
         _leave(done)
         return
-    click.echo(f"before: {size_words(done[0].found.before)}")
+    click.echo(f"before: {size_words(done[0].assessment.before)}")
     for one, run in zip(done, kept, strict=True):
         click.echo()
         click.secho(one.live.label, bold=True)
@@ -125,7 +125,7 @@ def _run(live: Sequence[LiveRun], purse: Purse, *, journal: bool) -> tuple[Finis
 
 
 def _rows(one: FinishedRun, kept: str) -> list[tuple[str, str]]:
-    failed = [f"{check.name}: {check.detail}" for check in one.found.failed]
+    failed = [f"{check.name}: {check.detail}" for check in one.assessment.failed]
     wrote = f"{grouped(len(one.draft))} characters, ≈{grouped(one.draft_tokens)} tokens" if one.draft else "nothing"
     return [
         ("strategy", policy_words(one.live.bench)),
@@ -133,12 +133,12 @@ def _rows(one: FinishedRun, kept: str) -> list[tuple[str, str]]:
         ("wrote", f"{wrote}, {one.run.seconds:.1f} s"),
         ("billed", usage_words(one.usage) + f", {one.cost}" if one.usage else ""),
         ("failed", "\n".join(str(call) for call in one.failures if call.detail not in one.run.outcome.reason)),
-        ("after", size_words(one.found.after)),
-        ("checks", "\n".join([f"{len(one.found.checks) - len(failed)} passed", *failed])),
+        ("after", size_words(one.assessment.after)),
+        ("checks", "\n".join([f"{len(one.assessment.checks) - len(failed)} passed", *failed])),
         ("doubts", "\n".join(one.live.bench.doubts)),
         ("status", verdict(one.run.outcome.status, one.run.outcome.reason)),
-        *found_rows(one.found.grounding, one.found.lost),
-        ("watched", "\n".join(map(stand_words, one.found.watched))),
+        *found_rows(one.assessment.grounding, one.assessment.lost),
+        ("watched", "\n".join(map(stand_words, one.assessment.watched))),
         ("kept as", f"run {kept}" if kept else ""),
         ("draft", one.draft),
     ]
@@ -156,8 +156,8 @@ def _(one: FinishedRun) -> dict[str, Any]:
         "calls": run.answers,
         **only(one, "usage", "billed=cost"),
         "seconds": round(run.seconds, 3),
-        **only(one.found, "after", "checks"),
+        **only(one.assessment, "after", "checks"),
         "prompt_problems": bench.doubts,
         **only(run.outcome, "status", "reason"),
-        **only(one.found, "grounding", "lost_facts=lost", "watched"),
+        **only(one.assessment, "grounding", "lost_facts=lost", "watched"),
     }

@@ -35,13 +35,13 @@ class Report:
 
 def gather(bench: Bench, course: Course, beside: Sequence[Preset]) -> Report:
     """The report on the bench's epoch under its policy, `beside` others. Raises BadInput for a broken price table."""
-    own = bench.chosen
+    own = bench.as_preset
     others = [preset_for_version(preset, bench.session) for preset in beside]
     chosen = (own, *(preset for preset in others if (preset.strategy, preset.policy) != (own.strategy, own.policy)))
     variants, their = tuple(compare(bench, chosen, extractive)), assess_recorded(bench)
     found = diagnose(bench.context, course, bench.epoch, own)
     probing = _probing(bench, [*filter(None, (their,)), *variants])
-    played = tuple(replays(course, chosen, bench.opened.limit, watched=bench.watched))
+    played = tuple(replays(course, chosen, bench.original.limit, watched=bench.watched))
     return Report(bench, course, found, played, variants, their, probing)
 
 

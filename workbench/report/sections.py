@@ -231,7 +231,7 @@ def _policy(report: Report) -> Section:
     bench = report.bench
     pinned = [clean(id) for id in sorted(bench.pins)]
     words = (f"Strategy {bench.strategy.id}.",) + ((f"Pinned: {', '.join(pinned)}.",) if pinned else ())
-    return Section("The policy", words, code=printable(preset_toml(bench.chosen)))
+    return Section("The policy", words, code=printable(preset_toml(bench.as_preset)))
 
 
 def _result(table: Table, most: int = ROWS) -> Section:

@@ -1,4 +1,4 @@
-"""What is foreseen of a run before anything is sent: its requests, their sizes and their prices."""
+"""Cost estimate of a run before anything is sent: sizes and prices of its requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.tokens.sizes import Meter
 
 @dataclass(frozen=True)
 class RequestCost:
-    """What a request would cost: tokens sent, tokens expected back and at most, and dollars for both."""
+    """Cost estimate of one request: `tokens` sent, `expected` and at `most` returned, and the cost of both."""
 
     request: SummaryRequest
     chars: int
@@ -28,21 +28,20 @@ class RequestCost:
 
 
 def request_costs(bench: Bench, name: Name) -> tuple[RequestCost, ...]:
-    """A quote for each request of the plan. Renders and counts them: not for the event loop."""
+    """Estimate each request of the plan. Renders and counts them: not for the event loop."""
     return request_costs_of(bench.plan.run, bench.layout.sizes.meter, name)
 
 
 def request_costs_of(run: Run, meter: Meter, name: Name) -> tuple[RequestCost, ...]:
-    """A quote for each request of a run that was driven with estimated answers, as though no cache held anything of it
-    yet."""
-    model, whom = name.model, name.connection if name.model else None
-    longest = limits_of(whom).max_output if whom else Limits().max_output
-    found = []
+    """Estimate each request of a run that was driven with estimated answers, assuming an empty prompt cache."""
+    model, connection = name.model, name.connection if name.model else None
+    longest = limits_of(connection).max_output if connection else Limits().max_output
+    estimates = []
     for request, answer in zip(run.requests, run.answers, strict=True):
         tokens = meter.text_tokens(request.text)
         words = answer.text if isinstance(answer, Summary) else ""
         most = request.max_output_tokens or longest
         expected = min(meter.text_tokens(words), most)
-        cost, at_most = (actual(billed_as(request, whom, tokens, n), model) for n in (expected, most))
-        found.append(RequestCost(request, len(request.text), tokens, expected, most, cost, at_most))
-    return tuple(found)
+        cost, at_most = (actual(billed_as(request, connection, tokens, n), model) for n in (expected, most))
+        estimates.append(RequestCost(request, len(request.text), tokens, expected, most, cost, at_most))
+    return tuple(estimates)

@@ -1,8 +1,7 @@
-"""The drafts of a run: what was written, what a person made of it, and what follows if it is taken as it stands.
+"""Drafts of a run: summaries that the user can edit before they are committed.
 
-A run is told again from its start with the drafts as its answers, by the strategy's own generator, so that what is
-committed cannot disagree with what was read. A request that no draft answers any more (an edit changed what a later
-call is asked) is named: it has to be sent.
+The strategy's own generator runs again with the drafts as its answers, so that the committed outcome cannot disagree
+with the drafts. An edit can change a later request; that request then has no draft and has to be sent.
 """
 
 from __future__ import annotations
@@ -20,22 +19,22 @@ from workbench.summarizers.summarizer import Summarizer
 
 @dataclass(frozen=True)
 class Draft:
-    """One request, what came back, and the text as it stands now. `first` is the text as it came, of a failed call as
-    far as it came. `accepted`: a person takes it although the call failed."""
+    """A request, its answer, and the text as edited. `original` is the text that arrived, from a failed call the part
+    that arrived. `accepted`: the user takes the text although the call failed."""
 
     request: SummaryRequest
     answer: Answer
-    first: str
+    original: str
     text: str
     accepted: bool = False
 
     @property
     def edited(self) -> bool:
-        return self.text.strip() != self.first.strip()
+        return self.text.strip() != self.original.strip()
 
     @property
     def final_answer(self) -> Answer:
-        """What the strategy receives: the answer itself while nobody touched it."""
+        """Answer for the strategy: the model's own while the text is not edited."""
         if not (self.edited or (self.accepted and isinstance(self.answer, SummaryFailed))):
             return self.answer
         if not self.text.strip():
@@ -45,17 +44,17 @@ class Draft:
         return Summary(self.text.strip(), model="a person")
 
 
-def drafts_of(run: Run, heard: Sequence[str]) -> tuple[Draft, ...]:
-    """The drafts of a run that has ended; `heard[i]` is what call i had written, for the calls that failed."""
+def drafts_of(run: Run, partial_texts: Sequence[str]) -> tuple[Draft, ...]:
+    """Return the drafts of a run that has ended; `partial_texts[i]` is the text of call i if it failed."""
     return tuple(
         Draft(request, answer, text, text)
-        for request, answer, came in zip(run.requests, run.answers, heard, strict=True)
-        for text in [with_unix_newlines(answer.text if isinstance(answer, Summary) else came)]
+        for request, answer, partial in zip(run.requests, run.answers, partial_texts, strict=True)
+        for text in [with_unix_newlines(answer.text if isinstance(answer, Summary) else partial)]
     )
 
 
 def with_unix_newlines(text: str) -> str:
-    """The text with one kind of line end, as every editor keeps it."""
+    """Return the text with \\n as its only line end, as the editor holds it."""
     return "\n".join(text.splitlines())
 
 
@@ -63,7 +62,7 @@ NOT_SENT = "the edited drafts change this request; send it"
 
 
 def rerun_with_drafts(bench: Bench, drafts: Sequence[Draft]) -> Assessment:
-    """Tell the run again with the drafts. Walks the head: not for the event loop."""
+    """Run the strategy again with the drafts as answers. Walks the head: not for the event loop."""
 
     def answer(request: SummaryRequest) -> Answer:
         draft = draft_for(request, drafts)
@@ -73,7 +72,7 @@ def rerun_with_drafts(bench: Bench, drafts: Sequence[Draft]) -> Assessment:
 
 
 def requests_without_draft(run: Run) -> tuple[SummaryRequest, ...]:
-    """The requests of a run told again that no draft answers: they would have to be sent."""
+    """Return the requests of such a run that no draft answers: they have to be sent."""
     return tuple(
         request
         for request, answer in zip(run.requests, run.answers, strict=True)
@@ -82,9 +81,9 @@ def requests_without_draft(run: Run) -> tuple[SummaryRequest, ...]:
 
 
 def draft_for(request: SummaryRequest, drafts: Sequence[Draft]) -> Draft | None:
-    """The draft that answers a request: the one that was asked the same, or the same about these messages and more.
+    """Return the draft of the same request, or of the same request about these messages and more; else None.
 
-    The latter is what a pin does: it takes a message out of what is summarized. A draft about it may stand.
+    A pin takes a message out of the messages to summarize; the draft that covers it may still be used.
     """
     same = next((draft for draft in drafts if draft.request.key == request.key), None)
     return same or next((draft for draft in drafts if _asks_about_part_of(request, draft.request)), None)
@@ -98,7 +97,7 @@ def _asks_about_part_of(request: SummaryRequest, other: SummaryRequest) -> bool:
 
 
 def draft_summarizer(drafts: Sequence[Draft], summarizer: Summarizer) -> Summarizer:
-    """Answers with the drafts, and asks `summarizer` where none answers."""
+    """Return a summarizer that answers with the drafts and asks `summarizer` for the rest."""
     if not drafts:
         return summarizer
 
@@ -110,5 +109,5 @@ def draft_summarizer(drafts: Sequence[Draft], summarizer: Summarizer) -> Summari
 
 
 async def user_writes(request: SummaryRequest) -> Answer:
-    """The person's own words: none yet, but for the titles that are asked for."""
+    """Answer without a text: the user writes the summary."""
     return SummaryFailed("empty", "written here, by you")

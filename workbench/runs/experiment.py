@@ -1,6 +1,6 @@
 """Variants of a compaction on many sessions: the figures of each, and whether one is better than the first.
 
-    queued(file, open, …)               what a session will ask and cost
+    queue_session(file, open, …)        calls and cost of a session
     compare_live(file, open, asking)    every variant of a session at once
     compare_in_batches(file, open, …)   the same through Message Batches
     verdicts(sessions)                  each variant against the first, over all sessions
@@ -55,13 +55,12 @@ HALF = 0.5
 
 @dataclass(frozen=True)
 class VariantFigures:
-    """The figures of one assessment, which stay when its session is closed.
+    """Figures of one assessment, which outlive its session.
 
-    `after` and `summary` are tokens. `facts` of the head by kind, words and place: 1 where kept and correct, 0 where
-    not. `claims` of the summary: how many are supported, of how many. `answered`: for each question, in their order,
-    whether the outcome answers it; `watched`: for each rule that stood before, whether it still does, verbatim or
-    paraphrased. None where that cannot be known. `dollars` was billed now, None where the price is not known; `run` is
-    the id of its record, "" where nothing was asked now or kept.
+    `after` and `summary` are tokens. `facts` of the head by kind, words and place: 1 if kept and correct, else 0.
+    `claims` of the summary: the supported ones and all. `answered`: True for each question that the outcome answers;
+    `watched`: True for each rule that it keeps, verbatim or paraphrased. None where that cannot be known. `dollars` was
+    billed by this run, None where the price is not known; `run` is the id of its record, "" without one.
     """
 
     status: str
@@ -81,7 +80,7 @@ class VariantFigures:
         return not self.failures and self.status == "compacted"
 
     def share(self, measure: Measure) -> float | None:
-        """From 0 to 1; None where there is nothing to be kept."""
+        """Return the share from 0 to 1; None where nothing can be measured."""
         if measure == "facts correct":
             return sum(self.facts.values()) / len(self.facts) if self.facts else None
         if measure == "supported claims":
@@ -90,12 +89,12 @@ class VariantFigures:
         return sum(known) / len(known) if known else None
 
     def hits(self, measure: Measure) -> tuple[bool | None, ...]:
-        """The single questions or rules of a measure."""
+        """Return the result of each question or rule."""
         return self.answered if measure == "questions answered" else self.watched
 
 
 def variant_figures(one: Assessment, dollars: float | None, run: str) -> VariantFigures:
-    """Read every message: not for an event loop."""
+    """Compute the figures. Reads every message: not for an event loop."""
     bench, answers, ground = one.bench, one.run.answers, one.grounding
     readable = can_be_read(answers)
     probes = questions(bench).probes if readable else ()
@@ -119,14 +118,14 @@ def _fact_credit(fact: HeldFact) -> float:
 
 
 def _rule_survives(one: RuleState) -> bool | None:
-    """None for a rule that did not stand before: nothing can keep it."""
+    """Return True if the outcome keeps the rule; None for a rule that the context had lost before."""
     there = ("verbatim", "paraphrased")
     return one.after in there if one.now in there and one.after not in (None, "unknown") else None
 
 
 @dataclass(frozen=True)
 class SessionResult:
-    """A session, the size of its context in tokens, and the figures of every variant, in their order."""
+    """Result of one session: the size of its context in tokens, and the figures of every variant, in order."""
 
     file: Path
     epoch: int
@@ -134,13 +133,12 @@ class SessionResult:
     variants: tuple[VariantFigures, ...]
 
     def counts(self, variant: int) -> bool:
-        """True if this variant and the first were both compacted; only then are there pairs. `variant` counts from
-        0."""
+        """True if this variant (from 0) and the first both compacted: only then are there pairs."""
         return self.variants[0].is_compacted and self.variants[variant].is_compacted
 
     def pairs(self, measure: Measure, variant: int) -> list[tuple[float, float]]:
-        """The first variant's value and this one's, for every fact, question and rule that both have; for claims the
-        shares."""
+        """Return the values of the first variant and of this one, for every fact, question and rule that both have; for
+        claims the shares."""
         first, other = self.variants[0], self.variants[variant]
         if measure == "facts correct":
             return [(first.facts[key], other.facts[key]) for key in first.facts if key in other.facts]
@@ -154,9 +152,8 @@ class SessionResult:
 
 @dataclass(frozen=True)
 class VariantVerdict:
-    """One variant against the first, over all pairs of the sessions that both compacted: the mean of `first` and of
-    this one (`share`), and by how much it is above the first (`mean`, from `low` to `high` in 95 % of the draws).
-    `variant` counts from 0."""
+    """One variant (from 0) against the first, over all pairs of the sessions that both compacted: the mean value of
+    `first` and of this one (`share`), and the mean difference, between `low` and `high` in 95 % of the draws."""
 
     measure: Measure
     variant: int
@@ -169,12 +166,12 @@ class VariantVerdict:
 
     @property
     def better(self) -> int | None:
-        """The variant that is better in 95 % of the draws: this one or 0, the first; None where neither is."""
+        """Index of the variant that is better in 95 % of the draws: this one, or 0 for the first; else None."""
         return self.variant if self.low > 0 else 0 if self.high < 0 else None
 
 
 def verdicts(sessions: Sequence[SessionResult]) -> tuple[VariantVerdict, ...]:
-    """For each variant but the first, one for each measure that some session has."""
+    """Compare each variant with the first, by each measure that some session has."""
     found = []
     count = len(sessions[0].variants) if sessions else 0
     for variant, measure in product(range(1, count), MEASURES):
@@ -186,16 +183,17 @@ def verdicts(sessions: Sequence[SessionResult]) -> tuple[VariantVerdict, ...]:
     return tuple(found)
 
 
-# --- before anything is asked -----------------------------------------------------------------------------------------
+# --- before anything is sent ------------------------------------------------------------------------------------------
 
 Open = Callable[[Path], tuple[LiveRun, ...]]
-"""Opens a file, its tokens counted, under each variant; not for an event loop. Raises BadInput."""
+"""Opens a file under each variant and counts its tokens; not for an event loop. Raises BadInput."""
 
 
 @dataclass(frozen=True)
 class QueuedSession:
-    """A session that waits: `calls` are still to be made, which cost at `most` and `about` so much, None where a price
-    is not known. `models` in words. `content` is equal for sessions that say the same. `reason` it was not run."""
+    """A session that waits: the `calls` to make, their highest (`most`) and expected (`about`) cost in dollars, None
+    where a price is not known. `models` in words. `content` is equal for sessions with the same text. `reason` it was
+    not run."""
 
     file: Path
     labels: tuple[str, ...]
@@ -208,8 +206,8 @@ class QueuedSession:
 
 
 def queue_session(file: Path, open: Open, *, again: bool, batch: bool) -> QueuedSession:
-    """`again`: answers in the run history are not asked for again. Renders and counts the requests: not for an event
-    loop. Raises BadInput."""
+    """Count and price the calls of a session. With `again`, answers in the run history need no call. Renders and counts
+    the requests: not for an event loop. Raises BadInput."""
     live = open(file)
     calls = 0
     costs: list[tuple[float | None, float | None]] = [(0.0, 0.0)]
@@ -238,35 +236,36 @@ def _content_digest(bench: Bench) -> str:
 
 
 def duplicates(several: Sequence[QueuedSession]) -> dict[Path, Path]:
-    """Files whose context says exactly what that of an earlier one says, and which one."""
+    """Map each file whose context has the same text as that of an earlier file to that file."""
     first: dict[str, Path] = {}
     return {one.file: there for one in several if (there := first.setdefault(one.content, one.file)) != one.file}
 
 
 def known_answers(live: LiveRun) -> dict[str, Answer]:
-    """Answers of the same summarizer about the session in the run history, by the request's key. Raises BadInput for a
-    run history that cannot be read."""
+    """Return the answers of the same summarizer about the session in the run history, by request key. Raises BadInput
+    for an unreadable run history."""
     if not live.name.is_kept:
         return {}
     session, name = fingerprint(live.bench.session), str(live.name)
     ids = [one.id for one in journal.kept() if (one.session, one.summarizer) == (session, name)]
     found: dict[str, Answer] = {}
     for id in reversed(ids):
-        with suppress(BadInput):  # one that is damaged is asked for again
+        with suppress(BadInput):  # a damaged record is skipped; its requests are sent again
             found |= {key: answer for key, answer in journal.load(id).answers.items() if isinstance(answer, Summary)}
     return found
 
 
-# --- asking -----------------------------------------------------------------------------------------------------------
+# --- running ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class ExperimentOptions:
-    """How variants are asked: the spend limit, whether runs are kept and kept answers used again, and who hears why one
-    could not be kept, and of batches."""
+    """Spend limit of an experiment, and its callbacks. `saves`: save runs in the run history and reuse its answers;
+    `warn` receives the reason when a run cannot be saved, `on_batch` the progress of a batch, asked every `every_s`
+    seconds."""
 
     purse: Purse
-    keeps: bool
+    saves: bool
     warn: Callable[[str], None]
     on_batch: batches.OnBatch = lambda _: None
     every_s: float = batches.EVERY_S
@@ -286,8 +285,8 @@ async def compare_live(file: Path, open: Open, asking: ExperimentOptions) -> Ses
 async def compare_in_batches(
     file: Path, open: Open, asking: ExperimentOptions, turn: asyncio.Semaphore
 ) -> SessionResult:
-    """The same through Message Batches. While one is under way the session is closed; it is open, with all that belongs
-    to it, only while it has its `turn`. Raises BadInput without a key, and where a batch is not accepted."""
+    """Run all variants through Message Batches. The session is open only while it has its `turn`, and closed while a
+    batch runs. Raises BadInput without a key, and where a batch is rejected."""
     done: dict[int, VariantFigures] = {}
     while True:
         async with turn:
@@ -301,8 +300,9 @@ async def compare_in_batches(
 async def _run_until_batches_wait(
     file: Path, open: Open, asking: ExperimentOptions, done: dict[int, VariantFigures]
 ) -> tuple[Bench | None, dict[str, bool]]:
-    """Put the figures of each variant into `done`. Return the bench where all are there, else the batches to wait for,
-    and whether an earlier run sent them; not the exceptions, which hold all that was at hand where they were raised."""
+    """Add the figures of finished variants to `done`. Return the bench if all are finished, else the ids of the batches
+    to wait for, True for those that an earlier run sent. Exceptions are not returned: they would keep the session in
+    memory."""
     live = await asyncio.to_thread(open, file)
     left = [place for place in range(len(live)) if place not in done]
     ends = await asyncio.gather(*(_run_in_batches(live[place], asking) for place in left), return_exceptions=True)
@@ -323,23 +323,23 @@ def _session_result(file: Path, bench: Bench, variants: Sequence[VariantFigures]
 
 
 async def _run_live(live: LiveRun, asking: ExperimentOptions) -> VariantFigures:
-    """Ask what is not known yet, keep that, and assess it all. Raises BadInput without a key."""
+    """Send the requests without a known answer, save the answers, and assess the run. Raises BadInput without a key."""
     summarizer = await connect(live, asking.purse)
-    known = await asyncio.to_thread(known_answers, live) if asking.keeps else {}
-    run = await drive_live(live, _compacting_with_known(live, known), summarizer, keeps=asking.keeps)
+    known = await asyncio.to_thread(known_answers, live) if asking.saves else {}
+    run = await drive_live(live, _compacting_with_known(live, known), summarizer, keeps=asking.saves)
     dollars = live.recorder.cost(live.name.model).dollars if live.name.model else 0.0
     return await asyncio.to_thread(_assess_run, live, known, run, dollars, asking)
 
 
 async def _run_in_batches(live: LiveRun, asking: ExperimentOptions) -> VariantFigures:
-    """The same, as far as batches have ended. Raises StillUnderWay."""
+    """Run a variant with the batches that have ended. Raises StillUnderWay for one that has not."""
     name = live.name
     if not name.model:
         return await _run_live(live, asking)
     if name.kind != DEFAULT:
         raise BadInput(f"{name} uses a connection without batches; leave --batch out.")
     await need_key(name)
-    known = await asyncio.to_thread(known_answers, live) if asking.keeps else {}
+    known = await asyncio.to_thread(known_answers, live) if asking.saves else {}
     going = batches.ran_so_far(
         _compacting_with_known(live, known), name.model, live.bench.session, tell=live.recorder.heard
     )
@@ -351,15 +351,15 @@ async def _run_in_batches(live: LiveRun, asking: ExperimentOptions) -> VariantFi
 
 
 def _compacting_with_known(live: LiveRun, known: Mapping[str, Answer]) -> Compacting:
-    """New answers are used as they are kept, secrets masked: a resumed run gives what an unbroken one does."""
+    """Mask secrets in new answers as saving does, so that a resumed run gives the same as an unbroken one."""
     return heard_as_kept(but_known(live.bench.compacting(), known))
 
 
 def _assess_run(
     live: LiveRun, known: Mapping[str, Answer], run: driver.Run, dollars: float | None, asking: ExperimentOptions
 ) -> VariantFigures:
-    """Keep the new answers first: assessing may fail, and they are paid for."""
-    id = _save_record(live, run, dollars, asking.warn) if asking.keeps and live.name.is_kept and run.requests else ""
+    """Save the new answers, which are paid for, before the assessment, which may fail."""
+    id = _save_record(live, run, dollars, asking.warn) if asking.saves and live.name.is_kept and run.requests else ""
     complete = drive(live.bench.compacting(), recorded({**known, **kept(run.recording)}))
     return variant_figures(assess(live.bench, complete), dollars, id)
 

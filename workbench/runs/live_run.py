@@ -2,10 +2,10 @@
 
     run = LiveRun(bench, name)
     summarizer = await connect(run, purse)                        BadInput before anything is sent
-    done = await drive_live(run, compacting, summarizer, keeps=…) each answer is in the run history when it has come
+    done = await drive_live(run, compacting, summarizer, keeps=…) saves each answer in the run history at once
     FinishedRun(run, done).record                                 for the run history
 
-Cancelling leaves the bench as it is; `run.unfinished` is then the record of what had come.
+Cancelling leaves the bench as it is; `run.unfinished` then records the answers so far.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from workbench.summarizers.summarizer import Summarizer
 from workbench.tokens.cost import Cost, actual_of_all
 
 EditRecord = Callable[[runs.Run], runs.Run]
-"""Changes a record before it is kept: that of questions is of another kind."""
+"""Changes a record before it is saved: questions to a model are records of another kind."""
 
 
 def unchanged(record: runs.Run) -> runs.Run:
@@ -41,8 +41,8 @@ def unchanged(record: runs.Run) -> runs.Run:
 
 @dataclass(frozen=True)
 class LiveRun:
-    """Who is asked about which bench, and what has been heard so far. `label` tells it from others that run at the same
-    time; `began` is UTC seconds."""
+    """A run of a summarizer on a bench, and its events so far. `label` distinguishes runs that are made together;
+    `began` is UTC seconds."""
 
     bench: Bench
     name: Name
@@ -52,26 +52,26 @@ class LiveRun:
 
     @property
     def usage(self) -> Usage | None:
-        """Billed so far, failed attempts included; None where no model is asked or no tokens were told."""
-        told = any(isinstance(event, Used) for event in self.recorder.events)
-        return self.recorder.usage if self.name.model and told else None
+        """Usage billed so far, failed attempts included; None where no model is asked or none was reported."""
+        reported = any(isinstance(event, Used) for event in self.recorder.events)
+        return self.recorder.usage if self.name.model and reported else None
 
     @property
     def cost(self) -> Cost | None:
-        """Cost of `usage`; None as there. Raises BadInput for a broken price table."""
+        """Cost of `usage`, or None. Raises BadInput for a broken price table."""
         known = self.name.model and (self.usage or self.recorder.misbilled)
         return self.recorder.cost(self.name.model) if known else None
 
     def unfinished(self, seconds: float) -> runs.Run:
-        """Record of a run without an outcome: what was asked, answered and billed. Renders and hashes the requests:
+        """Return the record of a run without an outcome: requests, answers and usage. Renders and hashes the requests:
         not for an event loop."""
         calls = self.recorder.calls()
         dollars = self.recorder.cost(self.name.model).dollars if self.name.model else 0.0
         return self._begun(seconds).model_copy(update={"calls": calls, "dollars": dollars})
 
     def finished(self, run: driver.Run, checks: Sequence[Check]) -> runs.Run:
-        """Record of a run with its outcome; `failed` where a request had no summary and the strategy fell back. Not for
-        an event loop."""
+        """Return the record of a run with its outcome. It is `failed` where a request had no summary and the strategy
+        fell back. Not for an event loop."""
         record, outcome, context = self.unfinished(run.seconds), run.outcome, self.bench.context
         failed = any(call.failure for call in record.calls)
         return record.model_copy(
@@ -86,13 +86,13 @@ class LiveRun:
             }
         )
 
-    def keep_answer(self, number: int, as_kept: EditRecord = unchanged) -> None:
-        """Write the answer to request `number` into the run history, so that a kill loses nothing that is paid for. The
-        record of the run's end replaces them."""
+    def keep_answer(self, number: int, edit: EditRecord = unchanged) -> None:
+        """Write the answer to request `number` into the run history, so that a kill loses no paid answer. The record of
+        the finished run replaces it."""
         model = self.name.model
         dollars = actual_of_all(self.recorder.bills_of(number), model).dollars if model else 0.0
         known = None if self.recorder.misbilled else dollars
-        record = as_kept(self._begun(time.time() - self.began)).model_copy(update={"dollars": known})
+        record = edit(self._begun(time.time() - self.began)).model_copy(update={"dollars": known})
         journal.add(record, number, self.recorder.call(number).model_copy(update={"request": ""}))
 
     def _begun(self, seconds: float) -> runs.Run:
@@ -116,18 +116,18 @@ class LiveRun:
 async def connect(
     run: LiveRun, purse: Purse, on_event: OnLiveEvent = nobody, *, limits: Limits | None = None
 ) -> Summarizer:
-    """The run's summarizer, whose calls may cost no more than `purse` allows. Sends nothing. Raises BadInput without a
-    key, and for a summarizer that does not exist."""
+    """Return the run's summarizer, within the spend limit of `purse`. Sends nothing. Raises BadInput without a key, and
+    for a summarizer that does not exist."""
     await need_key(run.name)
 
-    def heard(event: LiveEvent) -> None:
+    def record_event(event: LiveEvent) -> None:
         run.recorder.heard(event)
         on_event(event)
 
     bench = run.bench
     spending = Spending(purse, bench.layout.sizes.meter.text_tokens)
     return await asyncio.to_thread(
-        lambda: named(run.name, on_event=heard, limits=limits, session=bench.session, spending=spending)
+        lambda: named(run.name, on_event=record_event, limits=limits, session=bench.session, spending=spending)
     )
 
 
@@ -138,33 +138,33 @@ async def drive_live(
     on_event: driver.OnEvent = lambda event: None,
     *,
     keeps: bool,
-    as_kept: EditRecord = unchanged,
+    edit: EditRecord = unchanged,
 ) -> driver.Run:
-    """Drive `compacting` to its end. With `keeps` each answer of a model is in the run history before the next is asked
-    for. What the generator raises propagates."""
+    """Drive `compacting` to its end. With `keeps` each answer of a model is saved in the run history before the next
+    request. Exceptions of the generator propagate."""
 
-    def told(event: driver.Event) -> None:
+    def record_event(event: driver.Event) -> None:
         run.recorder.told(event)
         on_event(event)
 
-    keep = (lambda number: run.keep_answer(number, as_kept)) if keeps and run.name.model else None
-    return await driver.run(compacting, summarizer, on_event=told, keep=keep)
+    keep = (lambda number: run.keep_answer(number, edit)) if keeps and run.name.model else None
+    return await driver.run(compacting, summarizer, on_event=record_event, keep=keep)
 
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A live run that came to its end. `found` is computed when it is first read."""
+    """A live run that has ended. `assessment` is computed on first use."""
 
     live: LiveRun
     run: driver.Run
 
     @cached_property
-    def found(self) -> Assessment:
+    def assessment(self) -> Assessment:
         return replace(assess(self.live.bench, self.run), billed=self.cost)
 
     @property
     def draft(self) -> str:
-        """Every summary that was written, in order."""
+        """All summaries of the run, in order."""
         return "\n\n".join(one.text for one in self.run.answers if isinstance(one, Summary))
 
     @property
@@ -177,8 +177,8 @@ class FinishedRun:
 
     @property
     def usage(self) -> Usage | None:
-        """Billed for the run; of one without a model what its answers carry, as recorded ones do. None where no tokens
-        were told."""
+        """Usage billed for the run; without a model, the usage that recorded answers carry. None where none was
+        reported."""
         if self.live.name.model:
             return self.live.usage
         billed = [answer.usage for answer in self.run.answers if isinstance(answer, Summary) and answer.usage]
@@ -186,10 +186,10 @@ class FinishedRun:
 
     @property
     def cost(self) -> Cost | None:
-        """What was billed now; None where no model was asked or no tokens were told."""
+        """Cost billed for this run; None where no model was asked or no usage was reported."""
         return self.live.cost
 
     @property
     def record(self) -> runs.Run:
-        """For the run history; not for an event loop."""
-        return self.live.finished(self.run, self.found.checks)
+        """Record for the run history. Not for an event loop."""
+        return self.live.finished(self.run, self.assessment.checks)

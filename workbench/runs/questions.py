@@ -1,4 +1,4 @@
-"""Probes on the bench: which questions, put to whom, what asking a model costs, and its answers as they are kept."""
+"""Questions to a model about the contexts of a bench: their choice, their cost, the answers and their grades."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ from workbench.summarizers.runs import Run
 from workbench.tokens.cost import Cost, actual_of_all, added, at_share, together
 
 RECORDED = "recorded"
-"""The arm of the agent's own compaction."""
+"""Name of the agent's own compaction among the variants."""
 
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """The probes, and the file they are from, None where they were made from the session."""
+    """Probes, and the file they are from; None where they were generated from the session."""
 
     probes: tuple[Probe, ...]
     file: Path | None
@@ -57,24 +57,24 @@ class Questions:
 
 
 def questions(bench: Bench, file: Path | None = None, most: int | None = None) -> Questions:
-    """Those of `file`, else of the one beside the session, else made of what the epoch says, which may be none; at most
-    `most`. Raises BadInput for a file that is none."""
-    lies = beside(bench.session)
-    path = file or (lies if lies and lies.exists() else None)
+    """Return at most `most` questions of `file`, else of the sidecar file of the session, else generated from the
+    epoch, possibly none. Raises BadInput for a file without questions."""
+    sidecar = beside(bench.session)
+    path = file or (sidecar if sidecar and sidecar.exists() else None)
     if path:
         return Questions(sourced(read_probes(path)[:most], bench.context.messages), path)
     return Questions(generated_questions(bench, most), None)
 
 
 def generated_questions(bench: Bench, most: int | None = None) -> tuple[Probe, ...]:
-    """The questions that what the epoch says gives, which may be none."""
+    """Generate questions from the facts of the epoch; possibly none."""
     folder = folder_of(bench.session)
     return probes_of(bench.context.shape, folder, bench.needed, MOST if most is None else most)
 
 
 def no_questions_error(bench: Bench) -> BadInput:
-    lies = beside(bench.session)
-    where = lies.name if lies else "a file"
+    sidecar = beside(bench.session)
+    where = sidecar.name if sidecar else "a file"
     return BadInput(
         f"Epoch {bench.epoch} has no fact for a question with one exact answer; choose another epoch, or write "
         f"questions into {where}."
@@ -82,13 +82,13 @@ def no_questions_error(bench: Bench) -> BadInput:
 
 
 def count_from_other_epochs(bench: Bench, probes: Sequence[Probe]) -> int:
-    """How many ask of messages that the epoch on the bench does not have."""
+    """Count the questions about messages that the bench's epoch does not have."""
     known = bench.context.shape.index_of
     return sum(bool(probe.source) and probe.source not in known for probe in probes)
 
 
 def recorded_compaction(bench: Bench) -> Outcome:
-    """The compaction that the session records of this epoch. Raises BadInput where none did, or none can read it."""
+    """Return the recorded compaction at the end of this epoch. Raises BadInput for none, and for an unreadable one."""
     try:
         outcome = recorded_outcome(bench.session, bench.epoch)
     except KeyError:
@@ -106,45 +106,46 @@ def exam_of(bench: Bench, probes: tuple[Probe, ...], outcomes: Sequence[tuple[st
 
 @dataclass(frozen=True, slots=True)
 class QuestionCosts:
-    """What asking will take: so many calls, beside those `answered` before, and about so many tokens at about this
-    cost, and at most; and what a judge can cost at most beside them, whose calls are not counted."""
+    """Cost estimate of the questions: `calls` to make, besides those `answered` before, their tokens, expected and
+    highest cost. `judge_cost` is the highest cost of a judge, whose calls are not counted."""
 
     calls: int
     answered: int
     tokens: int
     cost: Cost
     at_most: Cost
-    judged: Cost
+    judge_cost: Cost
 
     @property
     def most(self) -> float | None:
-        """All that it can cost, in dollars; None where that is not known."""
-        return added((self.at_most.dollars, self.judged.dollars))
+        """Highest total cost in dollars; None where a price is not known."""
+        return added((self.at_most.dollars, self.judge_cost.dollars))
 
 
 def question_costs(
     bench: Bench, exam: Exam, model: str, known: Mapping[str, Answer], *, batch: bool = False
 ) -> QuestionCosts:
-    """As any run is quoted, by what would be sent. Renders the requests: not for an event loop. Raises BadInput for a
-    broken table of models."""
-    meter, whom = bench.layout.sizes.meter, asking(model)
-    foreseen = request_costs_of(driver.drive(exam.asking(known), estimate), meter, whom)
-    judging = request_costs_of(driver.drive(exam.judged_at_most(), estimate), meter, whom) if foreseen else ()
+    """Estimate the cost of the questions that `known` does not answer. Renders the requests: not for an event loop.
+    Raises BadInput for a broken table of models."""
+    meter, name = bench.layout.sizes.meter, asking(model)
+    calls = request_costs_of(driver.drive(exam.asking(known), estimate), meter, name)
+    judging = request_costs_of(driver.drive(exam.judged_at_most(), estimate), meter, name) if calls else ()
     answered = len({sheet.request.key for sheet in exam.sheets} & known.keys())
-    costs = ([one.cost for one in foreseen], [one.at_most for one in foreseen], [one.at_most for one in judging])
-    cost, at_most, judged = (in_batch(one) if batch else one for one in (together(several, model) for several in costs))
-    return QuestionCosts(len(foreseen), answered, sum(one.tokens for one in foreseen), cost, at_most, judged)
+    costs = ([one.cost for one in calls], [one.at_most for one in calls], [one.at_most for one in judging])
+    totals = (together(several, model) for several in costs)
+    cost, at_most, judge_cost = (in_batch(one) if batch else one for one in totals)
+    return QuestionCosts(len(calls), answered, sum(one.tokens for one in calls), cost, at_most, judge_cost)
 
 
-def total_costs(quotes: Sequence[QuestionCosts], model: str) -> QuestionCosts:
-    """What it will take to ask after several sessions."""
+def total_costs(several: Sequence[QuestionCosts], model: str) -> QuestionCosts:
+    """Return the sum of the estimates of several sessions."""
     return QuestionCosts(
-        sum(one.calls for one in quotes),
-        sum(one.answered for one in quotes),
-        sum(one.tokens for one in quotes),
-        together([one.cost for one in quotes], model),
-        together([one.at_most for one in quotes], model),
-        together([one.judged for one in quotes], model),
+        sum(one.calls for one in several),
+        sum(one.answered for one in several),
+        sum(one.tokens for one in several),
+        together([one.cost for one in several], model),
+        together([one.at_most for one in several], model),
+        together([one.judge_cost for one in several], model),
     )
 
 
@@ -153,35 +154,36 @@ def in_batch(cost: Cost) -> Cost:
 
 
 def saved_answers(bench: Bench, model: str) -> dict[str, Answer]:
-    """What the journal keeps of earlier questions to the model. Raises BadInput for a journal that cannot be read."""
+    """Return the model's earlier answers in the run history, by request key. Raises BadInput for an unreadable run
+    history."""
     return answers_before(fingerprint(bench.session), asking(model).model)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleByVariant:
-    """A watched sentence, and by arm how it stands in what the questions are answered from."""
+    """A watched rule and its state in each variant."""
 
     sentence: str
     verdicts: tuple[Verdict, ...]
 
 
 def rules_by_variant(bench: Bench, exam: Exam) -> tuple[RuleByVariant, ...]:
-    """Each watched sentence in every arm; in nothing it is gone. Reads every message: not for an event loop."""
-    by_arm = [
-        [stand.after or stand.now for stand in rule_states(bench, source.outcome)] if source.messages else None
+    """Judge each watched rule in every variant; an empty context has lost it. Reads every message: not for an event
+    loop."""
+    by_variant = [
+        [state.after or state.now for state in rule_states(bench, source.outcome)] if source.messages else None
         for source in exam.sources
     ]
     return tuple(
-        RuleByVariant(sentence, tuple(those[at] if those else "gone" for those in by_arm))
+        RuleByVariant(sentence, tuple(states[at] if states else "gone" for states in by_variant))
         for at, sentence in enumerate(bench.watched)
     )
 
 
 @dataclass(frozen=True)
 class QuestionRun:
-    """What a model answered, as it is graded, and the record of the run for the journal; None where all of it was
-    answered before. `failed` says of each call that gave no answer why; `cut`: the model's window was too small for
-    an arm, and its oldest messages were left out."""
+    """Graded answers, and the record for the run history; None where nothing was sent. `failed` gives the reason of
+    each failed call. `cut`: the model's window was too small for a variant, and its oldest messages were left out."""
 
     probing: Probing
     record: Run | None
@@ -192,11 +194,11 @@ class QuestionRun:
 async def ask(
     bench: Bench, exam: Exam, model: str, known: Mapping[str, Answer], purse: Purse, on_event: OnLiveEvent = nobody
 ) -> QuestionRun:
-    """Ask `model` whatever `known` has no answer to; each answer is in the journal when it has come. Raises BadInput
-    without a key."""
+    """Ask `model` the questions that `known` does not answer; each answer is saved in the run history at once. Raises
+    BadInput without a key."""
     live = LiveRun(bench, asking(model))
     summarizer = await connect(live, purse, on_event)
-    run = await drive_live(live, heard_as_kept(exam.asking(known)), summarizer, keeps=True, as_kept=as_probe)
+    run = await drive_live(live, heard_as_kept(exam.asking(known)), summarizer, keeps=True, edit=as_probe)
     return await asyncio.to_thread(grade_run, exam, known, live, run)
 
 
@@ -209,9 +211,9 @@ async def ask_in_batch(
     uploads: asyncio.Semaphore,
     keep: Callable[[Run], object],
 ) -> QuestionRun:
-    """The same through the Message Batches API, at half the price: within a day, mostly within the hour. A batch that
-    an earlier run sent is taken up, until the record of its answers has been given to `keep`, in a thread. Raises
-    BadInput, which says whether a batch goes on."""
+    """Ask through the Message Batches API, at half the price: within a day, mostly within the hour. An unfinished batch
+    of an earlier run is resumed, until `keep` has saved its record, in a thread. Raises BadInput, whose text says
+    whether a batch is still running."""
     live = LiveRun(bench, Name("anthropic", model))
     compacting = heard_as_kept(exam.asking(known))
     async with batches.ran(compacting, model, bench.session, on_batch, uploads, tell=live.recorder.heard) as run:
@@ -227,7 +229,7 @@ async def ask_in_batch(
 
 
 def grade_run(exam: Exam, known: Mapping[str, Answer], live: LiveRun, run: driver.Run) -> QuestionRun:
-    """Grade what a run answered. Renders the requests: not for an event loop."""
+    """Grade the answers of a run. Renders the requests: not for an event loop."""
     record = as_probe(live.finished(run, ())) if run.requests else None
     cut = any(isinstance(event, Shrunk) for event in live.recorder.events)
     failed = tuple(answer.detail or answer.kind for answer in run.answers if isinstance(answer, SummaryFailed))

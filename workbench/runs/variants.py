@@ -1,10 +1,10 @@
 """Variants of one compaction: presets, numbers, prompts or summarizers, each on the same messages.
 
-    of_presets(bench, presets)                the settings of the bench, and each preset
-    of_numbers(preset, ["FIELD=A..B:STEP"])   a preset with several values of one or two of its numbers
-    of_prompts(bench, prompts, summarizers)   prompts by one summarizer, or one prompt by several, or each by each
-    assessed(bench, variant)                  runs it offline, and assesses that
-    ask_all(live, purse)                      runs every variant by its summarizer, all at once
+    preset_variants(bench, presets)                the settings of the bench, and each preset
+    setting_variants(preset, ["FIELD=A..B:STEP"])  a preset with several values of one or two settings
+    prompt_variants(bench, prompts, summarizers)   each prompt by each summarizer
+    assess_offline(bench, variant)                 runs it offline, and assesses the outcome
+    run_all(live, purse)                           runs every variant by its summarizer, all at once
 
 `analysis.replay` simulates a variant's preset over the session, and `experiment` runs variants on many sessions. The
 tables at the end show any number of assessments.
@@ -44,19 +44,19 @@ BENCH_LABEL = "on the bench"
 """Label of the bench's own settings and run."""
 
 OnVariantEvent = Callable[[int, LiveEvent], None]
-"""Hears each event of a summarizer, with the place of its variant from 0."""
+"""Receives each event of a summarizer, with the index of its variant."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One of several things compared: a preset, its numbers and prompt included, and who writes its summaries."""
+    """One of several things compared: a preset, with its settings and prompt, and a summarizer."""
 
     label: str
     preset: Preset
     summarizer: Name = OFFLINE
 
     def live(self, bench: Bench) -> LiveRun:
-        """The bench under this variant, ready to ask the summarizer."""
+        """Return a run of this variant on the bench."""
         return LiveRun(choose_preset(bench, self.preset), self.summarizer, self.label)
 
 
@@ -64,16 +64,17 @@ class Variant:
 
 
 def preset_variants(bench: Bench, presets: Iterable[Preset]) -> tuple[Variant, ...]:
-    """The settings of the bench first, where no preset has the same or a run has ended; then each preset, the one of
-    the session's agent as of the version that wrote the session."""
-    presets, own = [preset_for_version(one, bench.session) for one in presets], bench.chosen
+    """Return the bench's own settings, unless a preset has the same and no run has ended, and each preset. The preset
+    of the session's agent has the numbers of the version that wrote the session."""
+    presets, own = [preset_for_version(one, bench.session) for one in presets], bench.as_preset
     known = any((one.strategy, one.policy) == (own.strategy, own.policy) for one in presets)
     first = () if known and not bench.result else (Variant(BENCH_LABEL, own),)
     return (*first, *(Variant(one.name, one) for one in presets))
 
 
 def setting_variants(preset: Preset, vary: Sequence[str]) -> tuple[Variant, ...]:
-    """Raises BadInput for a field that the policy does not have, and for the window, which is no number of it."""
+    """Return a variant for each combination of values. Raises BadInput for a field that the policy does not have, and
+    for the window, which is no setting."""
     plan = plan_of(preset, vary, None, retained=False)
     if any(axis.field == WINDOW for axis in plan.axes):
         raise BadInput("The window belongs to the model, not to the preset; `cwb compare --vary` varies it.")
@@ -87,32 +88,32 @@ def check_count(prompts: Sequence[Found], names: Sequence[Name]) -> None:
 
 
 def prompt_variants(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) -> tuple[Variant, ...]:
-    """Each prompt (the bench's own where none is given) by each summarizer (offline where none is given).
+    """Return each prompt (default: the bench's own) by each summarizer (default: offline).
 
-    Prompts of another strategy than the bench's take that strategy's first preset. Raises BadInput for prompts that
-    no model is asked with, and for those of different strategies.
+    Prompts of another strategy than the bench's use that strategy's first preset. Raises BadInput for prompts that are
+    never sent to a model, and for prompts of different strategies.
     """
     known = next((one.strategy for one in prompts if one.strategy), bench.strategy.id)
     prompts = [meant_for(one, known) for one in prompts]
-    base = bench.chosen
-    if prompts and (wanted := strategy_of(prompts, bench.strategy.id)) != bench.strategy.id:
-        base = preset_for_version(default_preset(wanted), bench.session)
-    found = []
+    base = bench.as_preset
+    if prompts and (strategy := strategy_of(prompts, bench.strategy.id)) != bench.strategy.id:
+        base = preset_for_version(default_preset(strategy), bench.session)
+    variants = []
     for one in prompts or (None,):
         preset = with_prompt(base, one) if one else base
         for name in names or (OFFLINE,):
             words = ([one.id] if one else []) + ([str(name)] if len(names) > 1 else [])
-            found.append(Variant(" · ".join(words), preset, name))
-    return tuple(found)
+            variants.append(Variant(" · ".join(words), preset, name))
+    return tuple(variants)
 
 
 def with_prompt(preset: Preset, one: Found) -> Preset:
-    """The preset with another prompt in its policy, which has a field for it."""
+    """Return the preset with another prompt in its policy, which has a field for it."""
     return replace(preset, policy=policy_with(preset.policy, one), earlier=())
 
 
 def assess_offline(bench: Bench, one: Variant) -> Assessment:
-    """Run a variant offline, with the figures that need no facts; of the bench's own settings the run that is there."""
+    """Run a variant offline and compute the figures that need no facts. The bench's own settings reuse its run."""
     if one.label == BENCH_LABEL:
         found = Assessment(bench, bench.result or bench.offline, one.preset)
     else:
@@ -124,8 +125,8 @@ def assess_offline(bench: Bench, one: Variant) -> Assessment:
 
 
 def highest_costs(live: Sequence[LiveRun]) -> list[tuple[float | None, str]]:
-    """Highest cost of each run that asks a model, None where the price is not known, and the model. Renders and counts
-    the requests: not for an event loop."""
+    """Return the highest cost of each run that asks a model, None where its price is not known, and the model. Renders
+    and counts the requests: not for an event loop."""
     asked = [one for one in live if one.name.model]
     return [
         (added(each.at_most.dollars for each in request_costs(one.bench, one.name)), one.name.model) for one in asked
@@ -133,10 +134,10 @@ def highest_costs(live: Sequence[LiveRun]) -> list[tuple[float | None, str]]:
 
 
 async def run_all(
-    live: Sequence[LiveRun], purse: Purse, on_heard: OnVariantEvent | None = None, *, keeps: bool
+    live: Sequence[LiveRun], purse: Purse, on_event: OnVariantEvent | None = None, *, keeps: bool
 ) -> tuple[FinishedRun, ...]:
     """Run all variants at once. Cancelling leaves the session as it is; the events so far stay in each recorder, and
-    with `keeps` each answer is in the run history before the next is asked for.
+    with `keeps` each answer is saved in the run history before the next request.
 
     Raises BadInput before anything is sent for a summarizer that cannot be used, and TooDear where all together could
     cost more than `purse` allows.
@@ -144,12 +145,12 @@ async def run_all(
     for one in live:
         await need_key(one.name)
     if purse.limit is not None:
-        asked = await asyncio.to_thread(highest_costs, live)
-        for model in dict.fromkeys(model for most, model in asked if most is None):
+        costs = await asyncio.to_thread(highest_costs, live)
+        for model in dict.fromkeys(model for most, model in costs if most is None):
             await purse.allow(None, model)
-        known = [(most, model) for most, model in asked if most is not None]
+        known = [(most, model) for most, model in costs if most is not None]
         await purse.allow(fsum(most for most, _ in known), " and ".join(dict.fromkeys(model for _, model in known)))
-    running = [_run_variant(number, one, purse, on_heard, keeps=keeps) for number, one in enumerate(live)]
+    running = [_run_variant(number, one, purse, on_event, keeps=keeps) for number, one in enumerate(live)]
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in running]
@@ -159,11 +160,11 @@ async def run_all(
 
 
 async def _run_variant(
-    number: int, live: LiveRun, purse: Purse, on_heard: OnVariantEvent | None, *, keeps: bool
+    number: int, live: LiveRun, purse: Purse, on_event: OnVariantEvent | None, *, keeps: bool
 ) -> FinishedRun:
-    summarizer = await connect(live, purse, partial(on_heard, number) if on_heard else nobody)
+    summarizer = await connect(live, purse, partial(on_event, number) if on_event else nobody)
     done = FinishedRun(live, await drive_live(live, live.bench.compacting(), summarizer, keeps=keeps))
-    await asyncio.to_thread(compute, done.found, "after", "checks", "grounding", "lost", "watched")
+    await asyncio.to_thread(compute, done.assessment, "after", "checks", "grounding", "lost", "watched")
     return done
 
 
@@ -171,7 +172,7 @@ async def _run_variant(
 
 
 def figures_table(bench: Bench, several: Sequence[Assessment]) -> Table:
-    """Everything known of each variant without looking for facts. A cell is empty where the agent's own compaction does
+    """Table of the figures of each variant that need no facts. A cell is empty where the agent's own compaction does
     not record it."""
     rates = several[0].rates.kind if several else "money"
     spec = (
@@ -210,20 +211,21 @@ def _figures_row(one: Assessment) -> Row:
 
 
 def paid_back_words(one: Assessment) -> str | None:
-    """When a variant is paid back; the lost cache alone is counted where the summary's cost is not recorded."""
+    """Say after how many calls a variant is paid back; None if it changed nothing. Where the cost of the summary is not
+    recorded, only the lost cache counts."""
     if one.outcome.status == "unchanged":
         return None
     return back_after(one.pays_off_after) + ("" if one.spent else " (cache)")
 
 
 def retention_table(bench: Bench, several: Iterable[Assessment]) -> Table:
-    """What each variant keeps of all facts of the context."""
+    """Table of the facts of the context that each variant keeps."""
     rows = ((one.name, one.retention, one.later_use) for one in several)
     return by_variant(rows, goes_on=bool(bench.needed))
 
 
 def rules_table(bench: Bench, several: Iterable[Assessment]) -> Table:
-    """The state of the watched sentences before, and in each variant."""
+    """Table of the states of the watched rules before, and in each variant."""
     before = Row(("(before)", *(one.now for one in rule_states(bench, None))))
     rows = (Row((one.name, *(stand.after for stand in one.watched))) for one in several)
     spec = (*columns("preset"), *sentence_columns(bench.watched))

@@ -60,7 +60,7 @@ class VariantQueue:
             self.is_running = False
         _save_runs(app, [partial(_record, one) for one in done if one.live.name.is_kept])
         for one in done:
-            await asyncio.to_thread(compute, one.found, *FIGURES)
+            await asyncio.to_thread(compute, one.assessment, *FIGURES)
         self.waiting = tuple(one for one in self.waiting if one not in variants)
         return done
 

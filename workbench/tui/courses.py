@@ -46,14 +46,14 @@ def recorded_course(bench: Bench, counter: Counter, report: ReportStage) -> tupl
 
 def simulated(course: Course, preset: Preset, bench: Bench) -> Replay:
     """Session simulated under a preset, with the series and costs that a screen draws."""
-    played = replay(course, preset, bench.opened.limit, watched=bench.watched)
+    played = replay(course, preset, bench.original.limit, watched=bench.watched)
     _ = played.series, played.cost, played.over_window
     return played
 
 
 def own_preset(bench: Bench, name: str = "") -> Preset:
     """Preset with the bench's settings, under its own name or `name`."""
-    return replace(bench.chosen, id=name, version="") if name else bench.chosen
+    return replace(bench.as_preset, id=name, version="") if name else bench.as_preset
 
 
 def id_at_call(course: Course, call: int) -> str:

@@ -62,7 +62,7 @@ def grown(bench: Bench, session: Session, counter: Counter) -> Grown | None:
             old,
             session=session,
             epoch=epoch,
-            opened=opened.with_(limit=still(old.opened.limit, opened.limit)),
+            original=opened.with_(limit=still(old.original.limit, opened.limit)),
             result=None,
         )
 
@@ -88,7 +88,7 @@ def continues(old: Layout, new: Layout) -> bool:
 
 def _fresh(bench: Bench, session: Session, counter: Counter) -> Grown:
     opened = open_bench(session, counter)
-    opened = with_limit(opened, still(bench.opened.limit, opened.opened.limit))
+    opened = with_limit(opened, still(bench.original.limit, opened.original.limit))
     carried = restore_work(work_of(bench), opened, counter)
     present = carried.bench
     present.context.outcome_size(present.plan.outcome)

@@ -84,7 +84,7 @@ def without(*ids: str) -> dict[str, str]:
 
 
 search = partial(finding.search, settle=0)
-window = partial(steps.with_window, given=5)
+window = partial(steps.with_window, tokens=5)
 NO_HIT = "No listed message matches the search."
 MOVABLE = "Context reset has no adjustable split. P chooses another strategy, augment-example for one."
 

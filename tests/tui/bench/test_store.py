@@ -169,7 +169,7 @@ def test_moves_of_a_split_that_is_not_known_yet_are_owed() -> None:
 
 
 def window(size: int) -> partial[Bench]:
-    return partial(steps.with_window, given=size)
+    return partial(steps.with_window, tokens=size)
 
 
 def test_a_change_made_meanwhile_is_not_lost() -> None:

@@ -32,7 +32,7 @@ def do(host: Host, id: str) -> None:
 
 def rows_of(view: View) -> tuple[SheetAction, ...]:
     """The rows below the settings, as they are now."""
-    limit, scale = view.bench.opened.limit, view.bench.scale
+    limit, scale = view.bench.original.limit, view.bench.scale
     changed = len(changed_fields(view.bench.policy, view.preset.policy))
     values = {
         "window": str(limit or "unknown"),

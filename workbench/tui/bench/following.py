@@ -234,4 +234,4 @@ def reread(host: Host) -> None:
         host.tell("This session was not read from a file.", bad=True)
         return
     write_now(host)
-    host.app.post_message(ReadAgain(bench.session.path, bench.given_window, work_of(bench), bench.session.facts.part))
+    host.app.post_message(ReadAgain(bench.session.path, bench.user_window, work_of(bench), bench.session.facts.part))

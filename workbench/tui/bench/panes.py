@@ -65,7 +65,7 @@ def draw_budget(bar: BudgetBar, was: View | None, now: View) -> None:
         parts = bench.strategy.view.layers(bench.context, outcome)
         bar.about = "\n".join(_about_budget(bench, gaps))
         left = layers_after(bench.context, outcome) if compacts else ()
-        limit, agents = bench.opened.limit, compacted_at(now.stretches, bench.epoch)
+        limit, agents = bench.original.limit, compacted_at(now.stretches, bench.epoch)
         bar.show(
             ContextBars(parts, left, plan.before, after, limit, plan.triggers, bench.result is not None, gaps, agents)
         )
@@ -73,16 +73,16 @@ def draw_budget(bar: BudgetBar, was: View | None, now: View) -> None:
 
 def size_after(bench: Bench) -> Size:
     """The size of what a compaction leaves; an estimate while its summaries are, whatever its figures stand on."""
-    after, is_run = bench.context.outcome_size(bench.outcome), bench.result is not None or bench.is_tried
+    after, is_run = bench.context.outcome_size(bench.outcome), bench.result is not None or bench.has_offline_run
     return after if is_run or not bench.plan.requests else replace(after, basis=Basis.ESTIMATE)
 
 
 def _about_budget(bench: Bench, gaps: Sequence[Gap]) -> Iterator[str]:
-    yield f"Context window: {bench.opened.limit or 'unknown, 9 sets it'}"
+    yield f"Context window: {bench.original.limit or 'unknown, 9 sets it'}"
     if parts := usage_words(bench.context.total, bench.layout.last_usage):
         yield f"Now: {bench.context.total} tokens, {parts} the newest call."
     if bench.result is None:
-        made = "by the extractive summarizer" if bench.is_tried else "with the summary's size estimated"
+        made = "by the extractive summarizer" if bench.has_offline_run else "with the summary's size estimated"
         yield f"After: a preview, {made}; r runs it."
     yield from map(str, gaps[:NAMED])
     if len(gaps) > NAMED:

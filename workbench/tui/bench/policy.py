@@ -69,7 +69,7 @@ async def set_window(host: Host) -> None:
     from workbench.tui.screens.ask import Answer, ask_window
 
     def given(answer: Answer[int | None]) -> None:
-        want(host, partial(steps.with_window, given=answer.value), said=f"window: {answer.note}")
+        want(host, partial(steps.with_window, tokens=answer.value), said=f"window: {answer.note}")
 
     await host.ask(ask_window(host.store.bench), given)
 

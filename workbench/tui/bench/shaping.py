@@ -132,7 +132,7 @@ def said(before: Bench, after: Bench, span: Span, done: str) -> str:
 
 def _cost(bench: Bench, indexes: Collection[int]) -> int:
     """What these messages cost the strategy's input: nothing when dropped, what is left of them when shortened."""
-    given, whole = bench.plan.given.layout, bench.layout
+    given, whole = bench.plan.edited.layout, bench.layout
     total = 0
     for index in indexes:
         at = given.shape.index_of.get(whole.messages[index].id)

@@ -194,7 +194,7 @@ def other_fates(was: View | None, now: View) -> bool:
     if was is None or was.shown is not now.shown:
         return True
     shown = now.shown
-    return was.tried is not now.tried and shown.is_tried and shown.outcome.fates != shown.plan.outcome.fates
+    return was.tried is not now.tried and shown.has_offline_run and shown.outcome.fates != shown.plan.outcome.fates
 
 
 Listener = Callable[[View | None, View], None]

@@ -260,7 +260,7 @@ async def _played(host: Host) -> None:
         beside = [load_preset(DEFAULT)] if bench.preset != DEFAULT else []
         name = bench.session.path.name if bench.session.path else bench.session.id
         return story(
-            course, [own_preset(bench), *beside], there.opened.limit, note=offline(name), watched=bench.watched
+            course, [own_preset(bench), *beside], there.original.limit, note=offline(name), watched=bench.watched
         )
 
     store.put(replace(store.view, running="preparing the demo"))

@@ -61,7 +61,7 @@ def no_pin(view: View) -> str:
 
 
 def no_number(view: View) -> str:
-    return _no_way(view) or ("" if view.ways and view.ways.number else "No setting that was tried keeps it.")
+    return _no_way(view) or ("" if view.ways and view.ways.setting else "No setting that was tried keeps it.")
 
 
 def _no_way(view: View) -> str:
@@ -77,7 +77,7 @@ def keep_by_pin(host: Host) -> None:
 
 def keep_by_number(host: Host) -> None:
     if ways := host.store.view.ways:
-        _take(host, ways.number)
+        _take(host, ways.setting)
 
 
 def _take(host: Host, mend: RuleFix | None) -> None:

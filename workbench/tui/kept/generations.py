@@ -113,7 +113,7 @@ compactions there are."""
         self.draw()
 
     def say(self, words: str) -> None:
-        policy = self.bench.chosen.name
+        policy = self.bench.as_preset.name
         line = f"{self.count} {plural(self.count, 'compaction')} by {policy} · {words} · extractive summaries"
         self.query_one(".said", Static).update(Text(plain(line)))
 

@@ -275,7 +275,7 @@ writes the questions to a file next to the session, where you can change them; E
 
 def _exam(bench: Bench, asked: Questions) -> tuple[Exam, int]:
     """The bench's outcome, or a run with extractive summaries, beside the agent's own; and which arm is ours."""
-    outcomes: list[tuple[str, Outcome]] = [(bench.chosen.name, (bench.result or bench.offline).outcome)]
+    outcomes: list[tuple[str, Outcome]] = [(bench.as_preset.name, (bench.result or bench.offline).outcome)]
     with suppress(BadInput):  # the file records none here, or one that nobody can read
         outcomes.insert(0, (RECORDED, recorded_compaction(bench)))
     return exam_of(bench, asked.probes, outcomes), len(outcomes)

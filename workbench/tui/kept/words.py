@@ -30,7 +30,7 @@ def is_recorded(bench: Bench) -> bool:
 def whose(bench: Bench, is_recorded: bool) -> str:
     if is_recorded:
         return f"the agent's own compaction after epoch {bench.epoch}, as recorded"
-    policy = bench.chosen.name
+    policy = bench.as_preset.name
     return f"{policy}, {'the run on the bench' if bench.result else 'run offline with extractive summaries'}"
 
 

@@ -54,7 +54,7 @@ def theirs_parts(view: View) -> Parts:
     if unread(their_outcome):
         words = "The session records a compaction here, with an encrypted summary: "
         return [Part(words + _how(recorded), "title"), Part("Its content is unknown.")]
-    they_lost = bench.held(their_outcome).lost
+    they_lost = bench.retention(their_outcome).lost
     parts = [Part("The recorded summary (theirs) next to ours, for the same messages", "title")]
     parts += [Part(_how(recorded), "dim"), Part("")]
     if not our:
@@ -63,7 +63,7 @@ def theirs_parts(view: View) -> Parts:
         return [*parts, *_table([("theirs", *theirs, they_lost)]), *found, *_whole("Theirs", theirs[0])]
     text = "\n\n".join(summary_inside(message.text) for message in our)
     ours = (text, count(text), ground.check(text))
-    we_lost = bench.held(run.outcome).lost
+    we_lost = bench.retention(run.outcome).lost
     who = "the last run" if bench.result else "an offline run by the extractive summarizer"
     framed = figure(sum(len(message.text) for message in our))
     parts += [Part(f"Ours: {who}; the summary message has {framed} characters", "dim"), Part("")]

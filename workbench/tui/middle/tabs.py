@@ -49,7 +49,7 @@ def prompt_parts(view: View) -> Parts:
 
 def _waits(bench: Bench) -> bool:
     """True where placeholders are shown for summaries."""
-    return bench.result is None and not bench.is_tried and bool(bench.plan.requests)
+    return bench.result is None and not bench.has_offline_run and bool(bench.plan.requests)
 
 
 def sent_texts(bench: Bench) -> list[str]:
@@ -122,7 +122,7 @@ def _stands(spans: tuple[Span, ...]) -> str:
 
 def preview_note(bench: Bench) -> Part:
     """A line that says whether what follows is a preview or a result."""
-    if bench.result is None and bench.is_tried:
+    if bench.result is None and bench.has_offline_run:
         return Part("Preview of an offline run, without a model. r runs it, R uses a model.", "warning")
     if bench.result is None:
         return Part("Preview: the summary is a placeholder of the expected size. r runs the compaction.", "warning")
@@ -231,7 +231,7 @@ def check_line(check: Check) -> str:
 
 def _split_in(bench: Bench) -> int:
     """Where the outcome's split lies in what the strategy was given, which edits by hand may have made shorter."""
-    given, split = bench.plan.given.layout, bench.outcome.split
+    given, split = bench.plan.edited.layout, bench.outcome.split
     if given is bench.layout or split >= len(bench.messages):
         return split if given is bench.layout else len(given.messages)
     id = nearest(bench.layout.shape, given.shape, bench.messages[split].id)
@@ -243,7 +243,7 @@ def abridged_parts(view: View) -> Parts:
     bench = view.bench
     if bench.strategy.view.abridged is None:
         return []
-    abridged = bench.strategy.view.abridged(bench.plan.given, bench.policy, _split_in(bench))
+    abridged = bench.strategy.view.abridged(bench.plan.edited, bench.policy, _split_in(bench))
     entries = abridged.entries
     size = sum(len(text) for _, text in entries)
     if not entries:

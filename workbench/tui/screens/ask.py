@@ -169,7 +169,7 @@ def ask_window(bench: Bench) -> AskScreen[int | None]:
     own = window_of(bench.session, bench.epoch)
     known = f"Without a number: {own}." if own else "Neither session nor table tell: no share of it is reached."
     about = f"How many tokens {bench.session.model or 'the model'} takes. {known}"
-    return AskScreen("Window", about, str(bench.given_window or ""), lambda typed: read_window(typed, own))
+    return AskScreen("Window", about, str(bench.user_window or ""), lambda typed: read_window(typed, own))
 
 
 def read_preset_name(typed: str) -> Answer[str]:

@@ -434,7 +434,7 @@ what was there."""
             if self.is_attached:
                 self._draw()
         for variant, one in zip(variants, done, strict=True):
-            self.rows[variant.label] = RankRow(variant.label, one.found, variant=variant, run=one)
+            self.rows[variant.label] = RankRow(variant.label, one.assessment, variant=variant, run=one)
         self.compare()
 
     # --- one of them, or two ----------------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ never changed."""
 
     def _about(self) -> str:
         what = "result of the run" if self.bench.result else "preview: r runs the compaction first"
-        left = self.bench.left_behind
+        left = self.bench.export_gap
         told = f"\n! {left}." if left else ""
         return f"The {what}. The session that is open is never changed.{told}"
 

@@ -29,7 +29,7 @@ Add = Callable[[Sequence[Variant]], object]
 
 def of_a_number(app: App[Any], bench: Bench, add: Add) -> None:
     def read(typed: str) -> Answer[tuple[Variant, ...]]:
-        found = setting_variants(bench.chosen, typed.split())
+        found = setting_variants(bench.as_preset, typed.split())
         return Answer(found, several(len(found), "variant"))
 
     def taken(answer: Answer[tuple[Variant, ...]] | None) -> None:
@@ -47,7 +47,7 @@ def of_a_prompt(app: App[Any], bench: Bench, add: Add) -> None:
     def chosen(one: Edited | None) -> None:
         if one is not None:
             policy = one.policy
-            preset, label = replace(bench.chosen, policy=policy), f"{_prompt_id(bench, policy)} · "
+            preset, label = replace(bench.as_preset, policy=policy), f"{_prompt_id(bench, policy)} · "
             if (name := _usual(bench)) == OFFLINE:
                 _by_whom(app, bench, preset, label, add)
             else:
@@ -57,7 +57,7 @@ def of_a_prompt(app: App[Any], bench: Bench, add: Add) -> None:
 
 
 def of_a_model(app: App[Any], bench: Bench, add: Add) -> None:
-    _by_whom(app, bench, bench.chosen, "", add)
+    _by_whom(app, bench, bench.as_preset, "", add)
 
 
 def _by_whom(app: App[Any], bench: Bench, preset: Preset, label: str, add: Add) -> None:

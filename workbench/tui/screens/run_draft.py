@@ -182,9 +182,9 @@ class Drafting(Facts):
             return "accepted"
         if key in self.rewritten:
             return "written again"
-        first = same_section(sections_of(draft.first, draft.request.sections), section.title)
+        first = same_section(sections_of(draft.original, draft.request.sections), section.title)
         words = draft.text[section.body : section.end]
-        same = first is not None and draft.first[first.body : first.end].strip() == words.strip()
+        same = first is not None and draft.original[first.body : first.end].strip() == words.strip()
         return "as written" if same else "edited"
 
     def put_sections(self) -> None:
@@ -245,12 +245,12 @@ class Drafting(Facts):
         if draft is None or self.at is None:
             return
         section = self.sections[self.section]
-        first = same_section(sections_of(draft.first, draft.request.sections), section.title)
+        first = same_section(sections_of(draft.original, draft.request.sections), section.title)
         if first is None:
             self.say("the answer had no such section; ctrl+z undoes edits")
             return
         self._forget(section)
-        self.query_one(DraftEditor).change(with_words(draft.text, section, draft.first[first.body : first.end]))
+        self.query_one(DraftEditor).change(with_words(draft.text, section, draft.original[first.body : first.end]))
         self.say("this section is again as it was written")
 
     def _forget(self, section: Section) -> None:

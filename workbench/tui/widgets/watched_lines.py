@@ -145,7 +145,7 @@ def offer_cells(watching: Watching) -> Cells:
     if ways is None:
         return []
     cells: Cells = []
-    for key, mend in (("i", ways.pin), ("b", ways.number)):
+    for key, mend in (("i", ways.pin), ("b", ways.setting)):
         if mend is not None:
             cells += [("  ", "")] if cells else []
             cells += [(key, "key"), (f" {'pin' if mend is ways.pin else mend.words} {mend.change}", "")]
