@@ -1,10 +1,9 @@
 """OpenHands conversations: a list of events in one file, a conversation's folder, or an evaluation's output.
 
-The events are append-only: a condensation is one more event, which names those that are forgotten and gives a summary
-that stands at an offset in what is left. V0 sends the newest summary alone, V1 each that is not forgotten itself. Since
-V1's events name their parents the conversation is a tree, of which the branch is sent that `base_state.json` names the
-head of. Events that say nothing to the model are kept in the file and are no messages. A folder is read as the list of
-its events, in the order of their file names.
+Events are append-only: a condensation is an event that names forgotten events, and gives a summary with its offset in
+the remaining ones. V0 sends only the newest summary, V1 each that is not forgotten itself. V1 events that name their
+parents form a tree; the branch whose head `base_state.json` names is sent. Events without content for the model are
+kept in the file but are no messages. A folder is read as the list of its events, ordered by file name.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from workbench.formats.openhands.signature import ID, KEYS, recognise, recognise
 
 
 def _codec() -> Codec:
-    from workbench.formats.openhands import carried, folder, glance, read, rules, write
+    from workbench.formats.openhands import folder, glance, note, read, rules, write
 
     return Codec(
         read.read,
@@ -27,16 +26,16 @@ def _codec() -> Codec:
         folder=folder.folder,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
-        note=carried.NOTE,
+        note=note.NOTE,
         glance=glance.glance,
     )
 
 
 def _places(machine: Machine) -> Iterator[Place]:
-    kept = machine.first("OPENHANDS_PERSISTENCE_DIR", otherwise=machine.home / ".openhands")
-    conversations = machine.first("OPENHANDS_CONVERSATIONS_DIR", otherwise=kept / "conversations")
+    home = machine.first("OPENHANDS_PERSISTENCE_DIR", otherwise=machine.home / ".openhands")
+    conversations = machine.first("OPENHANDS_CONVERSATIONS_DIR", otherwise=home / "conversations")
     yield Place("OpenHands", ID, conversations, ("*/base_state.json",))
-    store = machine.first("FILE_STORE_PATH", otherwise=kept)
+    store = machine.first("FILE_STORE_PATH", otherwise=home)
     for folder in dict.fromkeys((store, machine.home / ".openhands-state")):
         yield Place("OpenHands", ID, folder / "sessions", ("*/events/0.json",))
 

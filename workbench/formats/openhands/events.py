@@ -1,7 +1,7 @@
-"""OpenHands' events of both generations, as what they say to the model.
+"""Content for the model of OpenHands' events of both generations.
 
-V0 events have `action` or `observation`, numbers for ids, and name the call in `tool_call_metadata`, where the whole
-answer of the model is repeated. V1 events have `kind` and UUIDs.
+V0 events have `action` or `observation`, numbers as ids, and name the call in `tool_call_metadata`, which repeats the
+complete model response. V1 events have `kind` and UUIDs.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from workbench.session.images import media_of_url
 Event = dict[str, Any]
 
 CALL = "workbench_call"
-"""The key under which this program notes the id of a V0 call that had none but its event's."""
+"""Key under which this program stores the id of a V0 call that had only its event's id."""
 
 FAILED = "workbench_failed"
-"""The key under which this program notes that a V0 result is an error, which V0 would add words of its own to."""
+"""Key under which this program marks a V0 result as an error; V0's own error events add text."""
 
 SENDER = "workbench/"
-"""What a V1 message's `sender`, or an action's `llm_response_id`, begins with where this program notes a kind there: V1
-refuses unknown keys."""
+"""Prefix of a V1 message's `sender`, or of an action's `llm_response_id`, in which this program stores a message kind:
+V1 rejects unknown keys."""
 
 _NO_REASON = "User rejected the action"
-"""What V1 writes where the person gave no reason."""
+"""V1's text for a rejection without a reason."""
 
 _FAILED_V1 = "[An error occurred during execution.]\n"
-"""What V1 puts before the content of an observation that is an error."""
+"""V1's prefix of the content of a failed observation."""
 
 _HIDDEN_V0 = ("change_agent_state", "agent_state_changed", "null", "condensation", "condensation_request")
 _SENT_V1 = (
@@ -48,8 +48,9 @@ _LOOPED = ("ActionEvent", "ObservationEvent", "AgentErrorEvent", "UserRejectObse
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What an event says. Events of one `batch` are one answer; `call` is the id of the call made or answered."""
+class EventContent:
+    """Content of an event for the model. Events of one `batch` are one response; `call` is the id of the call made or
+    answered."""
 
     role: Role
     blocks: tuple[Block, ...]
@@ -62,7 +63,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """A condensation: the ids of forgotten events, and the summary at `offset` in what is left."""
+    """A condensation: the ids of forgotten events, and the summary at `offset` in the remaining ones."""
 
     forgotten: frozenset[str]
     summary: str
@@ -70,24 +71,24 @@ class Forgetting:
 
 
 def key_of(event: Event) -> str:
-    """The id of an event of either generation as text."""
+    """Return the id of an event of either generation as text."""
     return as_text(event.get("id"))
 
 
 def is_counted(event: Event) -> bool:
-    """Whether an event has a place in the view that condensations count in."""
+    """Return True if an event counts in the view to which condensation offsets refer."""
     if is_v1(event):
         return event["kind"] in _SENT_V1
     return as_text(event.get("action", event.get("observation"))) not in _HIDDEN_V0
 
 
 def begins_loop(event: Event) -> bool:
-    """Whether an event of V1 begins a tool loop: an action with thinking, and the actions and results that follow it
-    without anything between. The SDK sends one whole or not at all."""
+    """Return True if a V1 event begins a tool loop: an action with thinking, and the actions and results directly after
+    it. The SDK sends a loop completely or not at all."""
     return event.get("kind") == "ActionEvent" and bool(event.get("thinking_blocks"))
 
 
-def goes_on_loop(event: Event) -> bool:
+def continues_loop(event: Event) -> bool:
     return event.get("kind") in _LOOPED
 
 
@@ -105,57 +106,65 @@ def forgetting_of(event: Event) -> Forgetting | None:
     return Forgetting(frozenset(forgotten), text_of(summary), offset if type(offset) is int else None)
 
 
-def said_by(event: Event, calls: dict[str, str]) -> Said | None:
-    """What an event says to the model; None for one that says nothing. `calls` has the call made by each V0 action."""
-    return _said_v1(event) if is_v1(event) else _said_v0(event, calls)
+def content_of(event: Event, calls: dict[str, str]) -> EventContent | None:
+    """Return the content of an event for the model; None without any. `calls` holds the call made by each V0 action."""
+    return _content_v1(event) if is_v1(event) else _content_v0(event, calls)
 
 
 # -- V1
 
 
-def _said_v1(event: Event) -> Said | None:
+def _content_v1(event: Event) -> EventContent | None:
     kind = event["kind"]
     if kind == "SystemPromptEvent":
         parts = (event.get("system_prompt"), event.get("dynamic_context"))
-        return Said("system", tuple(block for part in parts if part for block in _texts([part])))
+        return EventContent("system", tuple(block for part in parts if part for block in _texts([part])))
     if kind == "MessageEvent":
         return _message_v1(event)
     call = as_text(event.get("tool_call_id") or "")
     if kind == "ActionEvent":
         thought = (*_thinking(event), *_texts(event.get("thought")))
-        made = dict_of(event.get("tool_call"))
+        tool_call = dict_of(event.get("tool_call"))
         use = ToolUse(
-            call, as_text(made.get("name") or event.get("tool_name") or ""), arguments_of(made.get("arguments"))
+            call,
+            as_text(tool_call.get("name") or event.get("tool_name") or ""),
+            arguments_of(tool_call.get("arguments")),
         )
         batch = as_text(event.get("llm_response_id") or "")
-        return Said("assistant", (*thought, use), _noted_v1(batch) or "normal", batch, call)
+        return EventContent("assistant", (*thought, use), _noted_v1(batch) or "normal", batch, call)
     if kind == "ObservationEvent":
         observation = dict_of(event.get("observation"))
         failed = observation.get("is_error") is True
-        seen = (*_texts(_FAILED_V1 if failed else ""), *_observed(observation), *_texts(event.get("extended_content")))
-        result = ToolResult(call, seen, failed)
+        content = (
+            *_texts(_FAILED_V1 if failed else ""),
+            *_observed(observation),
+            *_texts(event.get("extended_content")),
+        )
+        result = ToolResult(call, content, failed)
     elif kind == "AgentErrorEvent":
         result = ToolResult(call, _texts(event.get("error")), True)
     elif kind == "UserRejectObservation":
         reason = as_text(event.get("rejection_reason") or "")
-        theirs = event.get("rejection_source", "user") == "user" and reason != _NO_REASON
-        result = ToolResult(call, (Text(f"Action rejected: {reason}"),), said=reason if theirs else "")
+        is_users = event.get("rejection_source", "user") == "user" and reason != _NO_REASON
+        result = ToolResult(call, (Text(f"Action rejected: {reason}"),), said=reason if is_users else "")
     else:
         return None
-    return Said("tool", (result,), call=call)
+    return EventContent("tool", (result,), call=call)
 
 
-def _message_v1(event: Event) -> Said:
+def _message_v1(event: Event) -> EventContent:
     message = dict_of(event.get("llm_message"))
     added = (replace(block, injected=True) for block in _texts(event.get("extended_content")) if type(block) is Text)
     blocks = (*_thinking(message), *_texts(message.get("content")), *added)
     role: Role = "assistant" if message.get("role") == "assistant" else "user"
     kind: Kind = "normal" if role == "assistant" or event.get("source") == "user" else "meta"
-    return Said(role, blocks, _noted_v1(event.get("sender")) or kind, as_text(event.get("llm_response_id") or ""))
+    return EventContent(
+        role, blocks, _noted_v1(event.get("sender")) or kind, as_text(event.get("llm_response_id") or "")
+    )
 
 
 def _noted_v1(where: Any) -> Kind | None:
-    """The kind that this program noted in a name that V1 leaves to its writer."""
+    """Return the kind that this program stored in a free-text name of V1."""
     if not isinstance(where, str) or not where.startswith(SENDER):
         return None
     return marked({MARK: where.removeprefix(SENDER).partition("/")[0]})
@@ -164,8 +173,8 @@ def _noted_v1(where: Any) -> Kind | None:
 def _thinking(holder: Event) -> tuple[Block, ...]:
     blocks = from_anthropic(holder.get("thinking_blocks") or None)
     thought = tuple(block for block in blocks if isinstance(block, Thinking))
-    said = holder.get("reasoning_content")
-    return thought or ((Thinking(said),) if isinstance(said, str) and said else ())
+    reasoning = holder.get("reasoning_content")
+    return thought or ((Thinking(reasoning),) if isinstance(reasoning, str) and reasoning else ())
 
 
 def _texts(parts: Any) -> tuple[Text | Media, ...]:
@@ -183,7 +192,7 @@ def _image(url: Any) -> Media:
 
 
 def _observed(observation: Event) -> tuple[Text | Media, ...]:
-    """An observation's content; a terminal's with what is said around it of the directory and the exit code."""
+    """Return an observation's content; a terminal's includes its directory and exit code."""
     content = _texts(observation.get("content") or observation.get("output"))
     about = observation.get("metadata")
     if not isinstance(about, dict) or any(isinstance(part, Media) for part in content):
@@ -194,7 +203,7 @@ def _observed(observation: Event) -> tuple[Text | Media, ...]:
 
 
 def _with_metadata(text: str, about: Event) -> str:
-    """A terminal's output as both versions send it."""
+    """Return a terminal's output in the form that both versions send."""
     text = f"{as_text(about.get('prefix') or '')}{text}{as_text(about.get('suffix') or '')}"
     for key, what in (("working_dir", "Current working directory"), ("py_interpreter_path", "Python interpreter")):
         text += f"\n[{what}: {as_text(about[key])}]" if about.get(key) else ""
@@ -205,7 +214,7 @@ def _with_metadata(text: str, about: Event) -> str:
 # -- V0
 
 
-def _said_v0(event: Event, calls: dict[str, str]) -> Said | None:
+def _content_v0(event: Event, calls: dict[str, str]) -> EventContent | None:
     action, observation = event.get("action"), event.get("observation")
     noted = marked(event)
     if observation is not None:
@@ -214,12 +223,12 @@ def _said_v0(event: Event, calls: dict[str, str]) -> Said | None:
         return None
     args = dict_of(event.get("args"))
     if action == "system":
-        return Said("system", _texts(args.get("content")), noted or "normal")
+        return EventContent("system", _texts(args.get("content")), noted or "normal")
     if action == "message":
         urls = args.get("image_urls")
         blocks = (*_texts(args.get("content")), *map(_image, list_of(urls)))
         role: Role = "assistant" if event.get("source") == "agent" else "user"
-        return Said(role, blocks, noted or "normal")
+        return EventContent(role, blocks, noted or "normal")
     meta = dict_of(event.get("tool_call_metadata"))
     response = dict_of(meta.get("model_response"))
     model = response["model"] if isinstance(response.get("model"), str) and response["model"] else None
@@ -227,41 +236,43 @@ def _said_v0(event: Event, calls: dict[str, str]) -> Said | None:
     answer = dict_of(dict_of(choices[0]).get("message")) if isinstance(choices, list) and choices else {}
     thought = _texts(answer.get("content") or args.get("thought"))
     if action == "finish":
-        said = _texts(args.get("final_thought")) or thought or _texts(event.get("message"))
-        return Said("assistant", said, noted or "normal", usage=_usage(response.get("usage")), model=model)
-    # Before calls had ids they were known by their event's, which an export may change.
+        text = _texts(args.get("final_thought")) or thought or _texts(event.get("message"))
+        return EventContent("assistant", text, noted or "normal", usage=_usage(response.get("usage")), model=model)
+    # Calls without ids were identified by their event's id, which an export may change.
     id = as_text(meta.get("tool_call_id") or event.get(CALL) or f"event-{key_of(event)}")
     calls[key_of(event)] = id
     use = _recorded_call(answer, id) or ToolUse(
         id, as_text(meta.get("function_name") or action), {k: v for k, v in args.items() if k != "thought"}
     )
     batch = as_text(response.get("id") or "")
-    return Said("assistant", (*thought, use), noted or "normal", batch, id, _usage(response.get("usage")), model)
+    return EventContent(
+        "assistant", (*thought, use), noted or "normal", batch, id, _usage(response.get("usage")), model
+    )
 
 
 def _recorded_call(answer: Event, id: str) -> ToolUse | None:
-    made = answer.get("tool_calls")
-    for call in list_of(made):
+    calls = answer.get("tool_calls")
+    for call in list_of(calls):
         function = dict_of(dict_of(call).get("function"))
         if dict_of(call).get("id") == id and isinstance(function.get("name"), str):
             return ToolUse(id, function["name"], arguments_of(function.get("arguments")))
     return None
 
 
-def _observation_v0(event: Event, calls: dict[str, str], noted: Kind | None) -> Said | None:
+def _observation_v0(event: Event, calls: dict[str, str], noted: Kind | None) -> EventContent | None:
     if event["observation"] == "recall":
         return None
     content = _observed_v0(event)
     meta = dict_of(event.get("tool_call_metadata"))
     call = as_text(meta.get("tool_call_id") or calls.get(as_text(event.get("cause")), ""))
     if not call:
-        return Said("user", content, noted or "meta")
+        return EventContent("user", content, noted or "meta")
     failed = event["observation"] == "error" or event.get(FAILED) is True
-    return Said("tool", (ToolResult(call, content, failed),), noted or "normal", call=call)
+    return EventContent("tool", (ToolResult(call, content, failed),), noted or "normal", call=call)
 
 
 def _observed_v0(event: Event) -> tuple[Text | Media, ...]:
-    """What an observation says with what V0 puts around it before it is sent."""
+    """Return an observation's content, with the text that V0 adds before sending it."""
     content, extras = as_text(event.get("content") or ""), dict_of(event.get("extras"))
     about, code = extras.get("metadata"), extras.get("exit_code")
     match event["observation"]:

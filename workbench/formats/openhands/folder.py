@@ -1,8 +1,8 @@
-"""A V1 conversation as the folder in which OpenHands' SDK keeps it: a file for each event, and base_state.json, which
-names the event that the conversation goes on from.
+"""Folder of a V1 conversation as OpenHands' SDK stores it: one file per event, and base_state.json, which names the
+event from which the conversation continues.
 
-It gets an id of its own, which is the folder's name: the SDK looks for a conversation by it. What calls were billed is
-taken out of the state, for they were billed for another context.
+The folder's name is its new id, by which the SDK finds it. Usage is removed from the state, because it counted another
+context.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from workbench.formats.openhands.tree import is_leaf
 from workbench.session import Session
 
 _ID = re.compile(r"[0-9a-fA-F-]{8,100}")
-"""The ids that the SDK takes in the name of an event's file."""
+"""Ids that the SDK accepts in the name of an event's file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
-    """The indexes of the events that stand on other branches than the one that is gone on with, whether the events are
-    V1's, and what base_state.json says, nothing where there is none."""
+class OpenHandsFacts:
+    """Format-specific facts: indexes of the events on abandoned branches, True for V1 events, and the contents of
+    base_state.json, {} without one."""
 
     others: frozenset[int] = frozenset()
     v1: bool = True
@@ -36,11 +36,12 @@ class Own:
 
 
 def folder(session: Session, data: bytes) -> Folder | None:
-    """The list of events as a folder; None without a state, which holds agent and workspace, and for events of V0."""
+    """Return the list of events as a folder; None without a state, which holds agent and workspace, and for V0
+    events."""
     own = session.facts.own
     raws = elements(data, None)
     events = [dict_of(loads(raw)) for raw in raws]
-    if not isinstance(own, Own) or not own.state:
+    if not isinstance(own, OpenHandsFacts) or not own.state:
         return None
     if not all(is_v1(event) and _ID.fullmatch(str(event.get("id"))) for event in events):
         return None
@@ -49,13 +50,13 @@ def folder(session: Session, data: bytes) -> Folder | None:
     if "leaf_event_id" in state or any(event.get("parent_id") for event in events):
         state["leaf_event_id"] = next((event["id"] for event in reversed(events) if not is_leaf(event)), None)
     if "stats" in state:
-        state["stats"] = _unbilled(dict_of(state["stats"]))
+        state["stats"] = _without_usage(dict_of(state["stats"]))
     named = {
         f"events/event-{n:05d}-{event['id']}.json": raw for n, (event, raw) in enumerate(zip(events, raws, strict=True))
     }
     return Folder(id.hex, {"base_state.json": render(state), **named})
 
 
-def _unbilled(stats: Mapping[str, Any]) -> dict[str, Any]:
+def _without_usage(stats: Mapping[str, Any]) -> dict[str, Any]:
     metrics = dict_of(stats.get("usage_to_metrics"))
     return {**stats, "usage_to_metrics": {of: {**dict_of(one), "token_usages": []} for of, one in metrics.items()}}

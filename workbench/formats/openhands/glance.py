@@ -1,4 +1,4 @@
-"""A folder of events at a glance: by the first and the last few of them."""
+"""Glance at a folder of events, by its first and last few."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from workbench.formats.openhands.signature import ID
 from workbench.formats.openhands.stores import state_of
 
 _EVENTS = 20
-"""Events that are read at each end."""
+"""Events read at each end."""
 
 
 def glance(path: Path) -> SessionGlance | None:
-    """The conversation in a folder; None for a file. Raises BadInput for one without events; OSError."""
+    """Return the conversation in a folder; None for a file. Raises BadInput for one without events; OSError."""
     if not path.is_dir():
         return None
     with os.scandir(path / "events") as entries:

@@ -1,4 +1,4 @@
-"""Reading: OpenHands conversation."""
+"""Read OpenHands conversations."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from workbench.formats.look import Look
 from workbench.formats.openhands import stores
 from workbench.formats.openhands.events import (
     Event,
-    Said,
+    EventContent,
     begins_loop,
+    content_of,
+    continues_loop,
     forgetting_of,
-    goes_on_loop,
     is_counted,
     key_of,
-    said_by,
 )
-from workbench.formats.openhands.folder import Own
+from workbench.formats.openhands.folder import OpenHandsFacts
 from workbench.formats.openhands.signature import ID, is_lines, is_output, is_v1
-from workbench.formats.openhands.tree import is_leaf, others_in
+from workbench.formats.openhands.tree import is_leaf, abandoned_events
 from workbench.session import (
     Compaction,
     LoadWarning,
@@ -48,11 +48,10 @@ from workbench.session import (
 
 
 class Reader(Transcript):
-    """`view` has the events that have a place in what is sent, in its order, a condensation for its summary; `of` the
-    message that an event belongs to, `batches` the one that an answer of the model began, `joined` what follows;
-    `asks` and `answers` the call that an event makes or answers. `others` are the events that stand on other branches,
-    `parents` the ids that events of a tree follow, `billed` the usage of answers by their ids. `loops` are the tool
-    loops of V1, of which `loop` is the one that goes on."""
+    """Reader of the events in order. `view` lists the events that are sent, in their order, a condensation for its
+    summary. `of`: message of an event; `batches`: first message of a response; `joined`: its further events. `asks`,
+    `answers`: call that an event makes or answers. `others`: events on abandoned branches; `parents`: ids that events
+    of a tree follow; `billed`: usage of responses by id. `loops`: tool loops of V1; `loop`: the unfinished one."""
 
     empty = "a conversation of OpenHands without messages; open another one"
 
@@ -63,19 +62,19 @@ class Reader(Transcript):
         if not isinstance(events, list):
             raise BadInput(f"{path}: is not a list of events; open a trajectory of OpenHands.")
         self.events: list[Any] = events
-        self.others = others_in(events, state, self.warnings)
+        self.others = abandoned_events(events, state, self.warnings)
         self.parents = frozenset(as_text(dict_of(event).get("parent_id") or "") for event in events) - {""}
         self.billed = _billed(state)
         self.view: list[int] = []
-        self.of: dict[int, int] = {}
+        self.message_of: dict[int, int] = {}
         self.batches: dict[tuple[bool, str], int] = {}
-        self.asks: dict[int, str] = {}
-        self.answers: dict[int, str] = {}
+        self.call_of: dict[int, str] = {}
+        self.result_of: dict[int, str] = {}
         self.calls: dict[str, str] = {}
-        self.joined: dict[int, list[tuple[Said, int]]] = {}
+        self.joined: dict[int, list[tuple[EventContent, int]]] = {}
         self.loops: list[set[int]] = []
         self.loop: set[int] | None = None
-        self.asked = ""
+        self.requested_by = ""
 
     def finish(self) -> None:
         for place, more in self.joined.items():
@@ -84,7 +83,7 @@ class Reader(Transcript):
         self.end_epoch()
         metrics = dict_of(dict_of(dict_of(self.state.get("stats")).get("usage_to_metrics")).get("agent"))
         usage = dict_of(metrics.get("accumulated_token_usage"))
-        self.window.read(usage.get("context_window") or None, None, self.warnings)  # 0 where the tool does not know it
+        self.window.read(usage.get("context_window") or None, None, self.warnings)  # 0 if unknown
         self.epochs = [replace(epoch, window=self.window.tokens) for epoch in self.epochs]
 
     def session(self) -> Session:
@@ -101,37 +100,37 @@ class Reader(Transcript):
             cwd=workspace if isinstance(workspace, str) else None,
             branch=self._branch(),
             tools=_tools([event for n, event in enumerate(self.events) if n not in others]),
-            facts=SessionFacts(api_errors=tuple(self.errors), own=Own(others, any(map(is_v1, self.events)))),
+            facts=SessionFacts(api_errors=tuple(self.errors), own=OpenHandsFacts(others, any(map(is_v1, self.events)))),
         )
 
     def members(self) -> list[int]:
-        """The messages of the view: one that several events make stands where its first event does."""
-        found = dict.fromkeys(self.of[event] for event in self._paired() if event in self.of)
+        """Return the messages of the view; one made of several events is at the place of its first."""
+        found = dict.fromkeys(self.message_of[event] for event in self._paired() if event in self.message_of)
         return [message for message in found if self.messages[message].blocks]
 
     def _paired(self) -> list[int]:
-        """The view without calls and results that lost each other, which V1 leaves out; what is being done at the end
-        stays. An answer of several calls is whole or gone, and so is a tool loop."""
+        """Return the view without calls and results that lost each other, which V1 omits; unfinished calls at the end
+        stay. A response with several calls is complete or omitted, and so is a tool loop."""
         view = self.view
         while True:
-            there, ends = set(view), {self.answers[n] for n in view if n in self.answers}
-            newest = next((n for n in reversed(view) if n not in self.answers), None)
-            running = self.of[newest] if newest in self.asks else None
+            there, ends = set(view), {self.result_of[n] for n in view if n in self.result_of}
+            newest = next((n for n in reversed(view) if n not in self.result_of), None)
+            running = self.message_of[newest] if newest in self.call_of else None
             broken = {
-                self.of[n]
-                for n, call in self.asks.items()
-                if n not in there or (call not in ends and self.of[n] != running)
+                self.message_of[n]
+                for n, call in self.call_of.items()
+                if n not in there or (call not in ends and self.message_of[n] != running)
             }
-            begun = {"", *(call for n, call in self.asks.items() if self.of[n] not in broken)}
+            begun = {"", *(call for n, call in self.call_of.items() if self.message_of[n] not in broken)}
             torn = {n for loop in self.loops if not loop <= there for n in loop}
-            left = [n for n in view if self.of.get(n) not in broken and self.answers.get(n, "") in begun]
+            left = [n for n in view if self.message_of.get(n) not in broken and self.result_of.get(n, "") in begun]
             left = [n for n in left if n not in torn]
             if len(left) == len(view):
                 return left
             view = left
 
     def _branch(self) -> Sequence[int]:
-        """All messages, or those that have an event on the branch that is gone on with."""
+        """Return all messages, or those with an event on the active branch."""
         others = self.others
         return self.branch_without({n for n, one in enumerate(self.messages) if others.issuperset(one.source)})
 
@@ -146,46 +145,48 @@ class Reader(Transcript):
             self.errors.append(api_error(id, event, seconds_of(event.get("timestamp"))))
             return
         if event.get("kind") == "CondensationRequest" or event.get("action") == "condensation_request":
-            self.asked = as_text(event.get("reason") or "request")
+            self.requested_by = as_text(event.get("reason") or "request")
             return
         if forgetting_of(event) is not None:
             self._condense(index, event)
             return
         if sent and is_counted(event):
             self.view.append(index)
-        said = said_by(event, self.calls)
-        if said is None:
+        content = content_of(event, self.calls)
+        if content is None:
             return
-        if sent and is_v1(event) and said.call:
-            (self.asks if said.role == "assistant" else self.answers)[index] = said.call
-        batch = (sent, said.batch)
-        earlier = self.batches.get(batch) if said.batch else None
-        if earlier is not None and said.role == "assistant":
-            self.of[index] = earlier
-            self.joined.setdefault(earlier, []).append((said, index))
+        if sent and is_v1(event) and content.call:
+            (self.call_of if content.role == "assistant" else self.result_of)[index] = content.call
+        batch = (sent, content.batch)
+        earlier = self.batches.get(batch) if content.batch else None
+        if earlier is not None and content.role == "assistant":
+            self.message_of[index] = earlier
+            self.joined.setdefault(earlier, []).append((content, index))
             return
-        if said.batch:
+        if content.batch:
             self.batches[batch] = len(self.messages)
-            said = replace(said, usage=said.usage or self.billed.get(said.batch))
-        self._say(index, event, said)
+            content = replace(content, usage=content.usage or self.billed.get(content.batch))
+        self._add_message(index, event, content)
 
     def _follow_loop(self, index: int, event: Event) -> None:
-        """What hangs on the tree stands on no path, and so between nothing."""
+        """Track tool loops. State updates outside every path do not interrupt one."""
         if begins_loop(event):
             self.loop = set()
             self.loops.append(self.loop)
-        elif not goes_on_loop(event):
+        elif not continues_loop(event):
             hangs = is_leaf(event) and self.parents and key_of(event) not in self.parents
             self.loop = self.loop if hangs else None
             return
         if self.loop is not None:
             self.loop.add(index)
 
-    def _say(self, index: int, event: Event, said: Said) -> None:
+    def _add_message(self, index: int, event: Event, content: EventContent) -> None:
         id = self.unique_id(key_of(event) or f"e{index + 1}")
         time = seconds_of(event.get("timestamp"))
-        made = Message(id, said.role, said.blocks, said.kind, time, said.usage, said.model, source=(index,))
-        self.of[index] = self.add(made)
+        message = Message(
+            id, content.role, content.blocks, content.kind, time, content.usage, content.model, source=(index,)
+        )
+        self.message_of[index] = self.add(message)
 
     def _condense(self, index: int, event: Event) -> None:
         """Apply a condensation to the view, and begin an epoch."""
@@ -195,23 +196,23 @@ class Reader(Transcript):
         summary = None
         v1 = is_v1(event)
         view = [e for e in self.view if _key_in_view(self.events[e]) not in forgetting.forgotten]
-        # V1 puts a summary nowhere that names no place, and keeps an older one that is not forgotten; V0 has one alone.
+        # V1 omits a summary without an offset, and keeps an older one that is not forgotten; V0 has only one.
         if forgetting.summary and (forgetting.offset is not None or not v1):
             view = view if v1 else [e for e in view if forgetting_of(self.events[e]) is None]
             offset = len(view) if forgetting.offset is None else max(0, min(forgetting.offset, len(view)))
             view.insert(offset, index)
-            self._say(index, event, Said("user", (Text(forgetting.summary),), "summary"))
+            self._add_message(index, event, EventContent("user", (Text(forgetting.summary),), "summary"))
             summary = self.messages[-1].id
         if before:
             self.sent = before
             way: Way = "summary" if summary else "removal"
-            ended_by = Compaction(self.asked or "auto", None, summary, seconds_of(event.get("timestamp")), way)
+            ended_by = Compaction(self.requested_by or "auto", None, summary, seconds_of(event.get("timestamp")), way)
             self.end_epoch(ended_by)
-        self.view, self.asked = view, ""
+        self.view, self.requested_by = view, ""
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a list of events; of an evaluation's output the first run. Raises BadInput when there is none."""
+    """Read a list of events, or the first run of an evaluation's output. Raises BadInput if there is none."""
     look = Look.of(data)
     if is_lines(look):
         events, warnings = stores.listed(data)
@@ -226,12 +227,12 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The runs of an evaluation's output; none for a list of events, which is one conversation."""
+    """Return the runs of an evaluation's output; empty for a list of events, which is one conversation."""
     return stores.runs_in(data) if is_output(Look.of(data)) else ()
 
 
 def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-    """Read one run of an evaluation's output. Raises BadInput when there is no such run."""
+    """Read one run of an evaluation's output. Raises BadInput if there is no such run."""
     events, about = stores.run_of(path, data, part_id)
     session = _session(path, events, progress, {"id": stores.name_of(about)})
     facts = replace(session.facts, cost=session.facts.cost or stores.cost_of(about))
@@ -243,7 +244,7 @@ def read_folder(path: Path, progress: Progress) -> Session:
     events, state = stores.events_of(path), stores.state_of(path)
     session = _session(path, events, progress, {"id": path.name, **(state or {})})
     if state is not None:
-        own = replace(session.facts.own, state=state) if isinstance(session.facts.own, Own) else None
+        own = replace(session.facts.own, state=state) if isinstance(session.facts.own, OpenHandsFacts) else None
         return replace(session, facts=replace(session.facts, own=own))
     warning = LoadWarning("base_state.json cannot be read: model and working folder are unknown")
     return replace(session, warnings=(warning, *session.warnings))
@@ -263,36 +264,35 @@ def _session(path: Path, data: bytes, progress: Progress, state: Event) -> Sessi
 
 
 def _billed(state: Event) -> dict[str, Usage]:
-    """What base_state.json says was billed, by the ids of the model's answers; the costs stand in a list of their own,
-    in the same order."""
+    """Return usage from base_state.json by response id; costs are in a separate list in the same order."""
     billed: dict[str, Usage] = {}
     for metrics in map(dict_of, dict_of(dict_of(state.get("stats")).get("usage_to_metrics")).values()):
         usages, costs = list_of(metrics.get("token_usages")), list_of(metrics.get("costs"))
-        paid = [dict_of(cost).get("cost") for cost in costs] if len(costs) == len(usages) else [None] * len(usages)
-        for usage, cost in zip(map(dict_of, usages), paid, strict=True):
-            sent, read, written, said = (
+        dollars = [dict_of(cost).get("cost") for cost in costs] if len(costs) == len(usages) else [None] * len(usages)
+        for usage, cost in zip(map(dict_of, usages), dollars, strict=True):
+            prompt, read, written, output = (
                 count_of(usage.get(f"{key}_tokens")) for key in ("prompt", "cache_read", "cache_write", "completion")
             )
             id = word_of(usage.get("response_id"))
-            if id and sent:
-                billed[id] = Usage(max(sent - read - written, 0), said, read, written, cost=dollars_of(cost))
+            if id and prompt:
+                billed[id] = Usage(max(prompt - read - written, 0), output, read, written, cost=dollars_of(cost))
     return billed
 
 
-def _joined(message: Message, more: list[tuple[Said, int]]) -> Message:
-    """An answer with its further calls: V0 repeats the text of the answer with each."""
-    calls = (block for said, _ in more for block in said.blocks if not isinstance(block, Text))
+def _joined(message: Message, more: list[tuple[EventContent, int]]) -> Message:
+    """Return a response with its further calls: V0 repeats the text of the response with each."""
+    calls = (block for content, _ in more for block in content.blocks if not isinstance(block, Text))
     source = (*message.source, *(index for _, index in more))
     return replace(message, blocks=(*message.blocks, *calls), source=source)
 
 
 def _key_in_view(event: Event) -> str:
-    """By what a condensation forgets an event; by a name of its own the summary that an earlier one of V1 gave."""
+    """Return the id by which a condensation forgets an event; the summary of an earlier V1 condensation has its own."""
     return f"{key_of(event)}-summary" if is_v1(event) and forgetting_of(event) is not None else key_of(event)
 
 
 def _tools(events: list[Any]) -> tuple[Tool, ...]:
-    """The tool definitions that the newest system prompt was sent with."""
+    """Return the tool definitions sent with the newest system prompt."""
     for event in reversed(events):
         defined = dict_of(event).get("tools") or dict_of(dict_of(event).get("args")).get("tools")
         if isinstance(defined, list):

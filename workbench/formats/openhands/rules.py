@@ -1,4 +1,5 @@
-"""What OpenHands demands of a list of events, judged on the JSON alone: https://github.com/All-Hands-AI/OpenHands."""
+"""Loader rules of OpenHands for a list of events, checked on the JSON alone:
+https://github.com/All-Hands-AI/OpenHands."""
 
 from __future__ import annotations
 
@@ -13,14 +14,14 @@ _FIELDS_V1 = {
     "Condensation": ("forgotten_event_ids", "llm_response_id"),
 }
 _METADATA_V0 = ("function_name", "model_response", "tool_call_id", "total_calls_in_response")
-"""What V0's `ToolCallMetadata` demands."""
+"""Required keys of V0's `ToolCallMetadata`."""
 
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Ids are unique, and rise in a V0 list; an observation follows the action it answers; a condensation forgets
-    events before it, and its summary has an offset. What is not forgotten must not answer a forgotten call, and a
-    forgotten action of V1 has a result: the SDK runs what has none when it goes on."""
+    """Yield faults: ids are unique, and rise in a V0 list; an observation follows its action; a condensation forgets
+    earlier events, and its summary has an offset. A remaining event must not answer a forgotten call, and a forgotten
+    V1 action has a result, or the SDK would run it on resume."""
     ids: dict[str, int] = {}
     calls: dict[str, tuple[str, ...]] = {}
     forgotten: set[str] = set()
@@ -41,20 +42,20 @@ def validate(data: bytes) -> Faults:
             calls[call] = (*calls.get(call, ()), id)
             running |= {id: where} if event.get("action") and "kind" in event else {}
         elif call and _is("ObservationEvent", "observation", event):
-            asked = calls.get(call)
+            callers = calls.get(call)
             named = event.get("action_id", event.get("cause"))
-            if asked is None:
+            if callers is None:
                 yield f"{where} answers the call {call}, which no earlier event makes."
-            elif not any(named in (one, whole_number(one)) for one in asked):
-                yield f"{where} answers the call {call}, but names another event than {asked[-1]}."
+            elif not any(named in (one, whole_number(one)) for one in callers):
+                yield f"{where} answers the call {call}, but names another event than {callers[-1]}."
             else:
-                answers.append((where, id, asked))
-        is_error = event.get("kind") == "AgentErrorEvent"  # which the SDK knows by the call, the others by the action
+                answers.append((where, id, callers))
+        is_error = event.get("kind") == "AgentErrorEvent"  # identified by its call, other events by their action
         for one in calls.get(call, ()) if is_error else (str(event.get("action_id")),):
             running.pop(one, None)
         yield from _condensation_faults(where, event, ids, forgotten)
-    for where, id, asked in answers:
-        if forgotten.issuperset(asked) and id not in forgotten:
+    for where, id, callers in answers:
+        if forgotten.issuperset(callers) and id not in forgotten:
             yield f"{where} answers a forgotten call."
     for id in forgotten & running.keys():
         yield f"{running[id]} is forgotten and has no result: OpenHands would run it again."

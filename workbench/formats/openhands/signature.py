@@ -1,4 +1,4 @@
-"""By what a file is known: OpenHands conversation."""
+"""Recognise OpenHands conversations."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def recognise(look: Look) -> str:
 
 
 def recognise_folder(path: Path) -> str:
-    """A V1 conversation has base_state.json; V0 names its events by their numbers."""
+    """Return the reason why a folder is a conversation: V1 has base_state.json, V0 numbers its events."""
     events = path / "events"
     if not events.is_dir():
         return ""
@@ -72,7 +72,7 @@ def _head(path: Path) -> bytes:
 
 
 def is_output(look: Look) -> bool:
-    """Whether a file is what an evaluation or the resolver wrote: its first line names an instance or an issue and
+    """Return True for the output of an evaluation or the resolver: its first line names an instance or an issue and
     holds its history."""
     line = look.first
     if "instance_id" in line:
@@ -81,7 +81,7 @@ def is_output(look: Look) -> bool:
 
 
 def is_lines(look: Look) -> bool:
-    """Whether a file has an event of V1 on each line; one alone is the file of an event in a conversation's folder."""
+    """Return True if each line is a V1 event; a single one is the file of an event in a conversation's folder."""
     several = look.document is None and look.first
     events = [record.value for record in look.records[:3] if record.readable] if several else []
     return bool(events) and all(is_v1(e) and e.get("source") in _SOURCES and "timestamp" in e for e in events)

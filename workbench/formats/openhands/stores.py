@@ -1,7 +1,6 @@
-"""Where OpenHands keeps events other than as one list: folders of conversations, and what
-evaluations write, a line for each task.
+"""Other storage forms of OpenHands events: folders of conversations, and evaluation output with a line per task.
 
-Each is given as the list of events that it is.
+Each is converted to one list of events.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _MOST_FILES = 200_000
 
 
 def events_of(path: Path) -> bytes:
-    """The events of a folder as one list, in the order of their numbers. Raises BadInput where there is none."""
+    """Return the events of a folder as one list, in numerical order. Raises BadInput if there is none."""
     parts: list[bytes] = []
     size = 0
     try:
@@ -61,7 +60,7 @@ def _event_files(folder: Path) -> list[Path]:
 
 
 def runs_in(data: bytes) -> tuple[Part, ...]:
-    """The tasks of an evaluation in the file's order; a run without a history is none."""
+    """Return the tasks of an evaluation in file order, without runs that have no history."""
     return tuple(
         Part(str(number), _title(line), len(_events(line["history"])))
         for number, _, line in _lines(data)
@@ -75,14 +74,14 @@ def _title(line: Event) -> str:
 
 
 def name_of(line: Event) -> str:
-    """What the run was for: an instance of a benchmark, or an issue that the resolver was given."""
+    """Return the name of a run: the instance of a benchmark, or the issue for the resolver."""
     issue = dict_of(line.get("issue"))
     numbered = f"{as_text(issue.get('owner') or '')}/{as_text(issue.get('repo') or '')}#{as_text(issue.get('number'))}"
     return as_text(line["instance_id"]) if "instance_id" in line else numbered
 
 
 def run_of(path: Path, data: bytes, number: str) -> tuple[bytes, Event]:
-    """The events of the task on a line from 1, and what the line says beside them. Raises BadInput."""
+    """Return the events of the task on a line, counted from 1, and the other fields of the line. Raises BadInput."""
     for place, raw, line in _lines(data):
         if str(place) != number or not isinstance(line.get("history"), list):
             continue
@@ -100,7 +99,7 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes, Event]]:
 
 
 def _events(history: list[Any]) -> list[Any]:
-    """A history's events; it once was a list of pairs of an action and its observation, and events without ids."""
+    """Return a history's events. Old histories are lists of pairs of action and observation, or events without ids."""
     if history and all(isinstance(item, list) for item in history):
         history = [event for pair in history for event in pair if event]
     if any(not isinstance(item, dict) or "id" in item or "kind" in item for item in history):
@@ -109,24 +108,24 @@ def _events(history: list[Any]) -> list[Any]:
 
 
 def _numbered(history: list[Event], place: int) -> Event:
-    """An event that has what it says at its top as later versions wrote it: with an id, who it is from, and for a
-    result the call that it answers, which stands before it."""
+    """Return an old event, whose fields are at its top level, in the later form: with an id, a source, and for a result
+    the call that it answers, which is the event before it."""
     event = history[place]
     if "observation" in event:
         about = {key: value for key, value in event.items() if key not in ("observation", "content", "message")}
         of = {"observation": event["observation"], "content": event.get("content"), "extras": about}
         return {"id": place, "source": "agent", "cause": place - 1, **of}
     args = {key: value for key, value in event.items() if key not in ("action", "args", "message")}
-    given = event.get("args") if isinstance(event.get("args"), dict) else args
-    # Nothing says who spoke: a message that nothing stands before, or another message, is the user's.
+    arguments = event.get("args") if isinstance(event.get("args"), dict) else args
+    # The source is not recorded: a first message, or one after another message, is the user's.
     before = history[place - 1].get("action") if place else "message"
-    spoken_to = event.get("action") == "message" and before == "message"
-    source = event.get("source") or ("user" if spoken_to else "agent")
-    return {"id": place, "source": source, "action": event.get("action"), "args": given}
+    is_users = event.get("action") == "message" and before == "message"
+    source = event.get("source") or ("user" if is_users else "agent")
+    return {"id": place, "source": source, "action": event.get("action"), "args": arguments}
 
 
 def model_of(about: Event) -> str | None:
-    """The model that the metadata of a run name."""
+    """Return the model in the metadata of a run."""
     metadata = about.get("metadata")
     config = metadata.get("llm_config") if isinstance(metadata, dict) else None
     model = config.get("model") if isinstance(config, dict) else None
@@ -134,19 +133,19 @@ def model_of(about: Event) -> str | None:
 
 
 def cost_of(about: Event) -> float | None:
-    """What the run cost in dollars, as it says itself."""
+    """Return the recorded cost of a run in dollars."""
     return dollars_of(dict_of(about.get("metrics")).get("accumulated_cost"))
 
 
 def listed(data: bytes) -> tuple[bytes, list[LoadWarning]]:
-    """Events that stand on a line each as one list, and a warning of each line that holds none."""
+    """Return events on separate lines as one list, and a warning for each line without one."""
     records, warnings = Records(data), list[LoadWarning]()
     events = objects_of(records_of(data), len(data), records, warnings, no_progress)
     return b"[\n" + b",\n".join(records[index] for _, index, _ in events) + b"\n]\n", warnings
 
 
 def state_of(path: Path) -> Event | None:
-    """What base_state.json says; nothing where there is none, None where it cannot be read."""
+    """Return the contents of base_state.json; {} if it is missing, None if it is unreadable."""
     try:
         value = loads_bounded(read_file(path / "base_state.json"))
     except FileNotFoundError:

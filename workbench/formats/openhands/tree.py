@@ -1,8 +1,8 @@
-"""The branch that a V1 conversation goes on with.
+"""Active branch of a V1 conversation.
 
-Each event may name its parent: going back (`navigate_to`) moves the head of the tree, and what follows stands beside
-what was said before. An event that names none follows the one before it in the list. Updates of the state hang on the
-tree and are never its head.
+Each event may name its parent: going back (`navigate_to`) moves the head of the tree, and later events form a new
+branch. An event without a parent follows the one before it in the list. State updates are attached to the tree and are
+never its head.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from workbench.session import LoadWarning
 Event = dict[str, Any]
 
 ROOT = "__root__"
-"""What an event names as its parent that begins a tree anew."""
+"""Parent id of an event that begins a new tree."""
 
 _LEAVES = ("ConversationStateUpdateEvent", "ConversationErrorEvent")
 
 
-def others_in(events: Sequence[Any], state: Event, warnings: list[LoadWarning]) -> frozenset[int]:
-    """The indexes of the events that stand on other branches than the one that is gone on with: what is on no path from
-    the head of the tree to its root. `state` is that of base_state.json, which names the head; without it the head is
-    the newest event."""
+def abandoned_events(events: Sequence[Any], state: Event, warnings: list[LoadWarning]) -> frozenset[int]:
+    """Return the indexes of the events on abandoned branches: those on no path from the head of the tree to its root.
+    `state` is the contents of base_state.json, which names the head; without it the head is the newest event."""
     if not any(dict_of(event).get("parent_id") for event in events):
         return frozenset()
     places = {as_text(event["id"]): n for n, event in enumerate(events) if is_v1(event) and "id" in event}
@@ -53,7 +52,7 @@ def _head(events: Sequence[Any], places: dict[str, int], state: Event, warnings:
 def _path(
     events: Sequence[Any], places: dict[str, int], head: int | None, warnings: list[LoadWarning]
 ) -> frozenset[int]:
-    """From an event to the root. Where an event's parent is not there, what stands before it stays unknown."""
+    """Return the indexes from an event to the root, as far as parents are found."""
     path: set[int] = set()
     while head is not None and head not in path:
         path.add(head)

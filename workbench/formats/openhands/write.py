@@ -1,8 +1,8 @@
-"""Writing an OpenHands conversation as a list of events that ends with a condensation.
+"""Write an OpenHands conversation as a list of events that ends with a condensation.
 
-Nothing of what was said is deleted: what the new context leaves out stays in the list, in front of what it holds, and
-the condensation names it as forgotten. Other branches of a conversation are left out. A V0 list is numbered anew, as
-its ids are places; V1 events keep their ids, and where they name their parents, each now follows the one before it.
+No message is deleted: messages left out of the new context stay in the list, before the others, and the condensation
+names them as forgotten. Abandoned branches are left out. A V0 list is renumbered, because its ids are positions; V1
+events keep their ids, and in a tree each now follows the one before it.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from workbench.formats.openhands.events import (
     SENDER,
     Event,
     begins_loop,
+    content_of,
+    continues_loop,
     forgetting_of,
-    goes_on_loop,
     is_counted,
     key_of,
-    said_by,
 )
-from workbench.formats.openhands.folder import Own
+from workbench.formats.openhands.folder import OpenHandsFacts
 from workbench.formats.openhands.signature import ID
 from workbench.session import Block, Message, Session, Text, ToolResult, ToolUse
 
@@ -47,11 +47,11 @@ _PREVIEW = 200
 
 
 @dataclass(slots=True)
-class _Sheet:
-    """The list as it grows. `actions` has the event that makes each call, by the call's id, and `answers` what a V0
-    event tells of it; `numbers` the new V0 id of each old one; `others` are loaded events of other branches, `running`
-    those that OpenHands would run when it goes on. `parent` is the id of the event before in a `tree`; `loop` says
-    whether the tool loop that goes on is kept, None where there is none."""
+class _EventList:
+    """The list while it is written. `actions`: event that makes each call, by call id; `answers`: its V0 metadata;
+    `numbers`: new V0 id of each old one; `others`: loaded events of abandoned branches; `running`: actions that
+    OpenHands would run on resume. `parent`: id of the previous event in a `tree`; `loop`: True while a tool loop is
+    kept, None outside of one."""
 
     v1: bool = True
     tree: bool = False
@@ -70,13 +70,13 @@ class _Sheet:
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The conversation's events. Never raises; what could not be carried stands in `losses`."""
+    """Write the conversation's events. Never raises; content that could not be written is in `losses`."""
     native, own = session.format == ID, _own(session)
     name = f"{session.path.name.split('.')[0] if session.path else 'conversation'}.compacted.json"
     messages = [message for message in messages if message.kind != "boundary" and message.blocks]
     if native and not own.others and messages == list(session.context()):
         return _written(session, session.records.data, name, ())
-    sheet = _Sheet(own.v1, others=own.others)
+    sheet = _EventList(own.v1, others=own.others)
     if native:
         sheet.raws = elements(session.records.data, None)
         values = [loads(raw) for raw in sheet.raws]
@@ -88,37 +88,37 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         prompt, rest = system_prompt(session, messages)
         rest, losses = settled(rest, "anthropic-messages")
         sheet.losses.extend(losses)
-        begun = next((message.time for message in messages if message.time is not None), None)
-        messages = [*([Message("system", "system", (Text(prompt),), time=begun)] if prompt else []), *rest]
+        first_time = next((message.time for message in messages if message.time is not None), None)
+        messages = [*([Message("system", "system", (Text(prompt),), time=first_time)] if prompt else []), *rest]
     _list(sheet, messages)
-    whole = splice(session.records.data, None, sheet.out) if native else b"[" + b",\n".join(sheet.out) + b"]"
-    return _written(session, whole, name, sheet.losses)
+    data = splice(session.records.data, None, sheet.out) if native else b"[" + b",\n".join(sheet.out) + b"]"
+    return _written(session, data, name, sheet.losses)
 
 
-def _own(session: Session) -> Own:
-    """What a conversation of this format has of its own; of another's, what a new one of V1 has."""
+def _own(session: Session) -> OpenHandsFacts:
+    """Return the format-specific facts of a conversation; for one of another format, those of a new V1 conversation."""
     own = session.facts.own
-    return own if session.format == ID and isinstance(own, Own) else Own()
+    return own if session.format == ID and isinstance(own, OpenHandsFacts) else OpenHandsFacts()
 
 
 def _written(session: Session, data: bytes, name: str, losses: Sequence[Loss]) -> Written:
     own = _own(session)
     if not own.state:
         return Written(data, name, by_hand=_BY_HAND if own.v1 else _BY_HAND_V0, losses=losses)
-    kept = agent_home("OPENHANDS_PERSISTENCE_DIR", otherwise="~/.openhands")
-    kept = agent_home("OPENHANDS_CONVERSATIONS_DIR", otherwise=f"{kept}/conversations")
+    home = agent_home("OPENHANDS_PERSISTENCE_DIR", otherwise="~/.openhands")
+    home = agent_home("OPENHANDS_CONVERSATIONS_DIR", otherwise=f"{home}/conversations")
     resume = ("openhands", "--resume", NAME)
     return Written(
-        data, name, kept_in=kept, folder=folder_of(session), commands=(resume,), by_hand=_BY_HAND, losses=losses
+        data, name, kept_in=home, folder=folder_of(session), commands=(resume,), by_hand=_BY_HAND, losses=losses
     )
 
 
-def _list(sheet: _Sheet, messages: Sequence[Message]) -> None:
-    """System prompts, what is forgotten, the context without its summary, and the condensation. Where the context is
-    the loaded events in their order but for a summary, they stay in it and the condensation follows them, as when
-    OpenHands makes one."""
+def _list(sheet: _EventList, messages: Sequence[Message]) -> None:
+    """Write system prompts, forgotten events, the context without its summary, and the condensation. If the context is
+    the loaded events in order, except for a summary, they keep their places and the condensation follows, as in a
+    conversation that OpenHands condensed."""
     summary = next((m for m in messages if m.kind == "summary" and m.role in ("user", "system")), None)
-    if summary is not None and not _plain(sheet, summary.blocks):  # of it OpenHands would send an empty text
+    if summary is not None and not _plain(sheet, summary.blocks):  # OpenHands would send an empty text
         messages, summary = [message for message in messages if message is not summary], None
     places = [event for message in messages if message is not summary for event in message.source or (-1,)]
     one = all(message is summary or message.kind != "summary" for message in messages)
@@ -126,14 +126,14 @@ def _list(sheet: _Sheet, messages: Sequence[Message]) -> None:
         _list_in_order(sheet, messages, summary, frozenset(places))
         return
     start = next((n for n, message in enumerate(messages) if not message.is_own_system), len(messages))
-    kept = (
+    kept_events = (
         {event for message in messages if message is not summary for event in message.source} if sheet.raws else set()
     )
     offset = counted = 0
     for message in messages[:start]:
         counted += _message(sheet, message)
-    answers = _answers_of_kept(sheet, kept)
-    left_out = [n for n in range(len(sheet.events)) if n not in kept and n not in sheet.others]
+    answers = _answers_of_kept(sheet, kept_events)
+    left_out = [n for n in range(len(sheet.events)) if n not in kept_events and n not in sheet.others]
     forgotten = _forgotten(sheet, [n for n in left_out if n not in answers])
     for message in messages[start:]:
         if message is summary:
@@ -145,7 +145,9 @@ def _list(sheet: _Sheet, messages: Sequence[Message]) -> None:
         _append(sheet, _condensation(sheet, forgotten, summary, offset))
 
 
-def _list_in_order(sheet: _Sheet, messages: Sequence[Message], summary: Message | None, kept: frozenset[int]) -> None:
+def _list_in_order(
+    sheet: _EventList, messages: Sequence[Message], summary: Message | None, kept: frozenset[int]
+) -> None:
     forgotten: list[Any] = []
     for index in range(len(sheet.events)):
         if index in kept:
@@ -158,22 +160,22 @@ def _list_in_order(sheet: _Sheet, messages: Sequence[Message], summary: Message 
         _append(sheet, _condensation(sheet, forgotten, summary, offset))
 
 
-def _answers_of_kept(sheet: _Sheet, kept: set[int]) -> set[int]:
-    """Results that are left out though their calls are kept: they are written anew. They stand behind their calls."""
+def _answers_of_kept(sheet: _EventList, kept: set[int]) -> set[int]:
+    """Return results that are left out though their calls are kept; new ones are written after their calls."""
     calls: dict[str, bool] = {}
-    made: dict[str, str] = {}
+    v0_calls: dict[str, str] = {}
     found: set[int] = set()
     for index, event in enumerate(sheet.events):
-        said = said_by(event, made) if event else None
-        if said and said.call and said.role == "assistant":
-            calls[said.call] = index in kept
-        elif said and said.call and index not in kept and calls.get(said.call):
+        content = content_of(event, v0_calls) if event else None
+        if content and content.call and content.role == "assistant":
+            calls[content.call] = index in kept
+        elif content and content.call and index not in kept and calls.get(content.call):
             found.add(index)
     return found
 
 
-def _forgotten(sheet: _Sheet, left_out: Sequence[int]) -> list[Any]:
-    """Put what the context leaves out into the list; the ids of those events that had a place in the view."""
+def _forgotten(sheet: _EventList, left_out: Sequence[int]) -> list[Any]:
+    """Write the events that the context leaves out; return the ids of those that count in the view."""
     forgotten: list[Any] = []
     for index in left_out:
         event = sheet.events[index]
@@ -190,7 +192,7 @@ def _forgotten(sheet: _Sheet, left_out: Sequence[int]) -> list[Any]:
 
 
 def _running(events: Sequence[Event]) -> frozenset[int]:
-    """The places of V1's actions that have no result."""
+    """Return the indexes of V1 actions without a result."""
     done = {str(event.get("action_id")) for event in events}
     failed = {str(event.get("tool_call_id")) for event in events if event.get("kind") == "AgentErrorEvent"}
     actions = [n for n, event in enumerate(events) if event.get("kind") == "ActionEvent" and event.get("action")]
@@ -199,42 +201,42 @@ def _running(events: Sequence[Event]) -> frozenset[int]:
     )
 
 
-def _message(sheet: _Sheet, message: Message) -> int:
-    """Put a message's events into the list; how many of them have a place in the view."""
+def _message(sheet: _EventList, message: Message) -> int:
+    """Write a message's events; return the number that count in the view."""
     if sheet.raws and message.source and message.kind != "summary":
         for index in message.source:
             _place(sheet, index)
         return len(message.source)
-    made = _made(sheet, message)
-    for event in made:
+    events = _new_events(sheet, message)
+    for event in events:
         _append(sheet, event)
-    return len(made)
+    return len(events)
 
 
-def _part(sheet: _Sheet, event: Event, kept: bool) -> None:
-    """Parts what is kept of a tool loop from what is forgotten of it, of which the SDK would send neither: by an update
-    of the state, which no model is sent."""
+def _split_loop(sheet: _EventList, event: Event, kept: bool) -> None:
+    """Separate kept and forgotten events of a tool loop, of which the SDK would otherwise send neither, by a state
+    update, which is not sent to a model."""
     if begins_loop(event):
         sheet.loop = kept
-    elif not goes_on_loop(event):
+    elif not continues_loop(event):
         sheet.loop = None
     elif sheet.loop is (not kept):
         head = {"id": str(uuid4()), "timestamp": _stamp(None), "source": "environment"}
         _append(sheet, {**head, "key": _APART, "value": True, "kind": "ConversationStateUpdateEvent"})
 
 
-def _place(sheet: _Sheet, index: int, kept: bool = True) -> Any:
-    """Put a loaded event into the list under its new links; its id there."""
+def _place(sheet: _EventList, index: int, kept: bool = True) -> Any:
+    """Write a loaded event with its new links; return its id."""
     raw, event = sheet.raws[index], sheet.events[index]
-    _part(sheet, event, kept)
-    said = said_by(event, sheet.calls) if event else None
-    call = said.call if said else ""
+    _split_loop(sheet, event, kept)
+    content = content_of(event, sheet.calls) if event else None
+    call = content.call if content else ""
     changes: dict[str, bytes] = {}
     id: Any = event.get("id")
     if not sheet.v1:
         id = len(sheet.out)
         sheet.numbers[key_of(event)] = id
-        cause = sheet.actions.get(call) if call and said and said.role == "tool" else None
+        cause = sheet.actions.get(call) if call and content and content.role == "tool" else None
         cause = sheet.numbers.get(str(event.get("cause"))) if cause is None else cause
         if event and event.get("id") != id:
             changes["id"] = render(id)
@@ -242,7 +244,7 @@ def _place(sheet: _Sheet, index: int, kept: bool = True) -> Any:
                 changes[CALL] = render(call)
         if cause is not None and event.get("cause") != cause:
             changes["cause"] = render(cause)
-    if call and said and said.role == "assistant":
+    if call and content and content.role == "assistant":
         sheet.actions[call] = id
         sheet.answers[call] = dict_of(event.get("tool_call_metadata")) or None
     if sheet.tree and event:
@@ -253,9 +255,9 @@ def _place(sheet: _Sheet, index: int, kept: bool = True) -> Any:
     return id
 
 
-def _append(sheet: _Sheet, event: Event, kept: bool = True) -> Any:
-    """Put a new event into the list; its id there."""
-    _part(sheet, event, kept)
+def _append(sheet: _EventList, event: Event, kept: bool = True) -> Any:
+    """Write a new event; return its id."""
+    _split_loop(sheet, event, kept)
     if not sheet.v1:
         event["id"] = len(sheet.out)
     if sheet.tree:
@@ -269,11 +271,11 @@ def _append(sheet: _Sheet, event: Event, kept: bool = True) -> Any:
 
 
 def _stamp(seconds: float | None) -> str:
-    """A time without a zone, as OpenHands writes it."""
+    """Return a time without a zone, as OpenHands writes it."""
     return moment(seconds).replace(tzinfo=None).isoformat()
 
 
-def _condensation(sheet: _Sheet, forgotten: list[Any], summary: Message | None, offset: int) -> Event:
+def _condensation(sheet: _EventList, forgotten: list[Any], summary: Message | None, offset: int) -> Event:
     text = _plain(sheet, summary.blocks) if summary is not None else None
     about = {
         "forgotten_event_ids": forgotten,
@@ -286,36 +288,36 @@ def _condensation(sheet: _Sheet, forgotten: list[Any], summary: Message | None, 
     return {"timestamp": _stamp(None), "source": "agent", "message": "", "action": "condensation", "args": about}
 
 
-def _plain(sheet: _Sheet, blocks: Sequence[Block]) -> str:
-    """The texts of a message in one."""
+def _plain(sheet: _EventList, blocks: Sequence[Block]) -> str:
+    """Return the texts of a message as one."""
     return "\n\n".join(part["text"] for part in _parts(sheet, blocks))
 
 
-def _parts(sheet: _Sheet, blocks: Sequence[Block]) -> list[Event]:
-    """The texts of blocks as content parts; what V0 and V1 cannot hold is left out."""
+def _parts(sheet: _EventList, blocks: Sequence[Block]) -> list[Event]:
+    """Return the texts of blocks as content parts; blocks that V0 and V1 cannot hold are losses."""
     texts = (block.text for block in writable(blocks, sheet.losses) if isinstance(block, Text))
     return [{"type": "text", "text": text} for text in texts]
 
 
-def _made(sheet: _Sheet, message: Message) -> list[Event]:
-    """The events of a message that has none."""
+def _new_events(sheet: _EventList, message: Message) -> list[Event]:
+    """Return new events for a message."""
     if message.role == "tool":
         events = [_observation(sheet, result, message) for result in message.results]
         rest = tuple(block for block in message.blocks if not isinstance(block, ToolResult))
-        return events + (_spoken(sheet, Message("", "user", rest, "meta", message.time)) if rest else [])
+        return events + (_message_events(sheet, Message("", "user", rest, "meta", message.time)) if rest else [])
     if message.role == "assistant" and message.calls:
         return _actions(sheet, message)
-    return _spoken(sheet, message)
+    return _message_events(sheet, message)
 
 
-def _spoken(sheet: _Sheet, message: Message) -> list[Event]:
+def _message_events(sheet: _EventList, message: Message) -> list[Event]:
     own_system = message.is_own_system
     parts = [{"type": "text", "text": as_user_text(message)}] if message.role == "system" and not own_system else []
     parts = parts or _parts(sheet, message.blocks)
     if not parts:
         return []
     head: Event = {"timestamp": _stamp(message.time), "source": "agent" if message.role == "assistant" else "user"}
-    noted = message.kind if message.kind != "normal" else ""
+    kind = message.kind if message.kind != "normal" else ""
     if not sheet.v1:
         text = "\n\n".join(part["text"] for part in parts)
         action = "system" if own_system else "message"
@@ -326,7 +328,7 @@ def _spoken(sheet: _Sheet, message: Message) -> list[Event]:
                 "message": _preview(text),
                 "action": action,
                 "args": args,
-                **({MARK: noted} if noted else {}),
+                **({MARK: kind} if kind else {}),
             }
         ]
     head = {"id": str(uuid4()), **head}
@@ -334,23 +336,31 @@ def _spoken(sheet: _Sheet, message: Message) -> list[Event]:
         prompt = {"type": "text", "text": "\n\n".join(part["text"] for part in parts)}
         return [{**head, "source": "agent", "system_prompt": prompt, "tools": [], "kind": "SystemPromptEvent"}]
     role = "assistant" if message.role == "assistant" else "user"
-    said = {"role": role, "content": parts, "thinking_blocks": []}
-    sender = {"sender": SENDER + noted} if noted else {}
+    llm_message = {"role": role, "content": parts, "thinking_blocks": []}
+    sender = {"sender": SENDER + kind} if kind else {}
     return [
-        {**head, "llm_message": said, **sender, "activated_skills": [], "extended_content": [], "kind": "MessageEvent"}
+        {
+            **head,
+            "llm_message": llm_message,
+            **sender,
+            "activated_skills": [],
+            "extended_content": [],
+            "kind": "MessageEvent",
+        }
     ]
 
 
 def _preview(text: str) -> str:
-    """What a V0 event says of its text in a list. It is masked before it is cut, which can hide what tells a secret."""
+    """Return the preview text of a V0 event. Secrets are masked before it is cut, which could make one
+    unrecognisable."""
     return without_secrets(text[: 10 * _PREVIEW])[:_PREVIEW]
 
 
-def _actions(sheet: _Sheet, message: Message) -> list[Event]:
-    """An event for each call of an answer; the first holds its text."""
+def _actions(sheet: _EventList, message: Message) -> list[Event]:
+    """Return an event for each call of a response; the first holds its text."""
     parts = _parts(sheet, [block for block in message.blocks if not isinstance(block, ToolUse)])
-    noted = f"{SENDER}{message.kind}/" if message.kind != "normal" else ""
-    response = f"{noted}{uuid4()}"
+    prefix = f"{SENDER}{message.kind}/" if message.kind != "normal" else ""
+    response = f"{prefix}{uuid4()}"
     calls = [
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _arguments(sheet, call)}}
         for call in message.calls
@@ -359,10 +369,15 @@ def _actions(sheet: _Sheet, message: Message) -> list[Event]:
     for number, call in enumerate(message.calls):
         head: Event = {"timestamp": _stamp(message.time), "source": "agent"}
         if sheet.v1:
-            made = {"id": call.id, "name": call.name, "arguments": _arguments(sheet, call), "origin": "completion"}
+            tool_call = {"id": call.id, "name": call.name, "arguments": _arguments(sheet, call), "origin": "completion"}
             thought = parts if number == 0 else []
             event = {"id": str(uuid4()), **head, "thought": thought, "thinking_blocks": [], "action": None}
-            event |= {"tool_name": call.name, "tool_call_id": call.id, "tool_call": made, "llm_response_id": response}
+            event |= {
+                "tool_name": call.name,
+                "tool_call_id": call.id,
+                "tool_call": tool_call,
+                "llm_response_id": response,
+            }
             events.append({**event, "kind": "ActionEvent"})
             continue
         content = "\n\n".join(part["text"] for part in parts)
@@ -373,24 +388,24 @@ def _actions(sheet: _Sheet, message: Message) -> list[Event]:
             "model_response": {"id": response, "model": message.model or "", "choices": [{"message": answer}]},
             "total_calls_in_response": len(calls),
         }
-        given = as_object(call.input)
-        args = {"name": call.name, "arguments": given, "thought": ""}
+        arguments = as_object(call.input)
+        args = {"name": call.name, "arguments": arguments, "thought": ""}
         event = {**head, "message": "", "action": "call_tool_mcp", "args": args, "tool_call_metadata": meta}
-        events.append(event | ({MARK: message.kind} if noted else {}))
+        events.append(event | ({MARK: message.kind} if prefix else {}))
     return events
 
 
-def _arguments(sheet: _Sheet, call: ToolUse) -> str:
+def _arguments(sheet: _EventList, call: ToolUse) -> str:
     return call.input if sheet.raws and isinstance(call.input, str) else render(as_object(call.input)).decode()
 
 
-def _observation(sheet: _Sheet, result: ToolResult, message: Message) -> Event:
+def _observation(sheet: _EventList, result: ToolResult, message: Message) -> Event:
     parts = _parts(sheet, result.content)
     cause = sheet.actions.get(result.call_id)
     if not sheet.v1:
         text = "\n".join(part["text"] for part in parts)
-        nothing = {"function_name": "", "tool_call_id": result.call_id, "total_calls_in_response": 1}
-        meta = sheet.answers.get(result.call_id, nothing | {"model_response": {"choices": []}})
+        no_metadata = {"function_name": "", "tool_call_id": result.call_id, "total_calls_in_response": 1}
+        meta = sheet.answers.get(result.call_id, no_metadata | {"model_response": {"choices": []}})
         return {
             "timestamp": _stamp(message.time),
             "source": "agent",
@@ -403,8 +418,14 @@ def _observation(sheet: _Sheet, result: ToolResult, message: Message) -> Event:
             **({FAILED: True} if result.is_error else {}),
         }
     head = {"id": str(uuid4()), "timestamp": _stamp(message.time), "source": "environment", "tool_name": ""}
-    if result.is_error:  # an observation that is an error would get words of the tool's before it
+    if result.is_error:  # OpenHands would add text to a failed observation
         error = {"error": "\n".join(part["text"] for part in parts), "kind": "AgentErrorEvent"}
         return {**head, "source": "agent", "tool_call_id": result.call_id, **error}
-    seen = {"content": parts, "is_error": False, "tool_name": "", "kind": "MCPToolObservation"}
-    return {**head, "tool_call_id": result.call_id, "observation": seen, "action_id": cause, "kind": "ObservationEvent"}
+    content = {"content": parts, "is_error": False, "tool_name": "", "kind": "MCPToolObservation"}
+    return {
+        **head,
+        "tool_call_id": result.call_id,
+        "observation": content,
+        "action_id": cause,
+        "kind": "ObservationEvent",
+    }

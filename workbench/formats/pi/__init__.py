@@ -2,10 +2,10 @@
 
 Entries form a tree whose newest entry is the leaf; version 1 has no links and is a line. The context is the path to the
 leaf: the newest compaction's system message and summary, then everything from its first kept entry on (`contexts.py`).
-Responses that were aborted or failed, and commands that the user kept to herself, are in the file view and the branch
+Aborted or failed responses, and commands that the user excluded from the context, are in the file view and the branch
 but in no epoch. Since pi 0.86 system messages record the prompt and the tools, since 0.87 context edits
-replace or omit earlier messages; the header's version stayed 3. Read, and compared with the contexts that they build:
-the loaders of @mariozechner/pi-coding-agent 0.73.1 and @earendil-works/pi-coding-agent 0.84.4 and 1.6.0.
+replace or omit earlier messages; the header's version stayed 3. Compared with the contexts that
+these loaders build: @mariozechner/pi-coding-agent 0.73.1 and @earendil-works/pi-coding-agent 0.84.4 and 1.6.0.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""pi's own way of compacting: the loaded session under a new id, and a `compaction` entry behind its newest one.
+"""Append a compaction as pi does: the loaded session under a new id, with a `compaction` entry after its newest one.
 
-Nothing is deleted. Where the context goes on with the last messages as they were, the entry names the first of them;
-otherwise all that follows the summary stands behind the entry once more. pi puts words of its own around a summary.
+Nothing is deleted. If the context ends with the last loaded messages, the entry names the first of them; otherwise all
+messages after the summary are repeated after the entry. pi wraps the summary in its own text.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from workbench.session import Message, Session, Text, Usage, leading_system
 WRAPPED = (
     "The conversation history before this point was compacted into the following summary:\n\n<summary>\n{}\n</summary>"
 )
-"""How pi tells the model of a compaction."""
+"""Text in which pi sends a compaction to the model."""
 
 
 def append(session: Session, messages: Sequence[Message]) -> Written:
-    """The messages behind the loaded session; as a new chain where that cannot be. Never raises."""
+    """Append the messages to the loaded session, or write a new chain if that is impossible. Never raises."""
     messages = [message for message in messages if message.kind != "boundary"]
     lead = leading_system(messages)
     opening = messages[lead] if lead < len(messages) else None
@@ -48,18 +48,23 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
         return write(session, messages)
     id_of = {record: id for record, id, _ in entries}
     writer.parent = entries[-1][1]
-    first = _first_kept(session, rest, id_of)
+    first = _first_retained_id(session, rest, id_of)
     rest = rest if first else writer.results_next(rest)
     id = writer.new_id()
-    about: dict[str, Any] = {"type": "compaction", "id": id, "parentId": writer.parent, "timestamp": iso(opening.time)}
+    compaction: dict[str, Any] = {
+        "type": "compaction",
+        "id": id,
+        "parentId": writer.parent,
+        "timestamp": iso(opening.time),
+    }
     usage = next((message.usage for message in reversed(session.context()) if message.usage), Usage())
-    about |= {"summary": _unwrapped(opening.text), "firstKeptEntryId": first or id}
-    about["tokensBefore"] = usage.context + usage.output
-    about |= {"systemMessage": system} if system else {}
+    compaction |= {"summary": _unwrapped(opening.text), "firstKeptEntryId": first or id}
+    compaction["tokensBefore"] = usage.context + usage.output
+    compaction |= {"systemMessage": system} if system else {}
     writer.unbilled = last_response(rest)
-    spent = next((message.source[0] for message in rest if message.id == writer.unbilled), -1) if first else -1
-    lines = [_spent(raw) if record == spent else raw for record, _, raw in entries]
-    writer.lines = [*lines, render(about)]
+    stale = next((message.source[0] for message in rest if message.id == writer.unbilled), -1) if first else -1
+    lines = [_with_stale_usage(raw) if record == stale else raw for record, _, raw in entries]
+    writer.lines = [*lines, render(compaction)]
     writer.ids.add(id)
     writer.parent = id
     writer.write_messages(rest if not first else (), 0, ())
@@ -74,24 +79,23 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
 
 
 def _recorded_system(session: Session, lead: Sequence[Message]) -> dict[str, Any]:
-    """The one system message that leads the context, as the file has it; nothing where it is none of the file's, and
-    where several lead."""
+    """Return the single leading system message as recorded; {} if it is not from the file, or if there are several."""
     if len(lead) != 1 or not lead[0].source or session.format != ID:
         return {}
     value = loads(session.records[lead[0].source[0]])
     return dict_of(value.get("systemMessage") or value.get("message"))
 
 
-def _spent(raw: bytes) -> bytes:
-    """An entry whose usage is set to nothing, with the note of that."""
+def _with_stale_usage(raw: bytes) -> bytes:
+    """Return an entry with its usage set to zero, and marked as stale."""
     reset = usage_reset(raw, NO_USAGE)
     return replace_fields(raw, {**reset, SPENT: b"true"}) if reset else raw
 
 
 def _entries(writer: Writer) -> list[tuple[int, str, bytes]]:
-    """Record, id and line of each loaded entry; those of version 1 get the ids and links that they lack.
+    """Return record, id and line of each loaded entry; version 1 entries get the ids and links that they lack.
 
-    Nothing where the chain is damaged. `writer.ids` has the ids.
+    Empty if the chain is damaged. `writer.ids` receives the ids.
     """
     session = writer.session
     values: list[tuple[int, bytes, dict[str, Any]]] = []
@@ -110,8 +114,8 @@ def _entries(writer: Writer) -> list[tuple[int, str, bytes]]:
         if value.get("type") == "session":
             places.append("")
             continue
-        given = value.get("id")
-        id = writer.new_id() if linear else given
+        recorded_id = value.get("id")
+        id = writer.new_id() if linear else recorded_id
         above = None if linear else value.get("parentId")
         chained = above is None or (isinstance(above, str) and above in writer.ids)
         if not isinstance(id, str) or id in writer.ids or not chained:
@@ -127,9 +131,9 @@ def _entries(writer: Writer) -> list[tuple[int, str, bytes]]:
     return entries
 
 
-def _first_kept(session: Session, rest: Sequence[Message], id_of: dict[int, str]) -> str:
-    """The id of the entry from which on all is kept; "" where the rest is not the end of what is sent now, and where
-    an older compaction stands between a call and its result: pi 0.80.6 to 0.86 would send its summary there."""
+def _first_retained_id(session: Session, rest: Sequence[Message], id_of: dict[int, str]) -> str:
+    """Return the id of the first kept entry; "" if the rest is not the end of the current context, or if an older
+    compaction is between a call and its result: pi 0.80.6 to 0.86 would send its summary there."""
     end = session.context()[-len(rest) :] if rest else ()
     if not rest or list(end) != list(rest) or any(message.kind == "summary" for message in rest):
         return ""
@@ -139,7 +143,7 @@ def _first_kept(session: Session, rest: Sequence[Message], id_of: dict[int, str]
 
 
 def _splits_pair(session: Session, record: int, rest: Sequence[Message]) -> bool:
-    """True for the record of a compaction between a call and its result."""
+    """Return True for the record of a compaction between a call and its result."""
     if (object_of(session.records[record]) or {}).get("type") != "compaction":
         return False
     calls = {call.id for message in rest for call in message.calls if message.source and message.source[0] < record}

@@ -1,8 +1,8 @@
-"""The contexts of a pi session along its live branch, as pi's own loader builds them.
+"""Contexts of a pi session along its live branch, built as pi's own loader does.
 
-A compaction is sent first: its system message, its summary, then what it kept. A context edit changes what is sent of
-an earlier entry, or leaves it out; the entry stays as it is. pi 0.80.6 to 0.86 also sent an older compaction's summary
-where it lies in the kept range; earlier and later versions do not.
+A compaction is sent first: its system message, its summary, then the entries that it kept. A context edit changes or
+omits the sent message of an earlier entry; the entry itself is unchanged. pi 0.80.6 to 0.86 also sent an older
+compaction's summary at its place in the kept range; earlier and later versions do not.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from workbench.session import Compaction, Epoch, LoadWarning, Message, Way
 
 
 @dataclass(slots=True)
-class Entry:
+class TreeEntry:
     """A line of the tree.
 
-    message: number of the message that it holds, -1 for none; checkpoint: that of a compaction's system message.
-    value: the decoded line of a compaction or a context edit. sent: the model is sent its message.
-    failed: error text of a response that failed, None for any other entry.
-    prompted: a system message stands in the context before it, or is it.
+    message: number of its message, -1 for none; checkpoint: number of a compaction's system message.
+    value: the decoded line of a compaction or a context edit. sent: its message is sent to the model.
+    failed: error text of a failed response, None for any other entry.
+    prompted: it is a system message, or follows one in the context.
     """
 
     parent: str | None
@@ -45,35 +45,35 @@ class Entry:
         return self.value.get("type") == "context_edit"
 
 
-Edited = Callable[[Entry, Entry], Message | None]
-"""Return the message of an entry with the content of an edit; None where pi sends the entry as it is all the same."""
+ApplyEdit = Callable[[TreeEntry, TreeEntry], Message | None]
+"""Return the message of an entry with the content of an edit; None if pi sends the entry unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
-    """The entries by id, the ids from the root to the newest one, the messages by number, the line of each record, and
-    the entry from which on a compaction keeps."""
+class EntryTree:
+    """Entries by id, ids from the root to the newest entry, messages by number, line of each record, and the function
+    that returns the first entry kept by a compaction."""
 
-    entries: Mapping[str, Entry]
-    way: Sequence[str]
+    entries: Mapping[str, TreeEntry]
+    path: Sequence[str]
     messages: Sequence[Message]
     lines: Sequence[int]
-    retained_from: Callable[[Entry], str]
-    edited: Edited
+    retained_from: Callable[[TreeEntry], str]
+    apply_edit: ApplyEdit
 
-    def at(self, place: int) -> Entry:
-        return self.entries[self.way[place]]
+    def at(self, place: int) -> TreeEntry:
+        return self.entries[self.path[place]]
 
 
 @dataclass(slots=True)
-class Contexts:
-    """The epochs of a tree. `messages` are the file's and, behind all of them, the edited ones.
+class PathContexts:
+    """Epochs of a tree. `messages` are the file's, followed by the edited ones.
 
-    `_selected` are the places on the way that the newest context is made of, `_instead` the message that each edit made
-    by the place of the edit, `_edited_last` the way and the result of the edit with which the epoch began.
+    `_selected`: positions on the path that make up the newest context. `_instead`: edited message by the position of
+    its edit. `_edited_last`: way and result of the edit with which the epoch began.
     """
 
-    tree: Tree
+    tree: EntryTree
     messages: list[Message]
     epochs: list[Epoch] = field(default_factory=list)
     warnings: list[LoadWarning] = field(default_factory=list)
@@ -84,9 +84,9 @@ class Contexts:
     _edited_last: tuple[Way, list[int]] | None = None
 
     @classmethod
-    def of(cls, tree: Tree) -> Contexts:
+    def of(cls, tree: EntryTree) -> PathContexts:
         contexts = cls(tree, [*tree.messages])
-        for place in range(len(tree.way)):
+        for place in range(len(tree.path)):
             entry = tree.at(place)
             if entry.is_compaction:
                 contexts._compact(place, entry)
@@ -98,7 +98,7 @@ class Contexts:
         return contexts
 
     def in_order(self) -> tuple[tuple[Message, ...], dict[int, int]]:
-        """The messages, each edited one behind the one that it stands for; and the place of each number there."""
+        """Return the messages, each edited one after its original, and the new index of each number."""
         order = sorted(range(len(self.messages)), key=lambda number: (self._original.get(number, number), number))
         return tuple(self.messages[number] for number in order), {number: at for at, number in enumerate(order)}
 
@@ -107,29 +107,29 @@ class Contexts:
         self.epochs.append(Epoch(len(self.epochs) + 1, array("q", members), end, copies))
 
     def _members(self) -> list[int]:
-        """Numbers of the messages of the selected entries, edits applied: of several edits of an entry the last."""
+        """Return the numbers of the selected entries' messages with edits applied; the last edit of an entry counts."""
         selected = [(place, self.tree.at(place)) for place in self._selected]
         edits = {text_of(entry.value.get("targetId")): place for place, entry in selected if entry.is_edit}
         found: list[int] = []
         for place, entry in selected:
-            edit = edits.get(self.tree.way[place])
+            edit = edits.get(self.tree.path[place])
             numbers = [number for number in (entry.checkpoint, entry.message) if number >= 0]
             found += numbers if edit is None else self._edited(edit, entry, numbers)
         return [number for number in found if self.messages[number].blocks]
 
     # -- edits
 
-    def _edited(self, place: int, target: Entry, numbers: list[int]) -> list[int]:
+    def _edited(self, place: int, target: TreeEntry, numbers: list[int]) -> list[int]:
         """Return the numbers of the messages sent for `target` under the edit at `place`; `numbers` are its own.
 
-        They are returned as they are where pi ignores the edit; the list is empty where the edit removes the entry.
-        The first call appends the edited message, later calls return the same number.
+        They are unchanged if pi ignores the edit; empty if the edit removes the entry. The first call appends the
+        edited message, later calls return the same number.
         """
         edit = self.tree.at(place)
         if edit.value["replacement"] is None:
             return []
         if place not in self._instead:
-            message = self.tree.edited(target, edit)
+            message = self.tree.apply_edit(target, edit)
             if message is None:
                 return numbers
             self._instead[place] = len(self.messages)
@@ -137,8 +137,8 @@ class Contexts:
             self.messages.append(message)
         return [self._instead[place]]
 
-    def _edit(self, place: int, entry: Entry) -> None:
-        """An edit of what an answer was sent ends an epoch; edits in a row end one."""
+    def _edit(self, place: int, entry: TreeEntry) -> None:
+        """Apply an edit. An edit of messages that a response was based on ends an epoch; consecutive edits end one."""
         line = self.tree.lines[entry.index]
         if fault := _fault(entry.value, self.tree):
             self.warnings.append(LoadWarning(fault, line))
@@ -159,7 +159,7 @@ class Contexts:
 
     # -- compactions
 
-    def _compact(self, place: int, entry: Entry) -> None:
+    def _compact(self, place: int, entry: TreeEntry) -> None:
         before, about = self._members(), entry.value
         self._selected = retained = self._retained_places(place, entry)
         stayed = tuple(self.messages[number].id for number in self._members())
@@ -171,10 +171,11 @@ class Contexts:
             self._close(before, Compaction(trigger, counted, summary.id, summary.time, kept=stayed))
         self._selected = [place, *retained]
 
-    def _retained_places(self, place: int, entry: Entry) -> list[int]:
-        """Places of what a compaction kept: no system message, and an older compaction only where pi sent it."""
+    def _retained_places(self, place: int, entry: TreeEntry) -> list[int]:
+        """Return the positions that a compaction kept: no system messages, and an older compaction only if pi sent
+        it."""
         first = self.tree.retained_from(entry)
-        start = next((at for at in range(place) if self.tree.way[at] == first), place)
+        start = next((at for at in range(place) if self.tree.path[at] == first), place)
         older = self._sends_older(start, place)
         retained: list[int] = []
         for at in range(start, place):
@@ -185,7 +186,7 @@ class Contexts:
         return retained
 
     def _sends_older(self, start: int, place: int) -> bool:
-        """True where a refusal by the API shows that pi sent an older compaction within the kept range.
+        """Return True if an API error shows that pi sent an older compaction within the kept range.
 
         Warns of one between a call and its result: pi 0.80.6 to 0.86 sends it there.
         """
@@ -197,7 +198,7 @@ class Contexts:
             call, result, ids = split
             between = f"between the call on line {call} and its result on line {result}"
             answer = self._next_answer(place, ids)
-            if isinstance(answer, Entry):
+            if isinstance(answer, TreeEntry):
                 refused = True
                 text = (
                     f"pi sent this older summary {between}, which caused the API error on line "
@@ -214,8 +215,9 @@ class Contexts:
         return refused
 
     def _split_pair(self, start: int, at: int, place: int) -> tuple[int, int, set[str]] | None:
-        """The lines of a call before `at` and of its result behind it, and the ids of all such calls; None for none."""
-        called: dict[str, Entry] = {}
+        """Return the lines of a call before `at` and of its result after it, and the ids of all such calls; None if
+        there are none."""
+        called: dict[str, TreeEntry] = {}
         for entry in map(self.tree.at, range(start, at)):
             message = self.messages[entry.message] if entry.sent else None
             if message and message.calls:
@@ -230,14 +232,14 @@ class Contexts:
                 return self.tree.lines[call.index], self.tree.lines[entry.index], ids
         return None
 
-    def _next_answer(self, place: int, ids: set[str]) -> Entry | Literal["open", "over"]:
-        """Return the result of the context that begins with the compaction at `place`.
+    def _next_answer(self, place: int, ids: set[str]) -> TreeEntry | Literal["open", "over"]:
+        """Return the outcome of the context that begins with the compaction at `place`.
 
-        The last response whose error names one of `ids`, where no later response succeeded before the next compaction;
-        "open" where neither a successful response nor a compaction follows; else "over".
+        The last response whose error names one of `ids`, if no later response succeeded before the next compaction;
+        "open" if neither a successful response nor a compaction follows; else "over".
         """
-        found: Entry | Literal["open", "over"] = "open"
-        for entry in map(self.tree.at, range(place + 1, len(self.tree.way))):
+        found: TreeEntry | Literal["open", "over"] = "open"
+        for entry in map(self.tree.at, range(place + 1, len(self.tree.path))):
             if entry.is_compaction:
                 return "over" if found == "open" else found
             if entry.failed and any(id in entry.failed for id in ids):
@@ -247,8 +249,8 @@ class Contexts:
         return found
 
 
-def _fault(edit: Mapping[str, Any], tree: Tree) -> str:
-    """Why an edit does not do what it seems to, "" where it does."""
+def _fault(edit: Mapping[str, Any], tree: EntryTree) -> str:
+    """Describe why an edit has no effect or an unexpected one, "" if it is valid."""
     replacement = edit.get("replacement")
     if "replacement" not in edit:
         return "edits an entry and has no `replacement`, so pi cannot open the session; ignored"

@@ -1,4 +1,4 @@
-"""Reading: pi."""
+"""Read pi sessions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.usage import replayed_before
 from workbench.formats.kit.values import dict_of, dollars_of, list_of, text_of
 from workbench.formats.pi.append import WRAPPED
-from workbench.formats.pi.contexts import Contexts, Entry, Tree
+from workbench.formats.pi.contexts import EntryTree, PathContexts, TreeEntry
 from workbench.formats.pi.signature import ID
 from workbench.session import (
     ApiError,
@@ -43,12 +43,14 @@ from workbench.session import (
 )
 from workbench.session.images import media_of
 
-_CAME_BACK = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n{}</summary>"
+_BRANCH_SUMMARY = (
+    "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n{}</summary>"
+)
 
 _SILENT = ("model_change", "thinking_level_change", "custom", "label", "session_info", "context_edit", "usage")
 
 _CUSTOM = ("custom", "hookMessage")
-"""Roles of messages that an extension put into the context; the second is version 2's name."""
+"""Roles of messages that an extension added to the context; the second is version 2's name."""
 
 
 _EDITABLE = ("user", "assistant", "toolResult", *_CUSTOM)
@@ -56,20 +58,20 @@ _EDITABLE = ("user", "assistant", "toolResult", *_CUSTOM)
 
 
 _TAGS = ("file", "skill")
-"""What pi puts before a person's words: the files named with `@`, and the skill that was called."""
+"""Tags that pi puts before the user's words: files named with `@`, and the skill that was called."""
 
 
 class Reader(Transcript):
-    """`places` are entry ids by their place in the file, as version 1 names them; `spent` is the number of the last
-    message that bears this program's mark; `other_costs` are dollars of calls that answered no message: summaries,
-    calls within tools, a warmed cache."""
+    """Reader of the entries in file order. `places` are entry ids by position, as version 1 refers to them; `spent` is
+    the number of the last message marked as stale usage; `other_costs` are dollars of calls without a message:
+    summaries, calls within tools, cache warming."""
 
     empty = "a pi session without messages; open another file"
 
     def __init__(self, path: Path, records: Records) -> None:
         super().__init__(path, records)
         self.header: Mapping[str, Any] = {}
-        self.entries: dict[str, Entry] = {}
+        self.entries: dict[str, TreeEntry] = {}
         self.places: list[str] = []
         self.last: str | None = None
         self.spent = -1
@@ -80,13 +82,17 @@ class Reader(Transcript):
             self.header = self.header or value
             self.places.append("")
             return
-        given = value.get("id")
-        id = given if isinstance(given, str) and given and given not in self.entries else f"entry-{index + 1}"
-        if isinstance(given, str) and given in self.entries:
-            self.warn(f"has the id {given!r} of an earlier entry; both kept", line)
+        recorded_id = value.get("id")
+        id = (
+            recorded_id
+            if isinstance(recorded_id, str) and recorded_id and recorded_id not in self.entries
+            else f"entry-{index + 1}"
+        )
+        if isinstance(recorded_id, str) and recorded_id in self.entries:
+            self.warn(f"has the id {recorded_id!r} of an earlier entry; both kept", line)
         parent = value.get("parentId")
         linked = "parentId" in value
-        entry = Entry((parent if isinstance(parent, str) else None) if linked else self.last, index)
+        entry = TreeEntry((parent if isinstance(parent, str) else None) if linked else self.last, index)
         if linked and isinstance(parent, str) and parent not in self.entries:
             self.warn("its parent is missing; linked to the previous entry", line)
             entry.parent = self.last
@@ -116,19 +122,19 @@ class Reader(Transcript):
     def _message(
         self, value: dict[str, Any], id: str, index: int, *, first_prompt: bool
     ) -> tuple[Message | None, bool]:
-        """The message of an entry, if it has one, and whether it is sent to the model."""
+        """Return the message of an entry, None without one; and True if it is sent to the model."""
         kind, time = value.get("type"), seconds_of(value.get("timestamp"))
         if kind == "message" and isinstance(body := value.get("message"), dict):
             if body.get("role") == "system":
                 text = prompt_text(body) if first_prompt else update_text(body)
                 time = seconds_of(body.get("timestamp")) or time
                 return Message(id, "system", (Text(text),) if text else (), time=time, source=(index,)), True
-            return _spoken(body, value, id, time, index)
+            return _conversation_message(body, value, id, time, index)
         if kind == "compaction":
             text = WRAPPED.format(as_text(value.get("summary", "")))
             return Message(id, "user", (Text(text),), "summary", time, source=(index,)), True
         if kind == "branch_summary" and value.get("summary"):
-            text = _CAME_BACK.format(as_text(value["summary"]))
+            text = _BRANCH_SUMMARY.format(as_text(value["summary"]))
             return Message(id, "user", (Text(text),), "meta", time, source=(index,)), True
         if kind == "custom_message":
             return Message(id, "user", parts_of(value.get("content"), _block), "meta", time, source=(index,)), True
@@ -138,8 +144,8 @@ class Reader(Transcript):
             self.unknown[str(kind)] += 1
         return None, False
 
-    def _edited(self, target: Entry, edit: Entry) -> Message | None:
-        """The message that pi sends in place of an edited one; None where its role cannot be edited."""
+    def _edited(self, target: TreeEntry, edit: TreeEntry) -> Message | None:
+        """Return the message that pi sends in place of an edited one; None for a role that cannot be edited."""
         value = loads(self.records[target.index])
         body = value.get("message") if value.get("type") == "message" else None
         content = dict_of(edit.value["replacement"]).get("content")
@@ -148,12 +154,14 @@ class Reader(Transcript):
             return Message(id, "user", parts_of(content, _block), "meta", time)
         if not isinstance(body, dict) or body.get("role") not in _EDITABLE:
             return None
-        made, _ = _spoken({**body, "content": content}, value, id, None, target.index)
-        return replace(made, time=time, usage=None, source=())
+        message, _ = _conversation_message({**body, "content": content}, value, id, None, target.index)
+        return replace(message, time=time, usage=None, source=())
 
     def session(self) -> Session:
-        way = self._path()
-        found = Contexts.of(Tree(self.entries, way, self.messages, self.records.lines, self._first_kept, self._edited))
+        path = self._path()
+        found = PathContexts.of(
+            EntryTree(self.entries, path, self.messages, self.records.lines, self._first_retained, self._edited)
+        )
         self.warnings += found.warnings
         for kind, n in self.unknown.items():
             self.warn(f"{counted(n, 'entry')} of unknown type {kind!r} {are(n)} kept in the file, not shown")
@@ -163,10 +171,10 @@ class Reader(Transcript):
         found.messages = [*without_spent(own, found.epochs[-1].members, self.spent)]
         ordered, place = found.in_order()
         messages = with_user_text(ordered, _TAGS)
-        entries = [self.entries[id] for id in way]
+        entries = [self.entries[id] for id in path]
         numbers = [number for entry in entries for number in (entry.checkpoint, entry.message) if number >= 0]
         branch = [place[number] for number in numbers]
-        spoken = [messages[number] for number in branch]
+        on_branch = [messages[number] for number in branch]
         self.epochs = [
             replace(
                 epoch,
@@ -180,20 +188,20 @@ class Reader(Transcript):
             messages,
             branch=branch if len(branch) < len(messages) else range(len(messages)),
             id=text_of(header.get("id")),
-            title=self.title or first_words(spoken),
-            model=next((m.model for m in reversed(spoken) if m.model), None),
+            title=self.title or first_words(on_branch),
+            model=next((m.model for m in reversed(on_branch) if m.model), None),
             cwd=header["cwd"] if isinstance(header.get("cwd"), str) else None,
             tools=declared_tools(self._system_messages(entries)),
             facts=SessionFacts(cost=self._cost(), api_errors=tuple(self.errors)),
         )
 
     def _cost(self) -> float | None:
-        """Dollars of the whole session, where it records more than its answers do."""
+        """Return the dollars of the entire session, None if it records only the costs of its responses."""
         answers = (message.usage.cost or 0.0 for message in self.messages if message.usage)
         return fsum([*answers, *self.other_costs]) if self.other_costs else None
 
-    def _system_messages(self, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
-        """The system messages that hold for what is sent now, as recorded: from the newest compaction's own on."""
+    def _system_messages(self, entries: Sequence[TreeEntry]) -> Iterator[dict[str, Any]]:
+        """Yield the recorded system messages that are in force, from the newest compaction's own on."""
         newest = max((at for at, entry in enumerate(entries) if entry.is_compaction), default=-1)
         for entry in entries[max(newest, 0) :]:
             if entry.checkpoint >= 0:
@@ -202,7 +210,7 @@ class Reader(Transcript):
                 yield dict_of(loads(self.records[entry.index]).get("message"))
 
     def _path(self) -> list[str]:
-        """Entry ids from the root to the leaf, the newest entry."""
+        """Return entry ids from the root to the leaf, the newest entry."""
         found: list[str] = []
         seen: set[str] = set()
         at = self.last
@@ -212,8 +220,8 @@ class Reader(Transcript):
             at = self.entries[at].parent
         return found[::-1]
 
-    def _first_kept(self, entry: Entry) -> str:
-        """Id of the entry from which on a compaction keeps; version 1 has its place in the file."""
+    def _first_retained(self, entry: TreeEntry) -> str:
+        """Return the id of the first entry that a compaction keeps; version 1 records its position in the file."""
         index = entry.value.get("firstKeptEntryIndex")
         if "version" not in self.header and type(index) is int and 0 <= index < len(self.places):
             return self.places[index]
@@ -221,7 +229,7 @@ class Reader(Transcript):
 
 
 def _failure_of(entry: dict[str, Any], id: str, line: int) -> ApiError | None:
-    """The API error of an entry; None for an answer that did not fail and for one that the user aborted."""
+    """Return the API error of an entry; None for a successful response, and for one that the user aborted."""
     body = dict_of(entry.get("message"))
     if body.get("role") != "assistant" or body.get("stopReason") != "error":
         return None
@@ -230,7 +238,7 @@ def _failure_of(entry: dict[str, Any], id: str, line: int) -> ApiError | None:
 
 
 def _other_cost(value: dict[str, Any]) -> float | None:
-    """Dollars of what an entry recorded that is no answer of the model's in the conversation."""
+    """Return the dollars recorded in an entry that is no response in the conversation."""
     body = dict_of(value.get("message"))
     holder = value if value.get("type") in ("usage", "compaction", "branch_summary") else body
     if body.get("role") == "assistant":
@@ -239,7 +247,7 @@ def _other_cost(value: dict[str, Any]) -> float | None:
 
 
 def _checkpoint(value: dict[str, Any], id: str, index: int) -> Message | None:
-    """The system message that a compaction carries, None where it carries none."""
+    """Return the system message inside a compaction, None without one."""
     system = value.get("systemMessage") if value.get("type") == "compaction" else None
     if not isinstance(system, dict):
         return None
@@ -247,7 +255,7 @@ def _checkpoint(value: dict[str, Any], id: str, index: int) -> Message | None:
     return Message(f"{id}:system", "system", (Text(text),) if text else (), time=time, source=(index,))
 
 
-def _spoken(
+def _conversation_message(
     body: dict[str, Any], entry: Mapping[str, Any], id: str, time: float | None, index: int
 ) -> tuple[Message, bool]:
     role = body.get("role")
@@ -271,11 +279,11 @@ def _spoken(
     if role == "bashExecution":
         text = Text(_executed(body))
         return Message(id, "user", (text,), "meta", time, source=source), body.get("excludeFromContext") is not True
-    made: Role = "user"
+    user_role: Role = "user"
     blocks = parts_of(body.get("content"), _block)
     meta = role in _CUSTOM or role != "user"
     kind = marked(entry) or ("meta" if meta else kind_of("user", blocks))
-    return Message(id, made, blocks, kind, time, source=source), True
+    return Message(id, user_role, blocks, kind, time, source=source), True
 
 
 def _block(part: Any) -> Block:
@@ -286,16 +294,16 @@ def _block(part: Any) -> Block:
         signature = part.get("thinkingSignature")
         return Thinking(part["thinking"], text_of(signature))
     if kind == "toolCall" and isinstance(part.get("id"), str) and isinstance(part.get("name"), str):
-        given = part.get("arguments")
-        given = given if isinstance(given, dict) else "" if given is None else as_text(given)
-        return ToolUse(part["id"], intern(part["name"]), given)
+        arguments = part.get("arguments")
+        arguments = arguments if isinstance(arguments, dict) else "" if arguments is None else as_text(arguments)
+        return ToolUse(part["id"], intern(part["name"]), arguments)
     if kind == "image":
         return media_of(as_text(part.get("mimeType") or "image"), as_text(part.get("data", "")))
     return Opaque(kind if isinstance(kind, str) else type(part).__name__, part)
 
 
 def _executed(body: Mapping[str, Any]) -> str:
-    """A command of the person's as pi tells the model of it."""
+    """Return a command run by the user, in the text that pi sends to the model."""
     output, code = body.get("output"), body.get("exitCode")
     text = f"Ran `{as_text(body.get('command', ''))}`\n" + (f"```\n{as_text(output)}\n```" if output else "(no output)")
     if body.get("cancelled") is True:
@@ -307,24 +315,24 @@ def _executed(body: Mapping[str, Any]) -> str:
     return text
 
 
-def _usage(given: Any) -> Usage | None:
-    """Tokens and dollars of a call; None for zeros, which no call costs."""
-    if not isinstance(given, dict):
+def _usage(recorded: Any) -> Usage | None:
+    """Return tokens and dollars of a call; None for zeros, which no call costs."""
+    if not isinstance(recorded, dict):
         return None
-    counts = [given.get(key) for key in ("input", "output", "cacheRead", "cacheWrite")]
-    sent, made, read, written = (count if type(count) is int and count > 0 else 0 for count in counts)
-    usage = Usage(sent, made, read, written, cost=dollars_of(dict_of(given.get("cost")).get("total")))
+    counts = [recorded.get(key) for key in ("input", "output", "cacheRead", "cacheWrite")]
+    prompt, output, read, written = (count if type(count) is int and count > 0 else 0 for count in counts)
+    usage = Usage(prompt, output, read, written, cost=dollars_of(dict_of(recorded.get("cost")).get("total")))
     return usage if usage.context else None
 
 
 def prompt_text(message: Mapping[str, Any]) -> str:
-    """The text of a system message as a complete prompt."""
+    """Return the text of a system message as a complete prompt."""
     sections = (value for _, value in _sections(message) if value)
     return "\n\n".join(filter(None, (_content(message), *sections)))
 
 
 def update_text(message: Mapping[str, Any]) -> str:
-    """The text of a later system message, where it stands in the conversation: each change names its section."""
+    """Return the text of a later system message within the conversation; each change names its section."""
     changes = (
         f'Removed system prompt section "{name}".'
         if value is None
@@ -335,9 +343,9 @@ def update_text(message: Mapping[str, Any]) -> str:
 
 
 def replayed(messages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """One system message with the prompt and the tools that are in force after all of these, without a timestamp.
+    """Return one system message with the prompt and tools in force after all of these, without a timestamp.
 
-    The first declares the whole prompt and every tool, each later one names what changes, as pi-ai replays them
+    The first declares the entire prompt and every tool, each later one the changes, as pi-ai replays them
     (`utils/transcript.js`, `utils/text.js`).
     """
     content: list[str] = []
@@ -360,7 +368,7 @@ def replayed(messages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def declared_tools(messages: Iterable[Mapping[str, Any]]) -> tuple[Tool, ...]:
-    """The tools in force after all of these system messages."""
+    """Return the tools in force after all of these system messages."""
     tools = map(dict_of, list_of(replayed(messages).get("toolsAdded")))
     return tuple(Tool(text_of(tool.get("name")), render(tool).decode()) for tool in tools if tool.get("name"))
 

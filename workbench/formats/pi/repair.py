@@ -1,4 +1,4 @@
-"""Repairing a pi session: header, links, an older compaction inside the kept range, pairs, usage, reasoning."""
+"""Repair pi sessions: header, links, an older compaction inside the kept range, pairs, usage, reasoning."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KINDS = (
     "message", "compaction", "branch_summary", "custom_message", "model_change", "thinking_level_change",
 )  # fmt: skip
 _COUNTS = ("input", "output", "cacheRead", "cacheWrite")
-_NOTHING = {**dict.fromkeys(_COUNTS, 0), "totalTokens": 0}
+_ZERO_USAGE = {**dict.fromkeys(_COUNTS, 0), "totalTokens": 0}
 _USAGE: Path = ("message", "usage")
 
 LINKS = Links(
@@ -38,7 +38,7 @@ LINKS = Links(
 
 
 def is_headless(values: Sequence[dict[str, Any]]) -> bool:
-    """True when the records belong to a pi session without its header."""
+    """Return True if the records belong to a pi session without its header."""
     first = values[:20]
     linked = [value for value in first if {"type", "id", "parentId", "timestamp"} <= value.keys()]
     kinds = [value for value in first if value.get("type") in _KINDS]
@@ -46,7 +46,7 @@ def is_headless(values: Sequence[dict[str, Any]]) -> bool:
 
 
 def records(sheet: Sheet) -> None:
-    """Repair the header, the links and counts, and take older compactions out of what the newest one keeps."""
+    """Repair header, links and counts, and move older compactions out of the range that the newest one keeps."""
     _header(sheet)
     if sheet.entries and sheet.entries[0].object.get("version", 1) == 1:
         return  # its entries are linked by their place in the file
@@ -80,37 +80,38 @@ def _header(sheet: Sheet) -> None:
     sheet.fixed(Fault.MISSING_HEADER, first, "session")
 
 
-def _way(sheet: Sheet) -> list[Entry]:
-    """The entries from the root to the newest one."""
+def _path_to_newest(sheet: Sheet) -> list[Entry]:
+    """Return the entries from the root to the newest one."""
     chain = LINKS.chain(sheet)
     by_id = {LINKS.id_of(entry): entry for entry in chain}
-    way: list[Entry] = []
+    path: list[Entry] = []
     here = chain[-1] if chain else None
-    while here is not None and here not in way[-1:] and len(way) <= len(chain):
-        way.append(here)
+    while here is not None and here not in path[-1:] and len(path) <= len(chain):
+        path.append(here)
         here = by_id.get(LINKS.parent_of(here))
-    return way[::-1]
+    return path[::-1]
 
 
 def _older_compactions(sheet: Sheet) -> None:
-    """pi puts an older summary where its entry stands in the kept range, be it between a call and its result."""
-    way = _way(sheet)
-    places = [place for place, entry in enumerate(way) if entry.object.get("type") == "compaction"]
+    """Unlink older compactions from the kept range: pi sends their summary there, even between a call and its
+    result."""
+    path = _path_to_newest(sheet)
+    places = [place for place, entry in enumerate(path) if entry.object.get("type") == "compaction"]
     if len(places) < 2:
         return
-    newest = way[places[-1]]
-    kept = text_of(newest.object.get("firstKeptEntryId"))
-    first = next((place for place, entry in enumerate(way) if LINKS.id_of(entry) == kept), len(way))
+    newest = path[places[-1]]
+    first_id = text_of(newest.object.get("firstKeptEntryId"))
+    first = next((place for place, entry in enumerate(path) if LINKS.id_of(entry) == first_id), len(path))
     for place in places[:-1]:
         if first <= place:
-            LINKS.unlink(sheet, way[place])
-            sheet.fixed(Fault.OLDER_COMPACTION, way[place], f"the compaction on {sheet.named(newest)}")
+            LINKS.unlink(sheet, path[place])
+            sheet.fixed(Fault.OLDER_COMPACTION, path[place], f"the compaction on {sheet.named(newest)}")
 
 
 def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
-    """Repair what is sent: pairs, reasoning, usage."""
+    """Repair the sent records: pairs, reasoning, usage."""
     pair(sheet, with_results(sheet, sent, session, PAIRING), PAIRING)
-    refused_reasoning(sheet, _way(sheet), _error, _reasoning, PAIRING.response)
+    refused_reasoning(sheet, _path_to_newest(sheet), _error, _reasoning, PAIRING.response)
     _usage(sheet, sent)
 
 
@@ -183,7 +184,7 @@ def _reasoning(entry: Entry) -> tuple[Path, list[int]] | None:
 
 
 def _usage(sheet: Sheet, sent: Sequence[Entry]) -> None:
-    """The newest usage behind the newest compaction must not claim more than what is sent: pi compacts by it."""
+    """Reset the newest usage after the newest compaction if it exceeds the context: pi compacts by it."""
     compacted = max((sheet.index(one) for one in sent if one.object.get("type") == "compaction"), default=-1)
     for entry in reversed(sent):
         if sheet.index(entry) < compacted:
@@ -193,8 +194,8 @@ def _usage(sheet: Sheet, sent: Sequence[Entry]) -> None:
             total = usage.get("totalTokens")
             tokens = total if type(total) is int and total > 0 else sum_of(usage, _COUNTS)
             if tokens > chars_of(one.object for one in sent) + SPARE_TOKENS:
-                for key, nothing in _NOTHING.items():
+                for key, zero in _ZERO_USAGE.items():
                     if key in usage:
-                        entry.put((*_USAGE, key), nothing)
+                        entry.put((*_USAGE, key), zero)
                 sheet.fixed(Fault.IMPOSSIBLE_USAGE, entry, tokens)
             return

@@ -1,20 +1,21 @@
-"""Rules of pi's loader and of the APIs that it calls for a session: https://github.com/earendil-works/pi."""
+"""Loader rules of pi, and of the APIs that it calls, checked on the JSON alone:
+https://github.com/earendil-works/pi."""
 
 from __future__ import annotations
 
 from workbench.formats.faults import Faults, Item, StopValidation, excess_tokens, inner, lines, objects, validator
 
 _ROLES = ("system", "user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage", "branchSummary")
-_EDITED = ("user", "assistant", "toolResult", "custom", "hookMessage")
-"""Roles of messages that an edit gives other content."""
+_EDITABLE = ("user", "assistant", "toolResult", "custom", "hookMessage")
+"""Roles of messages whose content an edit replaces."""
 
-Entry = tuple[int, Item]
+NumberedEntry = tuple[int, Item]
 
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Nothing when pi would resume the session whole."""
-    entries: list[Entry] = []
+    """Yield faults by which pi would not resume the complete session."""
+    entries: list[NumberedEntry] = []
     for number, value in lines(data):
         if value is None:
             yield f"Line {number} is not a JSON object, so pi would skip it."
@@ -30,14 +31,14 @@ def validate(data: bytes) -> Faults:
     if version != 1:
         yield from _chain(entries)
     yield from _edits(entries)
-    way = _selected(entries) if version != 1 else entries
-    sent = _sent(way) if version != 1 else [entry for entry in entries if _body(entry[1])]
+    path = _selected(entries) if version != 1 else entries
+    sent = _sent(path) if version != 1 else [entry for entry in entries if _body(entry[1])]
     if not sent:
         yield "The newest entry's branch has no message."
     for number, entry in sent:
         yield from _shape(f"Line {number}", entry)
     yield from _orphans(sent)
-    changed = max((number for number, entry in way if entry.get("type") in ("compaction", "context_edit")), default=0)
+    changed = max((number for number, entry in path if entry.get("type") in ("compaction", "context_edit")), default=0)
     yield from _stale(sent, changed)
 
 
@@ -45,7 +46,7 @@ def _body(entry: Item) -> Item:
     return inner(entry, "message", dict) if entry.get("type") == "message" else {}
 
 
-def _chain(entries: list[Entry]) -> Faults:
+def _chain(entries: list[NumberedEntry]) -> Faults:
     seen: set[str] = set()
     for number, entry in entries:
         id, parent = inner(entry, "id", str), entry.get("parentId")
@@ -59,7 +60,7 @@ def _chain(entries: list[Entry]) -> Faults:
         seen.add(id)
 
 
-def _edits(entries: list[Entry]) -> Faults:
+def _edits(entries: list[NumberedEntry]) -> Faults:
     for number, entry in entries:
         if entry.get("type") != "context_edit":
             continue
@@ -73,36 +74,38 @@ def _content(edit: Item) -> bool:
     return isinstance(inner(edit, "replacement", dict).get("content"), str | list)
 
 
-def _selected(entries: list[Entry]) -> list[Entry]:
-    """The way to the newest entry: from the newest compaction, with what that kept."""
+def _selected(entries: list[NumberedEntry]) -> list[NumberedEntry]:
+    """Return the path to the newest entry, from the newest compaction on, with the entries that it kept."""
     by_id = {str(entry.get("id")): (number, entry) for number, entry in entries}
-    way: list[Entry] = []
+    path: list[NumberedEntry] = []
     at = entries[-1] if entries else None
-    while at is not None and at not in way[-1:] and len(way) <= len(entries):
-        way.append(at)
+    while at is not None and at not in path[-1:] and len(path) <= len(entries):
+        path.append(at)
         at = by_id.get(str(at[1].get("parentId")))
-    way.reverse()
-    newest = max((place for place, (_, entry) in enumerate(way) if entry.get("type") == "compaction"), default=-1)
+    path.reverse()
+    newest = max((place for place, (_, entry) in enumerate(path) if entry.get("type") == "compaction"), default=-1)
     if newest < 0:
-        return way
-    first = way[newest][1].get("firstKeptEntryId")
-    start = next((place for place in range(newest) if way[place][1].get("id") == first), newest)
-    kept = [entry for entry in way[start:newest] if _body(entry[1]).get("role") != "system"]
-    return [way[newest], *(entry for entry in kept if entry[1].get("type") != "compaction"), *way[newest + 1 :]]
+        return path
+    first = path[newest][1].get("firstKeptEntryId")
+    start = next((place for place in range(newest) if path[place][1].get("id") == first), newest)
+    retained = [entry for entry in path[start:newest] if _body(entry[1]).get("role") != "system"]
+    return [path[newest], *(entry for entry in retained if entry[1].get("type") != "compaction"), *path[newest + 1 :]]
 
 
-def _sent(way: list[Entry]) -> list[Entry]:
-    """The messages among the selected entries that pi would send, with the content that the last edit gave them."""
+def _sent(path: list[NumberedEntry]) -> list[NumberedEntry]:
+    """Return the selected entries that pi would send, with the content of their last edit."""
     edits = {
-        inner(edit, "targetId", str): edit["replacement"] for _, edit in way if "replacement" in edit and _is_edit(edit)
+        inner(edit, "targetId", str): edit["replacement"]
+        for _, edit in path
+        if "replacement" in edit and _is_edit(edit)
     }
     edits.pop("", None)
-    sent: list[Entry] = []
-    for number, entry in way:
+    sent: list[NumberedEntry] = []
+    for number, entry in path:
         body, id = _body(entry), inner(entry, "id", str)
         if id in edits and edits[id] is None:
             continue
-        if id in edits and inner(body, "role", str) in _EDITED:
+        if id in edits and inner(body, "role", str) in _EDITABLE:
             content = inner(edits, id, dict).get("content", [])
             text = [{"type": "text", "text": content}]
             plain = isinstance(content, str) and body["role"] in ("assistant", "toolResult")
@@ -141,9 +144,9 @@ def _shape(where: str, entry: Item) -> Faults:
         yield f"{where} has a result without its call id or tool name."
 
 
-def _orphans(sent: list[Entry]) -> Faults:
-    """Results need their call before them, with no user message between. A call without a result is no fault: pi adds
-    one."""
+def _orphans(sent: list[NumberedEntry]) -> Faults:
+    """Yield results without their call before them, or with a user message between. A call without a result is valid:
+    pi adds one."""
     calls: set[str] = set()
     open_calls: set[str] = set()
     for number, entry in sent:
@@ -162,8 +165,9 @@ def _orphans(sent: list[Entry]) -> Faults:
             open_calls = set()
 
 
-def _stale(sent: list[Entry], changed: int) -> Faults:
-    """The last usage: pi compacts by it, where no compaction or edit came since, which is on the line `changed`."""
+def _stale(sent: list[NumberedEntry], changed: int) -> Faults:
+    """Yield an excessive newest usage, by which pi compacts, unless a compaction or edit on line `changed` follows
+    it."""
     for number, entry in reversed(sent):
         if number < changed:
             return

@@ -1,4 +1,4 @@
-"""By what a file is known: pi."""
+"""Recognise pi sessions."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Writing a pi session that `pi --session` opens: a new file of version 3, one chain of entries.
+"""Write a pi session that `pi --session` opens: a new file of version 3, one chain of entries.
 
-A made summary is an ordinary user message. A `compaction` entry is the tool's own idiom (`pi_append`), but pi puts
-words of its own around such a summary; so here only a recorded compaction that opens the context is copied as one, with
-the system message that it carries. The usage of the last response is set to nothing: pi takes it for the size of the
-context. A note beside it says so to this program's reader. Context edits are not copied: an edited message is written
-with the content that was sent.
+A new summary is an ordinary user message. A `compaction` entry is the agent's own form (`append.py`), but pi wraps such
+a summary in its own text; so here only a recorded compaction that opens the context is copied as one, with its system
+message. The usage of the last response is set to zero, because pi takes it for the size of the context; a mark tells
+this program's reader. Context edits are not copied: an edited message is written with the content that was sent.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ from workbench.session import Media, Message, Opaque, Session, Text, Thinking, T
 
 NO_USAGE = dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "totalTokens"), b"0")
 
-_NOTHING = {
+_ZERO_USAGE = {
     **dict.fromkeys(NO_USAGE, 0),
     "cost": dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "total"), 0),
 }
 
 _SETTINGS = ("model_change", "thinking_level_change", "session_info")
-"""Entries of which the newest holds for all that follows."""
+"""Entries of which the newest applies to all later ones."""
 
 _APIS = (
     ("claude", "anthropic-messages", "anthropic"),
@@ -49,8 +48,8 @@ _APIS = (
 
 
 class Writer(ChainWriter):
-    """`names` are those of tools by the ids of their calls. `unbilled` is the response whose usage is set to nothing;
-    `whole` the record of a compaction of which all that is sent opens the context, -1 for none."""
+    """Writer of a chain of entries. `names` are tool names by call id. `unbilled` is the response whose usage is set to
+    zero; `whole` the record of a compaction whose sent messages all open the context, -1 for none."""
 
     def __init__(self, session: Session, messages: Sequence[Message], *, own: bool) -> None:
         super().__init__(session, own=own)
@@ -62,29 +61,29 @@ class Writer(ChainWriter):
         return uuid4().hex[:8]
 
     def results_next(self, messages: Sequence[Message]) -> list[Message]:
-        """The messages with nothing said between a call and its result: pi would answer the call itself there, and the
-        API would refuse the result. System messages stay: pi sends them behind the result."""
+        """Return the messages with results directly after their calls: otherwise pi would answer the call itself, and
+        the API would reject the result. System messages stay: pi sends them after the result."""
         ordered: list[Message] = []
-        held: list[Message] = []
+        delayed: list[Message] = []
         waiting: set[str] = set()
         for index, message in enumerate(messages):
             if message.role == "assistant":
-                ordered += held
-                held, waiting = [], {call.id for call in message.calls} & _answered(messages, index)
+                ordered += delayed
+                delayed, waiting = [], {call.id for call in message.calls} & _answered(messages, index)
             waiting -= {result.call_id for result in message.results}
             if waiting and message.role == "user":
-                held.append(message)
+                delayed.append(message)
                 continue
             ordered.append(message)
-            if held and not waiting:
+            if delayed and not waiting:
                 self.losses.append(Loss(LossKind.RESULTS_MOVED))
-                ordered += held
-                held = []
-        return [*ordered, *held]
+                ordered += delayed
+                delayed = []
+        return [*ordered, *delayed]
 
     def others(self, tail: Sequence[Message]) -> tuple[list[int], list[int]]:
-        """The newest settings before the tail; and what stands in it beside sent messages: settings, labels, failed
-        responses, unknown types. Entries of abandoned branches stay behind."""
+        """Return the newest settings before the tail, and the entries within it that are not sent messages: settings,
+        labels, failed responses, unknown types. Entries of abandoned branches are left out."""
         session = self.session
         messages = {message.source[0]: number for number, message in enumerate(session.messages) if message.source}
         branch, context = set(session.branch), {message.id for message in session.context()}
@@ -112,7 +111,7 @@ class Writer(ChainWriter):
 
     def keep(self, message: Message, record: int) -> None:
         if record == self.whole:
-            # What it kept stood before it and now follows it. Its summary is copied together with its system message.
+            # Its kept messages now follow it. Its summary is copied together with its system message.
             if message.kind == "summary":
                 self.copy(self.whole, {"firstKeptEntryId": b'""'})
             return
@@ -136,7 +135,7 @@ class Writer(ChainWriter):
 
     def make(self, message: Message, recorded: Any = None) -> None:
         """Render a message: an entry for each tool result, and one for the rest. A system message of the session's own
-        is rendered as `recorded` where that is given: with its sections and tools."""
+        is rendered as `recorded`, if not None: with its sections and tools."""
         stamp = round(moment(message.time).timestamp() * 1000)
         if self.own and message.is_own_system:
             plain = {"role": "system", "content": message.text}
@@ -152,7 +151,7 @@ class Writer(ChainWriter):
         if message.role == "assistant":
             body: dict[str, Any] = {"role": "assistant", "content": content, **_origin(self.session, message)}
             calls = any(part["type"] == "toolCall" for part in content)
-            body |= {"usage": _NOTHING, "stopReason": "toolUse" if calls else "stop"}
+            body |= {"usage": _ZERO_USAGE, "stopReason": "toolUse" if calls else "stop"}
         else:
             body = {"role": "user", "content": content}
         self._entry(message, {**body, "timestamp": stamp})
@@ -162,12 +161,12 @@ class Writer(ChainWriter):
         entry = {"type": "message", "id": id, "parentId": self.parent, "timestamp": iso(message.time), "message": body}
         if body["role"] == "user":
             words = [part.get("text") for part in body["content"] if part["type"] == "text"]
-            texts = [Text(said) for said in words if isinstance(said, str)]
+            texts = [Text(kind) for kind in words if isinstance(kind, str)]
             plain = len(texts) == len(body["content"])
-            said = kind_of("user", texts) if plain else "normal"
+            kind = kind_of("user", texts) if plain else "normal"
         else:
-            said = "normal"
-        if body["role"] != "toolResult" and said != message.kind:
+            kind = "normal"
+        if body["role"] != "toolResult" and kind != message.kind:
             entry[MARK] = message.kind
         self.link(render(entry), id)
 
@@ -187,12 +186,12 @@ class Writer(ChainWriter):
                 if message.role == "system":
                     text = text if message.kind == "summary" else as_user_text(replace(message, blocks=(block,)))
                 return {"type": "text", "text": text}
-            case ToolUse(id, name, given) if message.role == "assistant":
+            case ToolUse(id, name, arguments) if message.role == "assistant":
                 return {
                     "type": "toolCall",
                     "id": id,
                     "name": name,
-                    "arguments": as_object(given),
+                    "arguments": as_object(arguments),
                 }
             case Thinking(text, signature) if self.own and message.role == "assistant":
                 return {"type": "thinking", "thinking": text, **({"thinkingSignature": signature} if signature else {})}
@@ -210,7 +209,7 @@ class Writer(ChainWriter):
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The messages as a new session; the loaded one if nothing changed. Never raises."""
+    """Write the messages as a new session; the loaded one if nothing changed. Never raises."""
     own = session.format == ID
     if own and list(messages) == list(session.context()):
         return addressed(session, session.records.data, session.id, [Loss(LossKind.UNCHANGED)])
@@ -231,19 +230,19 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 
 
 def _answered(messages: Sequence[Message], index: int) -> set[str]:
-    """Ids of the calls that are answered between an assistant message and the next one."""
-    behind = takewhile(lambda message: message.role != "assistant", islice(messages, index + 1, None))
-    return {result.call_id for message in behind for result in message.results}
+    """Return the ids of the calls that are answered between an assistant message and the next one."""
+    following = takewhile(lambda message: message.role != "assistant", islice(messages, index + 1, None))
+    return {result.call_id for message in following for result in message.results}
 
 
 def _opening_compaction(session: Session, messages: Sequence[Message]) -> int:
-    """The record of the compaction of which all that is sent opens the context, -1 where there is none."""
+    """Return the record of a compaction whose sent messages all open the context, -1 if there is none."""
     record = next(iter(messages[0].source), -1) if messages else -1
     value = object_of(session.records[record]) if record >= 0 else None
     if value is None or value.get("type") != "compaction":
         return -1
-    carried = [message for message in session.messages if message.source[:1] == (record,) and message.blocks]
-    return record if list(messages[: len(carried)]) == carried else -1
+    sent = [message for message in session.messages if message.source[:1] == (record,) and message.blocks]
+    return record if list(messages[: len(sent)]) == sent else -1
 
 
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
@@ -267,7 +266,7 @@ def header(session: Session, id: str, *, own: bool) -> bytes:
 
 
 def _is_unsent(entry: dict[str, Any]) -> bool:
-    """Whether a message is only shown: a response that failed, a command that the person kept to herself."""
+    """Return True for a message that is only displayed: a failed response, a command excluded from the context."""
     body = entry.get("message")
     if not isinstance(body, dict):
         return False
@@ -279,7 +278,7 @@ def last_response(messages: Sequence[Message]) -> str:
 
 
 def _origin(session: Session, message: Message) -> dict[str, str]:
-    """The interface, the provider and the model that a response is said to come from."""
+    """Return API, provider and model recorded for a response."""
     model = message.model or session.model or "unknown"
     api, provider = next((api, provider) for name, api, provider in _APIS if name in model.lower())
     return {"api": api, "provider": provider, "model": model}

@@ -1,5 +1,5 @@
-"""Where a list of events has room for what an export says of itself: in a V0 event, which keeps keys that nobody
-knows; a V1 event keeps none, but an update of the state may have any key and value, and no model is sent one."""
+"""Slot for an export's note in a list of events: a V0 event, which keeps unknown keys, or a V1 state update, which may
+have any key and value and is never sent to a model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _put(data: bytes, note: bytes) -> bytes | None:
         "timestamp": moment(None).replace(tzinfo=None).isoformat(),
         "source": "environment",
     }
-    older = [place for place, event in enumerate(events) if not _notes(event)]
+    older = [place for place, event in enumerate(events) if not _is_note(event)]
     if older and any(dict_of(event).get("parent_id") for event in events):
         head["parent_id"] = dict_of(events[older[-1]]).get("id")
     return splice(data, None, [*older, render(head | {"key": CARRIED, "value": loads(note), "kind": _UPDATE})])
@@ -37,11 +37,11 @@ def _found(data: bytes) -> Any:
     if CARRIED.encode() not in data:
         return None
     events = list_of(loads(data))
-    told = [event["value"] for event in events if _notes(event)]
-    return told[-1] if told else _FIRST.found(data)
+    notes = [event["value"] for event in events if _is_note(event)]
+    return notes[-1] if notes else _FIRST.found(data)
 
 
-def _notes(event: Any) -> bool:
+def _is_note(event: Any) -> bool:
     return dict_of(event).get("kind") == _UPDATE and event.get("key") == CARRIED
 
 
