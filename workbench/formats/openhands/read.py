@@ -32,7 +32,7 @@ from workbench.formats.openhands.events import (
 )
 from workbench.formats.openhands.folder import OpenHandsFacts
 from workbench.formats.openhands.signature import ID, is_lines, is_output, is_v1
-from workbench.formats.openhands.tree import is_leaf, abandoned_events
+from workbench.formats.openhands.tree import abandoned_events, is_leaf
 from workbench.session import (
     Compaction,
     LoadWarning,
