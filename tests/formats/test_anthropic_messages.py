@@ -11,7 +11,7 @@ from workbench.conformance.building import session_of
 from workbench.conformance.formats import read
 from workbench.formats import openai_chat
 from workbench.formats.anthropic_messages import FORMAT
-from workbench.formats.anthropic_messages.edits import CLEARED, after_edits
+from workbench.formats.anthropic_messages.edits import CLEARED, apply_edits
 from workbench.formats.claude_code.texts import CONTINUATION
 from workbench.formats.files import load
 from workbench.formats.look import Look
@@ -434,7 +434,7 @@ WORK = [
 
 def edited(asked: object, applied: object) -> tuple[Message, ...]:
     answer = {"context_management": {"applied_edits": [applied]}}
-    return after_edits(WORK, {"context_management": {"edits": [asked]}}, answer)
+    return apply_edits(WORK, {"context_management": {"edits": [asked]}}, answer)
 
 
 USES = "clear_tool_uses_20250919"
@@ -473,4 +473,4 @@ def test_a_response_without_edits_changes_nothing() -> None:
         {"context_management": None},
         {"context_management": {"applied_edits": [7, {"type": "x"}]}},
     ):
-        assert after_edits(WORK, {}, answer) == tuple(WORK)
+        assert apply_edits(WORK, {}, answer) == tuple(WORK)

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.formats.agent_texts import kind_of, with_user_text
-from workbench.formats.anthropic_messages.edits import after_edits
+from workbench.formats.anthropic_messages.edits import apply_edits
 from workbench.formats.anthropic_messages.read import Reader as AnthropicReader
 from workbench.formats.format import no_progress
 from workbench.formats.gemini.parts import NOWHERE, messages_of
@@ -57,7 +57,7 @@ def request_in(body: Any, answer: Any = None) -> ApiRequest | None:
         match dialect(body)[0]:
             case "anthropic":
                 request = _from_session("anthropic-messages", AnthropicReader.read(_NOWHERE, render(body), no_progress))
-                return replace(request, messages=after_edits(request.messages, body, answer))
+                return replace(request, messages=apply_edits(request.messages, body, answer))
             case "openai":
                 return _from_session("openai-chat", ChatReader.read(_NOWHERE, render(body), no_progress))
     except BadInput:

@@ -63,7 +63,7 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
 def _events_again(
     message: Message, events: Sequence[Item], render_message: Callable[[Message, Losses], list[Item]], losses: Losses
 ) -> list[Item]:
-    """Return a message's events again. Media is copied as recorded: blocks do not hold its bytes."""
+    """Return a message's events again. A message with media is copied: its blocks do not hold the bytes."""
     if message.source and any(isinstance(block, Media) for block in message.blocks):
         return [dict(events[index]) for index in message.source]
     return render_message(message, losses)

@@ -13,12 +13,12 @@ from workbench.base.stamps import seconds_of
 from workbench.formats.adk.signature import ID, either
 from workbench.formats.adk.view import (
     CALLS,
+    AgentEvents,
     AgentView,
-    Seen,
     compaction_of,
+    events_sent_to,
     last_speaker,
     others_in,
-    seen_by,
     speaker_of,
 )
 from workbench.formats.agent_texts import kind_of, with_user_text
@@ -95,10 +95,10 @@ def _session(path: Path, data: bytes, agent: str, progress: Progress) -> Session
     if agents and not agent:
         text = f"{len(agents)} agents in the file; shown: the context of {chosen}, the last active one"
         warnings.append(LoadWarning(text))
-    current = seen_by(chosen, events)
+    current = events_sent_to(chosen, events)
     epochs: list[Epoch] = []
     for index in current.compactions:
-        before = _members(reading, seen_by(chosen, events[:index]))
+        before = _members(reading, events_sent_to(chosen, events[:index]))
         message = reading.messages[reading.message_of[index]] if index in reading.message_of else None
         if before and message:
             epochs.append(Epoch(len(epochs) + 1, before, Compaction(summary=message.id, time=message.time)))
@@ -123,7 +123,7 @@ def _session(path: Path, data: bytes, agent: str, progress: Progress) -> Session
     )
 
 
-def _members(reading: _ReadState, seen: Seen) -> list[int]:
+def _members(reading: _ReadState, seen: AgentEvents) -> list[int]:
     return [reading.message_of[index] for index in seen.order if index in reading.message_of]
 
 

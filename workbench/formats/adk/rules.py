@@ -27,7 +27,7 @@ def validate(data: bytes) -> Faults:
     body = document(data)
     if not isinstance(body, dict) or not isinstance(body.get("events"), list):
         raise StopValidation("There are no events.")
-    session = _snake(body)
+    session = _in_snake_case(body)
     owners = [key for key in ("app_name", "user_id") if session.get(key) is not None]
     for key in ("id", *(("app_name", "user_id") if owners else ())):  # before 1.0 a session had no owner
         if not isinstance(session.get(key), str):
@@ -35,7 +35,7 @@ def validate(data: bytes) -> Faults:
     call_ids: set[str] = set()
     open_names: list[str] = []
     for number, raw in enumerate(body["events"], 1):
-        event, where = _snake(raw), f"Event {number}"
+        event, where = _in_snake_case(raw), f"Event {number}"
         if not isinstance(event.get("author"), str) or type(event.get("timestamp")) not in (int, float):
             yield f"{where} has no author or no timestamp."
         yield from (f"{where} has the unknown key {key}." for key in event if key.startswith("workbench"))
@@ -45,7 +45,7 @@ def validate(data: bytes) -> Faults:
         if not isinstance(content, dict) or content.get("role") not in ("user", "model", None):
             yield f"{where} has content with a role other than user or model."
             continue
-        for part in map(_snake, inner(content, "parts", list)):
+        for part in map(_in_snake_case, inner(content, "parts", list)):
             if not any(kind in part for kind in _KINDS):
                 yield f"{where} has a part of no type that ADK knows."
             call, response = part.get("function_call"), part.get("function_response")
@@ -64,6 +64,6 @@ def validate(data: bytes) -> Faults:
                     yield f"{where} has a response of {response.get('name')} that is not an object."
 
 
-def _snake(value: Any) -> Item:
+def _in_snake_case(value: Any) -> Item:
     holder = value if isinstance(value, dict) else {}
     return {_UPPER.sub(lambda found: "_" + found[1].lower(), key): inner for key, inner in holder.items()}

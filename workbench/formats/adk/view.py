@@ -34,7 +34,7 @@ class AgentView:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class AgentEvents:
     """Event indexes: `live` on the agent's branch and not rewound, `order` as sent to it, `compactions` among them."""
 
     live: frozenset[int]
@@ -73,23 +73,23 @@ def others_in(events: Sequence[Any], agent: str) -> frozenset[int]:
     return frozenset(others)
 
 
-def seen_by(agent: str, events: Sequence[Any]) -> Seen:
+def events_sent_to(agent: str, events: Sequence[Any]) -> AgentEvents:
     """Select and order what the agent is sent in a request after these events."""
     items = [dict_of(event) for event in events]
     live = _live(items)
     own = next((items[n] for n in sorted(live, reverse=True) if speaker_of(items[n]) == agent), {})
     scope = either(own, "isolation_scope")
     tools = {str(call.get("id")) for item in items for call in _calls_in(item, "function_call")}
-    branch = _steps(own)
+    branch = _branch_path(own)
     on_branch = frozenset(
         n
         for n in live
-        if either(items[n], "isolation_scope") == scope and _is_on(branch, _steps(items[n]), agent, tools)
+        if either(items[n], "isolation_scope") == scope and _is_on(branch, _branch_path(items[n]), agent, tools)
     )
     sent = [n for n in sorted(on_branch) if compaction_of(items[n]) or _is_sendable(items[n])]
     ranges = {n: found for n in sent if (found := _range(items[n]))}
-    order = _with_lost_calls(_compacted(sent, items, ranges), sent, items) if ranges else sent
-    return Seen(on_branch, tuple(_paired(order, items, others_in(items, agent))), tuple(ranges))
+    order = _restore_calls(_hide_compacted(sent, items, ranges), sent, items) if ranges else sent
+    return AgentEvents(on_branch, tuple(_pair_results(order, items, others_in(items, agent))), tuple(ranges))
 
 
 def _live(events: Sequence[Any]) -> set[int]:
@@ -109,7 +109,7 @@ def _live(events: Sequence[Any]) -> set[int]:
     return live
 
 
-def _steps(event: Item) -> list[str]:
+def _branch_path(event: Item) -> list[str]:
     branch = word_of(event.get("branch"))
     return branch.split(".") if branch else []
 
@@ -152,7 +152,7 @@ def _range(event: Item) -> tuple[float, float] | None:
     return (start, end) if start is not None and end is not None else None
 
 
-def _compacted(sent: Sequence[int], items: Sequence[Item], ranges: dict[int, tuple[float, float]]) -> list[int]:
+def _hide_compacted(sent: Sequence[int], items: Sequence[Item], ranges: dict[int, tuple[float, float]]) -> list[int]:
     """Indexes in order of time without the events that compactions hide. A compaction inside the range of another is
     hidden by it; of equal ranges the later one stays."""
     outer: list[int] = []
@@ -175,10 +175,10 @@ def _compacted(sent: Sequence[int], items: Sequence[Item], ranges: dict[int, tup
     return [n for _, n in sorted(placed)]
 
 
-def _with_lost_calls(order: Sequence[int], sent: Sequence[int], items: Sequence[Item]) -> list[int]:
+def _restore_calls(order: Sequence[int], sent: Sequence[int], items: Sequence[Item]) -> list[int]:
     """Restore each hidden call whose result is sent, together with its other results, before that result."""
     present = set(order)
-    call_of = dict(_answers(sent, items))
+    call_of = dict(_calls_of_results(sent, items))
     restored: list[int] = []
     for n in order:
         call = call_of.get(n)
@@ -190,12 +190,12 @@ def _with_lost_calls(order: Sequence[int], sent: Sequence[int], items: Sequence[
     return restored
 
 
-def _paired(order: Sequence[int], items: Sequence[Item], others: frozenset[int]) -> Iterator[int]:
+def _pair_results(order: Sequence[int], items: Sequence[Item], others: frozenset[int]) -> Iterator[int]:
     """Yield indexes with each result after its call: the last of several updates, none for a result without a call.
     Other agents' calls and results stay in place."""
     own = [n for n in order if n not in others]
     answers: dict[int, dict[str, int]] = {}
-    for n, call in _answers(own, items):
+    for n, call in _calls_of_results(own, items):
         for response in _calls_in(items[n], "function_response"):
             answers.setdefault(call, {})[str(response.get("id") or f"{response.get('name')} {n}")] = n
     for n in order:
@@ -204,7 +204,7 @@ def _paired(order: Sequence[int], items: Sequence[Item], others: frozenset[int])
             yield from sorted(set(answers.get(n, {}).values()))
 
 
-def _answers(order: Sequence[int], items: Sequence[Item]) -> Iterator[tuple[int, int]]:
+def _calls_of_results(order: Sequence[int], items: Sequence[Item]) -> Iterator[tuple[int, int]]:
     """Yield (index of an event with results, index of the newest earlier event whose call it answers, by id or
     name)."""
     calls: dict[tuple[str, str], int] = {}

@@ -52,7 +52,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         id = session.id or "session"
         body = {"id": id, "app_name": "workbench", "user_id": "user", "state": {}, "events": []}
         data = render(body | {"last_update_time": time.time()})
-        return addressed(session, splice(data, "events", _in_time(new_pieces, ())), id, losses)
+        return addressed(session, splice(data, "events", _assign_times(new_pieces, ())), id, losses)
     data = session.records.data
     view = view_of(session)
     if not view.chosen and list(messages) == list(session.context()):
@@ -63,11 +63,11 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         view, [_as_plain_event(message, events, losses) for message in messages], events, losses
     )
     new_pieces = pieces(session.messages, visible, own_renderer(session, body, events), losses)
-    new_pieces = _in_time(with_unread(new_pieces, session.facts.unread), events)
+    new_pieces = _assign_times(with_unread(new_pieces, session.facts.unread), events)
     return addressed(session, splice(data, "events", new_pieces), session.id, losses)
 
 
-def _in_time(output: Sequence[int | bytes], events: Sequence[Item]) -> list[int | bytes]:
+def _assign_times(output: Sequence[int | bytes], events: Sequence[Item]) -> list[int | bytes]:
     """Give new events times between those of their neighbours: ADK's database orders events by time."""
     known = [_time(events[piece] if isinstance(piece, int) else loads(piece)) for piece in output]
     kept_times = (

@@ -7,7 +7,7 @@ from workbench.formats.faults import Faults, validator
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Yield what keeps aider from restoring a chat; it reads any text without an error."""
+    """Yield the faults that keep aider from restoring a chat; it reads any text without an error."""
     lines = data.decode(errors="replace").split("\n")
     if not any(line.startswith("# aider chat started at ") for line in lines):
         yield "No line says when the chat started."

@@ -43,7 +43,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             continue
         if message.kind != kind_of(role, (Text(text),)) or (role == before == "assistant"):
             lines.append(f"> {MARK}: {message.kind}\n\n".encode())
-        raw = session.records[message.source[0]] if native and message.source else _rendered(role, text, losses)
+        raw = session.records[message.source[0]] if native and message.source else _render(role, text, losses)
         lines.append(raw if raw.endswith(b"\n\n") else raw.rstrip(b"\n") + b"\n\n")
         before = role
     return addressed(session, b"".join(lines), "", losses)
@@ -78,21 +78,21 @@ def _text(message: Message, losses: Losses) -> str:
     return "\n".join(texts)
 
 
-def _rendered(role: Role, text: str, losses: Losses) -> bytes:
+def _render(role: Role, text: str, losses: Losses) -> bytes:
     text = NEWLINE.sub("\n", text)
     if role == "user":
-        quoted = "".join(f"#### {line}" for line in [*_lines(text)])
+        quoted = "".join(f"#### {line}" for line in [*_split_lines(text)])
         return f"{quoted}\n".replace("\n", "  \n").encode(errors="replace")
     if text != text.strip("\n"):
         losses.append(Loss(LossKind.EDGE_LINES))
-    lines = _lines(text)
+    lines = _split_lines(text)
     if any(line.startswith(_MARKS) for line in lines):
         losses.append(Loss(LossKind.MARKS_INDENTED))
     indented = "".join(f"{' ' if line.startswith(_MARKS) else ''}{line}" for line in lines)
     return f"{indented}\n".encode(errors="replace")
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     """Split into lines with their ends as aider does. The last has no end; it is empty where the text ends a line."""
     *lines, last = text.splitlines(keepends=True) or [""]
     return [*lines, last] if last.splitlines() in ([], [last]) else [*lines, last, ""]

@@ -1,4 +1,4 @@
-"""Amp threads: `~/.local/share/amp/threads/T-<id>.json`, and what `amp threads export` prints.
+"""Amp threads: `~/.local/share/amp/threads/T-<id>.json`, and the output of `amp threads export`.
 
 The format is undocumented; this is what public readers of it agree on. Since spring 2026 Amp keeps threads on its
 server only. A message of the role `info` with a summary replaces the messages before it. Messages of sub-agents name

@@ -29,6 +29,8 @@ _FAILED = ("error", "cancelled", "rejected-by-user")
 
 
 class Reader(Document):
+    """Reader of one thread."""
+
     format = ID
     needs = "the thread has no message yet; open one that has"
 

@@ -17,7 +17,7 @@ CLEARED = "[Old tool result content cleared]"
 """Placeholder for a cleared result; the API does not report the text that it puts there."""
 
 
-def after_edits(messages: Sequence[Message], body: Any, answer: Any) -> tuple[Message, ...]:
+def apply_edits(messages: Sequence[Message], body: Any, answer: Any) -> tuple[Message, ...]:
     """Return the messages of the request `body` as the model read them, by the edits in its response `answer`."""
     requested = list_of(dict_of(dict_of(body).get("context_management")).get("edits"))
     applied = list_of(dict_of(dict_of(answer).get("context_management")).get("applied_edits"))
@@ -26,13 +26,13 @@ def after_edits(messages: Sequence[Message], body: Any, answer: Any) -> tuple[Me
         kind = text_of(edit.get("type"))
         request_edit = next((one for one in map(dict_of, requested) if one.get("type") == kind), {})
         if kind.startswith("clear_tool_uses"):
-            edited = _without_results(edited, count_of(edit.get("cleared_tool_uses")), request_edit)
+            edited = _clear_results(edited, count_of(edit.get("cleared_tool_uses")), request_edit)
         elif kind.startswith("clear_thinking"):
-            edited = _without_thinking(edited, count_of(edit.get("cleared_thinking_turns")))
+            edited = _clear_thinking(edited, count_of(edit.get("cleared_thinking_turns")))
     return edited
 
 
-def _without_results(messages: Sequence[Message], count: int, edit: dict[str, Any]) -> tuple[Message, ...]:
+def _clear_results(messages: Sequence[Message], count: int, edit: dict[str, Any]) -> tuple[Message, ...]:
     """Clear the oldest `count` results, and their calls' inputs if the edit says so; tools in `exclude_tools` are
     spared."""
     spared = [name for name in list_of(edit.get("exclude_tools")) if isinstance(name, str)]
@@ -41,10 +41,10 @@ def _without_results(messages: Sequence[Message], count: int, edit: dict[str, An
     cleared = [id for id in results if names.get(id) not in spared][:count]
     inputs = edit.get("clear_tool_inputs")
     emptied = {id for id in cleared if inputs is True or names.get(id) in list_of(inputs)}
-    return tuple(_cleared(message, cleared, emptied) for message in messages)
+    return tuple(_clear_blocks(message, cleared, emptied) for message in messages)
 
 
-def _cleared(message: Message, results: Collection[str], inputs: Collection[str]) -> Message:
+def _clear_blocks(message: Message, results: Collection[str], inputs: Collection[str]) -> Message:
     blocks = tuple(
         replace(block, content=(Text(CLEARED),))
         if isinstance(block, ToolResult) and block.call_id in results
@@ -56,7 +56,7 @@ def _cleared(message: Message, results: Collection[str], inputs: Collection[str]
     return message if blocks == message.blocks else replace(message, blocks=blocks)
 
 
-def _without_thinking(messages: Sequence[Message], turns: int) -> tuple[Message, ...]:
+def _clear_thinking(messages: Sequence[Message], turns: int) -> tuple[Message, ...]:
     """Remove thinking from the oldest `turns` turns that have any; a turn ends at the user's next message."""
     edited: list[Message] = []
     turn, thinking = 0, list[int]()

@@ -13,7 +13,7 @@ from workbench.formats.faults import Faults, document, inner, objects, require_l
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Yield what the API would refuse; messages are numbered from 1."""
+    """Yield the faults that the API would refuse; messages are numbered from 1."""
     body = document(data)
     if isinstance(body, dict):
         if inner(body, "max_tokens", int) <= 0:
@@ -28,7 +28,7 @@ def validate(data: bytes) -> Faults:
         yield "Message 1 is not a user message; the first must be."
     for number, message in enumerate(messages, 1):
         yield from _faults_of(f"Message {number}", message, final=number == len(messages))
-    yield from _pairing(messages)
+    yield from _check_pairs(messages)
 
 
 def _is_compacted(message: Any) -> bool:
@@ -70,7 +70,7 @@ def _faults_of(where: str, message: Any, final: bool) -> Faults:
         others_seen = others_seen or kind != "tool_result"
 
 
-def _pairing(messages: list[Any]) -> Faults:
+def _check_pairs(messages: list[Any]) -> Faults:
     """Check that each call is answered in the user message after its turn, each result has its call, and ids are
     unique."""
     seen: set[str] = set()

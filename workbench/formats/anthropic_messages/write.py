@@ -32,7 +32,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     requires."""
     losses: Losses = []
     if session.format == ID:
-        data = _spliced(session, messages, losses)
+        data = _replace_messages(session, messages, losses)
         return Written(data, new_name(session.path), losses=tuple(losses))
     system, rest = system_prompt(session, messages)
     settled_messages, losses = settled(rest, "anthropic-messages")
@@ -44,11 +44,11 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     body: dict[str, Any] = {"model": session.model or "", "max_tokens": MAX_TOKENS}
     body |= {"system": system} if system else {}
     body |= {"tools": tools} if tools else {}
-    body["messages"] = _with_user_first(turns, losses)
+    body["messages"] = _insert_user_first(turns, losses)
     return Written(render(body), new_name(session.path), losses=tuple(losses))
 
 
-def _spliced(session: Session, messages: Sequence[Message], losses: Losses) -> bytes:
+def _replace_messages(session: Session, messages: Sequence[Message], losses: Losses) -> bytes:
     data = session.records.data
     if list(messages) == list(session.context()):
         return data
@@ -62,21 +62,21 @@ def _spliced(session: Session, messages: Sequence[Message], losses: Losses) -> b
         group = list(run)
         if not source:
             turns = _turns((message for message in group if message.kind != "boundary"), losses, signed=True)
-            pieces += map(render, turns if pieces else _with_user_first(turns, losses))
+            pieces += map(render, turns if pieces else _insert_user_first(turns, losses))
             continue
         item = loads(raws[source[0]])
         parts = parts_of(dict_of(item).get("content"))
         kept_parts = [parts[ids[source].index(message.id)] for message in group]
         if not pieces and source != (0,) and group[0].role == "assistant" and not _is_compaction_part(kept_parts[0]):
-            pieces += map(render, _with_user_first([], losses))
+            pieces += map(render, _insert_user_first([], losses))
         if len(kept_parts) == len(parts) and not (pieces and any(map(_is_compaction_part, kept_parts))):
             pieces.append(source[0])
-        elif content := _joined(kept_parts, losses, is_first=not pieces):
+        elif content := _join_parts(kept_parts, losses, is_first=not pieces):
             pieces.append(render(item | {"content": content}))
     return splice(data, key, pieces)
 
 
-def _joined(parts: Sequence[Any], losses: Losses, *, is_first: bool) -> list[Any]:
+def _join_parts(parts: Sequence[Any], losses: Losses, *, is_first: bool) -> list[Any]:
     """Join parts of an element's content. A compaction block that is not first of all becomes text: the API would
     ignore everything before it.
     """
@@ -128,7 +128,7 @@ def _is_own(block: Thinking | Opaque, signed: bool) -> bool:
     return signed and (bool(block.signature) if isinstance(block, Thinking) else isinstance(block.raw, dict))
 
 
-def _with_user_first(turns: list[dict[str, Any]], losses: Losses) -> list[dict[str, Any]]:
+def _insert_user_first(turns: list[dict[str, Any]], losses: Losses) -> list[dict[str, Any]]:
     """Insert a user message before a leading assistant turn, which the API refuses.
 
     A turn that begins with a compaction block may come first: the API would ignore anything before it.

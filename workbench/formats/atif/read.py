@@ -49,7 +49,7 @@ class Reader(MultiSessionDocument):
 
     def trajectories(self) -> list[tuple[str, Item]]:
         """Return (id, trajectory) of each, the outer one first."""
-        return [(_id(one) or str(n), one) for n, one in enumerate([self.body, *_inside(self.body)])]
+        return [(_id(one) or str(n), one) for n, one in enumerate([self.body, *_nested_trajectories(self.body)])]
 
     def parts(self) -> list[Part]:
         described = ((id, word_of(dict_of(one.get("agent")).get("name")) or "", one) for id, one in self.trajectories())
@@ -58,7 +58,7 @@ class Reader(MultiSessionDocument):
     def session(self) -> Session:
         """Read the outer trajectory."""
         session = self.trajectory(self.body)
-        inside = len(_inside(self.body))
+        inside = len(_nested_trajectories(self.body))
         if not inside:
             return session
         warning = LoadWarning(f"holds {inside + 1} trajectories, including sub-agents; shown: the outer one")
@@ -92,7 +92,7 @@ class Reader(MultiSessionDocument):
         )
 
 
-def _inside(body: Item) -> list[Item]:
+def _nested_trajectories(body: Item) -> list[Item]:
     return [one for one in list_of(body.get("subagent_trajectories")) if isinstance(one, dict)]
 
 

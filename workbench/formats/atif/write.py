@@ -60,11 +60,11 @@ def _steps(session: Session, messages: Sequence[Message], raws: Sequence[bytes],
             continue
         for message in group:
             if message.kind != "boundary":
-                _add(steps, message, losses)
+                _add_message(steps, message, losses)
     with_usage = (n for n in range(len(steps) - 1, -1, -1) if _has_usage(steps[n]))
     if (newest := next(with_usage, None)) is not None and isinstance(raw := steps[newest], bytes):
         steps[newest] = _SPENT.put(raw, b"true") or raw
-    return [_numbered(step, number) for number, step in enumerate(steps, 1)]
+    return [_number_step(step, number) for number, step in enumerate(steps, 1)]
 
 
 def _has_usage(step: bytes | Item) -> bool:
@@ -72,7 +72,7 @@ def _has_usage(step: bytes | Item) -> bool:
     return isinstance(step, bytes) and b'"metrics"' in step and bool(dict_of(dict_of(loads(step)).get("metrics")))
 
 
-def _numbered(step: bytes | Item, number: int) -> bytes:
+def _number_step(step: bytes | Item, number: int) -> bytes:
     if not isinstance(step, bytes):
         return render({"step_id": number, **step})
     if not step.startswith(b"{") or dict_of(loads(step)).get("step_id") == number:
@@ -89,7 +89,7 @@ def _with_summary_mark(raw: bytes, message: Message) -> bytes:
     return replace_fields(raw, {"extra": render(extra | {MARK: message.kind})})
 
 
-def _add(steps: list[bytes | Item], message: Message, losses: Losses) -> None:
+def _add_message(steps: list[bytes | Item], message: Message, losses: Losses) -> None:
     """Append the step of a message; results go into the step of their calls."""
     last = steps[-1] if steps else None
     if message.results and isinstance(last, dict) and last["source"] == "agent":

@@ -26,8 +26,8 @@ def _codec() -> Codec:
         rules.validate,
         addressed=write.addressed,
         ways=(
-            Way("flagged", "the summary flagged isHistorySummary", write.flagged),
-            Way("inserted", "the flagged summary in the loaded history", write.inserted),
+            Way("flagged", "the summary flagged isHistorySummary", write.write_flagged),
+            Way("inserted", "the flagged summary in the loaded history", write.write_inserted),
         ),
         memories=True,
         note=in_document(CARRIED, ()),

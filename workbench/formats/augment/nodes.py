@@ -112,13 +112,13 @@ def usage_of(counts: dict[str, int]) -> Usage | None:
     )
 
 
-def labelled(text: str) -> str:
+def add_label(text: str) -> str:
     """Label a summary that follows another one: in its usual form the client would drop all older exchanges."""
     return f"{SUMMARY_LABEL}\n{text}"
 
 
-def unlabelled(block: Block) -> Block:
-    """Undo `labelled`; other blocks are returned unchanged."""
+def remove_label(block: Block) -> Block:
+    """Undo `add_label`; other blocks are returned unchanged."""
     return Text(block.text.removeprefix(f"{SUMMARY_LABEL}\n")) if isinstance(block, Text) else block
 
 
@@ -185,12 +185,12 @@ def _media(holder: Any, kind: str) -> Media:
 
 def request_nodes(blocks: Iterable[Block], losses: Losses) -> list[Node]:
     """Render blocks as the nodes of a request, numbered from 1."""
-    return _numbered([node for block in blocks for node in _as_request(block, losses)])
+    return _number_nodes([node for block in blocks for node in _as_request(block, losses)])
 
 
 def response_nodes(blocks: Sequence[Block], losses: Losses) -> list[Node]:
     """Render blocks as the nodes of a response, numbered from 1."""
-    return _numbered([node for block in blocks for node in _as_response(block, losses)])
+    return _number_nodes([node for block in blocks for node in _as_response(block, losses)])
 
 
 def is_node(block: Opaque) -> bool:
@@ -234,7 +234,7 @@ def _as_response(block: Block, losses: Losses) -> Iterable[Node]:
             yield raw
 
 
-def _numbered(nodes: list[Node]) -> list[Node]:
+def _number_nodes(nodes: list[Node]) -> list[Node]:
     return [
         {"id": number, **{key: value for key, value in node.items() if key != "id"}}
         for number, node in enumerate(nodes, 1)

@@ -13,11 +13,11 @@ from workbench.formats.augment.nodes import (
     STRAY,
     is_summary_node,
     nodes_of,
+    remove_label,
     request_blocks,
     response_blocks,
     summary_blocks,
     token_usage,
-    unlabelled,
     usage_of,
 )
 from workbench.formats.augment.signature import ID
@@ -32,7 +32,7 @@ from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, 
 from workbench.session.session import LoadWarning, Session, SessionFacts
 
 _DROP_TOKENS, _DROP_SHARE = 5_000, 2 / 3
-"""Drop of the history sent that needs a warning: by at least this many tokens, to at most this share."""
+"""Decrease of the history sent that needs a warning: by at least this many tokens, to at most this share."""
 
 
 class Reader(Document):
@@ -133,7 +133,7 @@ def _mark_added_text(exchange: dict[str, Any], blocks: tuple[Block, ...], kind: 
     """Yield a request's blocks; texts that are not in `request_message`, which the user typed, are marked as added by
     the editor or the agent."""
     typed = exchange.get("request_message")
-    for block in map(unlabelled, blocks):
+    for block in map(remove_label, blocks):
         if kind == "normal" and isinstance(typed, str) and isinstance(block, Text) and block.text.strip() not in typed:
             yield Text(block.text, injected=True)
         else:

@@ -47,6 +47,6 @@ def sequence_id_of(value: Any) -> float | None:
     return float(value) if type(value) in (int, float) and math.isfinite(value) else None
 
 
-def short(value: float) -> float:
+def compact_number(value: float) -> float:
     """Return an integral number as an int, as auggie writes it."""
     return int(value) if value.is_integer() else value

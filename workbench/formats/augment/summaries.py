@@ -31,7 +31,8 @@ class RecordedSummary:
 
 
 def current_version(versions: Iterable[int]) -> int:
-    """Return the version of the client that continues a session with these summaries: the newest one's."""
+    """Return the version of the client that continues a session with these summaries: the newest one's, at least
+    VERSION."""
     return max(VERSION, *versions, 0)
 
 

@@ -18,14 +18,14 @@ from workbench.base.stamps import iso
 from workbench.formats.agent_texts import is_summary
 from workbench.formats.augment.nodes import (
     STRAY,
+    add_label,
     is_node,
     is_summary_node,
-    labelled,
     nodes_of,
     request_nodes,
     response_nodes,
 )
-from workbench.formats.augment.sequence import sequence_id_of, sequence_ids, short
+from workbench.formats.augment.sequence import compact_number, sequence_id_of, sequence_ids
 from workbench.formats.augment.signature import ID
 from workbench.formats.augment.summaries import VERSION, current_version
 from workbench.formats.augment.texts import RESUMED, is_supervisors
@@ -84,26 +84,26 @@ class _LoadedHistory:
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """Replace the history of the loaded document, under a new session id; return it unchanged if nothing changed."""
-    return _replaced(session, messages, flag=False)
+    return _replace_history(session, messages, flag=False)
 
 
-def flagged(session: Session, messages: Sequence[Message]) -> Written:
+def write_flagged(session: Session, messages: Sequence[Message]) -> Written:
     """Write as `write`, with the summary that opens the context flagged `isHistorySummary`, as in document 000.
 
     The flag belongs to an exchange: a summary in an exchange with another answer of the model is not flagged.
     """
-    return _replaced(session, messages, flag=True)
+    return _replace_history(session, messages, flag=True)
 
 
-def inserted(session: Session, messages: Sequence[Message]) -> Written:
+def write_inserted(session: Session, messages: Sequence[Message]) -> Written:
     """Keep the complete loaded history and insert the flagged summary after the exchanges that it replaces, as the
     client of document 000 does. Other messages that are not at the end of the loaded history follow the summary as
     copies."""
     if session.format != ID or list(messages) == list(session.context()):
-        return flagged(session, messages)
-    exchanges = _exchanges(messages, own=True)
+        return write_flagged(session, messages)
+    exchanges = _group_exchanges(messages, own=True)
     if not exchanges or not exchanges[0].is_summary:
-        written = flagged(session, messages)
+        written = write_flagged(session, messages)
         return replace(written, losses=(*written.losses, Loss(LossKind.OLDER_EXCHANGES)))
     sheet = _load_history(session, flag=True)
     tail = _tail(session, sheet, exchanges)
@@ -111,19 +111,19 @@ def inserted(session: Session, messages: Sequence[Message]) -> Written:
     at = tail[0].entry if tail and tail[0].entry is not None else len(sheet.raws)
     recorded = [_recorded_id(raw) for raw in sheet.raws]
     ids = sequence_ids([*recorded[:at], *[None] * len(new_exchanges), *recorded[at:]])
-    pieces: list[int | bytes] = [_renumbered(sheet.raws, index, ids[index]) for index in range(at)]
+    pieces: list[int | bytes] = [_renumber(sheet.raws, index, ids[index]) for index in range(at)]
     for place, (exchange, id) in enumerate(zip(new_exchanges, ids[at:], strict=False)):
         pieces.append(_entry(sheet, replace(exchange, copy=True), id, first=place == 0, last=exchange is exchanges[-1]))
-    pieces += [_renumbered(sheet.raws, index, ids[index + len(new_exchanges)]) for index in range(at, len(sheet.raws))]
-    return _written(session, pieces, sheet.losses)
+    pieces += [_renumber(sheet.raws, index, ids[index + len(new_exchanges)]) for index in range(at, len(sheet.raws))]
+    return _with_history(session, pieces, sheet.losses)
 
 
-def _replaced(session: Session, messages: Sequence[Message], *, flag: bool) -> Written:
+def _replace_history(session: Session, messages: Sequence[Message], *, flag: bool) -> Written:
     if session.format != ID:
         return _new_session(session, messages, flag=flag)
     if list(messages) == list(session.context()):
-        return _written(session, None, [])
-    exchanges = _exchanges(messages, own=True)
+        return _with_history(session, None, [])
+    exchanges = _group_exchanges(messages, own=True)
     sheet = _load_history(session, flag=flag)
     sheet.losses.extend(_losses(session, messages))
     old = [None if one.entry is None else _recorded_id(sheet.raws[one.entry]) for one in exchanges]
@@ -135,10 +135,10 @@ def _replaced(session: Session, messages: Sequence[Message], *, flag: bool) -> W
         exchanges and exchanges[0].is_summary and exchanges[0].has_new
     ):  # a new summary's time shows which usage is stale
         _mark_stale_usage(sheet, pieces)
-    return _written(session, pieces, sheet.losses)
+    return _with_history(session, pieces, sheet.losses)
 
 
-def _written(session: Session, pieces: Sequence[int | bytes] | None, losses: Sequence[Loss]) -> Written:
+def _with_history(session: Session, pieces: Sequence[int | bytes] | None, losses: Sequence[Loss]) -> Written:
     """Return the loaded document with this history (None: its own) and the session's memories, under a new session id
     if anything changed."""
     data = session.records.data
@@ -202,12 +202,12 @@ def _recorded_id(raw: bytes) -> float | None:
     return sequence_id_of(dict_of(loads(raw)).get("sequenceId"))
 
 
-def _renumbered(raws: Sequence[bytes], index: int, sequence_id: float) -> int | bytes:
+def _renumber(raws: Sequence[bytes], index: int, sequence_id: float) -> int | bytes:
     """Return a loaded entry by index, or as JSON where its sequence id changes."""
     value = loads(raws[index])
     if not isinstance(value, dict) or sequence_id_of(value.get("sequenceId")) == sequence_id:
         return index
-    return replace_fields(raws[index], {"sequenceId": render(short(sequence_id))})
+    return replace_fields(raws[index], {"sequenceId": render(compact_number(sequence_id))})
 
 
 def _entry(sheet: _LoadedHistory, exchange: _Exchange, sequence_id: float, *, first: bool, last: bool) -> int | bytes:
@@ -222,10 +222,12 @@ def _entry(sheet: _LoadedHistory, exchange: _Exchange, sequence_id: float, *, fi
     if not first:
         exchange = _with_new_label(exchange)
     changes = (
-        {} if sequence_id_of(entry.get("sequenceId")) == sequence_id else {"sequenceId": render(short(sequence_id))}
+        {}
+        if sequence_id_of(entry.get("sequenceId")) == sequence_id
+        else {"sequenceId": render(compact_number(sequence_id))}
     )
     if [m.id for m in exchange.messages if m.source] != sheet.parts[place] or exchange.has_new:
-        changes["exchange"] = render(_edited(entry, exchange, sheet, first=first))
+        changes["exchange"] = render(_edit_exchange(entry, exchange, sheet, first=first))
     if exchange.copy:
         body = changes.get("exchange") or field_of(raw, "exchange") or b"{}"
         changes |= {"exchange": replace_fields(body, {"request_id": render(str(uuid4()))}), COPY: b"true"}
@@ -265,7 +267,7 @@ def _new_session(session: Session, messages: Sequence[Message], *, flag: bool) -
         losses.append(Loss(LossKind.PROMPT_AS_GUIDELINES, details=("auggie",)))
     if session.tools:
         losses.append(Loss(LossKind.TOOL_DEFINITIONS, len(session.tools), ("auggie",)))
-    exchanges = _exchanges([_without_model_data(message, losses) for message in rest], own=False)
+    exchanges = _group_exchanges([_without_model_data(message, losses) for message in rest], own=False)
     sheet = _LoadedHistory((), {}, flag, losses=losses)
     history = [
         _new_entry(sheet, exchange, float(place), first=place == 0, last=place == len(exchanges) - 1)
@@ -291,7 +293,7 @@ def _without_model_data(message: Message, losses: Losses) -> Message:
     return replace(message, blocks=tuple(block for block in message.blocks if block not in hidden))
 
 
-def _exchanges(messages: Sequence[Message], *, own: bool) -> list[_Exchange]:
+def _group_exchanges(messages: Sequence[Message], *, own: bool) -> list[_Exchange]:
     """Group messages into requests with the response that follows. `own`: sources are entries of this format."""
     exchanges: list[_Exchange] = []
     for place, message in enumerate(messages):
@@ -301,7 +303,7 @@ def _exchanges(messages: Sequence[Message], *, own: bool) -> list[_Exchange]:
             continue
         entry = message.source[0] if own and message.source else None
         current = exchanges[-1] if exchanges else None
-        if current is None or not _belongs(message, entry, current):
+        if current is None or not _continues(message, entry, current):
             current = _Exchange()
             exchanges.append(current)
         current.entry = entry if current.entry is None else current.entry
@@ -309,7 +311,7 @@ def _exchanges(messages: Sequence[Message], *, own: bool) -> list[_Exchange]:
     return exchanges
 
 
-def _belongs(message: Message, entry: int | None, current: _Exchange) -> bool:
+def _continues(message: Message, entry: int | None, current: _Exchange) -> bool:
     """True for a message that continues the current exchange.
 
     A new response may answer a kept request and vice versa (a strategy may shorten one of the two), but a kept request
@@ -326,10 +328,10 @@ def _belongs(message: Message, entry: int | None, current: _Exchange) -> bool:
     return message.kind != "summary" and all(request.kind != "summary" for request in current.requests)
 
 
-def _edited(entry: dict[str, Any], exchange: _Exchange, sheet: _LoadedHistory, *, first: bool) -> dict[str, Any]:
+def _edit_exchange(entry: dict[str, Any], exchange: _Exchange, sheet: _LoadedHistory, *, first: bool) -> dict[str, Any]:
     """Return the exchange of a loaded entry with its kept parts, and new messages in place of the others."""
     kept_parts = {message.id.rpartition(":")[2] for message in exchange.messages if message.source}
-    new = _rendered(
+    new = _render_messages(
         [m for m in exchange.requests if not m.source],
         [m for m in exchange.responses if not m.source],
         sheet.losses,
@@ -361,13 +363,13 @@ def _new_entry(
     if summary_last and not responses and not last:
         responses = [Message("", "assistant", (Text(CONTINUES),), "summary")]
         sheet.losses.append(Loss(LossKind.ANSWER_INSERTED, 1, ("an exchange has a response",), CONTINUES))
-    rendered = _rendered(exchange.requests, responses, sheet.losses, first=first)
+    rendered = _render_messages(exchange.requests, responses, sheet.losses, first=first)
     if flag:  # its nodes hold everything; auggie 0.36, which reads the texts, does not send it
         rendered |= {"request_message": "", "response_text": ""}
     return {
         "exchange": {"request_id": str(uuid4()), **rendered},
         "completed": True,
-        "sequenceId": short(sequence_id),
+        "sequenceId": compact_number(sequence_id),
         # A summary is as old as this export: usage of older exchanges was billed for another context.
         "finishedAt": iso() if summary_last else iso(responses[-1].time if responses else None),
         "changedFiles": [],
@@ -378,7 +380,7 @@ def _new_entry(
     }
 
 
-def _rendered(
+def _render_messages(
     requests: Sequence[Message], responses: Sequence[Message], losses: Losses, *, first: bool
 ) -> dict[str, Any]:
     """Render nodes and texts of new messages. `request_message` holds only the user's text, or a summary, which opens
@@ -402,7 +404,7 @@ def _request_blocks(message: Message, *, first: bool) -> list[Block]:
         return [Text(as_user_text(message))] if message.role == "system" else blocks
     if first and is_supervisors(message.text):
         return blocks
-    text = _as_summary_text(message.text) if first and not is_summary(message.text) else labelled(message.text)
+    text = _as_summary_text(message.text) if first and not is_summary(message.text) else add_label(message.text)
     return [Text(text), *(block for block in blocks if not isinstance(block, Text))]
 
 

@@ -37,6 +37,8 @@ _NEVER_SENT = ("UserInputRequestedEvent", "ModelClientStreamingChunkEvent", "Mem
 
 
 class Reader(MultiSessionDocument):
+    """Reader of the context of each agent."""
+
     format = ID
     needs = "has neither an agent's context nor messages; save the state of an agent or a team"
     what = "agent"

@@ -51,7 +51,7 @@ class Reader(Numbered[RecordedConversation]):
                     stored[id] = (*messages[leading_system(messages) :], answer)
         if not calls:
             raise BadInput(f"{self.path}: it contains no request to a model; capture an agent's calls and open that.")
-        return sorted(conversations(calls), key=_longest, reverse=True)
+        return sorted(conversations(calls), key=_largest_context, reverse=True)
 
     def describe(self, entry: RecordedConversation) -> tuple[str, int]:
         return first_words(entry.messages), len(entry.messages)
@@ -73,7 +73,7 @@ class Reader(Numbered[RecordedConversation]):
         )
 
 
-def _longest(one: RecordedConversation) -> int:
+def _largest_context(one: RecordedConversation) -> int:
     """Return the number of messages in the largest context: agents repeat many small requests."""
     return max(len(epoch.members) for epoch in one.epochs)
 

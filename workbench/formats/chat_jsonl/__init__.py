@@ -1,6 +1,6 @@
 """Chat JSONL: one message per line, in the form of OpenAI Chat or Anthropic Messages.
 
-Programs log their requests and responses so. The file holds nothing else, so there is one epoch. Read only.
+Programs log requests and responses in this form. The file holds nothing else, so there is one epoch. Read only.
 
 No usual place: the program that logs its messages chooses the file.
 """

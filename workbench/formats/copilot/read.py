@@ -210,9 +210,9 @@ class Reader(Transcript):
             self._add_usage(dict_of(data.get("usage")), line)
         elif kind == "session.compaction_start":
             self.sent_at_start, self.started = len(self.sent), time
-            self._sizes(data)
+            self._set_sizes(data)
         elif kind == "session.compaction_complete":
-            self._compacted(data, id, time, index)
+            self._complete_compaction(data, id, time, index)
         elif kind == "session.context_cleared":
             first = data.get("initialMessage")
             self._end(Compaction("clear", self.tokens, None, time, "removal"), [])
@@ -226,7 +226,7 @@ class Reader(Transcript):
             text = f"{as_text(count)} messages were not sent; the file does not say which"
             self.warn(text, line)
         elif kind == "session.shutdown":
-            self._sizes(data)
+            self._set_sizes(data)
 
     def _add_usage(self, usage: Mapping[str, Any], line: int) -> None:
         """Store the usage of one API call. `inputTokens` includes cached tokens."""
@@ -236,7 +236,7 @@ class Reader(Transcript):
             fresh = max(0, prompt - read - written)
             self.usages[id] = Usage(fresh, count_of(usage.get("outputTokens")), read, written)
 
-    def _sizes(self, data: Mapping[str, Any]) -> None:
+    def _set_sizes(self, data: Mapping[str, Any]) -> None:
         """Store the CLI's own token counts: system prompt and tools, and the entire context."""
         system, tools, conversation = (
             count_of(data.get(f"{name}Tokens")) for name in ("system", "toolDefinitions", "conversation")
@@ -244,7 +244,7 @@ class Reader(Transcript):
         self.overhead = system + tools or self.overhead
         self.tokens = count_of(data.get("currentTokens")) or system + tools + conversation or self.tokens
 
-    def _compacted(self, data: Mapping[str, Any], id: str, time: float | None, index: int) -> None:
+    def _complete_compaction(self, data: Mapping[str, Any], id: str, time: float | None, index: int) -> None:
         text = data.get("summaryContent")
         kept_from, self.sent_at_start = self.sent_at_start, None
         if data.get("success") is False or not isinstance(text, str) or not text:
@@ -268,7 +268,7 @@ class Reader(Transcript):
             seconds=round(time - started, 3) if time is not None and started is not None and time > started else None,
         )
         self._end(compaction, meanwhile)
-        self._sizes(data)
+        self._set_sizes(data)
         self.tokens = after or None
         self.sent.insert(0, self.add(summary))
 

@@ -21,7 +21,7 @@ _VERSION = "1.0.102"
 def records(sheet: Sheet) -> None:
     """Repair the header, the links and counts."""
     drop_copies(sheet, sheet.entries)
-    _header(sheet)
+    _repair_header(sheet)
     _link(sheet)
     for entry in sheet.entries:
         if _kind(entry).startswith("session."):
@@ -36,7 +36,7 @@ def _data(entry: Entry) -> dict[str, Any]:
     return dict_of(entry.object.get("data"))
 
 
-def _header(sheet: Sheet) -> None:
+def _repair_header(sheet: Sheet) -> None:
     first = sheet.entries[0] if sheet.entries else None
     if first is None or _kind(first) == "session.start":
         return

@@ -37,7 +37,7 @@ def validate(data: bytes) -> Faults:
             yield f"Line {number} is not an event."
     if not events or events[0][1]["type"] != "session.start":
         raise StopValidation("Line 1 is not a session.start event.")
-    yield from _chain(events)
+    yield from _check_chain(events)
     for number, event in events:
         for key, kind in _REQUIRED_FIELDS.get(event["type"], {}).items():
             if not isinstance(event["data"].get(key), kind):
@@ -49,10 +49,10 @@ def validate(data: bytes) -> Faults:
     context = _context(main)
     if not context:
         yield "There is no message that Copilot CLI would send."
-    yield from _pairs(context)
+    yield from _check_pairs(context)
 
 
-def _chain(events: list[Event]) -> Faults:
+def _check_chain(events: list[Event]) -> Faults:
     """Check that each event names the one before it as its parent, and has a unique id and a time. Events of model
     calls form a chain of their own, which is incomplete in files."""
     before: Any = None
@@ -93,7 +93,7 @@ def _context(events: list[Event]) -> list[Event]:
     return context
 
 
-def _pairs(context: list[Event]) -> Faults:
+def _check_pairs(context: list[Event]) -> Faults:
     """Check that each call but the last response's has a result before the next response, and each result a call before
     it."""
     call_ids: set[str] = set()

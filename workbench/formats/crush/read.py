@@ -215,12 +215,12 @@ def _summary_rows(
     if current is None:
         return []
     flagged = [
-        n for n, row in enumerate(message_rows[:current]) if row.get("is_summary_message") and not _failed(parts[n])
+        n for n, row in enumerate(message_rows[:current]) if row.get("is_summary_message") and not _has_failed(parts[n])
     ]
     return [*flagged, current]
 
 
-def _failed(parts: list[dict[str, Any]]) -> bool:
+def _has_failed(parts: list[dict[str, Any]]) -> bool:
     return any(part["type"] == "finish" and part.get("reason") in _FAILED for part in parts)
 
 

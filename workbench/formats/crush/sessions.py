@@ -23,10 +23,10 @@ def list_sessions(path: Path) -> list[SessionGlance]:
     """List sessions with messages, newest first, without those of sub-agents. Raises BadInput."""
     with connect_for_listing(path) as database:
         found = rows(database, _LIST)
-        return [_found(path, row) for row in found if row["_bytes"] and not row.get("parent_session_id")]
+        return [_glance(path, row) for row in found if row["_bytes"] and not row.get("parent_session_id")]
 
 
-def _found(path: Path, row: Mapping[str, Any]) -> SessionGlance:
+def _glance(path: Path, row: Mapping[str, Any]) -> SessionGlance:
     project = path.absolute().parent
     return SessionGlance(
         path,

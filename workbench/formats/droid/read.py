@@ -36,6 +36,8 @@ _SILENT = ("session_start", "todo_state", "session_settings", "agent_turn_outcom
 
 
 class Reader(Transcript):
+    """Reader of the lines of a session."""
+
     empty = "a session of Droid without messages; open another session"
     start: Mapping[str, Any] = {}
 

@@ -60,7 +60,7 @@ def is_ignored(text: str) -> bool:
 
 
 def count_masked(record: Mapping[str, Any]) -> int:
-    """Return the number of tool outputs in a record that Gemini CLI masked to save space."""
+    """Return the number of tool outputs in a record that Gemini CLI masked to save context."""
     return as_text(record).count(_MASKED)
 
 

@@ -137,7 +137,8 @@ class Reader(Transcript):
         """Replace the current history.
 
         That ends an epoch if sent messages were dropped or results masked. Unchanged records keep their slots; changed
-        ones get new slots. A history that stays empty until the next one is ignored: Gemini CLI resumes a session so.
+        ones get new slots. A history that stays empty until the next one is ignored: Gemini CLI writes one when it
+        resumes.
         """
         if self.emptied is not None:
             self.replaced.pop()
@@ -236,7 +237,7 @@ class Reader(Transcript):
         for place, replaced in enumerate(self.replaced):
             self.sent = members[place]
             self.end_epoch(
-                _described_compaction(replaced.compaction, self.messages, members[place], members[place + 1])
+                _with_usage_and_summary(replaced.compaction, self.messages, members[place], members[place + 1])
             )
             written = [(n, self.messages[n]) for slot in replaced.written for n in self.numbers[slot]]
             self.copies = frozenset(n for n, one in written if one.kind == "normal" and one.role in _AGENTS)
@@ -294,7 +295,7 @@ def _repeats_results(message: Message, answered: Container[str]) -> bool:
     return bool(results) and len(results) == len(message.blocks) and all(r.call_id in answered for r in results)
 
 
-def _described_compaction(
+def _with_usage_and_summary(
     compaction: Compaction, messages: Sequence[Message], before: Sequence[int], after: Sequence[int]
 ) -> Compaction:
     """Add to a compaction the last usage before it and the summary that begins the next epoch."""

@@ -47,8 +47,8 @@ _NO_TOKENS = b'{"input":0,"output":0,"cached":0,"thoughts":0,"tool":0,"total":0}
 _REQUEST = "Request: "
 
 _NOT_MESSAGES = ("id", "sessionId")
-"""Keys of records that are not copied: they are messages or metadata. Nor are records with a key that begins with `$`,
-which change the history."""
+"""Keys of records that are not copied: replaced messages, and metadata, which line 1 holds. Nor are records with a key
+that begins with `$`, which change the history."""
 
 
 class _Writer:

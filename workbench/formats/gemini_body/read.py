@@ -11,6 +11,8 @@ from workbench.session import Session
 
 
 class Reader(Document):
+    """Reader of one body, which is one epoch."""
+
     format = ID
     needs = "has no contents; open the body of a request to Gemini"
 

@@ -31,7 +31,7 @@ class StoredSession:
 def is_sent(content: Any) -> bool:
     """True for content of which any part is sent to the model."""
     return any(
-        isinstance(item, dict) and item.get("type") not in _DISPLAY_ONLY and _for_the_model(item)
+        isinstance(item, dict) and item.get("type") not in _DISPLAY_ONLY and _is_for_model(item)
         for item in list_of(content)
     )
 
@@ -42,12 +42,12 @@ def blocks_of(content: Any) -> tuple[Block, ...]:
     sent = [
         item
         for item in items
-        if not isinstance(item, dict) or (item.get("type") not in _DISPLAY_ONLY and _for_the_model(item))
+        if not isinstance(item, dict) or (item.get("type") not in _DISPLAY_ONLY and _is_for_model(item))
     ]
     return tuple(_block(item) for item in sent or items)
 
 
-def _for_the_model(item: Mapping[str, Any]) -> bool:
+def _is_for_model(item: Mapping[str, Any]) -> bool:
     """False for content whose audience is the user alone."""
     notes = item.get("annotations")
     audience = notes.get("audience") if isinstance(notes, dict) else None
@@ -90,14 +90,14 @@ def _result(id: str, result: Any) -> ToolResult:
     items = value.get("content") if isinstance(value, dict) else value
     parts: list[Text | Media] = []
     for item in items if isinstance(items, list) else [] if items is None else [items]:
-        if isinstance(item, dict) and not _for_the_model(item):
+        if isinstance(item, dict) and not _is_for_model(item):
             continue
         block = _block(item)
         parts.append(in_result(block, item))
     return ToolResult(id, tuple(parts), failed)
 
 
-def rendered(message: Message, losses: Losses, *, own: bool) -> list[dict[str, Any]]:
+def render_content(message: Message, losses: Losses, *, own: bool) -> list[dict[str, Any]]:
     """Render the content of a new message. `own`: unknown blocks come from this format."""
     content: list[dict[str, Any]] = []
 

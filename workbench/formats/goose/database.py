@@ -44,10 +44,10 @@ def session_rows(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list
 def list_sessions(path: Path) -> list[SessionGlance]:
     """List sessions with messages and their metadata, newest first. Raises BadInput."""
     with connect_for_listing(path) as database:
-        return [_found(path, row) for row in rows(database, _LIST) if row["_bytes"]]
+        return [_glance(path, row) for row in rows(database, _LIST) if row["_bytes"]]
 
 
-def _found(path: Path, row: Mapping[str, Any]) -> SessionGlance:
+def _glance(path: Path, row: Mapping[str, Any]) -> SessionGlance:
     model = dict_of(json_value(row.get("model_config_json")))
     texts = [part.get("text") for part in list_of(json_value(row.get("_first"))) if isinstance(part, dict)]
     return SessionGlance(

@@ -45,13 +45,13 @@ def validate(data: bytes) -> Faults:
             elif number > 1 or "role" in value:
                 entries.append((f"Line {number}", value))
     for where, entry in entries:
-        yield from _shape(where, entry, is_export=export is not None)
+        yield from _check_shape(where, entry, is_export=export is not None)
     visible = [entry for entry in entries if inner(entry[1], "metadata", dict).get("agentVisible") is not False]
     if not visible:
         raise StopValidation("There is no message that the agent would see.")
     if visible[0][1].get("role") == "assistant":
         yield f"{visible[0][0]} is the first message the agent would see and an assistant's, so goose removes it."
-    yield from _pairs(visible)
+    yield from _check_pairs(visible)
 
 
 def _document(data: bytes) -> Item | None:
@@ -63,7 +63,7 @@ def _document(data: bytes) -> Item | None:
     return document if isinstance(document, dict) and isinstance(document.get("conversation"), list) else None
 
 
-def _shape(where: str, entry: Item, *, is_export: bool) -> Faults:
+def _check_shape(where: str, entry: Item, *, is_export: bool) -> Faults:
     if entry.get("role") not in ("user", "assistant"):
         yield f"{where} is neither a user nor an assistant message."
     if type(entry.get("created")) is not int:
@@ -85,7 +85,7 @@ def _shape(where: str, entry: Item, *, is_export: bool) -> Faults:
                 yield f"{where} has a {kind} without an id or a status."
 
 
-def _pairs(visible: list[tuple[str, Item]]) -> Faults:
+def _check_pairs(visible: list[tuple[str, Item]]) -> Faults:
     """Check that each request but the last message's is answered, and each response has a request before it."""
     open_requests: dict[str, str] = {}
     for where, entry in visible:

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from workbench.base.stamps import iso, moment, seconds_of
 from workbench.formats.format import FILE, Written
-from workbench.formats.goose.content import StoredSession, rendered
+from workbench.formats.goose.content import StoredSession, render_content
 from workbench.formats.kit.document import elements, render
 from workbench.formats.kit.folder import folder_of
 from workbench.formats.kit.json_spans import field_of, replace_fields
@@ -49,10 +49,10 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if own:
         raws = elements(session.records.data, "conversation") if form == "document" else list(session.records)
     kept_ids = {message.id for message in messages if message.source}
-    entries = [_hidden_from_agent(raws[m.source[0]]) for m in session.messages if m.id not in kept_ids] if own else []
+    entries = [_hide_from_agent(raws[m.source[0]]) for m in session.messages if m.id not in kept_ids] if own else []
     for message in messages:
         raw = (
-            _visible_to_agent(raws[message.source[0]], message)
+            _show_to_agent(raws[message.source[0]], message)
             if own and message.source
             else _render_message(message, losses, own=own)
         )
@@ -72,7 +72,7 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
     return Written(data, f"{id}.json", id, folder=folder_of(session), commands=commands, losses=losses)
 
 
-def _hidden_from_agent(raw: bytes) -> bytes:
+def _hide_from_agent(raw: bytes) -> bytes:
     """Return a message that the user still sees and the agent does not."""
     raw = _with_metadata(raw)
     metadata = field_of(raw, "metadata") or b"{}"
@@ -80,7 +80,7 @@ def _hidden_from_agent(raw: bytes) -> bytes:
     return replace_fields(raw, {"metadata": replace_fields(metadata, {"agentVisible": b"false"})})
 
 
-def _visible_to_agent(raw: bytes, message: Message) -> bytes:
+def _show_to_agent(raw: bytes, message: Message) -> bytes:
     """Return a kept message, visible to the agent even if an earlier compaction had hidden it."""
     raw = _with_metadata(raw)
     value = loads(raw)
@@ -104,7 +104,7 @@ def _with_metadata(raw: bytes) -> bytes:
 
 
 def _render_message(message: Message, losses: Losses, *, own: bool) -> bytes | None:
-    content = rendered(message, losses, own=own)
+    content = render_content(message, losses, own=own)
     if message.role == "system":
         text = message.text if message.kind == "summary" else as_user_text(message)
         content = [{"type": "text", "text": text}] if text else []

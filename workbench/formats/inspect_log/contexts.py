@@ -160,7 +160,7 @@ class SampleContexts:
         epochs: list[Epoch] = []
         context: list[int] = []
         for place, call in enumerate(calls):
-            lost = self._lost(context, call.sent)
+            lost = self._missing_from(context, call.sent)
             if lost and call.compaction is None and any(lost <= {*later.sent} for later in calls[place + 1 :]):
                 continue  # another agent's view of the conversation
             if lost or (call.compaction is not None and tuple(context) != call.sent[: len(context)]):
@@ -183,7 +183,7 @@ class SampleContexts:
         after, present = range(context[-1] + 1, stop), {*context}
         return [index for index in after if index not in present and self.messages[index].kind != "summary"]
 
-    def _lost(self, context: Sequence[int], sent: Sequence[int]) -> set[int]:
+    def _missing_from(self, context: Sequence[int], sent: Sequence[int]) -> set[int]:
         """Return the indexes of a context that the next input lacks. Missing reasoning and a changed system prompt do
         not count."""
         if sent[: len(context)] == tuple(context):

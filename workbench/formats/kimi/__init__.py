@@ -1,6 +1,6 @@
 """Kimi Code (`~/.kimi-code/sessions/<folder>/<session>/agents/<agent>/wire.jsonl`) and the `context.jsonl` of Kimi CLI.
 
-The journal records every change of the context; it is replayed as Kimi Code does when it resumes. After a compaction
+The journal records every change of the context; it is replayed as by Kimi Code on a resume. After a compaction
 the user's messages precede the summary, word for word. Read only.
 """
 

@@ -40,23 +40,23 @@ def _part(part: Any) -> Block:
 
 
 def result_of(call: str, tool: str, recorded: dict[str, Any]) -> ToolResult:
-    """Return a recorded result as the model is sent it: with texts for failure and emptiness, duration and note."""
+    """Return a recorded result as it is sent to the model: with texts for failure and emptiness, duration and note."""
     failed = recorded.get("isError") is True
     blocks = blocks_of(recorded.get("output"))
     parts = [in_result(part, part.raw if isinstance(part, Opaque) else "") for part in blocks]
     if not any(isinstance(part, Media) or part.text.strip() for part in parts):
         parts = [Text(_FAILED_EMPTY if failed else _EMPTY)]
     elif failed:
-        parts = _with_words(parts, f"{_FAILED}\n", before=True)
+        parts = _add_words(parts, f"{_FAILED}\n", before=True)
     duration = recorded.get("durationMs")
     if isinstance(duration, int | float) and (tool in _TIMED or tool.startswith("mcp__")):
-        parts = _with_words(parts, f"Wall time: {duration / 1000:.3f} seconds\n", before=True)
+        parts = _add_words(parts, f"Wall time: {duration / 1000:.3f} seconds\n", before=True)
     if note := text_of(recorded.get("note")):
-        parts = _with_words(parts, f"\n{note}", before=False)
+        parts = _add_words(parts, f"\n{note}", before=False)
     return ToolResult(call, tuple(parts), failed)
 
 
-def _with_words(parts: list[Text | Media], words: str, *, before: bool) -> list[Text | Media]:
+def _add_words(parts: list[Text | Media], words: str, *, before: bool) -> list[Text | Media]:
     """Add words at one end of the parts: in the text if it is the only part, else as a separate part."""
     only = parts[0]
     if len(parts) == 1 and isinstance(only, Text):
