@@ -20,7 +20,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import LedgerEntry
 from workbench.compaction.ledger.gather import ledger_entries
 from workbench.compaction.ledger.lost import lost_from
-from workbench.compaction.ledger.queue import ASKED_CHARS, BINDING, queue_of
+from workbench.compaction.ledger.queue import ASKED_CHARS, Priority, queue_of
 from workbench.compaction.ledger.shorter import ENDLESS, clipped, longest_text, shortened
 from workbench.compaction.ledger.text import Ledger, written
 from workbench.compaction.opening import context_at
@@ -398,9 +398,10 @@ def test_c_a_rule_that_was_replaced_binds_no_longer() -> None:
     rules = [(one.text, one.state) for one in entries_of(outcome) if one.kind == "instruction"]
     assert rules == [("From now on answer in German.", ""), ("Never push to main.", "")]
     queue = queue_of(context)
-    lines = ((queue.lines[step.thing].entry, step.worth) for step in queue.steps if step.is_line)
-    worth = {entry.text: value for entry, value in lines if entry.kind == "instruction"}
-    assert worth["From now on answer in French."] < BINDING < worth["From now on answer in German."]
+    lines = ((queue.lines[step.thing].entry, step.rank.priority) for step in queue.steps if step.is_line)
+    priority = {entry.text: one for entry, one in lines if entry.kind == "instruction"}
+    assert priority["From now on answer in French."] is Priority.WORTH
+    assert priority["From now on answer in German."] is Priority.RULE
     assert outcome.lost == ()
 
 

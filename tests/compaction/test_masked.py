@@ -26,7 +26,7 @@ from workbench.compaction.ledger.entries import LedgerEntry
 from workbench.compaction.ledger.gather import FoundEntry, _turns, ledger_entries, numbering
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.names import names_of
-from workbench.compaction.ledger.queue import QueueStep, _unnamed
+from workbench.compaction.ledger.queue import Priority, QueueStep, Rank, _unnamed
 from workbench.compaction.ledger.room import LedgerFiller, LedgerTask, _says
 from workbench.compaction.ledger.ruler import in_characters
 from workbench.compaction.ledger.shorter import shortened
@@ -422,7 +422,7 @@ def test_f02_more_of_a_request_with_a_secret_is_told_in_its_message_alone() -> N
     filling = LedgerFiller(ground)
     unit = ground.queue.unit_of[ground.queue.lines[line].last]
     filling.out.units[unit] = 20
-    step = filling._where_it_stands(QueueStep(1.0, True, line, 0, 500))
+    step = filling._where_it_stands(QueueStep(Rank(Priority.WORTH, 1.0), True, line, 0, 500))
     assert (step.is_line, step.thing, step.chars) == (False, unit, len(ground.queue.lines[line].entry.text))
 
 

@@ -1,11 +1,12 @@
-"""What may take room, step by step, in the order in which it gets it: what is worth most for its tokens comes first.
+"""Rank everything that may enter a ledger's result, in steps; a budget takes the first steps that fit.
 
-Two sorts of things compete: lines of the ledger, and units of the tail (messages that no cut may part). Either comes
-in up to `LEVELS` characters of each of its texts, whole in the end, and each step to the next level is worth less than
-the one before. The order depends on no budget, so whatever a budget has room for, a larger one has, too.
+Two kinds of things compete: lines of the ledger, and units of the tail (messages that no cut may separate). Each comes
+in steps, with up to `LEVELS` characters of each of its texts, complete in the last step. A step ranks by its priority,
+then by its worth per token; each further step of a thing is worth less. The order does not depend on the budget, so a
+larger budget contains everything that a smaller one does.
 
-A line is worth how likely it is needed again, times how much it would be missed; a unit, what its newness says. The
-weights were tuned by what agents needed later in recorded sessions (`benchmarks/keeping.py`, its tuning half).
+The worth of a line: how likely it is needed again, times how much it would be missed. The worth of a unit: how new it
+is. The weights were tuned on what agents needed later in recorded sessions (`benchmarks/keeping.py`, its tuning half).
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from itertools import islice, pairwise
-from math import inf
+from typing import NamedTuple
 
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import EntryKind, LedgerEntry
@@ -30,27 +32,47 @@ LEVELS: tuple[int, ...] = (200, 800, 3_200, WHOLE)
 """Characters of each text, step by step."""
 
 SHORT_ENVIRONMENT = LEVELS[2]
-"""Up to so many characters of what a tool says of its environment are there whole or not at all."""
+"""Longest environment, in characters, that is kept whole or not at all."""
 
 ASKED_CHARS = 12_800
-"""Up to so many characters of each of its texts the newest request, while it is unanswered, comes before everything but
-rules; of what is longer the rest competes by its worth, so that a huge paste leaves room for the ledger."""
+"""Characters of the unanswered newest request, per text, that come before everything but rules. The rest of it competes
+by worth, so that a huge paste leaves room for the ledger."""
 
 FEWEST_CHARS = 40
-"""In fewer of each text nothing is told."""
+"""Fewest characters of a text that are worth keeping."""
 
-BINDING = 1e6
-"""Steps of at least this worth are of what the user wants: not even pins take their room."""
-ALWAYS = 1e7
-"""Those of at least this worth are there whatever the budget."""
+
+class Priority(IntEnum):
+    """Classes of steps, the least urgent first. A step goes before every step of a lower class."""
+
+    WORTH = 0
+    """Competes by worth per token, in the room that pins leave."""
+    UNANSWERED_REQUEST = 1
+    """From here on what the user wants: pins do not take its room."""
+    FIRST_REQUEST = 2
+    NEWEST_ANSWER = 3
+    OPEN_REQUEST = 4
+    NEWEST_REQUEST = 5
+    OPEN_REQUEST_START = 6
+    """From here on kept whatever the budget."""
+    RULE = 7
+    NEWEST_REQUEST_START = 8
+
+
+class Rank(NamedTuple):
+    """Place of a step in the queue, the highest first. `value` orders steps of one priority: worth per token, or the
+    message number of a rule, so that the newest rule comes first."""
+
+    priority: Priority
+    value: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class QueueStep:
-    """Thing `thing`, a line or a unit, in up to `chars` characters of each text, where it had `before`; 0 for
-    nothing."""
+    """Growth of thing number `thing`, a line or a unit, from `before` to `chars` characters of each text. `before` is 0
+    for a thing that is not in yet."""
 
-    worth: float
+    rank: Rank
     is_line: bool
     thing: int
     before: int
@@ -59,10 +81,13 @@ class QueueStep:
 
 @dataclass(frozen=True)
 class Queue:
-    """The steps, best first. `unit_of`: which unit each message is in, `OLD` for those before the first. `longest`:
-    characters of each unit's longest text. `keys`: by what the lines that are mere names are known. `unnamed`: lines of
-    files that their message does not name, as the shell's `src/*.py` does not. `front`: where the first message stands
-    that is neither an instruction nor what a tool says of its environment before all else."""
+    """Things to keep and their steps, best first.
+
+    `unit_of`: unit number of each message, `OLD` before the first unit. `longest`: characters of each unit's longest
+    text. `keys`: key of each line that is a mere name. `unnamed`: lines of files that their message does not name (a
+    shell's `src/*.py`). `front`: index of the first message that is neither an instruction nor the environment that the
+    agent describes before everything else.
+    """
 
     lines: tuple[FoundEntry, ...]
     units: tuple[Span, ...]
@@ -74,27 +99,26 @@ class Queue:
     steps: tuple[QueueStep, ...]
 
     def is_indivisible(self, step: QueueStep) -> bool:
-        """Whether the step's thing says nothing in part: a name, or what a tool says of its environment, which it knows
-        by how it looks."""
+        """True for things that are useless in part: a name, or an environment, which agents recognize by its form."""
         if step.is_line:
             return self.lines[step.thing].entry.kind in ("file", "identifier", "number", "url")
         return self.is_environment(step.thing)
 
     def is_environment(self, unit: int) -> bool:
-        """Whether a unit is what a tool says of its environment before all else, in few words."""
+        """True for the short description of the environment with which the agent opens the context."""
         return self.units[unit].stop <= self.front and self.longest[unit] <= SHORT_ENVIRONMENT
 
 
 def queue_of(context: Context) -> Queue:
-    """What a compaction of this context may keep."""
+    """Everything that a compaction of this context may keep, ranked."""
     return _queue(context.shape, ledger_entries(context))
 
 
 @newest_per_shape
-def _queue(shape: Shape, told: tuple[FoundEntry, ...]) -> Queue:
-    named = [*_named(shape, told)]
-    anew = {line.entry.text for line, _ in named}
-    own = (line for line in told if not (line.entry.in_passing and line.entry.text in anew))
+def _queue(shape: Shape, found: tuple[FoundEntry, ...]) -> Queue:
+    named = [*_named(shape, found)]
+    current = {line.entry.text for line, _ in named}
+    own = (line for line in found if not (line.entry.in_passing and line.entry.text in current))
     lines = (*own, *(line for line, _ in named))
     keys = {len(lines) - len(named) + place: key for place, (_, key) in enumerate(named)}
     units = _units(shape)
@@ -104,7 +128,7 @@ def _queue(shape: Shape, told: tuple[FoundEntry, ...]) -> Queue:
     longest = [max(map(longest_text, shape.messages[unit.start : unit.stop])) for unit in units]
     front = next((i for i in range(shape.lead, len(shape.messages)) if shape.messages[i].kind != "meta"), shape.lead)
     steps = [*_line_steps(shape, lines), *_unit_steps(shape, units, longest, front)]
-    steps.sort(key=lambda step: -step.worth)
+    steps.sort(key=lambda step: step.rank, reverse=True)
     return Queue(lines, units, unit_of, longest, keys, frozenset(_unnamed(shape, lines)), front, tuple(steps))
 
 
@@ -116,11 +140,11 @@ def _unnamed(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[int]:
                 yield number
 
 
-def _named(shape: Shape, told: Sequence[FoundEntry]) -> Iterator[tuple[FoundEntry, str]]:
-    """Names as entries with their keys, without those that an entry of their own tells."""
+def _named(shape: Shape, found: Sequence[FoundEntry]) -> Iterator[tuple[FoundEntry, str]]:
+    """Names as entries with their keys, except names that have an entry of their own."""
     number = numbering(shape)
-    own = {one.entry.text for one in told if not one.entry.in_passing}
-    own.update(ending for one in told if one.entry.kind == "file" for ending in endings(one.entry.text))
+    own = {one.entry.text for one in found if not one.entry.in_passing}
+    own.update(ending for one in found if one.entry.kind == "file" for ending in endings(one.entry.text))
     for name in names_of(shape):
         if name.text not in own and name.last != number.ledger:
             kind, state = _AS_ENTRY[name.sort]
@@ -128,8 +152,8 @@ def _named(shape: Shape, told: Sequence[FoundEntry]) -> Iterator[tuple[FoundEntr
 
 
 def _units(shape: Shape) -> tuple[Span, ...]:
-    """The messages behind leading system messages and earlier summaries, in stretches that no cut may part: with a
-    summary that calls a tool, as tools write it that took over the first call behind theirs."""
+    """Messages after leading system messages and earlier summaries, in spans that no cut may separate. A summary that
+    calls a tool is part of the first unit: some agents put the first call after their summary into it."""
     known, torn = numbering(shape).ledger, shape.open_across
     ledger = -1 if known is None else known
     last = 1 + max(shape.lead - 1, *shape.summaries[-1:], ledger)
@@ -143,7 +167,7 @@ def _units(shape: Shape) -> tuple[Span, ...]:
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 _FRAME = 24
-"""Characters that a line takes beside its text; a name takes `_BETWEEN`."""
+"""Characters that a line takes in addition to its text; a name takes `_BETWEEN`."""
 _BETWEEN = 5
 
 _WORTH = {
@@ -167,10 +191,10 @@ _WORTH_OF_KIND = {
     "stated": 0.4,
 }
 COMMAND = 120
-"""Of a command, before what came of it, so many characters, without what is around it (`cd … &&`, `| tail`)."""
+"""First step of a command: characters of its core (without `cd … &&`, `| tail`), without its result."""
 
 _MORE, _OWN_WORDS = 0.5, 0.8
-"""What each step is worth of the one before: of a line, and of what the user wrote."""
+"""Worth of a step as a share of the step before: of a line, and of the user's own words."""
 
 _NAMES = {
     "path": (0.17, 0.04, 0.6),
@@ -178,8 +202,8 @@ _NAMES = {
     "code": (0.02, 0.1, 0.6),
     "number": (0.06, 0.05, 1.3),
 }
-"""Of each sort of names how much one is worth that the agent used once, for how many uses it counts that somebody told
-it, and by which power of its uses it is worth more."""
+"""By kind of name: worth of a name that the agent used once, number of uses for which one mention by others counts, and
+exponent of the uses."""
 
 _AS_ENTRY: Mapping[Sort, tuple[EntryKind, str]] = {
     "path": ("file", "named"),
@@ -188,11 +212,11 @@ _AS_ENTRY: Mapping[Sort, tuple[EntryKind, str]] = {
     "number": ("number", ""),
 }
 _CARRIED = MentionedName("", "", "id", 1, 1, OLD)
-"""A name that only an earlier ledger tells."""
+"""A name that only an earlier ledger has."""
 
 _OLDER, _OLDER_DEEDS = 0.3, 0.45
-"""How fast what was said longer ago is worth less: by this power of how many messages ago, from `_NEW` on; files,
-commands and names by the second."""
+"""Decay with age: exponent of the number of messages since, in units of `_NEW`; the second for files, commands and
+names."""
 _NEW = 8
 
 
@@ -206,7 +230,8 @@ def _line_steps(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[QueueStep
         newness = (1 + (newest - max(line.last, 0)) / _NEW) ** -power
         if entry.in_passing:
             worth = _worth_of_name(by_text.get(entry.text, _CARRIED)) * newness
-            yield QueueStep(4 * worth / (_length(entry, in_folder) + _BETWEEN), True, number, 0, WHOLE)
+            rank = Rank(Priority.WORTH, 4 * worth / (_length(entry, in_folder) + _BETWEEN))
+            yield QueueStep(rank, True, number, 0, WHOLE)
             continue
         worth = line.weight * _WORTH.get((entry.kind, entry.state), _WORTH_OF_KIND[entry.kind]) * newness
         length, before = len(entry.text) + len(entry.detail), 0
@@ -220,82 +245,83 @@ def _line_steps(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[QueueStep
         worth *= 4 / (min(levels[0], _length(entry, in_folder)) + _FRAME)
         for level in levels:
             last = length <= level + tolerance
-            yield QueueStep(_binding(entry, before) or worth, True, number, before, WHOLE if last else level)
+            rank = _priority_of_line(entry, before) or Rank(Priority.WORTH, worth)
+            yield QueueStep(rank, True, number, before, WHOLE if last else level)
             if last:
                 break
             worth, before = worth * (_OWN_WORDS if entry.kind == "request" else _MORE), level
 
 
 def _length(entry: LedgerEntry, in_folder: Mapping[SharedFolder | None, int]) -> float:
-    """Characters of an entry, of a folder's files each with its part of the folder's name."""
+    """Characters of an entry. Files that share a folder share the length of its path."""
     if (folder := folder_of(entry)) is None:
         return len(entry.text) + len(entry.detail)
     return len(entry.text) - len(folder.path) * (1 - 1 / in_folder[folder])
 
 
 def _worth_of_name(name: MentionedName) -> float:
-    once, told, power = _NAMES[name.sort]
-    times: float = told * min(name.count, 4) ** 0.5 + min(name.used, 8)
+    once, mention, power = _NAMES[name.sort]
+    times: float = mention * min(name.count, 4) ** 0.5 + min(name.used, 8)
     return float(once * times**power)
 
 
-def _binding(entry: LedgerEntry, before: int) -> float:
-    """The worth of a step that the user wants above all, 0 for any other."""
+def _priority_of_line(entry: LedgerEntry, before: int) -> Rank | None:
+    """Rank of a line's step that does not compete by worth; None for any other."""
     if entry.kind == "request" and entry.state == "open" and before < LEVELS[1]:
-        return ALWAYS if not before else BINDING * 2
+        return Rank(Priority.OPEN_REQUEST if before else Priority.OPEN_REQUEST_START)
     if entry.kind == "instruction" and entry.state != "gone" and not before:
-        return ALWAYS * (1 + entry.source * 1e-9)
+        return Rank(Priority.RULE, entry.source)
     if entry.kind == "request" and entry.state == "first" and not before:
-        return BINDING * 1.2
-    return 0.0
+        return Rank(Priority.FIRST_REQUEST)
+    return None
 
 
 # --- the tail ---------------------------------------------------------------------------------------------------------
 
 _TAIL = 0.009
-"""What a token of the newest messages is worth."""
+"""Worth of a token of the newest messages."""
 _HALF = 0.008
-"""At this share of all tokens before the end it is half of that."""
+"""Share of the context's tokens after which that worth has halved, counted from the end."""
 _AGES_CHARS = 2_000
-"""A unit counts for no more characters of that: a huge result makes nothing before it old."""
+"""Most characters of a unit that count towards the age of older units, so that a huge result does not age them all."""
 _DEEPER = (1.0, 0.6, 0.35, 0.2)
-"""And the share of it that each level is worth."""
+"""Worth of each level's step as a share of the unit's worth."""
 
 
 @per_shape
 def newest_answer(shape: Shape) -> tuple[int, ...]:
-    """The index of the agent's newest answer, if there is one."""
+    """Index of the agent's newest answer; empty if it has not answered."""
     return _newest(shape, lambda one: one.role == "assistant" and one.kind == "normal")
 
 
 @per_shape
 def newest_words(shape: Shape) -> tuple[int, ...]:
-    """The index of what the user wrote last, if they wrote anything."""
+    """Index of the user's newest message; empty if there is none."""
     return _newest(shape, lambda one: one.starts_round)
 
 
 @per_shape
 def least_tail(shape: Shape) -> tuple[int, ...]:
-    """What is there whatever the budget, in few words if need be: the user's newest words, and what the agent has not
-    read yet."""
+    """Messages kept whatever the budget, shortened if necessary: the user's newest message, and unanswered ones."""
     return (*newest_words(shape), *shape.unread)
 
 
 @per_shape
 def _agents_newest(shape: Shape) -> frozenset[int]:
-    """The agent's newest answer and its newest words: there where the budget holds them, in `FEWEST_CHARS` at least."""
-    worded = _newest(shape, lambda one: one.role == "assistant" and one.kind == "normal" and bool(one.text.strip()))
-    return frozenset((*newest_answer(shape), *worded))
+    """The agent's newest answer and its newest answer with text: kept with at least `FEWEST_CHARS` if the budget
+    allows."""
+    with_text = _newest(shape, lambda one: one.role == "assistant" and one.kind == "normal" and bool(one.text.strip()))
+    return frozenset((*newest_answer(shape), *with_text))
 
 
-def _newest(shape: Shape, wanted: Callable[[Message], bool]) -> tuple[int, ...]:
+def _newest(shape: Shape, matches: Callable[[Message], bool]) -> tuple[int, ...]:
     back = range(len(shape.messages) - 1, -1, -1)
-    return tuple(islice((index for index in back if wanted(shape.messages[index])), 1))
+    return tuple(islice((index for index in back if matches(shape.messages[index])), 1))
 
 
 def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], front: int) -> Iterator[QueueStep]:
-    """A unit's first step comes behind that of every newer one, so that the tail has no holes. A short
-    environment, up to message `front`, is there whole or not at all."""
+    """Steps of the units. A unit's first step ranks after the first steps of all newer units, so that the tail has no
+    holes. A short environment, before message `front`, has only one step."""
     asked, unread, answers = newest_words(shape), frozenset(shape.unread), _agents_newest(shape)
     half, age = min(max(shape.chars[-1] / 4 * _HALF, 200), 2_000), 0.0
     for number in range(len(units) - 1, -1, -1):
@@ -304,38 +330,38 @@ def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], fro
         age += min(shape.chars[unit.stop] - shape.chars[unit.start], _AGES_CHARS) / 4
         asks = any(unit.start <= index < unit.stop for index in asked)
         own = asks and not unread.isdisjoint(asked)
-        before, most = 0, inf
+        before, rank = 0, Rank(max(Priority))
         if not answers.isdisjoint(range(unit.start, unit.stop)):
-            yield QueueStep(BINDING * 1.5, False, number, before, FEWEST_CHARS)
+            yield QueueStep(Rank(Priority.NEWEST_ANSWER), False, number, before, FEWEST_CHARS)
             before = FEWEST_CHARS
         for level, share in _levels(own):
             last = longest[number] <= level + TOLERANCE
             if unit.stop <= front and longest[number] <= SHORT_ENVIRONMENT and not last:
                 continue
-            binding = _binding_request(before, own) if asks else 0.0
             first = shape.messages[unit.start]
             if before and first.starts_round and len(first.said) > before:
                 share *= _WORTH_OF_KIND["request"] / 56 / _TAIL
-            now = most = min(binding or worth * share, most)
-            yield QueueStep(now, False, number, before, WHOLE if last else level)
+            own_rank = _priority_of_request(before, own) if asks else None
+            rank = min(own_rank or Rank(Priority.WORTH, worth * share), rank)
+            yield QueueStep(rank, False, number, before, WHOLE if last else level)
             if last:
                 break
             before = level
 
 
 def _levels(own: bool) -> Iterator[tuple[int, float]]:
-    """Characters and worth of each step of a unit; the unanswered request has one step more."""
+    """Characters and share of the worth, for each step of a unit; the unanswered request has one more."""
     yield from zip(LEVELS[:-1], _DEEPER[:-1], strict=True)
     if own:
         yield ASKED_CHARS, _DEEPER[-1]
     yield WHOLE, _DEEPER[-1]
 
 
-def _binding_request(before: int, own: bool) -> float:
-    """Worth of a step of the newest request, 0.0 for one that competes. Its first words are always there; what follows
-    them comes behind the rules and the first request, however long it is."""
+def _priority_of_request(before: int, own: bool) -> Rank | None:
+    """Rank of a step of the newest request; None for a step that competes by worth. Its first characters are always
+    kept; the rest ranks after the rules and the first request."""
     if not before:
-        return ALWAYS * 2
+        return Rank(Priority.NEWEST_REQUEST_START)
     if before < LEVELS[1]:
-        return BINDING * 5
-    return BINDING if own and before < ASKED_CHARS else 0.0
+        return Rank(Priority.NEWEST_REQUEST)
+    return Rank(Priority.UNANSWERED_REQUEST) if own and before < ASKED_CHARS else None

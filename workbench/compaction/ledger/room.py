@@ -13,10 +13,9 @@ from workbench.compaction.ledger.entries import LedgerEntry
 from workbench.compaction.ledger.gather import OLD
 from workbench.compaction.ledger.names import endings, names_in
 from workbench.compaction.ledger.queue import (
-    ALWAYS,
-    BINDING,
     COMMAND,
     WHOLE,
+    Priority,
     Queue,
     QueueStep,
     least_tail,
@@ -199,7 +198,10 @@ class LedgerFiller:
         self.out.next = None
         while self.out.next is None and self._at < len(self.queue.steps):
             step = self._where_it_stands(self.queue.steps[self._at])
-            most = WHOLE if step.worth >= ALWAYS else binding_room if step.worth >= BINDING else room
+            if step.rank.priority >= Priority.OPEN_REQUEST_START:
+                most = WHOLE
+            else:
+                most = binding_room if step.rank.priority > Priority.WORTH else room
             if self._line(step, most) if step.is_line else self._unit(step, most):
                 self._at += 1
             else:
