@@ -1,15 +1,15 @@
 """opencode sessions as `opencode export` writes them: `{info, messages: [{info, parts}]}`.
 
-The tool's own database and its older folder of files are read as the export that it would write of them.
+opencode's database and its older folder of files are read as the export that it would write of them.
 
-What opencode sends and what it does not, where the file does not say: errors other than an interruption are not sent,
-nor are parts of its own bookkeeping; a call that never ended is answered "[Tool execution was interrupted]". An output
-that was pruned is sent as "[Old tool result content cleared]" from then on: `state.time.compacted` says since when, and
-an epoch ends there. An assistant's record holds calls *and* results, so it gives an assistant's message and a tool's
-that share it, once for each step.
+What opencode sends is not all in the file: responses with an error other than an interruption are not sent, nor are
+bookkeeping parts; a call that never ended is answered "[Tool execution was interrupted]". A pruned output is sent as
+"[Old tool result content cleared]" from the time in `state.time.compacted` on, and an epoch ends there. An assistant's
+record holds calls *and* results, so each of its steps becomes an assistant message and a tool message with the same
+source.
 
-A recorded compaction is a user's record that asks "What did we do so far?" and an assistant's that answers. Both are
-one message here, of the user's role as summaries are in other formats, so that every strategy treats them alike.
+A recorded compaction is a user record that asks "What did we do so far?" and an assistant record that answers. Both are
+one message here, with the user role as summaries have in other formats, so that every strategy treats them alike.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _places(machine: Machine) -> Iterator[Place]:
 
 
 _RESERVED = 32_000
-"""Tokens that it reserves for its answer."""
+"""Tokens reserved for the response."""
 
 
 def _setting(trigger: int, window: int) -> str:

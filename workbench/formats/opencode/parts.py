@@ -1,4 +1,4 @@
-"""opencode's parts and our blocks."""
+"""Conversion between opencode's parts and our blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.session.images import media_of
 Part = dict[str, Any]
 
 QUESTION = "What did we do so far?"
-"""What a compaction's request says to the model."""
+"""Text that a compaction's request sends to the model."""
 
 CLEARED = "[Old tool result content cleared]"
 INTERRUPTED = "[Tool execution was interrupted]"
@@ -32,7 +32,7 @@ _SIGNATURES = ("signature", "reasoningOpaque", "reasoningEncryptedContent", "enc
 
 
 def is_bookkeeping(part: Any) -> bool:
-    """Whether opencode sends nothing of a part. Of a text file it sends a text part of its own."""
+    """Return True if opencode does not send a part. It sends text files as separate text parts."""
     if not isinstance(part, dict):
         return False
     if part.get("type") == "file":
@@ -41,7 +41,7 @@ def is_bookkeeping(part: Any) -> bool:
 
 
 def block_of(part: Any) -> tuple[Block, ...]:
-    """What a part other than a tool's says: nothing or one block."""
+    """Return the block of a part other than a tool's, or none."""
     kind = part.get("type") if isinstance(part, dict) else None
     match kind:
         case "text" if isinstance(part.get("text"), str):
@@ -55,21 +55,22 @@ def block_of(part: Any) -> tuple[Block, ...]:
             return (Text(QUESTION),)
         case "subtask":
             return (Text(_SUBTASK),)
-    # Its links are the file's, and others in every export.
+    # Ids differ in every export.
     own = {key: value for key, value in part.items() if key not in _LINKS} if isinstance(part, dict) else part
     return (Opaque(kind if isinstance(kind, str) else "part", own),)
 
 
 def is_synthetic(part: Any) -> bool:
-    """Whether opencode wrote a text part of a user's message: an attached file, the open file of an editor, a reminder.
+    """Return True if opencode added a text part to a user message: an attached file, the open file of an editor, a
+    reminder.
 
-    This program writes its own summaries and system messages so, too, and notes their kind.
+    This program writes its own summaries and system messages in that form, too, and stores their kind.
     """
     return dict_of(part).get("synthetic") is True and noted_kind(part) is None
 
 
 def cleared_at(part: Any) -> float | None:
-    """When opencode put a note in place of a tool's output, to make room; None where it did not.
+    """Return the time at which opencode replaced a tool's output by a note; None if it did not.
 
     The file still has the output.
     """
@@ -78,20 +79,20 @@ def cleared_at(part: Any) -> float | None:
 
 
 def uncleared(part: Part) -> Part:
-    """A tool's part as it was before that."""
+    """Return a tool's part as it was before that."""
     state = part["state"]
     return {**part, "state": {**state, "time": {key: at for key, at in state["time"].items() if key != "compacted"}}}
 
 
 def tool_blocks(part: Any) -> tuple[ToolUse, ToolResult] | None:
-    """The call and the result that a tool's part holds, as they are sent; None for any other part."""
+    """Return the call and the result of a tool's part as they are sent; None for any other part."""
     if not isinstance(part, dict) or part.get("type") != "tool" or not isinstance(part.get("state"), dict):
         return None
     if not isinstance(part.get("callID"), str) or not isinstance(part.get("tool"), str):
         return None
     state, id = part["state"], part["callID"]
-    given = state.get("input")
-    call = ToolUse(id, part["tool"], input_of(given))
+    arguments = state.get("input")
+    call = ToolUse(id, part["tool"], input_of(arguments))
     content: tuple[Text | Media, ...]
     match state.get("status"):
         case "completed" if _at(state, "compacted"):
@@ -102,47 +103,47 @@ def tool_blocks(part: Any) -> tuple[ToolUse, ToolResult] | None:
             content, failed = (*_text(state.get("output")), *media), False
         case "error":
             about = state.get("metadata")
-            stopped = (
+            interrupted = (
                 isinstance(about, dict) and about.get("interrupted") is True and isinstance(about.get("output"), str)
             )
-            content, failed = _text(about["output"] if stopped else state.get("error")), not stopped
+            content, failed = _text(about["output"] if interrupted else state.get("error")), not interrupted
         case _:
             content, failed = (Text(INTERRUPTED),), True
-    said = _FEEDBACK.search("".join(part.text for part in content if isinstance(part, Text))) if failed else None
-    return call, ToolResult(id, content, failed, said[1].strip() if said else "")
+    feedback = _FEEDBACK.search("".join(part.text for part in content if isinstance(part, Text))) if failed else None
+    return call, ToolResult(id, content, failed, feedback[1].strip() if feedback else "")
 
 
 def noted_kind(part: Any) -> Kind | None:
-    """The kind of message that this program noted in a text part, where opencode has no such kind."""
+    """Return the message kind that this program stored in a text part, if opencode has no such kind."""
     return marked(_notes(part)) if isinstance(part, dict) and part.get("type") == "text" else None
 
 
 def with_kind(part: Part, kind: Kind) -> Part:
-    """A text part with its message's kind noted."""
-    return _noting(part, {MARK: kind})
+    """Return a text part with its message's kind stored."""
+    return _with_notes(part, {MARK: kind})
 
 
 def is_spent(part: Any) -> bool:
-    """Whether this program noted that the usage up to this part's record speaks of another context."""
+    """Return True if this program marked the usage up to this part's record as stale."""
     return _notes(part).get(SPENT) is True
 
 
 def as_spent(part: Part) -> Part:
-    """A part, of a type that `can_note`, with that noted."""
-    return _noting(part, {SPENT: True})
+    """Return a part, of a type that `can_note`, with that mark."""
+    return _with_notes(part, {SPENT: True})
 
 
 def can_note(part: Any) -> bool:
-    """Whether the import leaves a part its metadata: it drops keys that it does not know."""
+    """Return True if the import keeps a part's metadata: it drops unknown keys."""
     return isinstance(part, dict) and part.get("type") in ("text", "reasoning", "tool")
 
 
 def _notes(part: Any) -> Part:
-    """What this program noted in a part: under a name, as providers demand of a part's metadata."""
+    """Return the notes of this program in a part, under a provider name, as part metadata require."""
     return dict_of(dict_of(dict_of(part).get("metadata")).get(_PROVIDER))
 
 
-def _noting(part: Part, notes: Part) -> Part:
+def _with_notes(part: Part, notes: Part) -> Part:
     return {**part, "metadata": {**dict_of(part.get("metadata")), _PROVIDER: {**_notes(part), **notes}}}
 
 
@@ -162,7 +163,7 @@ def _media(part: Part) -> Media:
 
 
 def _signature(metadata: Any) -> str:
-    """The opaque half of reasoning, which each provider keeps under a name of its own."""
+    """Return the opaque half of reasoning, which each provider stores under its own key."""
     for about in metadata.values() if isinstance(metadata, dict) else ():
         for key in _SIGNATURES if isinstance(about, dict) else ():
             if isinstance(about.get(key), str):

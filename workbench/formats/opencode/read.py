@@ -1,4 +1,4 @@
-"""Reading: opencode."""
+"""Read opencode sessions."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         return newest(path, sessions_in(path, data), "session", lambda id: read_part(path, data, id, progress))
     if is_session_file(Look.of(data).document):
         return _session(path, store.from_files(path, data), progress)
-    return _session(path, store.exported(path, data), progress)
+    return _session(path, store.parse_export(path, data), progress)
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The sessions of a database, the newest first; none for an export, which is one. Raises BadInput."""
+    """Return the sessions of a database, newest first; empty for an export, which is one. Raises BadInput."""
     return store.sessions_in(path, data) if data.startswith(SQLITE) else ()
 
 
 def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-    """Read one session of a database. Raises BadInput when there is no such session."""
+    """Read one session of a database. Raises BadInput if there is no such session."""
     if not data.startswith(SQLITE):
         return read(path, data, progress)
     return _session(path, store.from_database(path, data, part_id), progress)
 
 
 def read_folder(path: Path, progress: Progress) -> Session:
-    """Read the session of a storage folder that was changed last. Raises BadInput when there is none."""
+    """Read the session of a storage folder that was changed last. Raises BadInput if there is none."""
     files = store.session_files(path)
     if not files:
         raise BadInput(f"{path} holds no session; open opencode's storage folder.")
@@ -70,33 +70,33 @@ def read_folder(path: Path, progress: Progress) -> Session:
     return one_of(len(files), "session", session, last)
 
 
-def _session(path: Path, export: store.Export, progress: Progress) -> Session:
-    """Raises BadInput where there is no list of messages."""
+def _session(path: Path, export: store.StoredExport, progress: Progress) -> Session:
+    """Read a session. Raises BadInput if there is no list of messages."""
     data, document, warnings = export
     progress(0, len(data))
     items = document.get("messages") if isinstance(document, dict) else None
     if not isinstance(items, list):
         raise BadInput(f"{path}: has no list of messages; open what `opencode export` writes.")
     info = dict_of(document.get("info"))
-    reading = _Reading(_finished_compactions(items), warnings, _starts(items))
+    reader = _SessionReader(_finished_compactions(items), warnings, _starts(items))
     undone = dict_of(info.get("revert")).get("messageID")
     for index, item in enumerate(items):
         record = dict_of(item)
         id = dict_of(record.get("info")).get("id")
         if undone is not None and id == undone:
-            reading.live = False
+            reader.live = False
             last = counted(len(items) - index, "message")
             warnings.append(LoadWarning(f"undone and no longer sent: the last {last}"))
         parts = list_of(record.get("parts"))
-        _clear(reading, index)
-        _take(reading, index, item, dict_of(record.get("info")), parts)
+        _clear(reader, index)
+        _take(reader, index, item, dict_of(record.get("info")), parts)
         if any(map(is_spent, parts)):
-            reading.messages = [replace(message, usage=None) for message in reading.messages]
-    _clear(reading, len(items))
-    reading.end(None, reading.current)
+            reader.messages = [replace(message, usage=None) for message in reader.messages]
+    _clear(reader, len(items))
+    reader.end(None, reader.current)
     progress(len(data), len(data))
-    # A fork has its parent's messages under new ids, with the times that they had there.
-    messages = with_user_text(replayed_before(reading.messages, seconds_of(dict_of(info.get("time")).get("created"))))
+    # A fork has its parent's messages under new ids, with their original times.
+    messages = with_user_text(replayed_before(reader.messages, seconds_of(dict_of(info.get("time")).get("created"))))
     costs = any(message.usage and message.usage.cost for message in messages)
     newest = next((m.model for m in reversed(messages) if m.model and m.role == "assistant"), None)
     users = [dict_of(dict_of(item).get("info")) for item in items]
@@ -105,8 +105,8 @@ def _session(path: Path, export: store.Export, progress: Progress) -> Session:
         format=ID,
         path=path,
         messages=messages,
-        branch=reading.branch if len(reading.branch) < len(messages) else range(len(messages)),
-        epochs=tuple(reading.epochs),
+        branch=reader.branch if len(reader.branch) < len(messages) else range(len(messages)),
+        epochs=tuple(reader.epochs),
         records=Records(data),
         id=as_text(info.get("id") or ""),
         title=_title(info) or first_words(messages),
@@ -115,7 +115,7 @@ def _session(path: Path, export: store.Export, progress: Progress) -> Session:
         system=system,
         warnings=tuple(warnings),
         facts=SessionFacts(
-            api_errors=tuple(reading.errors),
+            api_errors=tuple(reader.errors),
             version=text_of(info.get("version")),
             provider=next((id for user in reversed(users) if (id := text_of(user.get("providerID")))), ""),
             cost=None if costs else dollars_of(info.get("cost")),
@@ -124,11 +124,11 @@ def _session(path: Path, export: store.Export, progress: Progress) -> Session:
 
 
 @dataclass(slots=True)
-class _Reading:
-    """A session as it grows. `current` is the context so far; `compactions` finds the answer to a compaction's request
-    by the request's id, and `requests` the place of the request. `starts` says when each record was made, `records`
-    of which record each message is. `cleared` has, by the place before which results were cleared, the number of the
-    message as it was and that of the one that is sent from there on; `copies` are those of the latter in this epoch."""
+class _SessionReader:
+    """A session while it is read. `current` is the context so far; `compactions` maps the id of a compaction's request
+    to its answer, `requests` to the request. `starts`: creation time of each record; `records`: record of each message.
+    `cleared` maps, by the index before which results were cleared, the number of a message to that of its cleared form;
+    `copies` are the cleared forms in this epoch."""
 
     compactions: dict[str, int]
     warnings: list[LoadWarning]
@@ -146,7 +146,7 @@ class _Reading:
     live: bool = True
 
     def add(self, message: Message, record: int, *, sent: bool) -> int:
-        """Take a message in; returns its number. `record` is the place of what it was read from."""
+        """Add a message read from record `record`; return its number."""
         if self.live:
             self.branch.append(len(self.messages))
             if sent and message.blocks:
@@ -163,8 +163,8 @@ class _Reading:
 
 
 def _finished_compactions(items: list[Any]) -> dict[str, int]:
-    """Where the finished, error-free summary for a request stands, by the request's id: the last one of several."""
-    asked = {
+    """Return the index of the finished, error-free summary for each request id; the last one if there are several."""
+    request_ids = {
         info["id"]
         for item in items
         if (info := dict_of(dict_of(item).get("info"))).get("role") == "user"
@@ -175,13 +175,13 @@ def _finished_compactions(items: list[Any]) -> dict[str, int]:
     for index, item in enumerate(items):
         info = dict_of(dict_of(item).get("info"))
         finished = info.get("summary") and info.get("finish") and not info.get("error")
-        if info.get("role") == "assistant" and finished and as_text(info.get("parentID")) in asked:
+        if info.get("role") == "assistant" and finished and as_text(info.get("parentID")) in request_ids:
             found[info["parentID"]] = index
     return found
 
 
 def _starts(items: list[Any]) -> list[float]:
-    """When each record was made, never before the one before it."""
+    """Return the creation time of each record, never before that of the previous one."""
     found: list[float] = []
     for item in items:
         time = _created(dict_of(dict_of(item).get("info"))) or 0
@@ -189,147 +189,145 @@ def _starts(items: list[Any]) -> list[float]:
     return found
 
 
-def _take(reading: _Reading, index: int, item: Any, info: dict[str, Any], parts: list[Any]) -> None:
+def _take(reader: _SessionReader, index: int, item: Any, info: dict[str, Any], parts: list[Any]) -> None:
     role = info.get("role")
     if role == "user":
-        _take_user(reading, index, info, parts)
+        _take_user(reader, index, info, parts)
     elif role == "assistant":
         parent = as_text(info.get("parentID"))
-        if reading.compactions.get(parent) == index and parent in reading.requests:
-            _take_summary(reading, index, info, parts)
+        if reader.compactions.get(parent) == index and parent in reader.requests:
+            _take_summary(reader, index, info, parts)
         else:
-            _take_answer(reading, index, info, parts)
+            _take_answer(reader, index, info, parts)
     else:
-        reading.warnings.append(
+        reader.warnings.append(
             LoadWarning(f"message {index + 1} is neither a user nor an assistant message; kept, not sent")
         )
-        reading.add(
-            Message(reading.free_id(info.get("id"), index), "user", (Opaque("record", item),), "meta", source=(index,)),
+        reader.add(
+            Message(reader.free_id(info.get("id"), index), "user", (Opaque("record", item),), "meta", source=(index,)),
             index,
             sent=False,
         )
 
 
-def _take_user(reading: _Reading, index: int, info: dict[str, Any], parts: list[Any]) -> None:
+def _take_user(reader: _SessionReader, index: int, info: dict[str, Any], parts: list[Any]) -> None:
     request = next((part for part in parts if dict_of(part).get("type") == "compaction"), None)
-    if request is not None and as_text(info.get("id")) in reading.compactions:
-        tail = _tail(reading, as_text(request.get("tail_start_id") or ""))
-        reading.requests[info["id"]] = (index, request, tail)
+    if request is not None and as_text(info.get("id")) in reader.compactions:
+        tail = _tail(reader, as_text(request.get("tail_start_id") or ""))
+        reader.requests[info["id"]] = (index, request, tail)
         return
     sent = [part for part in parts if not is_bookkeeping(part)]
     blocks = tuple(block for part in sent for block in block_of(part))
     texts = [part for part in sent if dict_of(part).get("type") == "text"]
     kind: Kind = "normal"
-    if noted := _noted(texts):
+    if noted := _noted_kind(texts):
         kind = noted
     elif texts and is_summary(as_text(texts[0].get("text"))):
         kind = "summary"
     elif all(dict_of(part).get("synthetic") or dict_of(part).get("type") == "compaction" for part in sent):
         kind = "meta"
-    id = reading.free_id(info.get("id"), index)
-    reading.add(Message(id, "user", blocks, kind, time=_created(info), source=(index,)), index, sent=True)
+    id = reader.free_id(info.get("id"), index)
+    reader.add(Message(id, "user", blocks, kind, time=_created(info), source=(index,)), index, sent=True)
 
 
-def _noted(parts: list[Any]) -> Kind | None:
+def _noted_kind(parts: list[Any]) -> Kind | None:
     return next((kind for part in parts if (kind := noted_kind(part))), None)
 
 
-def _tail(reading: _Reading, first: str) -> list[int]:
-    """The messages of the context that a compaction keeps: from the one with the id `first` on."""
-    at = next((n for n, i in enumerate(reading.current) if reading.messages[i].id == first), None)
+def _tail(reader: _SessionReader, first: str) -> list[int]:
+    """Return the context messages that a compaction keeps: from the one with the id `first` on."""
+    at = next((n for n, i in enumerate(reader.current) if reader.messages[i].id == first), None)
     if first and at is None:
-        reading.warnings.append(
-            LoadWarning(f"a compaction keeps messages from {first} on, which is not in the context")
-        )
-    return [] if at is None else reading.current[at:]
+        reader.warnings.append(LoadWarning(f"a compaction keeps messages from {first} on, which is not in the context"))
+    return [] if at is None else reader.current[at:]
 
 
-def _take_summary(reading: _Reading, index: int, info: dict[str, Any], parts: list[Any]) -> None:
-    """Begin a new epoch: the summary, the tail it kept, and what came between request and answer."""
-    asked, request, tail = reading.requests[info["parentID"]]
-    between = [i for i in reading.current if reading.records[i] > asked]
+def _take_summary(reader: _SessionReader, index: int, info: dict[str, Any], parts: list[Any]) -> None:
+    """Begin a new epoch: the summary, the tail it kept, and the messages between request and answer."""
+    question, request, tail = reader.requests[info["parentID"]]
+    between = [i for i in reader.current if reader.records[i] > question]
     blocks = tuple(block for part in parts if dict_of(part).get("type") == "text" for block in block_of(part))
-    id = reading.free_id(info.get("id"), index)
+    id = reader.free_id(info.get("id"), index)
     time, usage = _created(info), _usage(info)
-    if reading.live and reading.current:
+    if reader.live and reader.current:
         trigger = "auto" if request.get("auto") else "manual"
         tokens = usage.context if usage else None
-        kept = tuple(reading.messages[number].id for number in tail)
+        kept = tuple(reader.messages[number].id for number in tail)
         by = Compaction("overflow" if request.get("overflow") else trigger, tokens, id, time, kept=kept)
-        reading.end(by, [i for i in reading.current if i not in between])
-    if reading.live:
-        reading.current = []
-    made = Message(id, "user", blocks, "summary", time=time, model=_model(info), source=(asked, index))
-    reading.add(made, index, sent=True)
-    if reading.live:
-        reading.current += [*tail, *(i for i in between if i not in tail)]
-        reading.copies = reading.copies.intersection(reading.current)
+        reader.end(by, [i for i in reader.current if i not in between])
+    if reader.live:
+        reader.current = []
+    summary = Message(id, "user", blocks, "summary", time=time, model=_model(info), source=(question, index))
+    reader.add(summary, index, sent=True)
+    if reader.live:
+        reader.current += [*tail, *(i for i in between if i not in tail)]
+        reader.copies = reader.copies.intersection(reader.current)
 
 
-def _take_answer(reading: _Reading, index: int, info: dict[str, Any], parts: list[Any]) -> None:
-    id = reading.free_id(info.get("id"), index)
+def _take_answer(reader: _SessionReader, index: int, info: dict[str, Any], parts: list[Any]) -> None:
+    id = reader.free_id(info.get("id"), index)
     error = dict_of(info.get("error"))
     aborted = error.get("name") == "MessageAbortedError" and any(
         dict_of(part).get("type") not in ("step-start", "reasoning") for part in parts
     )
     sent = not error or aborted
     if error and error.get("name") != "MessageAbortedError":
-        reading.errors.append(api_error(id, error, _created(info)))
+        reader.errors.append(api_error(id, error, _created(info)))
     steps = list(_steps(parts))
     time, source = _created(info), (index,)
     for number, step in enumerate(steps, 1):
-        blocks, results = _spoken([uncleared(part) if cleared_at(part) is not None else part for part in step])
-        kind: Kind = _noted(step) or "normal"
+        blocks, results = _sent_blocks([uncleared(part) if cleared_at(part) is not None else part for part in step])
+        kind: Kind = _noted_kind(step) or "normal"
         name = id if number == 1 else f"{id}:{number}"
         recorded = next((part for part in map(dict_of, step) if part.get("type") == "step-finish"), {})
         usage = None if error else _usage(info if len(steps) == 1 else recorded)
         if blocks or not results:
             answer = Message(name, "assistant", blocks, kind, time=time, usage=usage, model=_model(info), source=source)
-            reading.add(answer, index, sent=sent)
+            reader.add(answer, index, sent=sent)
         if results:
             _take_results(
-                reading, index, Message(f"{name}:results", "tool", results, time=time, source=source), step, sent
+                reader, index, Message(f"{name}:results", "tool", results, time=time, source=source), step, sent
             )
 
 
-def _take_results(reading: _Reading, index: int, whole: Message, step: list[Any], sent: bool) -> None:
-    """Take in a step's results as they were sent at first, and as they are after each clearing of some of them."""
+def _take_results(reader: _SessionReader, index: int, whole: Message, step: list[Any], sent: bool) -> None:
+    """Add a step's results as first sent, and as they are after each clearing of some of them."""
     if all(cleared_at(part) is None for part in step):
-        reading.add(whole, index, sent=sent)
+        reader.add(whole, index, sent=sent)
         return
     parts = [part for part in step if tool_blocks(part)]
     times = {n: time for n, part in enumerate(parts) if (time := cleared_at(part)) is not None}
-    places = {n: max(bisect(reading.starts, time), index + 1) for n, time in times.items()}
-    at = reading.add(whole, index, sent=sent)
+    places = {n: max(bisect(reader.starts, time), index + 1) for n, time in times.items()}
+    at = reader.add(whole, index, sent=sent)
     for count, place in enumerate(sorted(set(places.values())), 1):
         shown = [uncleared(part) if places.get(n, 0) > place else part for n, part in enumerate(parts)]
         blocks = tuple(pair[1] for part in shown if (pair := tool_blocks(part)))
         time = min(time for n, time in times.items() if places[n] == place)
         form = Message(f"{whole.id}~cleared{'' if count == 1 else count}", "tool", blocks, time=time)
-        reading.messages.append(form)
-        reading.records.append(index)
-        reading.cleared.setdefault(place, {})[at] = at = len(reading.messages) - 1
+        reader.messages.append(form)
+        reader.records.append(index)
+        reader.cleared.setdefault(place, {})[at] = at = len(reader.messages) - 1
 
 
-def _clear(reading: _Reading, place: int) -> None:
-    """What opencode cleared before the record at `place` ends an epoch, where the context has any of it."""
-    cleared = reading.cleared.get(place)
-    if not cleared:  # as before most records: the whole context is not walked for each
+def _clear(reader: _SessionReader, place: int) -> None:
+    """End the epoch at `place` if opencode cleared results of the context before that record."""
+    cleared = reader.cleared.get(place)
+    if not cleared:  # usual case; scanning the context for each record would be slow
         return
-    found = [cleared[number] for number in reading.current if number in cleared]
-    if not found or not reading.live:
+    found = [cleared[number] for number in reader.current if number in cleared]
+    if not found or not reader.live:
         return
-    usages = (reading.messages[number].usage for number in reversed(reading.current))
+    usages = (reader.messages[number].usage for number in reversed(reader.current))
     last = next((usage for usage in usages if usage), None)
     tokens = last.context + last.output if last else None
-    time = min(reading.messages[number].time or 0 for number in found)
-    reading.end(Compaction("prune", tokens, time=time, way="clearing"), reading.current)
-    reading.current = [cleared.get(number, number) for number in reading.current]
-    reading.copies = reading.copies | frozenset(found)
+    time = min(reader.messages[number].time or 0 for number in found)
+    reader.end(Compaction("prune", tokens, time=time, way="clearing"), reader.current)
+    reader.current = [cleared.get(number, number) for number in reader.current]
+    reader.copies = reader.copies | frozenset(found)
 
 
 def _steps(parts: list[Any]) -> Iterator[list[Any]]:
-    """The parts of each call to the model: one begins at a `step-start` that follows tools."""
+    """Yield the parts of each model call: one begins at a `step-start` that follows tools."""
     step: list[Any] = []
     for part in parts:
         kind = dict_of(part).get("type")
@@ -340,7 +338,7 @@ def _steps(parts: list[Any]) -> Iterator[list[Any]]:
     yield step
 
 
-def _spoken(step: list[Any]) -> tuple[tuple[Block, ...], tuple[ToolResult, ...]]:
+def _sent_blocks(step: list[Any]) -> tuple[tuple[Block, ...], tuple[ToolResult, ...]]:
     blocks: list[Block] = []
     results: list[ToolResult] = []
     signed: set[str] = set()
@@ -355,7 +353,7 @@ def _spoken(step: list[Any]) -> tuple[tuple[Block, ...], tuple[ToolResult, ...]]
 
 
 def _signed_once(block: Block, signed: set[str]) -> Block:
-    """Reasoning in several parts has its opaque half beside each, and is sent as one item, with it once."""
+    """Remove a repeated signature: reasoning in several parts repeats it with each, and is sent as one item."""
     if not isinstance(block, Thinking) or not block.signature:
         return block
     again = block.signature in signed
@@ -364,8 +362,8 @@ def _signed_once(block: Block, signed: set[str]) -> Block:
 
 
 def _usage(about: dict[str, Any]) -> Usage | None:
-    """Tokens and dollars of a call, None for the zeros that opencode begins an answer with. It counts neither cache
-    among `input` nor reasoning among `output`."""
+    """Return tokens and dollars of a call, None for the zeros of a started response. `input` excludes the cache, and
+    `output` reasoning."""
     tokens = dict_of(about.get("tokens"))
     cache, cost = dict_of(tokens.get("cache")), dollars_of(about.get("cost"))
     output = _count(tokens.get("output")) + _count(tokens.get("reasoning"))
@@ -386,6 +384,6 @@ def _model(info: dict[str, Any]) -> str | None:
 
 
 def _title(info: dict[str, Any]) -> str:
-    """The session's title, "" where opencode has not yet given it one of its own."""
+    """Return the session's title, "" until opencode has generated one."""
     title = as_text(info.get("title") or "")
     return "" if title.startswith(("New session - ", "Child session - ")) else title

@@ -1,6 +1,4 @@
-"""What `opencode import` and opencode's own loader demand of an export, judged on the JSON alone:
-https://github.com/sst/opencode.
-"""
+"""Loader rules of opencode and of `opencode import`, checked on the JSON alone: https://github.com/sst/opencode."""
 
 from __future__ import annotations
 
@@ -54,8 +52,8 @@ _ASSISTANT: Shape = {
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Ids are unique and begin as their kind demands; messages stand in the order of their time, then of their id, in
-    which opencode loads them; an answer's parent is a user's message before it."""
+    """Yield faults: ids are unique and have the prefix of their kind; messages are ordered by time, then id, as
+    opencode loads them; an answer's parent is a user message before it."""
     body = document(data)
     info = inner(body, "info", dict)
     if not str(info.get("id")).startswith("ses_"):
@@ -65,7 +63,7 @@ def validate(data: bytes) -> Faults:
         raise StopValidation("There is no list of messages.")
     ids: set[str] = set()
     users: set[str] = set()
-    asked: set[str] = set()
+    requests: set[str] = set()
     before: tuple[float, str] = (0, "")
     for number, record in enumerate(body["messages"], 1):
         where = f"Message {number}"
@@ -84,11 +82,11 @@ def validate(data: bytes) -> Faults:
         if about.get("role") == "user":
             users.add(str(about.get("id")))
             if any(part.get("type") == "compaction" for part in objects(record["parts"])):
-                asked.add(str(about.get("id")))
+                requests.add(str(about.get("id")))
         elif about.get("summary") and about.get("finish"):
-            if str(about.get("parentID")) not in asked:
+            if str(about.get("parentID")) not in requests:
                 yield f"{where} is a summary, but its parent does not request one."
-            asked.discard(str(about.get("parentID")))
+            requests.discard(str(about.get("parentID")))
 
 
 def _message_faults(where: str, info: Item, session: str, ids: set[str], users: set[str]) -> Faults:

@@ -1,4 +1,4 @@
-"""opencode's sessions at a glance: those of its database, and the file of one in its older folder `storage`."""
+"""Glance at opencode's sessions: those of its database, and a session's file in its older folder `storage`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from workbench.formats.kit.values import count_of, dict_of, text_of
 from workbench.formats.opencode.signature import ID, SESSION_ID, is_session_file
 
 MESSAGES = 20_000
-"""Messages of one session in a storage folder that are counted."""
+"""Messages counted per session in a storage folder."""
 
 TRIED = 10
-"""Last messages of these that are tried for one that records its tokens."""
+"""Last messages among which one with recorded tokens is searched."""
 
 _ANSWERED = (
     "CASE WHEN json_valid(m.data) THEN json_extract(m.data, '$.role') = 'assistant'"
@@ -33,7 +33,7 @@ _LIST = f"SELECT s.*, ({_LAST}) AS _last, ({_BYTES}) AS _bytes FROM session s OR
 
 
 def list_sessions(path: Path) -> list[SessionGlance]:
-    """The sessions with messages but those of sub-agents, the newest first. Raises BadInput."""
+    """List sessions with messages, newest first, without those of sub-agents. Raises BadInput."""
     with connect_for_listing(path) as database:
         found = rows(database, _LIST)
         return [_in_database(path, row) for row in found if row["_bytes"] and not row.get("parent_id")]
@@ -42,12 +42,12 @@ def list_sessions(path: Path) -> list[SessionGlance]:
 def _in_database(path: Path, row: Mapping[str, Any]) -> SessionGlance:
     time = seconds_of(row.get("time_updated"))
     last = dict_of(json_value(row.get("_last")))
-    return _found(path, count_of(row["_bytes"]), time, row, last, text_of(row["id"]))
+    return _session_glance(path, count_of(row["_bytes"]), time, row, last, text_of(row["id"]))
 
 
 def glance(path: Path) -> SessionGlance | None:
-    """A session in the storage folder, by its file and its last messages. None for other files, and for the session of
-    a sub-agent."""
+    """Return a session in the storage folder, by its file and its last messages. None for other files, and for a
+    sub-agent's session."""
     if not SESSION_ID.fullmatch(path.name.removesuffix(".json")):
         return None
     try:
@@ -61,10 +61,10 @@ def glance(path: Path) -> SessionGlance | None:
     except OSError:
         return None
     time = seconds_of(dict_of(info["time"]).get("updated"))
-    return _found(path, sum(size for _, size in files), time, info, last)
+    return _session_glance(path, sum(size for _, size in files), time, info, last)
 
 
-def _found(
+def _session_glance(
     path: Path, bytes: int, time: float | None, info: Mapping[str, Any], last: Mapping[str, Any], part: str = ""
 ) -> SessionGlance:
     return SessionGlance(
@@ -87,7 +87,7 @@ def _head_of(path: Path) -> dict[str, Any]:
 
 
 def _tokens(message: Mapping[str, Any]) -> int | None:
-    """Context and answer of the call that a message records."""
+    """Return the tokens of context and response recorded for a call."""
     tokens = dict_of(message.get("tokens"))
     parts = [tokens.get("input"), tokens.get("output"), *dict_of(tokens.get("cache")).values()]
     return sum(part for part in parts if type(part) is int) or None

@@ -1,4 +1,4 @@
-"""By what a file is known: opencode."""
+"""Recognise opencode sessions."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def recognise_folder(path: Path) -> str:
 
 
 def is_database(tables: Tables) -> bool:
-    """Whether a database with these columns in its tables is opencode's."""
+    """Return True if a database with these tables and columns is opencode's."""
     none = frozenset[str]()
     return {"message_id", "data"} <= tables.get("part", none) and {"session", "message"} <= tables.keys()
 
 
 def is_session_file(value: Any) -> bool:
-    """Whether a document is the file of a session in the storage folder: what it says of itself, without messages."""
+    """Return True if a document is a session's file in the storage folder, which holds no messages."""
     if not isinstance(value, Mapping) or not isinstance(value.get("id"), str) or "messages" in value:
         return False
     return SESSION_ID.fullmatch(value["id"]) is not None and "time" in value and "title" in value

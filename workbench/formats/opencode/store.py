@@ -1,8 +1,8 @@
-"""opencode's own stores, given as the document that `opencode export` would write.
+"""opencode's own stores, read as the document that `opencode export` would write.
 
-The database `opencode.db` keeps every message and part as JSON without the ids that stand in its columns; the older
-folder `storage` keeps a file for each, named by its id. What is read is never changed, links are not followed, and ids
-come from columns and file names alone.
+The database `opencode.db` stores every message and part as JSON, with ids in separate columns; the older folder
+`storage` has a file for each, named by its id. Files are not changed, links not followed, and ids taken only from
+columns and file names.
 """
 
 from __future__ import annotations
@@ -25,59 +25,61 @@ from workbench.formats.opencode.signature import SESSION_ID
 from workbench.session import LoadWarning
 
 _TABLES = frozenset(["session", "message", "part"])
-_MESSAGE, _PART = "id, data", "id, message_id, data"
-"""Columns that are asked for by name: SQLite refuses a database that lacks one."""
+_MESSAGE_COLUMNS, _PART_COLUMNS = "id, data", "id, message_id, data"
+"""Columns requested by name: SQLite rejects a database that lacks one."""
 _LARGEST = 1 << 30
 _MOST_FILES = 200_000
 
 
-class Export(NamedTuple):
-    """A session as `opencode export` writes it: its bytes, what they hold, and what is odd about it."""
+class StoredExport(NamedTuple):
+    """A session as `opencode export` writes it: its bytes, their value, and warnings."""
 
     data: bytes
     document: Any
     warnings: list[LoadWarning]
 
 
-def exported(path: Path, data: bytes) -> Export:
-    """Raises BadInput as `parse` does."""
-    return Export(data, *parse(path, data))
+def parse_export(path: Path, data: bytes) -> StoredExport:
+    """Parse an export. Raises BadInput as `parse` does."""
+    return StoredExport(data, *parse(path, data))
 
 
 # -- The database
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The sessions that have messages, the newest first and those of sub-agents last. Raises BadInput."""
+    """Return the sessions that have messages, newest first, sub-agents last. Raises BadInput."""
     with connect_to_bytes(path, data, _TABLES, "opencode") as database:
         return sessions_of(database, "session", "message", "time_updated", "parent_id")
 
 
-def from_database(path: Path, data: bytes, id: str) -> Export:
-    """A session of the database as an export. Raises BadInput where there is no such session, or more than one
-    holds."""
+def from_database(path: Path, data: bytes, id: str) -> StoredExport:
+    """Return a session of the database as an export. Raises BadInput if there is no such session, or it is too
+    large."""
     with connect_to_bytes(path, data, _TABLES, "opencode") as database:
         found = rows(database, "SELECT * FROM session WHERE id = ?", id)
-        messages = rows(database, f"SELECT {_MESSAGE} FROM message WHERE session_id = ? ORDER BY time_created, id", id)
-        parts = rows(database, f"SELECT {_PART} FROM part WHERE session_id = ?", id)
+        messages = rows(
+            database, f"SELECT {_MESSAGE_COLUMNS} FROM message WHERE session_id = ? ORDER BY time_created, id", id
+        )
+        parts = rows(database, f"SELECT {_PART_COLUMNS} FROM part WHERE session_id = ?", id)
     if not found:
         raise BadInput(f"{path} has no session {id!r}; choose a listed one.")
-    parts.sort(key=lambda row: (str(row["message_id"]), str(row["id"])))  # which takes SQLite half of the reading
+    parts.sort(key=lambda row: (str(row["message_id"]), str(row["id"])))  # faster than in SQLite
     raws = [_raw(row.get("data")) for row in (*parts, *messages)]
     check_size(path, b",".join(raws))
     warnings: list[LoadWarning] = []
     of: dict[Any, list[dict[str, Any]]] = {}
     for row, raw in zip(parts, raws, strict=False):
         named = {"id": row["id"], "sessionID": id, "messageID": row["message_id"]}
-        of.setdefault(row["message_id"], []).append(_named(raw, named, warnings))
+        of.setdefault(row["message_id"], []).append(_with_ids(raw, named, warnings))
     records = [
-        {"info": _named(raw, {"id": row["id"], "sessionID": id}, warnings), "parts": of.get(row["id"], [])}
+        {"info": _with_ids(raw, {"id": row["id"], "sessionID": id}, warnings), "parts": of.get(row["id"], [])}
         for row, raw in zip(messages, raws[len(parts) :], strict=True)
     ]
     info = render(_info(found[0]))
     document = {"info": loads(info), "messages": records}
     check_list_lengths(path, document)
-    return Export(_document(info, map(render, records)), document, warnings)
+    return StoredExport(_document(info, map(render, records)), document, warnings)
 
 
 def _info(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,7 +102,7 @@ def _info(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def session_files(storage: Path) -> list[Path]:
-    """The files of the sessions in a storage folder, the one that was changed last first."""
+    """Return the session files in a storage folder, most recently changed first."""
     projects = [entry for entry in _entries(storage / "session") if entry.is_dir(follow_symlinks=False)]
     found = [
         (entry.stat(follow_symlinks=False).st_mtime, Path(entry.path))
@@ -111,8 +113,9 @@ def session_files(storage: Path) -> list[Path]:
     return [path for _, path in sorted(found, reverse=True)]
 
 
-def from_files(path: Path, info: bytes) -> Export:
-    """The session whose file in a storage folder is `path` as an export. Raises BadInput where it has no messages."""
+def from_files(path: Path, info: bytes) -> StoredExport:
+    """Return the session with the file `path` in a storage folder as an export. Raises BadInput if it has no
+    messages."""
     id, storage = path.name.removesuffix(".json"), path.absolute().parent.parent.parent
     warnings: list[LoadWarning] = []
     records: list[tuple[float, str, bytes]] = []
@@ -120,9 +123,9 @@ def from_files(path: Path, info: bytes) -> Export:
     if SESSION_ID.fullmatch(id):
         for name, raw in _files(path, storage / "message" / id, budget):
             named = {"id": name, "sessionID": id}
-            body = _named(raw, named, warnings)
+            body = _with_ids(raw, named, warnings)
             parts = [
-                _named(part, {"id": part_id, "sessionID": id, "messageID": name}, warnings)
+                _with_ids(part, {"id": part_id, "sessionID": id, "messageID": name}, warnings)
                 for part_id, part in _files(path, storage / "part" / name, budget)
             ]
             created = dict_of(body.get("time")).get("created")
@@ -134,12 +137,12 @@ def from_files(path: Path, info: bytes) -> Export:
             " in opencode's storage, or open the output of `opencode export`."
         )
     document = _document(info.strip().removeprefix(b"\xef\xbb\xbf"), [raw for _, _, raw in sorted(records)])
-    data, value, odd = exported(path, document)
-    return Export(data, value, warnings + odd)
+    data, value, odd = parse_export(path, document)
+    return StoredExport(data, value, warnings + odd)
 
 
 def _files(path: Path, folder: Path, budget: list[int]) -> Iterator[tuple[str, bytes]]:
-    """Id and bytes of each JSON file in a folder, by their names. Raises BadInput when there is more than a budget."""
+    """Yield id and bytes of each JSON file in a folder, by name. Raises BadInput beyond the budget."""
     for entry in sorted(_entries(folder), key=lambda entry: entry.name):
         if not entry.name.endswith(".json") or not entry.is_file(follow_symlinks=False):
             continue
@@ -167,19 +170,19 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _raw(data: Any) -> bytes:
-    """What a column holds of JSON."""
+    """Return the bytes of a JSON column."""
     return data.encode(errors="replace") if isinstance(data, str) else data if isinstance(data, bytes) else b""
 
 
-def _named(raw: bytes, ids: Mapping[str, Any], warnings: list[LoadWarning]) -> dict[str, Any]:
-    """A message's or part's own JSON with its ids in front, or nothing but these where it is damaged."""
+def _with_ids(raw: bytes, ids: Mapping[str, Any], warnings: list[LoadWarning]) -> dict[str, Any]:
+    """Return the JSON of a message or part with its ids in front, or only these if it is damaged."""
     value = json_value(raw)
     if not isinstance(value, dict):
         warnings.append(LoadWarning(f"{ids['id']} is not a JSON object; shown as empty"))
         value = {}
-    named = {**{key: id for key, id in ids.items() if key not in value}, **value, **ids}
-    # A column may hold what JSON does not.
-    return named if all(isinstance(id, str) for id in ids.values()) else dict_of(loads(render(named)))
+    record = {**{key: id for key, id in ids.items() if key not in value}, **value, **ids}
+    # A column may hold values that JSON does not have.
+    return record if all(isinstance(id, str) for id in ids.values()) else dict_of(loads(render(record)))
 
 
 def _document(info: bytes, records: Iterable[bytes]) -> bytes:

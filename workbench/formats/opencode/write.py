@@ -1,9 +1,9 @@
-"""Writing a session that `opencode import` takes.
+"""Write a session for `opencode import`.
 
-The import skips ids it has already, so session, messages and parts get new ones that rise; of a kept record only ids
-and links are changed, and on the newest answer the tokens: opencode takes those for the size of the context and would
-compact a session with stale ones at once. A note in a part of that answer says so to this program's reader. A summary
-that opens the context becomes a compaction's request and answer.
+The import skips known ids, so session, messages and parts get new, rising ones. Of a kept record only ids and links
+change, and the tokens of the newest answer: opencode takes those for the size of the context and would compact a
+session with stale ones immediately. A mark in a part of that answer tells this program's reader. A summary that opens
+the context becomes a compaction's request and answer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from workbench.formats.opencode.signature import ID
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _VERSION = "1.4.3"
-"""The version of opencode whose import these records are written for; said where the session names none."""
+"""opencode version whose import accepts these records; used if the session names none."""
 
 
 _NO_TOKENS = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
@@ -41,10 +41,10 @@ _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 class _Ids:
-    """opencode's ids: six bytes of milliseconds and a counter, then fourteen characters of chance."""
+    """Generator of opencode's ids: six bytes of milliseconds and a counter, then fourteen random characters."""
 
     def __init__(self) -> None:
-        self._now = (time.time_ns() // 1_000_000 - 3_600_000) * 0x1000  # an hour ago: a long session takes some
+        self._now = (time.time_ns() // 1_000_000 - 3_600_000) * 0x1000  # an hour ago, as a long session uses many
         self._chance = "".join(secrets.choice(_BASE62) for _ in range(14))
 
     def rising(self, prefix: str) -> str:
@@ -56,9 +56,9 @@ class _Ids:
 
 
 class _Writer:
-    """The new session as it grows. `renamed` maps old message ids to new ones, `user` is the last user record's id;
-    `raws` are the loaded records, `whole` the messages that each gave, `cleared` those that stand for one of these now
-    that opencode cleared its results."""
+    """The new session while it is written. `renamed` maps old message ids to new ones, `user` is the last user record's
+    id; `raws` are the loaded records, `whole` the messages of each, `cleared` the cleared forms of messages by their
+    ids."""
 
     def __init__(self, session: Session, messages: Sequence[Message]) -> None:
         self.session, self.native, self.ids = session, session.format == ID, _Ids()
@@ -90,14 +90,18 @@ class _Writer:
         at = 0
         while at < len(messages):
             message = messages[at]
-            kept = self.whole.get(message.source, []) if self.native and message.source else []
-            given = list(messages[at : at + len(kept)])
-            now = [self.cleared.get(each.id, each) for each in kept]
-            if kept and given in (kept, now) and (at == 0 or len(message.source) == 1):
+            originals = self.whole.get(message.source, []) if self.native and message.source else []
+            current = list(messages[at : at + len(originals)])
+            now = [self.cleared.get(each.id, each) for each in originals]
+            if originals and current in (originals, now) and (at == 0 or len(message.source) == 1):
                 for record in message.source:
-                    parts = None if given == now else [_whole(part) for part in elements(self.raws[record], "parts")]
-                    self._kept(record, message, parts)
-                at += len(kept)
+                    parts = (
+                        None
+                        if current == now
+                        else [_with_output(part) for part in elements(self.raws[record], "parts")]
+                    )
+                    self._copy_record(record, message, parts)
+                at += len(originals)
             elif message.role == "assistant":
                 results = at + 1
                 while results < len(messages) and messages[results].role == "tool":
@@ -111,10 +115,11 @@ class _Writer:
                     self._request(message)
                 at += 1
 
-    def _kept(self, record: int, message: Message, parts: Sequence[bytes] | None = None) -> None:
-        """Copy a record, with only ids and links changed (and the tokens of the newest answer, and a time that falls).
+    def _copy_record(self, record: int, message: Message, parts: Sequence[bytes] | None = None) -> None:
+        """Copy a record with only ids and links changed, the tokens of the newest answer, and a time that would
+        decrease.
 
-        `parts` takes the place of the record's own where one of them was changed.
+        `parts`, if not None, replaces the record's own.
         """
         raw = self.raws[record]
         value = loads(raw)
@@ -129,7 +134,7 @@ class _Writer:
             if record == self.unbilled and isinstance(info.get("tokens"), dict):
                 changes["tokens"] = render(_NO_TOKENS)
             if info.get("summary") and message.kind != "summary":
-                changes["summary"] = b"false"  # a compaction that failed must not become one by its new parent
+                changes["summary"] = b"false"  # a failed compaction must not become valid by its new parent
         else:
             self.user = id
         self.renamed[as_text(info.get("id"))] = id
@@ -141,12 +146,12 @@ class _Writer:
         if isinstance(value.get("parts"), list):
             own = elements(raw, "parts") if parts is None else parts
             if record == self.unbilled:
-                own = _spent(own)
+                own = _with_stale_mark(own)
             fields["parts"] = splice(field_of(raw, "parts") or b"[]", None, [self._own_part(part, id) for part in own])
         self.records.append(replace_fields(raw, fields))
 
     def _parent(self, info: Part) -> str:
-        """The user record that an answer belongs to: its own where that is kept, else the last one before it."""
+        """Return the user record that an answer belongs to: its own if kept, else the last one before it."""
         if new := self.renamed.get(as_text(info.get("parentID"))):
             return new
         if not self.user:
@@ -157,7 +162,7 @@ class _Writer:
         return self.user
 
     def _own_part(self, raw: bytes, message_id: str) -> bytes:
-        """A part under new ids; what is no object is left as it is."""
+        """Return a part with new ids; a value that is no object is unchanged."""
         if not raw.startswith(b"{"):
             return raw
         changes = {
@@ -171,13 +176,14 @@ class _Writer:
         return replace_fields(raw, changes)
 
     def _compaction(self, summary: Message) -> None:
-        """opencode's own idiom: a request with nothing but a compaction part, and an answer flagged as its summary."""
+        """Write opencode's own form of a compaction: a request with only a compaction part, and an answer flagged as
+        its summary."""
         self._user_record([{"type": "compaction", "auto": False}], summary)
         text = self._joined(summary)
         self._assistant_record([render(_text_part(text))], summary, summary=True, mode="compaction", agent="compaction")
 
     def _request(self, message: Message) -> None:
-        """A message that is no answer, as a user's record of text parts."""
+        """Write a message other than an answer as a user record of text parts."""
         if message.role == "system":
             parts = [_text_part(as_user_text(message), synthetic=True)]
         else:
@@ -208,14 +214,16 @@ class _Writer:
         return "\n\n".join(filter(None, (self._plain(block) for block in message.blocks)))
 
     def _answer(self, message: Message, replies: Sequence[Message]) -> None:
-        """An assistant's record with the results of its calls; what else the tool messages hold follows it."""
+        """Write an assistant record with the results of its calls, followed by other contents of the tool messages."""
         waiting: dict[str, list[tuple[ToolResult, Message]]] = {}
         for reply in replies:
             for result in reply.results:
                 waiting.setdefault(result.call_id, []).append((result, reply))
         if self.native and len(message.source) == 1 and len(self.whole[message.source]) <= 2:
             record = message.source[0]
-            self._kept(record, message, [self._updated(raw, waiting) for raw in elements(self.raws[record], "parts")])
+            self._copy_record(
+                record, message, [self._updated(raw, waiting) for raw in elements(self.raws[record], "parts")]
+            )
         else:
             parts = [part for block in message.blocks if (part := self._part(block, waiting, message))]
             if parts:
@@ -226,7 +234,7 @@ class _Writer:
             self._request(Message(f"{message.id}:rest", "user", (*rest, *others), "meta", time=message.time))
 
     def _updated(self, raw: bytes, waiting: dict[str, list[tuple[ToolResult, Message]]]) -> bytes:
-        """A kept part; of a tool's the state is changed where the result is no longer the recorded one."""
+        """Return a kept part; a tool's state is replaced if its result is no longer the recorded one."""
         part = loads(raw)
         pair = tool_blocks(part)
         if pair is None:
@@ -240,14 +248,14 @@ class _Writer:
     def _part(
         self, block: Block, waiting: dict[str, list[tuple[ToolResult, Message]]], message: Message
     ) -> bytes | None:
-        """A part for one block of an answer, without ids."""
+        """Return a part for one block of an answer, without ids."""
         match block:
             case Text(text):
                 part = _text_part(text)
                 return render(part if message.kind == "normal" else with_kind(part, message.kind)) if text else None
             case ToolUse(id):
                 found = _next(waiting, id)
-                if found and self.native and (raw := self._recorded(block, found[0], message)):
+                if found and self.native and (raw := self._recorded_part(block, found[0], message)):
                     return raw
                 state = self._state(block, found, message.time, {})
                 return render({"type": "tool", "callID": id, "tool": block.name, "state": state})
@@ -259,8 +267,8 @@ class _Writer:
         text = self._plain(block)
         return render(_text_part(text)) if text else None
 
-    def _recorded(self, call: ToolUse, result: ToolResult, message: Message) -> bytes | None:
-        """The loaded part of the answer that holds just this call and result."""
+    def _recorded_part(self, call: ToolUse, result: ToolResult, message: Message) -> bytes | None:
+        """Return the loaded part of the answer with exactly this call and result."""
         for record in message.source:
             for raw in elements(self.raws[record], "parts"):
                 if tool_blocks(loads(raw)) == (call, result):
@@ -268,9 +276,9 @@ class _Writer:
         return None
 
     def _state(self, call: ToolUse, found: tuple[ToolResult, Message] | None, called: float | None, old: Part) -> Part:
-        """A tool's state for a result that opencode did not record itself, with its message. `called` is the time of
-        the call in seconds, `old` the recorded state, if there is one."""
-        given = as_object(call.input)
+        """Return a tool's state for a result that opencode did not record itself. `called` is the time of the call in
+        seconds, `old` the recorded state, if there is one."""
+        arguments = as_object(call.input)
         at = round((time.time() if called is None else called) * 1000)
         result, answer = found or (None, None)
         answered = at if answer is None or answer.time is None else round(answer.time * 1000)
@@ -278,21 +286,21 @@ class _Writer:
         start, end = (span or {}).get("start", at), (span or {}).get("end", answered)
         if result is None:
             self.losses.append(Loss(LossKind.INTERRUPTED_CALLS))
-            return {"status": "running", "input": given, "time": {"start": start}}
-        attached = [item for item in old.get("attachments") or () if _is_among(item, result)]
-        told = tuple(part for part in result.content if isinstance(part, Text) or not attached)
-        texts = texts_of(replace(result, content=told), self.losses)
-        said = "\n".join(texts)
+            return {"status": "running", "input": arguments, "time": {"start": start}}
+        attachments = [item for item in old.get("attachments") or () if _is_among(item, result)]
+        content = tuple(part for part in result.content if isinstance(part, Text) or not attachments)
+        texts = texts_of(replace(result, content=content), self.losses)
+        output = "\n".join(texts)
         if result.is_error:
-            return {"status": "error", "input": given, "error": said, "time": {"start": start, "end": end}}
+            return {"status": "error", "input": arguments, "error": output, "time": {"start": start, "end": end}}
         return {
             "status": "completed",
-            "input": given,
-            "output": said,
+            "input": arguments,
+            "output": output,
             "title": old.get("title") or call.name,
             "metadata": old.get("metadata") or {},
             "time": {"start": start, "end": end},
-            **({"attachments": attached} if attached else {}),
+            **({"attachments": attachments} if attachments else {}),
         }
 
     def _user_record(self, parts: Sequence[Part], message: Message | None) -> None:
@@ -329,7 +337,7 @@ class _Writer:
             "finish": "tool-calls" if calls else "stop",
         }
         spent = self.unbilled in message.source
-        self._append(info, _spent(parts) if spent else parts)
+        self._append(info, _with_stale_mark(parts) if spent else parts)
 
     def _append(self, info: Part, parts: Sequence[bytes]) -> None:
         own = b",".join(self._own_part(part, info["id"]) for part in parts)
@@ -342,7 +350,7 @@ class _Writer:
         return int(known[0] if known else min(self.times.values(), default=time.time_ns() // 1_000_000))
 
     def _provider(self) -> str:
-        """The provider that the session names last, for records of this program's own."""
+        """Return the provider that the session names last, for new records."""
         for raw in reversed(self.raws):
             record = loads(raw)
             info = record.get("info") if isinstance(record, dict) else None
@@ -354,7 +362,7 @@ class _Writer:
 
     def document(self) -> bytes:
         if self.native:
-            return self._relabelled()
+            return self._loaded_document()
         now = max(self.times.values(), default=time.time_ns() // 1_000_000)
         info = {
             "id": self.id,
@@ -367,21 +375,21 @@ class _Writer:
         }
         return b'{"info":' + render(info) + b',"messages":[' + b",".join(self.records) + b"]}"
 
-    def _relabelled(self) -> bytes:
-        """The loaded document with the new records, under the new id; no longer shared, and with nothing undone."""
+    def _loaded_document(self) -> bytes:
+        """Return the loaded document with the new records and id; share link and undo state are removed."""
         data = splice(self.session.records.data, "messages", self.records).removeprefix(b"\xef\xbb\xbf")
         raw = field_of(data, "info") or b"{}"
         info = loads(raw)
         if not isinstance(info, dict):
             return replace_fields(data, {"info": render({"id": self.id})})
-        if gone := {"revert", "share"} & info.keys():
-            raw = render({key: value for key, value in info.items() if key not in gone})
+        if removed := {"revert", "share"} & info.keys():
+            raw = render({key: value for key, value in info.items() if key not in removed})
             self.losses.append(Loss(LossKind.UNDO_OR_SHARE))
         return replace_fields(data, {"info": replace_fields(raw, {"id": render(self.id)})})
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The messages as a session of its own. Never raises; what could not be carried stands in `losses`."""
+    """Write the messages as a new session. Never raises; content that could not be written is in `losses`."""
     writer = _Writer(session, messages)
     return addressed(session, writer.document(), writer.id, writer.losses)
 
@@ -392,9 +400,9 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
 
 
 def _times(messages: Sequence[Message]) -> dict[str, int]:
-    """When each message was created, in milliseconds by id: opencode orders by it, so it must not fall.
+    """Return creation times in milliseconds by message id: opencode orders by them, so they must not decrease.
 
-    Kept messages rise already; a new one, and what a merge put out of order, takes the time of its neighbour.
+    Kept messages rise already; a new one, or one moved by a merge, takes the time of its neighbour.
     """
     known = [message.time for message in messages if message.time is not None]
     latest = round((max(known) if known else time.time()) * 1000)
@@ -406,14 +414,14 @@ def _times(messages: Sequence[Message]) -> dict[str, int]:
     return found
 
 
-def _whole(raw: bytes) -> bytes:
-    """A part with the output that opencode cleared later: what is kept as it was first sent is not cleared yet."""
+def _with_output(raw: bytes) -> bytes:
+    """Return a part with the output that opencode cleared later, for a message kept as first sent."""
     part = loads(raw)
     return replace_fields(raw, {"state": render(uncleared(part)["state"])}) if cleared_at(part) else raw
 
 
-def _spent(parts: Sequence[bytes]) -> list[bytes]:
-    """The parts of the newest answer, one of which losses that the usage up to here speaks of another context."""
+def _with_stale_mark(parts: Sequence[bytes]) -> list[bytes]:
+    """Return the parts of the newest answer, with one of them marking the usage up to here as stale."""
     values = [loads(raw) for raw in parts]
     at = next((n for n, value in enumerate(values) if can_note(value)), -1)
     return [
@@ -422,7 +430,7 @@ def _spent(parts: Sequence[bytes]) -> list[bytes]:
 
 
 def _next(waiting: dict[str, list[tuple[ToolResult, Message]]], id: str) -> tuple[ToolResult, Message] | None:
-    """The next result for the call `id`, taken out of what waits."""
+    """Return the next waiting result for the call `id`, and remove it."""
     pairs = waiting.get(id)
     return pairs.pop(0) if pairs else None
 

@@ -1,4 +1,4 @@
-"""The content of Cline's and Roo's messages and our blocks."""
+"""Conversion between the content of Cline's and Roo's messages and our blocks."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from workbench.session import Block, Kind, Media, Opaque, Text, Thinking, ToolRe
 _RESULT = re.compile(r"\[(\w+)(?: for [^\n]{0,4000}?)?\] Result:")
 _DETAILS = "<environment_details>"
 _WORDS = re.compile(r"^<(task|feedback|answer|user_message)>(.*?)</\1>", re.DOTALL | re.MULTILINE)
-"""What the person said, in the extension's tags."""
+"""The user's words in the extension's tags."""
 _LED = re.compile(r"(?:[Tt]he user [^\n]{1,200}|New instructions for task continuation):\s*\Z")
-"""How the extension leads from its own words, or a tool's, to the person's."""
+"""Text with which the extension introduces the user's words after its own, or a tool's."""
 _NEAR = 200
-"""Characters within which words need no lead: what a tool found may hold the tags, too, but further down."""
+"""Characters within which words need no introduction; tool output may contain the tags, too, but further down."""
 _ASKS = re.compile(r"\[(?:ask_followup_question|attempt_completion|plan_mode_respond|new_task|condense)\b")
 _OWN = re.compile(
     r"\s*(?:\[\w+(?: for .{0,4000}?)?\] Result:|\[ERROR\]|\[TASK RESUMPTION\]|<environment_details>)", re.DOTALL
@@ -28,7 +28,7 @@ _OWN = re.compile(
 
 
 def blocks_of(item: dict[str, Any], waiting: Sequence[str]) -> tuple[Block, ...]:
-    """The blocks of a message. `waiting`: calls of the message before, which texts may answer in order."""
+    """Return the blocks of a message. `waiting`: calls of the message before, which texts may answer in order."""
     if item.get("type") == "reasoning" and "content" not in item:
         return (_reasoning(item),)
     blocks = tuple(_own(block) for block in from_anthropic(item.get("content")))
@@ -39,21 +39,21 @@ def blocks_of(item: dict[str, Any], waiting: Sequence[str]) -> tuple[Block, ...]
 
 
 def _own(block: Block) -> Block:
-    """A block, of which Roo's reasoning has a shape of its own."""
+    """Convert a block of Roo's own form of reasoning; other blocks are unchanged."""
     if isinstance(block, Opaque) and block.type == "reasoning" and isinstance(block.raw, dict):
         return _reasoning(block.raw)
     return block
 
 
 def _reasoning(raw: dict[str, Any]) -> Thinking:
-    said = raw.get("text", raw.get("summary"))
-    if isinstance(said, list):
-        said = "\n".join(as_text(part.get("text", "")) for part in said if isinstance(part, dict))
-    return Thinking(as_text(said or ""), as_text(raw.get("encrypted_content") or ""))
+    text = raw.get("text", raw.get("summary"))
+    if isinstance(text, list):
+        text = "\n".join(as_text(part.get("text", "")) for part in text if isinstance(part, dict))
+    return Thinking(as_text(text or ""), as_text(raw.get("encrypted_content") or ""))
 
 
 def _paired(blocks: tuple[Block, ...], waiting: Sequence[str]) -> tuple[Block, ...]:
-    """The blocks with each run of texts headed as a result made the result of the next waiting call; results first."""
+    """Turn each run of texts with a result heading into the result of the next waiting call; results come first."""
     results: list[ToolResult] = []
     rest: list[Block] = []
     content: list[Text | Media] | None = None
@@ -73,39 +73,39 @@ def _paired(blocks: tuple[Block, ...], waiting: Sequence[str]) -> tuple[Block, .
 
 
 def with_own_words(role: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """The blocks of a user's message with the person's words parted from the extension's: results of tools as texts,
-    environment details, and what it puts around an answer or a refusal."""
+    """Separate the user's words in a user message from the extension's text: tool results as texts, environment
+    details, and text around an answer or a rejection."""
     if role != "user":
         return tuple(blocks)
-    made: list[Block] = []
-    found = False  # whether texts are what a tool found
+    separated: list[Block] = []
+    in_output = False  # True within tool output
     for block in blocks:
         if isinstance(block, ToolResult):
-            made.append(replace(block, said=block.said or _said_in(block.text)))
+            separated.append(replace(block, said=block.said or _feedback_in(block.text)))
         elif not isinstance(block, Text):
-            made.append(block)
-        elif spans := [*_words(block.text, found)]:
-            made += _parted(block.text, spans)
+            separated.append(block)
+        elif spans := [*_words(block.text, in_output)]:
+            separated += _split(block.text, spans)
         else:
             headed = _OWN.match(block.text) is not None
-            made.append(replace(block, injected=True) if headed or found else block)
+            separated.append(replace(block, injected=True) if headed or in_output else block)
             if block.text.lstrip().startswith(_DETAILS):
-                found = False
+                in_output = False
             elif _RESULT.match(block.text):
-                found = _ASKS.match(block.text) is None
-    return tuple(made)
+                in_output = _ASKS.match(block.text) is None
+    return tuple(separated)
 
 
-def _words(text: str, found: bool) -> Iterator[tuple[int, int]]:
-    """Where the person's words stand in a text; in what a tool found only where the extension leads to them."""
+def _words(text: str, in_output: bool) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the user's words in a text; in tool output only those that the extension introduces."""
     for words in _WORDS.finditer(text):
-        led = _LED.search(text, max(0, words.start() - 300), words.start())
-        if words[2].strip() and (led or (words.start() <= _NEAR and not found)):
+        introduced = _LED.search(text, max(0, words.start() - 300), words.start())
+        if words[2].strip() and (introduced or (words.start() <= _NEAR and not in_output)):
             yield words.span(2)
 
 
-def _parted(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Text]:
-    """A text as blocks of own and injected words in turn; joined they are `text`."""
+def _split(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Text]:
+    """Yield a text as blocks of own and injected words in turn; joined they equal `text`."""
     at = 0
     for start, stop in spans:
         own = text[start:stop].strip()
@@ -117,18 +117,18 @@ def _parted(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Text]:
         yield Text(text[at:], injected=True)
 
 
-def _said_in(result: str) -> str:
-    """What the person said about a call, which its result tells: as JSON beside a status, or led to."""
+def _feedback_in(result: str) -> str:
+    """Return the user's words about a call in its result: as JSON with a status, or introduced by text."""
     if result.startswith('{"status":'):
         try:
             return text_of(dict_of(loads_text(result)).get("feedback"))
         except ValueError:
             return ""
-    return "\n".join(result[start:stop].strip() for start, stop in _words(result, found=True))
+    return "\n".join(result[start:stop].strip() for start, stop in _words(result, in_output=True))
 
 
 def kind_of(role: str, blocks: Sequence[Block]) -> Kind:
-    """Kind of a message that no flag tells: the extension's own words, the user's, or a summary by its beginning."""
+    """Return the kind of a message without a flag: the extension's text, the user's, or a summary by its beginning."""
     if role != "user" or not blocks or any(isinstance(block, ToolUse | ToolResult | Opaque) for block in blocks):
         return "normal"
     texts = [block for block in blocks if isinstance(block, Text)]

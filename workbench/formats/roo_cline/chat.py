@@ -1,6 +1,4 @@
-"""What the extension's chat view (`ui_messages.json`) tells of a task beside its history: what each request was billed,
-and when the history was condensed.
-"""
+"""Facts from the extension's chat view (`ui_messages.json`): usage of each request, and times of condensations."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from workbench.session import Message, Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Condensed:
+class Condensation:
     """A condensation: its time in seconds since the epoch, and the tokens of the context before it."""
 
     time: float | None
@@ -26,8 +24,8 @@ class Condensed:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to the model: its time in seconds since the epoch, the place of its answer in the history where the
-    chat says so (Cline), and what was billed for it, None where it failed."""
+    """A model request: its time in seconds since the epoch, the index of its answer in the history if recorded (Cline),
+    and its usage, None if it failed."""
 
     time: float
     answer: int | None
@@ -36,22 +34,22 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """`condensed` is found by the text of the summary; `requests` are in the order of their time."""
+    """Facts of a chat. `condensed` is keyed by the text of the summary; `requests` are sorted by time."""
 
-    condensed: dict[str, Condensed] = field(default_factory=dict)
+    condensed: dict[str, Condensation] = field(default_factory=dict)
     requests: tuple[Request, ...] = ()
 
 
 def chat_of(entries: Any) -> Chat:
-    """The chat of a task. What is none is an empty one."""
-    condensed: dict[str, Condensed] = {}
+    """Return the chat of a task; empty for any other value."""
+    condensed: dict[str, Condensation] = {}
     requests: list[Request] = []
     for entry in map(dict_of, list_of(entries)):
         time = seconds_of(entry.get("ts"))
         about = entry.get("contextCondense")
         if isinstance(about, dict):
             tokens = about.get("prevContextTokens")
-            condensed[as_text(about.get("summary"))] = Condensed(time, tokens if type(tokens) is int else None)
+            condensed[as_text(about.get("summary"))] = Condensation(time, tokens if type(tokens) is int else None)
         if entry.get("say") == "api_req_started" and time is not None:
             last = entry.get("conversationHistoryIndex")  # of the last message before the request's own
             requests.append(Request(time, last + 2 if type(last) is int else None, _usage(entry.get("text"))))
@@ -59,22 +57,22 @@ def chat_of(entries: Any) -> Chat:
 
 
 def _usage(text: Any) -> Usage | None:
-    """What was billed, as it stands in the JSON text of a request.
+    """Return the usage in the JSON text of a request.
 
-    Cline, and Roo before it named the API's protocol, count what the cache holds beside `tokensIn`; Roo with OpenAI's
-    protocol, and of late with Anthropic's, too, counts it among them.
+    Cline, and older Roo versions without `apiProtocol`, count cached tokens separately from `tokensIn`; Roo with
+    OpenAI's protocol, and lately with Anthropic's, includes them.
     """
-    said = dict_of(json_value(text))
-    sent, read, written = (count_of(said.get(key)) for key in ("tokensIn", "cacheReads", "cacheWrites"))
-    if "apiProtocol" in said and sent >= read + written:
-        sent -= read + written
-    usage = Usage(sent, count_of(said.get("tokensOut")), read, written, cost=dollars_of(said.get("cost")))
+    counts = dict_of(json_value(text))
+    prompt, read, written = (count_of(counts.get(key)) for key in ("tokensIn", "cacheReads", "cacheWrites"))
+    if "apiProtocol" in counts and prompt >= read + written:
+        prompt -= read + written
+    usage = Usage(prompt, count_of(counts.get("tokensOut")), read, written, cost=dollars_of(counts.get("cost")))
     return usage if usage.context else None
 
 
-def billed(messages: Sequence[Message], requests: Sequence[Request]) -> Iterator[Message]:
-    """The messages of a history, each answer that records no usage with that of its request: the one that the chat
-    says it answers, else the last one between the answer before and itself."""
+def with_usage(messages: Sequence[Message], requests: Sequence[Request]) -> Iterator[Message]:
+    """Yield the messages, each answer without usage with that of its request: the one recorded for it, else the last
+    one between the previous answer and itself."""
     places = {request.answer: request for request in requests if request.answer is not None}
     times = [request.time for request in requests]
     before = float("-inf")

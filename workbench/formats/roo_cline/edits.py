@@ -1,10 +1,9 @@
-"""What Cline sends otherwise than its history says: `context_history.json` and the range it deleted.
+"""Cline's edits of sent messages: `context_history.json` and the range it deleted.
 
-Where the context nears the window, Cline first replaces files that were read again later by a note, block by block, and
-then leaves out messages behind the first two. The history keeps everything. `context_history.json` has, by the place of
-the message and of its block, each new text with the time of the request before:
-`[[message, [type, [[block, [[ms, "text", [text], metadata], …]], …]]], …]`. See
-https://github.com/cline/cline, `ContextManager`.
+When the context nears the window, Cline first replaces files that were read again later by a note, block by block, and
+then omits messages after the first two. The history keeps everything. `context_history.json` has each new text by index
+of message and block, with the time of the request before: `[[message, [type, [[block, [[ms, "text", [text], metadata],
+…]], …]]], …]`. See https://github.com/cline/cline, `ContextManager`.
 """
 
 from __future__ import annotations
@@ -20,22 +19,21 @@ from workbench.formats.roo_cline.chat import Request
 from workbench.session import Compaction, Epoch, Message
 
 _NOTICE = 1
-"""The type of a message that is changed for no file that was read: the first answer, which gets a note that something
-was left out."""
+"""Type of an edited message that holds no file: the first answer, which gets a note about omitted messages."""
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
-    """What was replaced at one time, in seconds since the epoch: new texts by message and block. `truncates`: the first
-    answer got its note, so messages were left out, too."""
+class ContextEdit:
+    """Replacements at one time, in seconds since the epoch: new texts by message and block. `truncates`: the first
+    answer got its note, so messages were omitted as well."""
 
     time: float
     texts: dict[tuple[int, int], str]
     truncates: bool
 
 
-def edits_of(value: Any) -> tuple[Edit, ...]:
-    """The edits in the order of their times; what is not as Cline writes it is passed over."""
+def edits_of(value: Any) -> tuple[ContextEdit, ...]:
+    """Return the edits in order of time; values of another form are skipped."""
     texts: dict[float, dict[tuple[int, int], str]] = {}
     noted: set[float] = set()
     for message, about in _pairs(value):
@@ -49,7 +47,7 @@ def edits_of(value: Any) -> tuple[Edit, ...]:
                     if type(message) is int and type(block) is int:
                         texts.setdefault(time, {})[message, block] = new[0]
                         noted |= {time} if kind == _NOTICE else set()
-    return tuple(Edit(time, texts[time], time in noted) for time in sorted(texts))
+    return tuple(ContextEdit(time, texts[time], time in noted) for time in sorted(texts))
 
 
 def _pairs(value: Any) -> list[tuple[Any, Any]]:
@@ -61,41 +59,41 @@ def clines_epochs(
     messages: Sequence[Message],
     items: Sequence[dict[str, Any]],
     deleted: tuple[int, int] | None,
-    edits: Sequence[Edit],
+    edits: Sequence[ContextEdit],
     requests: Sequence[Request],
 ) -> tuple[list[Epoch], list[Message]]:
-    """The epochs that `whole`, which leaves nothing out, falls into, and the messages that stand behind `messages` in
-    another form. Of several truncations the history knows the last one alone."""
+    """Split `whole`, the complete history, into Cline's epochs. Return them, and the edited forms of messages, which
+    are numbered after `messages`. The history records only the last of several truncations."""
     edited: list[Message] = []
     form: dict[int, int] = {}  # the newest form of a message, by its place
-    gone = range(0)
+    omitted = range(0)
     epochs: list[Epoch] = []
 
     def add(stop: int, ended_by: Compaction | None) -> None:
-        members = [form.get(n, n) for n in whole.members if n < stop and n not in gone]
+        members = [form.get(n, n) for n in whole.members if n < stop and n not in omitted]
         if members:
             copies = frozenset(n for n in members if n >= len(messages))
             epochs.append(Epoch(whole.number + len(epochs), members, ended_by, copies))
 
     for edit in edits:
-        truncates = edit.truncates and deleted is not None and not gone
+        truncates = edit.truncates and deleted is not None and not omitted
         truncated = Compaction("truncation", time=edit.time, way="removal")
         cleared = Compaction("files read again", time=edit.time, way="clearing")
-        add(_there(edit.time, messages, requests), truncated if truncates else cleared)
-        gone = range(*deleted) if truncates and deleted is not None else gone
+        add(_messages_at(edit.time, messages, requests), truncated if truncates else cleared)
+        omitted = range(*deleted) if truncates and deleted is not None else omitted
         for place in sorted({place for place, _ in edit.texts}):
             if 0 <= place < len(items) and (new := _edited(place, items, messages, edits, edit.time)):
                 form[place] = len(messages) + len(edited)
                 edited.append(new)
-    if deleted is not None and not gone:
+    if deleted is not None and not omitted:
         add(deleted[1], Compaction("truncation", way="removal"))
-        gone = range(*deleted)
+        omitted = range(*deleted)
     add(len(messages), None)
     return epochs or [whole], edited
 
 
-def _there(time: float, messages: Sequence[Message], requests: Sequence[Request]) -> int:
-    """How many messages there were when the request after the one at `time` was made."""
+def _messages_at(time: float, messages: Sequence[Message], requests: Sequence[Request]) -> int:
+    """Count the messages that existed when the request after the one at `time` was made."""
     after = next((request for request in requests if request.time > time), None)
     if after is None:
         return len(messages)
@@ -105,15 +103,15 @@ def _there(time: float, messages: Sequence[Message], requests: Sequence[Request]
 
 
 def _edited(
-    place: int, items: Sequence[dict[str, Any]], messages: Sequence[Message], edits: Sequence[Edit], time: float
+    place: int, items: Sequence[dict[str, Any]], messages: Sequence[Message], edits: Sequence[ContextEdit], time: float
 ) -> Message | None:
-    """A message with all that was replaced in it up to a time; None where there is no such text in it."""
+    """Return a message with all replacements up to a time; None if there are none."""
     content = [dict(block) if isinstance(block, dict) else block for block in list_of(items[place].get("content"))]
     changed = 0
     for edit in edits:
         for (message, block), text in edit.texts.items():
-            mine = message == place and edit.time <= time and 0 <= block < len(content)
-            if mine and dict_of(content[block]).get("type") == "text":
+            applies = message == place and edit.time <= time and 0 <= block < len(content)
+            if applies and dict_of(content[block]).get("type") == "text":
                 content[block]["text"] = text
                 changed += 1
     if not changed:

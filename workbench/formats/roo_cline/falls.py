@@ -1,7 +1,7 @@
-"""Truncations that neither the history nor its folder records: a fall of the billed prompts shows each.
+"""Truncations that neither the history nor its folder records, detected by a fall of the recorded usage.
 
-When a prompt is too long Cline leaves out its oldest messages behind the first request and its answer, up to an answer.
-Which ones is written nowhere where the index of tasks is not at hand; those are taken whose absence fits the bill best.
+If a prompt is too long, Cline omits its oldest messages after the first request and its answer, up to an answer.
+Without the task index, the omitted messages are not recorded; those whose absence best fits the usage are taken.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from workbench.formats.absurd import all_characters
 from workbench.session import Compaction, Epoch, LoadWarning, Message
 
 FALL_TOKENS, FALL_SHARE = 5_000, 0.75
-"""A prompt that is smaller than the one before by more than so many tokens, and than this share of it, lacks messages
-that the other had."""
+"""A prompt that is smaller than the one before by more than this number of tokens, and smaller than this share of it,
+lacks messages that the other had."""
 
 KEPT = 2
-"""The first request and its answer, which every truncation keeps."""
+"""Number of first messages, the request and its answer, that every truncation keeps."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Bill:
-    """Tokens billed for the messages before message `place`."""
+    """Recorded tokens of the messages before message `place`."""
 
     place: int
     tokens: int
 
 
 def at_falls(whole: Epoch, messages: Sequence[Message]) -> tuple[list[Epoch], list[LoadWarning]]:
-    """The epochs that `whole`, the complete history, falls into at the falls of its bills, and a warning that names the
-    first; `whole` alone where no bill falls."""
+    """Split `whole`, the complete history, into epochs at the falls of its usage; return them, and a warning about the
+    first. Without a fall, return only `whole`."""
     bills = [_Bill(at, messages[member].bill) for at, member in enumerate(whole.members) if messages[member].bill]
     falls = [(before, after) for before, after in pairwise(bills) if _is_fall(before.tokens, after.tokens)]
     if not falls:
@@ -41,20 +41,20 @@ def at_falls(whole: Epoch, messages: Sequence[Message]) -> tuple[list[Epoch], li
     chars = [0, *accumulate(all_characters(messages[member]) for member in whole.members)]
     rate, overhead = _fitted(bills, chars, falls)
     epochs: list[Epoch] = []
-    gone = KEPT
+    omitted_to = KEPT
 
     def add(stop: int, ended_by: Compaction | None) -> None:
-        members = [*whole.members[:KEPT], *whole.members[gone:stop]]
+        members = [*whole.members[:KEPT], *whole.members[omitted_to:stop]]
         epochs.append(Epoch(whole.number + len(epochs), members, ended_by, window=whole.window))
 
     for before, after in falls:
-        ends = [end for end in _ends(messages, whole, after.place) if end > gone]
+        ends = [end for end in _ends(messages, whole, after.place) if end > omitted_to]
         if not ends:
             continue
-        left = (after.tokens - overhead) / rate - chars[KEPT]
-        end = min(ends, key=lambda place: abs(chars[after.place] - chars[place] - left))
+        remaining = (after.tokens - overhead) / rate - chars[KEPT]
+        end = min(ends, key=lambda place: abs(chars[after.place] - chars[place] - remaining))
         add(after.place, Compaction("truncation", before.tokens, way="removal"))
-        gone = end
+        omitted_to = end
     add(len(whole.members), None)
     first, second = falls[0]
     text = (
@@ -70,17 +70,17 @@ def _is_fall(before: int, after: int) -> bool:
 
 
 def _fitted(bills: Sequence[_Bill], chars: Sequence[int], falls: Sequence[tuple[_Bill, _Bill]]) -> tuple[float, float]:
-    """Tokens per character of the stretches between bills that did not fall, and what the first bill has beyond the
-    characters before it."""
-    fell = {after.place for _, after in falls}
-    steps = [(one, two) for one, two in pairwise(bills) if two.place not in fell and two.tokens > one.tokens]
+    """Return tokens per character between calls without a fall, and the overhead of the first call beyond its
+    characters."""
+    fall_places = {after.place for _, after in falls}
+    steps = [(one, two) for one, two in pairwise(bills) if two.place not in fall_places and two.tokens > one.tokens]
     read = sum(chars[two.place] - chars[one.place] for one, two in steps)
     rate = sum(two.tokens - one.tokens for one, two in steps) / read if read else 0.25
     return rate, max(0.0, bills[0].tokens - rate * chars[bills[0].place])
 
 
 def _ends(messages: Sequence[Message], whole: Epoch, stop: int) -> Iterator[int]:
-    """Yield the places before `stop` at which a truncation may end: after an assistant message."""
+    """Yield the indexes before `stop` at which a truncation may end: after an assistant message."""
     for place in range(KEPT + 1, stop):
         if messages[whole.members[place - 1]].role == "assistant":
             yield place

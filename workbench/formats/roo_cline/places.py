@@ -1,4 +1,4 @@
-"""Folders in which Cline and Roo keep their tasks: in each editor's settings, and Cline's own."""
+"""Folders of Cline's and Roo's tasks: in each editor's settings, and Cline's own."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from workbench.formats.machine import Machine, Place
 from workbench.formats.roo_cline.signature import HISTORY, ID
 
 EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
-"""Settings folders of VS Code and its kin."""
+"""Settings folders of VS Code and its derivatives."""
 
 SERVERS = (".vscode-server", ".vscode-server-insiders", ".cursor-server", ".windsurf-server")
-"""The same on the far side of a remote connection."""
+"""Their folders on the remote side of a connection."""
 
 EXTENSIONS = (
     ("Cline", "saoudrizwan.claude-dev"),

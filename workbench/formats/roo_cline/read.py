@@ -1,4 +1,4 @@
-"""Reading: Cline or Roo task."""
+"""Read Cline and Roo tasks."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from workbench.formats.kit.mark import SPENT, marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of, with_own_words
-from workbench.formats.roo_cline.chat import Chat, Condensed, billed, chat_of
-from workbench.formats.roo_cline.edits import Edit, clines_epochs, edits_of
+from workbench.formats.roo_cline.chat import Chat, Condensation, chat_of, with_usage
+from workbench.formats.roo_cline.edits import ContextEdit, clines_epochs, edits_of
 from workbench.formats.roo_cline.falls import at_falls
 from workbench.formats.roo_cline.signature import HISTORY, ID
 from workbench.session import (
@@ -49,23 +49,23 @@ _TAGS = (
     "url_content",
     "workspace_diagnostics",
 )
-"""Tags of what the extension puts into a message for a mention (`@file`, `@problems`) or a command of the person's."""
+"""Tags of text that the extension adds for a mention (`@file`, `@problems`) or a command of the user."""
 _CWD = re.compile(r"# Current (?:Workspace|Working) Directory \(([^)\n]{1,500})\)")
 _MODEL = re.compile(r"<model>([^<\n]{1,200})</model>")
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a history for itself: what its folder says of it is not known."""
-    return _session(path, data, progress, _Folder())
+    """Read a history alone, without its folder."""
+    return _session(path, data, progress, _TaskFolder())
 
 
 def read_folder(path: Path, progress: Progress) -> Session:
-    """Read a task folder: its history, and what the files around it tell of compactions. The session's path is the
-    folder, so that it is read again with all of it."""
+    """Read a task folder: its history, and the compactions recorded in other files. The session's path is the folder,
+    so that it is read again with all of it."""
     data = _bytes(path / HISTORY)
     if data is None:
         raise BadInput(f"{path / HISTORY} cannot be read; open a task folder of Cline or Roo.")
-    folder = _Folder(id=path.name, system=_bytes(path / "system_prompt.txt") or b"")
+    folder = _TaskFolder(id=path.name, system=_bytes(path / "system_prompt.txt") or b"")
     folder.chat = chat_of(_json(path / "ui_messages.json"))
     for index in (path / "history_item.json", *(parent / "state/taskHistory.json" for parent in path.parents[1:2])):
         found = _json(index)
@@ -79,9 +79,9 @@ def read_folder(path: Path, progress: Progress) -> Session:
 
 
 @dataclass(slots=True)
-class _Folder:
-    """What lies around a history. `deleted`: messages that Cline no longer sends, as a half-open range; `edits`: texts
-    that it sends otherwise than they stand in the history."""
+class _TaskFolder:
+    """Facts from the files around a history. `deleted`: messages that Cline no longer sends, as a half-open range;
+    `edits`: texts that it sends in another form."""
 
     id: str = ""
     title: str = ""
@@ -89,7 +89,7 @@ class _Folder:
     system: bytes = b""
     chat: Chat = field(default_factory=Chat)
     deleted: tuple[int, int] | None = None
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[ContextEdit, ...] = ()
 
 
 def _bytes(path: Path) -> bytes | None:
@@ -108,7 +108,7 @@ def _json(path: Path) -> Any:
 
 
 def _range(value: Any) -> tuple[int, int] | None:
-    """Cline's range is inclusive at both ends."""
+    """Return Cline's range, which is inclusive at both ends, as a half-open one."""
     if (
         isinstance(value, list)
         and len(value) == 2
@@ -119,7 +119,7 @@ def _range(value: Any) -> tuple[int, int] | None:
     return None
 
 
-def _session(path: Path, data: bytes, progress: Progress, folder: _Folder) -> Session:
+def _session(path: Path, data: bytes, progress: Progress, folder: _TaskFolder) -> Session:
     progress(0, len(data))
     items, warnings = parse(path, data)
     if not isinstance(items, list):
@@ -134,22 +134,22 @@ def _session(path: Path, data: bytes, progress: Progress, folder: _Folder) -> Se
     spent = max((index for index, record in enumerate(records) if record.get(SPENT) is True), default=-1)
     messages = [
         replace(message, usage=None) if index <= spent else message
-        for index, message in enumerate(billed(messages, folder.chat.requests))
+        for index, message in enumerate(with_usage(messages, folder.chat.requests))
     ]
     condensed = {index: folder.chat.condensed.get(m.text) for index, m in enumerate(messages) if m.kind == "summary"}
     for index, found in condensed.items():
-        if found and found.time is not None:  # the history gives it the time of a message that it stands in front of
+        if found and found.time is not None:  # the history records the time of the message after it
             messages[index] = replace(messages[index], time=found.time)
-            if not _is_kept(records, index):
-                for kept in _older(messages, records, index, found.time):
-                    messages[kept] = _unexplained(messages[kept])
+            if not _has_originals(records, index):
+                for number in _older(messages, records, index, found.time):
+                    messages[number] = _unexplained(messages[number])
     epochs, edited = _epochs(messages, records, condensed), list[Message]()
     if folder.deleted or folder.edits:
         last, edited = clines_epochs(epochs[-1], messages, records, folder.deleted, folder.edits, folder.chat.requests)
         epochs = (*epochs[:-1], *last)
     elif len(epochs) == 1:
-        fallen, told = at_falls(epochs[0], messages)
-        epochs, warnings = tuple(fallen), [*warnings, *told]
+        fallen, fall_warnings = at_falls(epochs[0], messages)
+        epochs, warnings = tuple(fallen), [*warnings, *fall_warnings]
     progress(len(data), len(data))
     newest = next((m.model for m in reversed(messages) if m.model), None)
     return Session(
@@ -161,11 +161,11 @@ def _session(path: Path, data: bytes, progress: Progress, folder: _Folder) -> Se
         records=Records(data),
         id=folder.id,
         title=" ".join(folder.title.split())[:80] or first_words(messages, after="<task>"),
-        model=newest or _last_said(messages, _MODEL),
-        cwd=folder.cwd or _last_said(messages, _CWD),
+        model=newest or _last_detail(messages, _MODEL),
+        cwd=folder.cwd or _last_detail(messages, _CWD),
         system=folder.system.decode(errors="replace"),
         warnings=tuple(warnings),
-        # What the folder tells of a history, the history alone does not.
+        # The history alone lacks the folder's facts.
         facts=SessionFacts(own=True if folder.deleted or folder.edits else None),
     )
 
@@ -206,9 +206,9 @@ def _usage(tokens: Any) -> Usage | None:
     return Usage(max(counts.get("prompt", 0) - cached, 0), counts.get("completion", 0), cache_read=cached)
 
 
-def _last_said(messages: Sequence[Message], pattern: re.Pattern[str]) -> str | None:
-    """What the newest environment details say: the extension repeats them at the end of each request. Files that were
-    read may hold the same words."""
+def _last_detail(messages: Sequence[Message], pattern: re.Pattern[str]) -> str | None:
+    """Return the match in the newest environment details, which the extension repeats at the end of each request. Files
+    in tool results may contain the same words."""
     for message in reversed(messages):
         _, tag, details = f"\n{message.text}".rpartition("\n<environment_details>")
         if tag and message.role != "assistant" and (found := pattern.findall(details)):
@@ -219,12 +219,12 @@ def _last_said(messages: Sequence[Message], pattern: re.Pattern[str]) -> str | N
 def _epochs(
     messages: Sequence[Message],
     items: Sequence[dict[str, Any]],
-    condensed: Mapping[int, Condensed | None],
+    condensed: Mapping[int, Condensation | None],
 ) -> tuple[Epoch, ...]:
-    """A context before each summary and each marker of a sliding window, and the one that is sent now.
+    """Return an epoch before each summary and each sliding-window marker, and the current one.
 
-    The history does not say which messages came before a summary was made: those that stand before it are taken, and
-    where the chat knows when it was made, those behind it that are older.
+    The history does not record the messages from which a summary was made: those before it are taken, and, if the chat
+    records the time, older ones after it.
     """
     epochs: list[Epoch] = []
     for index, item in enumerate(items):
@@ -232,7 +232,7 @@ def _epochs(
             continue
         message = messages[index]
         members = _effective(messages, items, index)
-        about = condensed.get(index) or Condensed(None, None)
+        about = condensed.get(index) or Condensation(None, None)
         if about.time is not None:
             members += _older(messages, items, index, about.time)
         is_summary = message.kind == "summary"
@@ -244,31 +244,31 @@ def _epochs(
     return (*epochs, Epoch(len(epochs) + 1, _effective(messages, items, len(items))))
 
 
-def _is_kept(items: Sequence[dict[str, Any]], index: int) -> bool:
-    """Whether what a summary stands for is in the history still: older versions took it out."""
+def _has_originals(items: Sequence[dict[str, Any]], index: int) -> bool:
+    """Return True if the messages that a summary replaced are still in the history: older versions removed them."""
     id = items[index].get("condenseId")
     return bool(id) and any(item.get("condenseParent") == id for item in items)
 
 
 def _unexplained(message: Message) -> Message:
-    """An answer whose bill was for messages that are gone: it cost what it cost, but no figure stands on it."""
+    """Return an answer whose usage counts removed messages: its cost stays, but its tokens are not used."""
     return replace(message, usage=replace(message.usage, absurd=True)) if message.usage else message
 
 
 def _older(messages: Sequence[Message], items: Sequence[dict[str, Any]], index: int, time: float) -> list[int]:
-    """The messages behind the summary `index` that a condensation at `time` kept."""
-    kept: list[int] = []
+    """Return the messages after the summary `index` that a condensation at `time` kept."""
+    older: list[int] = []
     for number in range(index + 1, len(messages)):
         stamp = messages[number].time
         if stamp is None or stamp > time or items[number].get("isSummary") is True:
             break
         if messages[number].blocks:
-            kept.append(number)
-    return kept
+            older.append(number)
+    return older
 
 
 def _effective(messages: Sequence[Message], items: Sequence[dict[str, Any]], end: int) -> list[int]:
-    """What Roo sends of the first `end` messages."""
+    """Return the messages that Roo sends of the first `end`."""
     newest = next((index for index in range(end - 1, -1, -1) if items[index].get("isSummary") is True), None)
     if newest is None:
         members = list(range(end))
@@ -289,7 +289,7 @@ def _effective(messages: Sequence[Message], items: Sequence[dict[str, Any]], end
 
 
 def _is_orphan(message: Message, calls: set[str]) -> bool:
-    """Whether a message holds results and nothing else, and all their calls are gone: Roo leaves these out."""
+    """Return True if a message holds only results, and all their calls are gone: Roo omits these."""
     return (
         bool(message.results)
         and len(message.results) == len(message.blocks)

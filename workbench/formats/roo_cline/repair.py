@@ -1,4 +1,4 @@
-"""Repairing a Cline or Roo task: a condensation whose summary is not marked as one."""
+"""Repair Cline and Roo tasks: a condensation whose summary is not marked as one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from workbench.formats.kit.sheet import Entry, Sheet
 from workbench.formats.kit.values import list_of, text_of
 
 _SUMMARY = "## Conversation Summary"
-"""How Roo begins a summary."""
+"""Beginning of Roo's summaries."""
 
 
 def records(sheet: Sheet) -> None:
-    """Messages that name a summary which is not there are shown again by Roo: mark the message that is the summary, or
-    take the names away where there is none."""
+    """Repair messages that name a missing summary, which Roo would show again: mark the message that is the summary, or
+    remove the links if there is none."""
     named: dict[str, list[Entry]] = {}
     for entry in sheet.entries:
         if parent := text_of(entry.object.get("condenseParent")):
@@ -32,7 +32,7 @@ def records(sheet: Sheet) -> None:
 
 
 def _summary_after(sheet: Sheet, entry: Entry) -> Entry | None:
-    """The message right behind the hidden ones where it begins as a summary does."""
+    """Return the message directly after the hidden ones if it begins like a summary."""
     for found in sheet.entries[sheet.index(entry) + 1 :][:1]:
         content = found.object.get("content")
         first = content if isinstance(content, str) else next(iter(list_of(content)), None)

@@ -1,6 +1,4 @@
-"""What Cline and Roo demand of a history they load and send, judged on the JSON alone:
-https://github.com/RooCodeInc/Roo-Code.
-"""
+"""Loader rules of Cline and Roo for a history, checked on the JSON alone: https://github.com/RooCodeInc/Roo-Code."""
 
 from __future__ import annotations
 
@@ -11,9 +9,9 @@ from workbench.formats.faults import Faults, Item, document, inner, objects, req
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Judged is what would be sent: from the newest summary on (with the first message in front of one that the
-    assistant speaks), without what a sliding window hid. Results must answer the message before; calls may go
-    unanswered, as Cline records results as texts."""
+    """Yield faults in the sent messages: those from the newest summary on (with the first message before an assistant
+    summary), without those hidden by a sliding window. Results must answer the message before; calls may be unanswered,
+    because Cline records results as texts."""
     items = require_list(document(data), "messages")
     faults = list(_shape(items))
     yield from faults or _sent_faults(items)
@@ -70,7 +68,7 @@ def _sent(items: list[Item]) -> list[tuple[int, Item]]:
     sent = list(enumerate(items, 1))
     newest = next((at for at in range(len(items) - 1, -1, -1) if items[at].get("isSummary") is True), None)
     if newest is not None:
-        spoken = items[newest]["role"] == "assistant" and newest > 0 and items[0]["role"] == "user"
-        sent = ([sent[0]] if spoken else []) + sent[newest:]
+        keeps_first = items[newest]["role"] == "assistant" and newest > 0 and items[0]["role"] == "user"
+        sent = ([sent[0]] if keeps_first else []) + sent[newest:]
     windows = {str(item.get("truncationId")) for _, item in sent if item.get("isTruncationMarker")}
     return [(number, item) for number, item in sent if str(item.get("truncationParent")) not in windows]

@@ -1,4 +1,4 @@
-"""By what a file is known: Cline or Roo task."""
+"""Recognise Cline and Roo tasks."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def recognise_folder(path: Path) -> str:
 
 
 def main_file(path: Path) -> Path | None:
-    """The messages that are sent, in the folder of a task."""
+    """Return the file with the messages in a task folder, None if it is missing."""
     found = path / HISTORY
     return found if found.is_file() else None

@@ -1,9 +1,9 @@
-"""Writing a task's history with Roo's own tags.
+"""Write a task's history with Roo's own tags.
 
-A new summary that opens the context is flagged `isSummary`; what it stands for stays in the file in front of it, tagged
-`condenseParent`, as Roo itself does. Cline knows no such tags, so its histories lose what the summary stands for. Kept
-messages keep their bytes but for the tags, and for a note in the last one: the chat beside the history still tells what
-the longer context was billed.
+A new summary that opens the context is flagged `isSummary`; the messages it replaces stay before it in the file, tagged
+`condenseParent`, as Roo does. Cline has no such tags, so its histories lose the replaced messages. Kept messages are
+copied byte for byte, except for the tags and a mark in the last one: the chat next to the history still records the
+usage of the longer context.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NEEDS = "replace the file in a copy of the task folder with it: the task list i
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The task's history. Never raises; what could not be carried stands in `losses`."""
+    """Write the task's history. Never raises; content that could not be written is in `losses`."""
     native = session.format == ID
     losses: Losses = []
     messages = [message for message in messages if message.kind != "boundary" and message.blocks]
@@ -50,14 +50,14 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     in_front = bool(pieces)
     for index, message in enumerate(messages):
         if native and message.source:
-            keeps = index == 0 or (index == 1 and message.role == "assistant" and not in_front)
-            pieces.append(_kept(raws[message.source[0]], message, keeps=keeps))
+            stays_summary = index == 0 or (index == 1 and message.role == "assistant" and not in_front)
+            pieces.append(_copied_record(raws[message.source[0]], message, stays_summary=stays_summary))
         elif message is opening:
             after = next((other.time for other in messages[1:] if other.time is not None), message.time)
             flags = {"isSummary": True, "condenseId": condense_id}
-            pieces.append(_made(message, None if after is None else after - 0.001, flags, losses, native=native))
+            pieces.append(_new_record(message, None if after is None else after - 0.001, flags, losses, native=native))
         else:
-            pieces.append(_made(message, message.time, {}, losses, native=native))
+            pieces.append(_new_record(message, message.time, {}, losses, native=native))
     if (
         native
         and (last := max((n for n, piece in enumerate(pieces) if piece.startswith(b"{")), default=None)) is not None
@@ -68,37 +68,39 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 
 
 def _is_clines(session: Session) -> bool:
-    """Whether Cline recorded the task: Roo does not name the model of an answer."""
+    """Return True if Cline recorded the task: Roo does not record the model of an answer."""
     return any(message.model for message in session.messages)
 
 
 def _older(raws: Sequence[bytes], messages: Sequence[Message], condense_id: str) -> list[bytes]:
-    """What a summary that opens the context hides: every record in front of a recorded one, and for a new one every
-    record that is not kept behind it, tagged as replaced by it if nothing older replaced it already."""
+    """Return the records hidden by a summary that opens the context: those before a recorded summary; for a new one,
+    every record not kept after it, tagged as replaced unless an older summary already did."""
     if messages[0].source:
         return list(raws[: messages[0].source[0]])
-    kept = {message.source[0] for message in messages if message.source}
+    kept_records = {message.source[0] for message in messages if message.source}
     older: list[bytes] = []
     for index, raw in enumerate(raws):
-        if index in kept or not raw.startswith(b"{"):
+        if index in kept_records or not raw.startswith(b"{"):
             continue
         tagged = loads(raw).get("condenseParent")
         older.append(raw if tagged else replace_fields(raw, {"condenseParent": render(condense_id)}))
     return older
 
 
-def _kept(raw: bytes, message: Message, *, keeps: bool) -> bytes:
-    """A record as it is, but for tags that would hide it or what stands before it."""
+def _copied_record(raw: bytes, message: Message, *, stays_summary: bool) -> bytes:
+    """Return a record unchanged, except for tags that would hide it or earlier messages."""
     value = loads(raw)
     if not isinstance(value, dict):
         return raw
     changes = {key: b"null" for key in ("condenseParent", "truncationParent") if value.get(key)}
-    if value.get("isSummary") is True and not keeps:
+    if value.get("isSummary") is True and not stays_summary:
         changes |= {"isSummary": b"false", MARK: render(message.kind)}
     return replace_fields(raw, changes)
 
 
-def _made(message: Message, seconds: float | None, flags: dict[str, Any], losses: Losses, *, native: bool) -> bytes:
+def _new_record(
+    message: Message, seconds: float | None, flags: dict[str, Any], losses: Losses, *, native: bool
+) -> bytes:
     role = "assistant" if message.role == "assistant" else "user"
     if message.role == "system":
         content = [{"type": "text", "text": as_user_text(message)}]
@@ -116,10 +118,10 @@ def _made(message: Message, seconds: float | None, flags: dict[str, Any], losses
 
 
 def _rejoined(blocks: Sequence[Block]) -> list[Block]:
-    """The blocks with the person's words in one text with the tags that the extension has around them."""
-    made: list[Block] = []
+    """Return the blocks with the user's words joined with the extension's tags around them."""
+    joined: list[Block] = []
     for block in blocks:
-        before = made[-1] if made else None
+        before = joined[-1] if joined else None
         if (
             isinstance(before, Text)
             and isinstance(block, Text)
@@ -128,12 +130,12 @@ def _rejoined(blocks: Sequence[Block]) -> list[Block]:
                 or (block.injected and not before.injected and _CLOSED.match(block.text))
             )
         ):
-            made[-1] = Text(before.text + block.text)
+            joined[-1] = Text(before.text + block.text)
         else:
-            made.append(block)
-    return made
+            joined.append(block)
+    return joined
 
 
 def _reasoning(block: Block) -> dict[str, Any] | None:
-    """Roo's own form of reasoning without a signature; None for any other block."""
+    """Return Roo's own form of reasoning without a signature; None for any other block."""
     return {"type": "reasoning", "text": block.text} if isinstance(block, Thinking) and not block.signature else None
