@@ -16,7 +16,7 @@ from workbench.bench import Bench, open_bench, with_counts
 from workbench.session import Compaction, Epoch, Message, Session, Text
 from workbench.tokens import Counter
 from workbench.tui.kept.facts import FactsPane
-from workbench.tui.kept.generations import GenerationsPane, made
+from workbench.tui.kept.generations import GenerationsPane, compact_repeatedly
 from workbench.tui.kept.rework import ReworkPane
 from workbench.tui.kept.surviving import bar_of, heads, rows
 from workbench.tui.kept.words import assessed, is_recorded, kind_lines
@@ -138,9 +138,9 @@ def test_a_bench_without_losses_and_one_that_is_stopped() -> None:
     found = assessed(bench, is_recorded=False)
     assert found.retention.facts == ()
     assert not is_recorded(bench)
-    assert made(bench, 3, lambda number: None, lambda: True) is None
+    assert compact_repeatedly(bench, 3, lambda number: None, lambda: True) is None
     heard: list[int] = []
-    several = made(bench, 3, heard.append, lambda: False)
+    several = compact_repeatedly(bench, 3, heard.append, lambda: False)
     assert several is not None
     assert heard == [1]  # it changes nothing, so there is no second
     assert list(heads(several)) == ["share kept", "over time", "1."]
@@ -179,7 +179,7 @@ async def test_bars_of_generations_are_as_long_as_the_screen_is_wide() -> None:
 def test_a_row_of_generations_has_a_bar_for_each_and_the_finding_is_in_words() -> None:
     counter = Counter()
     bench: Bench = with_counts(open_bench(story(8), counter, preset="augment-example"), counter)
-    found = made(bench, 4, lambda number: None, lambda: False)
+    found = compact_repeatedly(bench, 4, lambda number: None, lambda: False)
     assert found is not None
     weighted = [round(100 * (share or 0)) for share in found.weighted]
     assert found.finding == (

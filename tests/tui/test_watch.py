@@ -24,7 +24,7 @@ from workbench.compaction.preset import load_preset
 from workbench.tokens import Counter
 from workbench.tui.bench import planning, watching
 from workbench.tui.bench.screen import BenchScreen
-from workbench.tui.kept.generations import GenerationsPane, made
+from workbench.tui.kept.generations import GenerationsPane, compact_repeatedly
 from workbench.tui.plain import line_of
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.kept import KeptScreen
@@ -236,7 +236,7 @@ def test_the_system_prompt_is_sent_whatever_is_compacted() -> None:
     assert outcome.status == "compacted"
     told = steps.rule_states(bench, outcome, again=True)
     assert [(one.now, one.after, one.again) for one in told] == [("verbatim",) * 3, ("gone",) * 3]
-    assert made(bench, 2, lambda number: None, lambda: False).steps[1].watched == ("verbatim", "gone")
+    assert compact_repeatedly(bench, 2, lambda number: None, lambda: False).steps[1].watched == ("verbatim", "gone")
 
 
 @pytest.mark.parametrize(("left", "after"), [("Be brief.", "gone"), ("- Keep the lid on.\n- Be brief.", "verbatim")])
@@ -247,7 +247,7 @@ def test_a_rule_in_the_memories_stands_until_they_are_rewritten(left: str, after
     assert trimmed.offline.outcome.status == "compacted"
     (one,) = steps.rule_states(trimmed, trimmed.offline.outcome, again=True)
     assert (one.now, one.after, one.again) == ("verbatim", "verbatim", "verbatim")
-    assert made(trimmed, 2, lambda number: None, lambda: False).steps[1].watched == ("verbatim",)
+    assert compact_repeatedly(trimmed, 2, lambda number: None, lambda: False).steps[1].watched == ("verbatim",)
     (trail,) = replay(course_of(opened.session, Counter(None)), load_preset("trim"), None, watched=(rule,)).watched
     assert trail.last == "verbatim"
     rewritten = replace(trimmed.offline.outcome, memories=left)

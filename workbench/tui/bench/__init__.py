@@ -1,8 +1,7 @@
-"""The bench: the one screen on which a session's compaction is planned, shaped, run and judged.
+"""The bench: the screen on which a session's compaction is planned, edited, run and assessed.
 
-In come a `workbench.bench.Bench` and what is known of its file; out go the screens that a key asks for and messages to
-the application. `store` holds everything that is drawn as one frozen `View`; `actions` is the table of what can be
-done, its functions are in the modules by subject and know a `Host`, no widget; `panes` draw the view; `screen` joins
-them.
-Nothing here may know the application, and `store` and the actions may not know the screen.
+Input is a `workbench.bench.Bench` and the state of its file; outputs are the screens that keys open and messages to the
+application. `store` holds everything that is drawn as one frozen `View`; `actions` is the table of actions, whose
+functions are in the modules by subject and know a `Host`, no widget; `panes` draw the view; `screen` joins them.
+Nothing here imports the application, and `store` and the actions do not import the screen.
 """

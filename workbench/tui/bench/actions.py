@@ -1,4 +1,4 @@
-"""Everything that can be done on the bench, in groups: keys, help, palette and footer are made from it."""
+"""Table of the bench's actions in groups; keys, help, palette and footer are made from it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.tui.middle.tabs import TABS
 from workbench.tui.sheet import SheetAction
 
 PANES = {"rounds": "Rounds", **{name: name.capitalize() for name in TABS}, "theirs": "Recorded", "policy": "Settings"}
-"""Every pane by its name; on a narrow screen they share one place and the tabs choose."""
+"""Title of every pane; on a narrow screen they share one place and the tabs choose."""
 
 _TAB_KEYS = {**{name: str(n) for n, name in enumerate(TABS, 1)}, "theirs": "6"}
 
@@ -23,7 +23,7 @@ def _of_app(action: str) -> Callable[[Host], Awaitable[object]]:
 
 
 def do(host: Host, id: str) -> None:
-    """Do an action, or say why it cannot be done now."""
+    """Do an action, or say why it is off."""
     if why := ACTIONS[id].why_not(host.store.view):
         host.tell(why, bad=True)
     else:
@@ -31,7 +31,7 @@ def do(host: Host, id: str) -> None:
 
 
 def rows_of(view: View) -> tuple[SheetAction, ...]:
-    """The rows below the settings, as they are now."""
+    """Rows below the settings, with their present values."""
     limit, scale = view.bench.original.limit, view.bench.scale
     changed = len(changed_fields(view.bench.policy, view.preset.policy))
     values = {
@@ -55,11 +55,11 @@ TAB_HELP = {
     "checks": "Checks of the compacted session, and the steps that led to this result.",
     "theirs": "The agent's own compaction at this point, as the file records it.",
 }
-"""Content of each tab, for help, palette and pointer."""
+"""Content of each tab, for help, palette and tooltip."""
 
 
 def not_recorded(view: View) -> str:
-    """Why there is no recorded compaction to look at, "" where there is one."""
+    """Reason why there is no recorded compaction to show, "" if there is one."""
     bench = view.bench
     return (
         "" if bench.session.epochs[bench.epoch - 1].ended_by else "This epoch does not end with a recorded compaction."
@@ -67,7 +67,7 @@ def not_recorded(view: View) -> str:
 
 
 def _all(why_not: Callable[[View], str] = lambda view: "") -> Callable[[View], str]:
-    """For actions that need every epoch, or that carry the bench to a place where it does not grow."""
+    """Wrap `why_not` for actions that need every epoch, or that put the bench where it does not grow."""
     return lambda view: planning.END_ALONE if view.bench.session.begins_at else why_not(view)
 
 
@@ -204,7 +204,7 @@ GROUPS = {
     "Look": _LOOK, "Shape": _SHAPE, "Tune": _TUNE, "Run": _RUN, "Measure": _MEASURE, "Take away": _TAKE_AWAY,
     "Workbench": _WORKBENCH,
 }  # fmt: skip
-"""In the order of the help."""
+"""Groups in the order of the help."""
 
 ACTIONS = {action.id: action for group in GROUPS.values() for action in group}
 """Every action by its id."""
@@ -214,20 +214,20 @@ _SHARED = {
     "find-next.-1": "find.previous", "epoch.1": "epoch.next", "epoch.-1": "epoch.previous", "pane.policy": "tab.9",
     **{f"pane.{name}": f"tab.{key}" for name, key in _TAB_KEYS.items()},
 }  # fmt: skip
-"""Actions whose keys other screens have, too, with the id of the key."""
+"""Key ids of actions whose keys other screens have as well."""
 
 
 def key_id(id: str) -> str:
-    """The id by which config.toml remaps an action's key."""
+    """Id by which config.toml remaps an action's key."""
     return _SHARED.get(id, id)
 
 
 TYPED = frozenset(("find", "jump", "rules", "choose-preset"))
-"""Actions that lead to a line for typing, done before the next key is given to whatever has the focus. As keys of the
-list its letters would pin messages."""
+"""Actions that open a line for typing; they are done before the next key is dispatched. Otherwise letters of the line
+would act as keys of the list."""
 
 ROWS = ("window", "exact", "save-preset", "paste-params", "copy-toml", "copy-params", "reset-policy")
 """Actions that are rows of the settings, below every number."""
 
 FOOTER = ("leave", "run", "why", "compare", "pin", "move_split.-1", "move_split.1", "export", "help")
-"""Whose keys stand in the footer, the most wanted first."""
+"""Actions whose keys are in the footer, the most important first."""

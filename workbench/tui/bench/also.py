@@ -1,5 +1,5 @@
-"""Words that people look for an action by, beside those of its name. They count more than those of its help: a word
-that several helps hold is given to the action that is most often meant by it."""
+"""Synonyms by which the palette finds an action. They score more than words of its help: a word that several helps
+contain is listed for the action that is usually meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a drag on the bar means: another limit of a trigger, or another split. Pure but for the steps at the end."""
+"""Drags on the bars: another limit of a trigger, or another split."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from workbench.tui.fields import InvalidValue, with_typed
 from workbench.tui.pointing import Grip
 
 NEAR = 0.51
-"""How far a setting's limit may lie from the trigger's: what is rounded."""
+"""Largest difference between a setting's limit and the trigger's, which rounding causes."""
 
 
 def moved_trigger(policy: Policy, trigger: Trigger, limit: float, window: int | None) -> tuple[Policy, str] | None:
-    """The policy whose trigger has another `limit`, in its own unit, and the key of the setting that says it; None
-    where no number does: a setting is found by the limit that it makes now."""
+    """Policy with another `limit` for the trigger, in its own unit, and the key of the setting; None if no setting
+    determines it. The setting is found by the limit that it gives now."""
     for field in settings_of(type(policy)):
         value = field.of(policy)
         if field.group != "trigger" or field.kind not in ("whole", "real") or not value or field.why_off(policy):
@@ -42,7 +42,7 @@ def moved_trigger(policy: Policy, trigger: Trigger, limit: float, window: int | 
 
 
 def message_at(bench: Bench, tokens: int) -> str | None:
-    """The id of the message at which the context has so many tokens, what is sent beside the messages included."""
+    """Id of the message at which the context reaches `tokens`, system prompt and tools included."""
     layout = bench.layout
     before = bench.context.total.tokens - layout.tokens[-1]
     index = bisect_right(layout.tokens, tokens - before) - 1
@@ -50,13 +50,13 @@ def message_at(bench: Bench, tokens: int) -> str | None:
 
 
 def dragged(host: Host, grip: Grip, tokens: int) -> None:
-    """What was dragged stands at `tokens` now: the bench is planned anew."""
+    """Plan the bench again with the dragged mark at `tokens`."""
     bench = host.store.bench
     if grip.number is None:
         if bench.strategy.movable and (id := message_at(bench, tokens)) is not None:
             take(host, partial(steps.split_at, id=id), key="split")
         return
-    # What its mark was taken for may be older than the policy: an earlier move of the same drag has changed that.
+    # The grip may be older than the policy, which an earlier move of the same drag has changed.
     now = bench.strategy.read_triggers(bench.context, bench.policy)[grip.number]
     found = moved_trigger(bench.policy, now, grip.limit(tokens), bench.window)
     if found is None:

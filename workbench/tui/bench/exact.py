@@ -1,4 +1,4 @@
-"""Exact counts: the API counts the context before and after, and local figures are scaled by what it finds."""
+"""Exact counts: the API counts the context before and after, and local figures are scaled to its count."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ask_and_count(host: Host) -> None:
 
 
 def read_model(host: Host, typed: str) -> Answer[str]:
-    """The model that is to count, and where the context goes, before it goes. Raises BadInput."""
+    """Parse the model that counts, and say where the context is sent. Raises BadInput."""
     if model := typed.strip():
         address = asking(model).connection.address
         return Answer(model, f"Sends the whole context to {address} to be counted; it costs nothing.")
@@ -58,14 +58,14 @@ async def _counted(host: Host, model: str) -> str:
     if scale := scale_after(meter, before, bench.session.model):
         await asyncio.to_thread(scales.keep, bench.session, scale)
         calibrate(host, scale)
-        said = f"from now on: × {scale.value:.2f}, {scale.source}"
+        note = f"from now on: × {scale.value:.2f}, {scale.source}"
     else:
-        said = not_taught(before, bench.session.model)
-    return f"{counts_text(before, after)}\n\n{said}"
+        note = not_taught(before, bench.session.model)
+    return f"{counts_text(before, after)}\n\n{note}"
 
 
 def calibrate(host: Host, scale: Scale) -> None:
-    """No step of its own: what the API counted stays true whatever is undone."""
+    """Scale local figures of every step; no step of its own, because the API's count stays true after undo."""
     layout, epoch = steps.with_scale(host.store.bench, scale).layout, host.store.bench.epoch
 
     def fresh(bench: Bench) -> Bench:
@@ -78,7 +78,7 @@ def calibrate(host: Host, scale: Scale) -> None:
 
 
 def usual_model(bench: Bench) -> str:
-    """The model that is to write the summary, else the session's own."""
+    """Model of the bench's summarizer, else the session's own."""
     try:
         return parsed(bench.summarizer).model or bench.session.model or ""
     except BadInput:
@@ -86,7 +86,7 @@ def usual_model(bench: Bench) -> str:
 
 
 def counts_text(before: Exact, after: Exact) -> str:
-    """Before and after, a line each: exact, local, and by how much the local figure is off."""
+    """Counts before and after, a line each: exact, local, and their difference."""
     lines = [f"{'':8}{'exact':>{WIDTH}}{'local':>{WIDTH}}{'difference':>{WIDTH + 10}}"]
     for name, one in (("before", before), ("after", after)):
         sign = "+" if one.difference >= 0 else "−"

@@ -1,4 +1,4 @@
-"""Finding things: search, jump, filter and sort. What is found is in the view; the list and the line below draw it."""
+"""Search, jump, filter and sort. Results are in the view; the list and the line below draw them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.tui.rows import Arrangement, Groups, arranged
 from workbench.tui.screens.ask import Answer, AskScreen
 
 TYPED_S = 0.1
-"""How long typing rests before it is searched for."""
+"""Time that typing rests before the search begins."""
 
 
 def _put(host: Host, finding: Finding) -> None:
@@ -30,24 +30,24 @@ def _put(host: Host, finding: Finding) -> None:
 
 
 def tell(host: Host) -> None:
-    """Say what is searched, filtered and sorted, and which of the hits is under the cursor."""
+    """Show search, filter and order, and the number of the hit under the cursor."""
     view = host.store.view
     _put(host, replace(view.finding, words=words_of(view.finding, view.groups, host.cursor)))
 
 
 def words_of(finding: Finding, groups: Groups, cursor: Cursor) -> str:
-    said = []
+    parts = []
     if finding.refused:
-        said.append(f"✘ {finding.refused}")
+        parts.append(f"✘ {finding.refused}")
     elif finding.sought:
-        said.append(_count(finding, groups, cursor))
-    made = finding.arrangement
-    if finding.narrowing and made is not None:
-        shown = f"{figure(len(made.members))} shown, {figure(made.hidden)} hidden"
-        said.append(f"only {finding.narrowing}: {shown} (esc shows all)")
+        parts.append(_count(finding, groups, cursor))
+    listed = finding.arrangement
+    if finding.narrowing and listed is not None:
+        shown = f"{figure(len(listed.members))} shown, {figure(listed.hidden)} hidden"
+        parts.append(f"only {finding.narrowing}: {shown} (esc shows all)")
     if finding.by_size:
-        said.append("largest first (z by time)")
-    return " · ".join(said)
+        parts.append("largest first (z by time)")
+    return " · ".join(parts)
 
 
 def _count(finding: Finding, groups: Groups, cursor: Cursor) -> str:
@@ -67,7 +67,7 @@ def _count(finding: Finding, groups: Groups, cursor: Cursor) -> str:
 
 
 def look_again(host: Host, was: View | None, now: View) -> None:
-    """Another plan is drawn, or another context. What was asked of it still holds."""
+    """Search and filter again after another plan or context is drawn."""
     if was is None or not other_fates(was, now):
         return
     finding, messages = now.finding, now.shown.layout.messages
@@ -79,7 +79,7 @@ def look_again(host: Host, was: View | None, now: View) -> None:
 
 
 def _rearrange(host: Host) -> None:
-    """List what meets the filter, in the order chosen; all in order of time at once."""
+    """List the messages that meet the filter, in the chosen order; without a filter at once."""
     finding = host.store.view.finding
     if finding.narrowing or finding.by_size:
         host.spawn("arrange", relist, host)
@@ -90,7 +90,7 @@ def _rearrange(host: Host) -> None:
 
 
 async def relist(host: Host) -> None:
-    """Made in a thread."""
+    """Arrange the list in a thread."""
     view = host.store.view
     bench, groups, chosen, by_size = view.shown, view.groups, view.finding.narrowing, view.finding.by_size
 
@@ -98,34 +98,34 @@ async def relist(host: Host) -> None:
         shown = matching(chosen, bench.layout, bench.outcome, bench.pins) if chosen else None
         return arranged(groups, shown, by_size=by_size)
 
-    made = await asyncio.to_thread(make)
+    arrangement = await asyncio.to_thread(make)
     if groups.layout.messages is host.store.view.shown.layout.messages:
-        _list(host, made)
+        _list(host, arrangement)
 
 
-def _list(host: Host, made: Arrangement | None) -> None:
-    _put(host, with_listed(replace(host.store.view.finding, arrangement=made)))
+def _list(host: Host, arrangement: Arrangement | None) -> None:
+    _put(host, with_listed(replace(host.store.view.finding, arrangement=arrangement)))
     tell(host)
 
 
 def with_listed(finding: Finding) -> Finding:
-    """With the hits that the list holds, in its order: where `n` goes."""
-    made = finding.arrangement
-    if made is None or not finding.hits:
+    """State with the hits that are listed, in the list's order."""
+    listed = finding.arrangement
+    if listed is None or not finding.hits:
         return replace(finding, listed=finding.hits, ranks=finding.hits)
     among = frozenset(finding.hits)
-    ranks = array("q", (rank for rank, index in enumerate(made.members) if index in among))
-    return replace(finding, ranks=ranks, listed=array("q", (made.members[rank] for rank in ranks)))
+    ranks = array("q", (rank for rank, index in enumerate(listed.members) if index in among))
+    return replace(finding, ranks=ranks, listed=array("q", (listed.members[rank] for rank in ranks)))
 
 
 def rank(finding: Finding, groups: Groups, index: int, header: bool) -> int:
-    """How many messages are listed before this one, were every round open."""
-    made, group = finding.arrangement, groups.group_of(index)
-    if made is None:
+    """Number of messages listed before this one, with every round open."""
+    listed, group = finding.arrangement, groups.group_of(index)
+    if listed is None:
         return index
-    if header and group in made.place:
-        return made.starts[made.place[group]]
-    return made.members.index(index) if index in made.members else 0
+    if header and group in listed.place:
+        return listed.starts[listed.place[group]]
+    return listed.members.index(index) if index in listed.members else 0
 
 
 # --- search -----------------------------------------------------------------------------------------------------------
@@ -189,7 +189,8 @@ def find_next(host: Host, way: int) -> None:
 def next_hit(
     finding: Finding, groups: Groups, index: int, header: bool, way: int, *, here: bool = False
 ) -> tuple[int, bool] | None:
-    """The next hit in the list's order, round the end, None without any; `here` allows the place itself."""
+    """Next hit in the list's order, wrapping round the end, and whether it is a header; None without hits. `here`
+    allows the place itself."""
     if not finding.listed:
         return None
     place = rank(finding, groups, index, header)
@@ -198,17 +199,17 @@ def next_hit(
     return finding.listed[(at if way > 0 else at - 1) % len(finding.listed)], False
 
 
-def accepted(host: Host, asked: Literal["search", "jump"], text: str) -> None:
-    """What was typed in the line is to be taken."""
-    if asked == "jump" and text.strip() and not _jump(host, text):
+def accepted(host: Host, job: Literal["search", "jump"], text: str) -> None:
+    """Accept the text of the line."""
+    if job == "jump" and text.strip() and not _jump(host, text):
         return
     host.close_line()
     tell(host)
 
 
-def cancelled(host: Host, asked: Literal["search", "jump"]) -> None:
+def cancelled(host: Host, job: Literal["search", "jump"]) -> None:
     host.close_line()
-    if asked == "search":
+    if job == "search":
         index, header = host.store.view.finding.origin
         _forget_search(host)
         host.go(index, header=header)
@@ -216,7 +217,7 @@ def cancelled(host: Host, asked: Literal["search", "jump"]) -> None:
 
 
 def clear(host: Host) -> None:
-    """Forget the search; without one, the filter."""
+    """Clear the search; without one, the filter."""
     if host.store.view.finding.sought:
         _forget_search(host)
         tell(host)
@@ -238,7 +239,8 @@ def jump(host: Host) -> None:
 
 
 def place_of(bench: Bench, typed: str) -> tuple[int, bool]:
-    """The message that a number names, or the first of a round: `15`, `#15`, `r12`. Raises BadInput for no place."""
+    """Index and header flag of a typed place: a message `15` or `#15`, or a round `r12`. Raises BadInput if there is no
+    such place."""
     text = typed.strip().lower().lstrip("#").replace(" ", "")
     by_round = text.startswith("r")
     number = text.removeprefix("r")
@@ -249,7 +251,7 @@ def place_of(bench: Bench, typed: str) -> tuple[int, bool]:
 
 
 def _jump(host: Host, typed: str) -> bool:
-    """Go where `typed` says; False, with the reason said, where there is no such place."""
+    """Go to a typed place; if there is none, say why and return False."""
     try:
         index, header = place_of(host.store.bench, typed)
     except BadInput as refused:

@@ -1,5 +1,5 @@
-"""The session's file: a change on disk is noticed, and a session that its agent still writes is followed. Its date is
-looked at once a second, the rest is a thread's."""
+"""The session's file: notice changes on disk, and follow a session that its agent still writes. Its date is read once a
+second; everything else runs in a thread."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ from workbench.tui.reload import Grown, grown
 from workbench.tui.screens.loading import in_steps
 
 LOOK_S = 1.0
-"""How often the file's date is looked at. Nothing else is done while it does not change."""
+"""Interval in which the file's date is read."""
 
 SHARE = 5
-"""A file that took so long to read is left alone for `SHARE` times as long: at most a sixth of the time is spent."""
+"""Factor of the reading time for which a followed file is left alone, so that reading takes at most a sixth of the
+time."""
 
 TRIES = 3
-"""Readings that may fail one after the other before it is said: a document is often caught half-written."""
+"""Failed readings in a row before the user is told: a document is often caught half-written."""
 
 
 @dataclass
 class ReadAgain(Told):
-    """For the application: open the file once more and put the same work on it."""
+    """For the application: open the file again and carry the work over to it."""
 
     path: Path
     window: int | None
@@ -50,7 +51,7 @@ class ReadAgain(Told):
 
 @dataclass
 class AllRead(Told):
-    """For the application: the file is read of which only the end was on the bench."""
+    """For the application: a file whose end was on the bench is now read completely."""
 
     session: Session
 
@@ -60,8 +61,8 @@ def _put(host: Host, following: Following) -> None:
 
 
 def look(host: Host, now: float | None = None) -> None:
-    """Say so, once, when the file is not what it was; read it where it is followed, unless it is being read or was too
-    lately. `now` is the monotonic clock."""
+    """Report a change of the file once; read it if it is followed, unless it is being read or was read too recently.
+    `now` is the monotonic clock."""
     view = host.store.view
     path, following = view.bench.session.path, view.following
     if path is None:
@@ -90,13 +91,14 @@ def look(host: Host, now: float | None = None) -> None:
 
 
 def _gone(host: Host, path: Path) -> str:
-    """A large session's bytes are read again for an export; those of a smaller one are at hand."""
+    """Sentence about a missing file. A large session's bytes are read again for an export; a small one's are in
+    memory."""
     what = "export or read it again" if host.store.bench.session.records.digest else "read it again"
     return f"{path.name} was moved or deleted; your work is kept. Put it back to {what}."
 
 
 def follow(host: Host) -> None:
-    """Look at the file from now on; what changed since it was read is read first."""
+    """Follow the file from now on; changes since it was read are read first."""
     _put(host, replace(host.store.view.following, is_on=True, not_before=0.0, failed=0))
 
 
@@ -113,20 +115,20 @@ def toggle_follow(host: Host) -> None:
         _put(host, replace(view.following, is_gone=True))
         host.tell(_gone(host, path), bad=True)
     else:
-        _put(host, Following())  # a change that was told of before is read now
+        _put(host, Following())  # a change that was reported before is read now
         follow(host)
         look(host)
         host.tell(f"Following {path.name}: new messages appear as they are written.")
 
 
 def _held(host: Host) -> bool:
-    """Whether the session must stay as it is: a run or its result is of it, or another screen works with it."""
+    """True if the session must not be replaced: during a run, with a result, or while another screen is open."""
     view = host.store.view
     return bool(view.running) or view.bench.result is not None or not host.is_active
 
 
 async def read_more(host: Host, path: Path) -> None:
-    """Read, lay out and plan in a thread what the file holds by now."""
+    """Read, lay out and plan in a thread what was added to the file."""
     began, before = time.monotonic(), host.store.bench
 
     def read() -> Grown | None:
@@ -141,7 +143,7 @@ async def read_more(host: Host, path: Path) -> None:
     except BadInput as refused:
         following = host.store.view.following
         failed = following.failed + 1
-        # It may not change again: below `TRIES` it is read once more as it is.
+        # It may not change again: below `TRIES` it is read again as it is.
         mark = None if failed < TRIES else following.mark
         _put(host, replace(following, failed=failed, mark=mark, not_before=later()))
         if failed == TRIES:
@@ -152,19 +154,19 @@ async def read_more(host: Host, path: Path) -> None:
         return
     if not _held(host) and fits(found, before, host.store.bench):
         put_on(host, found)
-    else:  # something else was done meanwhile: read it again, for what is there now
+    else:  # the bench changed meanwhile: read the file again for the present one
         _put(host, replace(host.store.view.following, mark=None))
 
 
 async def read_rest(host: Host) -> None:
-    """Read in a thread the whole file of which the end is on the bench, and put it on; what was done meanwhile
-    stays."""
+    """Read the complete file of a session whose end is on the bench, in a thread, and put it on; the user's steps
+    stay."""
     path = host.store.bench.session.path
     assert path is not None
     tell = in_steps(lambda done, total: host.call_later(put_reading, done / max(total, 1)))
 
     def put_reading(share: float) -> None:
-        if host.store.bench.session.begins_at:  # the whole may be on the bench before its last share is
+        if host.store.bench.session.begins_at:  # the session may be on the bench before the last progress is reported
             host.store.put(replace(host.store.view, reading=share))
 
     try:
@@ -178,16 +180,16 @@ async def read_rest(host: Host) -> None:
 
 
 async def land(host: Host) -> None:
-    """Put the whole session on the bench, in the place of its end; later, where that must stay as it is."""
+    """Replace the session's end on the bench by the complete session, once it may be replaced."""
     before, session = host.store.bench, host.store.view.whole
     if session is None:
         return
 
-    def made() -> Grown | None:
+    def grow() -> Grown | None:
         _count_as(before.messages, session, host.counter)
         return grown(before, session, host.counter)
 
-    found = await asyncio.to_thread(made)
+    found = await asyncio.to_thread(grow)
     if found is not None and not _held(host) and fits(found, before, host.store.bench):
         put_on(host, found)
         host.store.put(replace(host.store.view, whole=None))
@@ -196,7 +198,7 @@ async def land(host: Host) -> None:
 
 
 def _count_as(messages: Sequence[Message], session: Session, counter: Counter) -> None:
-    """Take the messages of the session that are these for counted where these are."""
+    """Take over the counts of `messages` for the same messages of `session`."""
     ours = {message.id: message for message in messages}
     for one in session.messages:
         other = ours.get(one.id)
@@ -205,7 +207,7 @@ def _count_as(messages: Sequence[Message], session: Session, counter: Counter) -
 
 
 def fits(found: Grown, before: Bench, present: Bench) -> bool:
-    """Whether what was read for one bench can be put on another."""
+    """True if a reading for bench `before` can be put on the `present` one."""
     same_epoch = present.session is before.session and present.epoch == before.epoch
     return same_epoch and (found.change is not None or before is present)
 

@@ -1,4 +1,4 @@
-"""What can be done on the bench, and what doing it may ask of the screen."""
+"""Actions of the bench, and the operations of the screen that they may call."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ P = ParamSpec("P")
 
 
 class Cursor(Struct, frozen=True):
-    """Where the list stands: on a message, or on the header of a round and its first message. `span` are the messages
-    that it stands for."""
+    """Place of the cursor: on a message, or on the header of a round and its first message. `span` are the messages
+    that it covers."""
 
     index: int
     on_header: bool
@@ -31,71 +31,71 @@ class Cursor(Struct, frozen=True):
 
 
 class Host(Protocol):
-    """What an action may ask of the screen; everything that is drawn it finds, and puts, in the store."""
+    """Operations of the screen that an action may call; everything that is drawn is in the store."""
 
     store: Store
     counter: Counter
     memory: Path | None
-    """Where work is written down; without a folder it is not."""
+    """Folder of saved work; None saves nothing."""
 
     @property
     def app(self) -> App[Any]: ...
     @property
     def is_active(self) -> bool:
-        """Whether no other screen stands before the bench."""
+        """True if no other screen is in front of the bench."""
 
     @property
     def cursor(self) -> Cursor: ...
     @property
     def focused_field(self) -> Setting | None:
-        """The field of the policy that has the focus."""
+        """Setting that has the focus."""
 
     @property
     def on_screen(self) -> Span:
-        """The messages whose rounds are on the screen."""
+        """Messages whose rounds are on the screen."""
 
     @property
     def text_in_view(self) -> str:
-        """The text that the middle shows now, on one line; "" where it is not what is read."""
+        """Text that the middle shows now, on one line; "" if it has not the focus."""
 
     def go(self, index: int, *, header: bool = False) -> bool:
-        """Put the cursor on a message, or on its round's header; whether the message is listed."""
+        """Put the cursor on a message, or on its round's header; True if the message is listed."""
 
     def tell(self, sentence: str, *, bad: bool = False) -> None:
-        """Say something for a moment; `bad`: why something is not done."""
+        """Show a toast; `bad`: the reason why something is not done."""
 
     def ask(self, screen: Screen[T | None], then: Callable[[T], object] = ...) -> Awaitable[object]:
-        """Show another screen; `then` gets what it gives, unless that is nothing. Awaited, the screen has the keys."""
+        """Push a screen; `then` gets its result unless that is None. Once awaited, the screen has the keys."""
 
     def spawn(
         self, group: str, work: Callable[P, Coroutine[None, None, None]], *given: P.args, **named: P.kwargs
     ) -> None:
-        """Let work run beside the screen, in the place of all other work of its group."""
+        """Run work concurrently; it replaces other work of its group."""
 
     def busy(self, group: str) -> bool: ...
     def cancel(self, group: str) -> None: ...
     def call_later(self, callback: Callable[..., Any], *args: Any) -> bool:
-        """Call back where the screen is drawn; may be asked for from a thread."""
+        """Call back on the screen's event loop; may be called from a thread."""
 
     def show_pane(self, name: str) -> None:
         """Go to a pane."""
 
     def widen(self) -> None:
-        """Give the middle the whole screen, or its own place again."""
+        """Give the middle the complete screen, or its own place again."""
 
     def leave(self) -> None:
-        """Cancel what is running, or go back to the list."""
+        """Cancel running work, or go back to the list."""
 
     def ask_line(self, asked: Literal["search", "jump"], text: str = "") -> None:
-        """Have a line typed below the panes."""
+        """Open the line below the panes for typing."""
 
     def close_line(self) -> None:
-        """Done with typing: back to the list."""
+        """Close the line and return to the list."""
 
 
 class Action(Struct, frozen=True):
-    """Something that can be done on the bench. `key` is "" for what only palette and settings offer; `why_not`
-    is a sentence while it cannot be done."""
+    """Action of the bench. `key` is "" if only palette and settings offer it; `why_not` returns a sentence while it is
+    off."""
 
     id: str
     key: str

@@ -1,4 +1,4 @@
-"""The panes of the bench: each draws what it shows of the view, and only when that is another."""
+"""Panes of the bench: each is drawn from the view, only when its fields changed."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from workbench.analysis.bills import Gap
 
 NAMED = 3
-"""Calls whose usage the context does not explain that the pointer is told of, one by one."""
+"""Most calls that the tooltip lists whose usage the context does not explain."""
 
 
 def other(was: View | None, now: View, *names: str) -> bool:
-    """Whether one of these fields of the view is another than it was."""
+    """True if one of these fields of the view changed."""
     return was is None or any(getattr(was, name) is not getattr(now, name) for name in names)
 
 
@@ -72,7 +72,7 @@ def draw_budget(bar: BudgetBar, was: View | None, now: View) -> None:
 
 
 def size_after(bench: Bench) -> Size:
-    """The size of what a compaction leaves; an estimate while its summaries are, whatever its figures stand on."""
+    """Size after the compaction; an estimate while its summaries are estimated."""
     after, is_run = bench.context.outcome_size(bench.outcome), bench.result is not None or bench.has_offline_run
     return after if is_run or not bench.plan.requests else replace(after, basis=Basis.ESTIMATE)
 

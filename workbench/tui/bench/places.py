@@ -1,5 +1,4 @@
-"""Where one is on the bench: in the list, in the middle or in the policy. What of them is seen, what has the focus, and
-the way from one to another."""
+"""Places of the bench (list, middle, settings): which is visible, which has the focus, and how to go to another."""
 
 from __future__ import annotations
 
@@ -18,11 +17,11 @@ PLACES = ("rounds", "middle", "policy")
 
 NARROW, HUGE = 110, 230
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (NARROW, "-wide"), (HUGE, "-huge")]
-"""Columns from which the places stand side by side, and from which the policy has a column of its own."""
+"""Columns from which the places are side by side, and from which the settings have a column of their own."""
 
 LINES: list[tuple[int, str]] | None = [(0, "-lowest"), (20, "-low"), (30, "-tall"), (66, "-highest")]
-"""Lines from which there is room for both sentences, for blank lines around them, and for all that a preset says of
-itself."""
+"""Lines from which there is room for both sentences, for blank lines around them, and for the preset's full
+description."""
 
 
 def place_of(view: View) -> str:
@@ -30,7 +29,7 @@ def place_of(view: View) -> str:
 
 
 def tab_of(screen: Screen[Any], view: View) -> str:
-    """The tab that is marked: a narrow screen has one for each pane, a wide one for what the middle shows."""
+    """Marked tab: a narrow screen has one for each pane, a wide one for the content of the middle."""
     return view.pane if screen.size.width < NARROW else view.tab
 
 
@@ -39,16 +38,16 @@ def in_list(screen: Screen[Any]) -> bool:
 
 
 def show_place(screen: Screen[Any], view: View) -> None:
-    """Where only one place is seen at a time, say which. The policy is a sheet over the other places while it is at
-    hand."""
+    """Set the classes that select the visible place on a narrow screen. The settings cover the other places while they
+    are in use."""
     at = place_of(view)
     shown = {f"-show-{each}": each == at for each in PLACES} if screen.size.width < NARROW else {}
     screen.update_classes({"-sheet": at == "policy", **shown})
 
 
 def mark_tab(screen: Screen[Any], view: View) -> None:
-    """Mark the tab of what is seen. The tabs post no message of it: it could arrive when the screen has another width,
-    for which another tab is to be marked, and would then be taken for the user's choice."""
+    """Mark the tab of the visible pane. The tabs post no message about it: it could arrive at another width and be
+    mistaken for the user's choice."""
     tabs, active = screen.query_one(Tabs), f"tab-{tab_of(screen, view)}"
     if tabs.active != active:
         with tabs.prevent(Tabs.TabActivated):
@@ -62,14 +61,14 @@ def focus_place(screen: Screen[Any], view: View) -> None:
         case "middle":
             screen.query_one(Pager).focus()
         case "policy":
-            # Not into a field: a digit would be typed there that was meant to go on to another pane.
+            # Not into a field: a digit that selects a pane would be typed there.
             form = screen.query_one(PolicyForm)
             if not form.has_focus_within:
                 form.query_one(Chosen).focus()
 
 
 def led_to(screen: Screen[Any], focused: Widget, view: View) -> str:
-    """The pane that a click or tab led to, where it is another place than the view's; else ""."""
+    """Pane that a click or tab led to, "" if the view's place is unchanged."""
     if screen.query_one(PolicyForm) in focused.ancestors:
         return "" if place_of(view) == "policy" else "policy"
     if place_of(view) != "policy":
@@ -78,12 +77,12 @@ def led_to(screen: Screen[Any], focused: Widget, view: View) -> str:
 
 
 def widen(screen: Screen[Any]) -> None:
-    """The middle has the whole screen, or its own place again."""
+    """Give the middle the complete screen, or its own place again."""
     pager = screen.query_one(Pager)
     if screen.maximized is not None:
         screen.minimize()
     else:
-        # Before the others are hidden: what has the focus then gives it to the next, a field of the policy.
+        # Before the others are hidden: a hidden widget passes its focus to the next, a settings field.
         pager.focus()
         screen.maximize(pager, container=False)
     screen.call_after_refresh(pager.on_resize)  # Textual sends no Resize for this.

@@ -185,7 +185,7 @@ def is_small(bench: Bench) -> bool:
 def _tried(bench: Bench) -> None:
     try:
         _ = bench.offline
-    except BadInput:  # nothing can be compacted here, which the status says
+    except BadInput:  # nothing to compact here; the status says so
         return
     _measure(bench)
 

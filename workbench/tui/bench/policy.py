@@ -1,4 +1,4 @@
-"""What can be done with the policy: choose, change, reset, paste, copy, save, and edit its texts and the window."""
+"""Actions on the settings: choose, change, reset, paste, copy, save, and edit prompts and window."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.tui.plain import figure, several
 
 
 def change_policy(host: Host, policy: Policy, key: str) -> None:
-    """A field has another value; `key` names it."""
+    """Change a setting; `key` names it."""
     want(host, partial(_with_policy, policy=policy), f"policy.{key}")
 
 
@@ -33,7 +33,7 @@ async def choose_preset(host: Host) -> None:
 
 
 def choose(host: Host, preset: Preset) -> None:
-    """Take a preset: its strategy, its numbers; the form and the plan follow."""
+    """Select a preset: its strategy and its numbers."""
     want(host, partial(steps.choose_preset, preset=preset), said=f"preset {preset.id}")
 
 
@@ -68,10 +68,10 @@ def paste_params(host: Host) -> None:
 async def set_window(host: Host) -> None:
     from workbench.tui.screens.ask import Answer, ask_window
 
-    def given(answer: Answer[int | None]) -> None:
+    def set_it(answer: Answer[int | None]) -> None:
         want(host, partial(steps.with_window, tokens=answer.value), said=f"window: {answer.note}")
 
-    await host.ask(ask_window(host.store.bench), given)
+    await host.ask(ask_window(host.store.bench), set_it)
 
 
 def _with_policy(bench: Bench, policy: Policy) -> Bench:
@@ -82,7 +82,7 @@ def _with_policy(bench: Bench, policy: Policy) -> Bench:
 
 
 def texts_of(bench: Bench) -> list[Setting]:
-    """What a model is asked comes before the templates of what it answers."""
+    """Prompts and templates of the settings: texts for a model before templates of its answer."""
     texts = (field for field in fields_of(type(bench.policy)) if field.kind == "lines")
     return sorted(texts, key=lambda field: "template" in field.key)
 
@@ -93,8 +93,7 @@ def edit_text(host: Host, run_with: Callable[[Host], object]) -> None:
 
 
 def edit(host: Host, field: Setting | None, run_with: Callable[[Host], object]) -> None:
-    """Show all prompts, and edit the one of the settings that is meant; `run_with` asks who is to write the summary,
-    where that is wanted at once."""
+    """Show all prompts and edit `field`; `run_with` asks for a summarizer if the edited text is to be run at once."""
     from workbench.tui.screens.prompt_text import Edited
     from workbench.tui.screens.prompts import PromptsScreen
 
@@ -108,12 +107,11 @@ def edit(host: Host, field: Setting | None, run_with: Callable[[Host], object]) 
     host.ask(PromptsScreen(host.store.bench, field), edited)
 
 
-# --- keeping ----------------------------------------------------------------------------------------------------------
+# --- saving -----------------------------------------------------------------------------------------------------------
 
 
 def saved_as(view: View, name: str) -> Preset:
-    """The present policy as a preset of that name. What the chosen preset says of its sources holds for what was
-    not changed."""
+    """Present settings as a preset of that name. Unchanged settings keep the sources of the chosen preset."""
     preset, policy = view.preset, view.bench.policy
     other = {field.path[0] for field in changed_fields(policy, preset.policy)}
     basis = {field: word for field, word in preset.basis.items() if field not in other}
@@ -131,7 +129,7 @@ def save(host: Host) -> None:
         except BadInput as refused:
             host.tell(str(refused), bad=True)
             return
-        # The name may be that of the preset by which the policy was measured till now.
+        # The name may be that of the present preset, from which the settings differ.
         store.put(replace(store.view, preset=measured_by(replace(store.bench, preset=name))))
         want(host, lambda bench: replace(bench, preset=name), said=f"saved as {path}")
 

@@ -1,5 +1,4 @@
-"""The text in the middle: how it comes there, and what can be done with it: show less of it, copy it, open it in an
-editor, write it to a file."""
+"""The text in the middle: fill it, show less of it, copy it, open it in an editor, write it to a file."""
 
 from __future__ import annotations
 
@@ -23,18 +22,18 @@ from workbench.tui.widgets.list_keys import hit
 from workbench.tui.widgets.text_view import TextView, wrap
 
 SETTLE_S = 0.05
-"""How long the cursor rests before the middle is filled."""
+"""Time the cursor rests before the middle is filled."""
 
 
 def source(view: View, index: int, folds: Folds | None = None, width: int = 0) -> Source:
-    """What the middle is made from: the message `index`, for a pane of `width` cells. Without `folds` and width nothing
-    is folded and nothing side by side."""
+    """Input of the middle's tabs: message `index` in a pane of `width` cells. Without `folds` and width nothing is
+    folded or side by side."""
     inside = max(0, min(index, len(view.shown.messages) - 1))
     return Source(view.shown, view.groups, inside, view.checks, view.verbosity, folds, width)
 
 
 async def fill(host: Host, text: TextView) -> None:
-    """Fill the middle when the cursor has rested; made and wrapped in a thread."""
+    """Fill the middle once the cursor has rested; made and wrapped in a thread."""
     await asyncio.sleep(SETTLE_S)
     view, width = host.store.view, text.wrap_width
     made_from = source(view, host.cursor.index, view.folds, width)
@@ -48,7 +47,7 @@ async def fill(host: Host, text: TextView) -> None:
 
 
 def show_hit(text: TextView) -> None:
-    """Bring the first place in the text that holds what is searched for into sight."""
+    """Scroll to the first hit of the search in the text."""
     if (line := hit(text, 0, 1, here=True)) is not None:
         text.to_line(line)
 
@@ -68,7 +67,7 @@ def no_editor(view: View) -> str:
 
 
 def copy_text(host: Host) -> None:
-    """What the mouse has selected; without that everything."""
+    """Copy the mouse selection; without one, the complete text."""
 
     def copy(text: str) -> None:
         host.app.copy_to_clipboard(text)
@@ -108,7 +107,7 @@ def write_text(host: Host) -> None:
 
 
 async def _written_to_a_file(host: Host, use: Callable[[str], None]) -> None:
-    """Of the requests just what is sent, which a program may read; of everything else what is shown."""
+    """Pass on the text for a file: of the requests exactly what is sent, of every other tab what is shown."""
     bench = host.store.bench
     if host.store.view.tab == "request" and bench.plan.requests:
         use("\n\n".join(await asyncio.to_thread(sent_texts, bench)))
@@ -117,7 +116,7 @@ async def _written_to_a_file(host: Host, use: Callable[[str], None]) -> None:
 
 
 async def _take(host: Host, use: Callable[[str], None]) -> None:
-    """Hand over what is in the middle, as the session holds it."""
+    """Pass on the text of the middle as the session holds it."""
     view = host.store.view
     parts = await asyncio.to_thread(TABS[view.tab], source(view, host.cursor.index))
     use("\n".join(part.text for part in parts))

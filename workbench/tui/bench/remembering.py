@@ -1,4 +1,4 @@
-"""What was done to a session is written down as it is done."""
+"""Save the user's work on a session after each change."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ from workbench.session import Session
 from workbench.tui.bench.host import Host
 
 WRITE_S = 0.5
-"""How long after a change the work is written down: what a crash can lose."""
+"""Time after a change before the work is written: the most that a crash can lose."""
 
 _turn = threading.Lock()
-"""Who writes has it from looking at the bench until that is written: what stands there last is the newest."""
+"""Lock held from reading the bench until it is written, so that the newest work is written last."""
 
 
 def write_now(host: Host) -> str:
-    """Write down what is not written yet, before the session leaves the bench; why that could not be done, "" where it
-    could."""
+    """Write unsaved work before the session leaves the bench; return why that failed, or ""."""
     bench = host.store.bench
     return "" if work_of(bench) == host.store.view.kept else _written(host, bench.session)
 
 
 async def write_soon(host: Host) -> None:
-    """The same in a thread, while the session stays."""
+    """Write unsaved work in a thread, while the session stays."""
     session, done = host.store.bench.session, work_of(host.store.bench)
     if done == host.store.view.kept:
         return
@@ -38,7 +37,8 @@ async def write_soon(host: Host) -> None:
 
 
 def _written(host: Host, session: Session) -> str:
-    """Nothing is where another session has come onto the bench: it was written when this one left."""
+    """Write the work; return why that failed, or "". Nothing to do if another session came onto the bench: its work was
+    written then."""
     with _turn:
         bench = host.store.bench
         if host.memory is None or bench.session is not session:

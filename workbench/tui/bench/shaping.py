@@ -1,4 +1,4 @@
-"""Shaping the plan by hand: pins, the split, messages and rounds dropped or shortened; and taking it back."""
+"""Edits of the plan by hand: pins, the split, dropped and shortened messages; undo and redo."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def toggle_pin(host: Host) -> None:
 
 
 def _span(host: Host) -> Span:
-    """The messages under the cursor; at least one where there is any."""
+    """Messages under the cursor; at least one if there is any."""
     span, count = host.cursor.span, len(host.store.bench.messages)
     return Span(min(span.start, count - 1), min(span.stop, count))
 
@@ -49,7 +49,7 @@ def not_by_hand(view: View) -> str:
 
 
 def split_here(host: Host) -> None:
-    """Put the split before the cursor; where it was put there already, leave it to the strategy again."""
+    """Put the split before the cursor; if it is there already, return it to the strategy."""
     bench = host.store.bench
     id = bench.messages[_span(host).start].id
     take(host, partial(steps.split_at, id=None if bench.split_at == id else id))
@@ -75,7 +75,7 @@ def nothing_to_redo(view: View) -> str:
 
 
 def undo(host: Host) -> None:
-    """Take the last change back; one that is still being planned is let go."""
+    """Undo the last change; one that is still being planned is discarded."""
     view = host.store.view
     if view.wanted:
         host.store.put(replace(view, wanted=view.wanted[:-1]))
@@ -106,23 +106,23 @@ def shorten(host: Host) -> None:
 
 
 def _edit(host: Host, toggle: Callable[[Bench, Collection[str]], Bench], done: str) -> None:
-    """Planned in a thread, for what the edit leaves is laid out anew."""
+    """Plan the edit in a thread, because the remaining messages are laid out again."""
     span = _span(host)
     ids = [message.id for message in host.store.bench.messages[span.start : span.stop]]
-    want(host, lambda bench: toggle(bench, ids), said=lambda before, after: said(before, after, span, done))
+    want(host, lambda bench: toggle(bench, ids), said=lambda before, after: edit_words(before, after, span, done))
 
 
-def said(before: Bench, after: Bench, span: Span, done: str) -> str:
-    """What an edit did: the messages, and their tokens before and after. What is left of the whole the bars tell, when
-    the plan has been run offline: what it foresees is another size."""
+def edit_words(before: Bench, after: Bench, span: Span, done: str) -> str:
+    """Description of an edit: its messages, and their tokens before and after. The new total is on the bars, once the
+    plan has been run offline."""
     reached = with_pairs(before.layout.shape, range(span.start, span.stop))
     marked = (before.dropped, before.shortened) != (after.dropped, after.shortened)
     lost, short = reach(after.context, after.edits)
     done_to = (lost if done == "dropped" else short) & reached
-    asked = len(after.dropped) > len(before.dropped) or len(after.shortened) > len(before.shortened)
-    if marked and asked and not done_to:
+    is_more = len(after.dropped) > len(before.dropped) or len(after.shortened) > len(before.shortened)
+    if marked and is_more and not done_to:
         return f"{named(range(span.start, span.stop))} is kept: a pin has priority"
-    if not asked:
+    if not is_more:
         words = f"{named(reached if done == 'dropped' else range(span.start, span.stop))} as before"
         done_to = reached
     else:
@@ -131,11 +131,11 @@ def said(before: Bench, after: Bench, span: Span, done: str) -> str:
 
 
 def _cost(bench: Bench, indexes: Collection[int]) -> int:
-    """What these messages cost the strategy's input: nothing when dropped, what is left of them when shortened."""
-    given, whole = bench.plan.edited.layout, bench.layout
+    """Tokens of these messages in the strategy's input: 0 if dropped, the rest if shortened."""
+    edited, whole = bench.plan.edited.layout, bench.layout
     total = 0
     for index in indexes:
-        at = given.shape.index_of.get(whole.messages[index].id)
+        at = edited.shape.index_of.get(whole.messages[index].id)
         if at is not None:
-            total += given.tokens[at + 1] - given.tokens[at]
+            total += edited.tokens[at + 1] - edited.tokens[at]
     return total

@@ -1,4 +1,4 @@
-"""What is on the bench as one frozen view, and the one place where it changes. Knows no widget."""
+"""State of the bench as one frozen view, and the only place where it changes. Knows no widget."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from workbench.compaction.checks import Check
 
 AT_ONCE = 1_000
-"""Messages up to which a plan surely fits a frame, under any strategy, and is made where the key is answered."""
+"""Messages up to which a plan fits a frame under any strategy, and is made without a thread."""
 
 ALL, AS_USUAL = Filter(), Folds()
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is searched for, and what of the context is listed.
+    """Search, filter and order of the list.
 
-    `hits` are the messages that hold what is `sought`; `listed` those of them that the list shows, in its order, and
-    `ranks` their places in it. `words` say all this, `refused` why something could not be searched for.
-    `origin` is where the search began: a message, and whether its round's header.
+    `hits` are the messages that match the search; `listed` those of them in the list, in its order, and `ranks` their
+    positions. `words` describe all this, `refused` says why a search failed. `origin` is where the search began: a
+    message, and whether its round's header.
     """
 
     sought: Query | None = None
@@ -58,14 +58,14 @@ class Finding:
 
     @property
     def is_on(self) -> bool:
-        """Whether escape has a search or a filter to clear."""
+        """True if escape has a search or a filter to clear."""
         return bool(self.sought or self.narrowing)
 
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """Whether the session's file is followed; its mark when it was last read or told of; when, by the monotonic clock,
-    it may be read again; and how many readings failed in a row. `is_gone` while the file is not there."""
+    """State of following the session's file: its mark when it was last read or reported, the monotonic time before
+    which it is not read again, and failed readings in a row. `is_gone` while the file is missing."""
 
     is_on: bool = False
     mark: Mark | None = None
@@ -76,7 +76,7 @@ class Following:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
-    """A step that is still being planned. `said` tells what it did to the bench before it."""
+    """Step that is still being planned. `said` describes its effect on the bench before it."""
 
     make: Callable[[Bench], Bench]
     key: str
@@ -85,20 +85,17 @@ class Change:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """Everything that is drawn of the bench, and what decides what can be done.
+    """Everything that is drawn of the bench, and that decides which actions are on.
 
-    `shown` is a bench whose plan is made: the present one but for the moments in which that is still being planned.
-    `preset` is what the policy is measured by, `remark` what the strategy says of the whole session, `counting` how
-    many messages are counted and how many there are. `wanted` are changes that are still being planned, `owed` by how
-    much the split is to move once it is known where it lies, `kept` the work that is written down already.
-    `stretches` are the epochs with their sizes and what each is known to have lost.
-    `tried` is the bench of which it is known what a run offline gives, as far as it is run before it is asked for.
-    `reading` is how much of the file is read, 0 to 1, None where it cannot be, while only its end is on the bench: what
-    is told of all epochs (`stretches`, `verdict`, `bills`) is then not told yet. `whole` is the session when
-    it is read and not on the bench yet.
-    `bills` are judged when all epochs are counted. `stands` is how the watched sentences of the bench `stood` stand,
-    `assessed` is what a compaction of the bench keeps, loses and costs, `ways` are what keeps a watched sentence
-    that is lost.
+    `shown` is the newest bench with a plan; it differs from the present one while that is being planned. `preset` is
+    the preset that the settings are compared with, `remark` the strategy's note about the session, `counting` the
+    counted messages and their number. `wanted` are changes being planned, `owed` the steps to move the split once the
+    plan is ready, `kept` the work already on disk. `stretches` are the epochs with their sizes and known losses.
+    `tried` is the bench whose offline run is done ahead of a request. `reading` is the share of the file that is read,
+    0 to 1, None if that failed, while only its end is on the bench; `stretches`, `verdict` and `bills` are empty until
+    then. `whole` is the session once it is read and not on the bench yet. `bills` compare recorded usage once all
+    epochs are counted. `stands` are the states of the watched rules on bench `stood`, `assessed` is the assessment of
+    the compaction, `ways` are the fixes for a lost watched rule.
     """
 
     history: UndoHistory
@@ -136,7 +133,7 @@ class View:
 
 
 def first_view(bench: Bench, groups: Groups, mark: Mark | None = None) -> View:
-    """A session as it comes onto the bench: planned, and nothing counted yet."""
+    """View of a newly opened session: planned, nothing counted."""
     return View(
         UndoHistory(bench),
         bench,
@@ -151,18 +148,18 @@ def first_view(bench: Bench, groups: Groups, mark: Mark | None = None) -> View:
 
 
 def to_count(bench: Bench) -> tuple[int, int] | None:
-    """How many messages are counted of how many, when counting begins; None where all of them were before."""
+    """Counted messages and their number when counting begins; None if all were counted before."""
     meter = bench.layout.sizes.meter
     return None if isinstance(meter, SessionMeter) and meter.counted else (0, len(bench.messages))
 
 
 def drawable(bench: Bench) -> bool:
-    """Whether the bench can be drawn now: its plan is there, or surely fits a frame."""
+    """True if the bench can be drawn now: it is planned, or small enough to plan within a frame."""
     return bench.is_planned or len(bench.layout.messages) <= AT_ONCE
 
 
 def measured_by(bench: Bench) -> Preset:
-    """The preset that the policy is measured by: the chosen one, or the strategy's own where that is gone."""
+    """Preset that the settings are compared with: the chosen one, or the strategy's own if that is missing."""
     try:
         found = preset_for_version(load_preset(bench.preset), bench.session)
     except BadInput:
@@ -171,7 +168,7 @@ def measured_by(bench: Bench) -> Preset:
 
 
 def moved(view: View, history: UndoHistory) -> View:
-    """The view at another place of its history: drawn at once where that can be."""
+    """View at another step of its history, drawn at once if possible."""
     bench, before = history.present, view.bench
     view = replace(view, history=history)
     if bench is before:
@@ -182,15 +179,14 @@ def moved(view: View, history: UndoHistory) -> View:
 
 
 def brought_up(view: View) -> View:
-    """The view with its present bench drawn, if it can be drawn now."""
+    """View with its present bench drawn, if that is possible now."""
     bench = view.bench
     groups = view.groups if view.groups.layout is bench.layout else Groups(bench.layout)
     return replace(view, shown=bench, groups=groups, remark="") if drawable(bench) else view
 
 
 def other_fates(was: View | None, now: View) -> bool:
-    """Whether messages have another fate than was drawn: something else is shown, or a run offline did not do as was
-    estimated."""
+    """True if fates on the screen changed: another bench is shown, or an offline run differs from its estimate."""
     if was is None or was.shown is not now.shown:
         return True
     shown = now.shown
@@ -198,12 +194,12 @@ def other_fates(was: View | None, now: View) -> bool:
 
 
 Listener = Callable[[View | None, View], None]
-"""Told how things stood and how they stand; None at first."""
+"""Callback with the former and the present view; the former is None at first."""
 
 
 class Store:
-    """Holds the view. Who subscribes is told of every change, one after another and in the order of subscription: what
-    a listener changes itself is told when all have heard of what came before."""
+    """Holder of the view. Subscribers get every change in the order of subscription; a change by a subscriber is
+    delivered after all have got the one before."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -233,21 +229,21 @@ class Store:
             self._telling = False
 
     def step(self, bench: Bench, key: str = "", said: str = "") -> None:
-        """Take a step to `bench`; the next one of the same `key` joins it."""
+        """Take a step to `bench`; the next one with the same `key` joins it."""
         if bench is not self.bench:
             self.put(moved(replace(self.view, said=said), self.view.history.then(bench, key)))
 
     def travel(self, history: UndoHistory, said: str = "") -> None:
-        """Go to another place of the history."""
+        """Go to another step of the history."""
         if history is not self.view.history:
             self.put(moved(replace(self.view, said=said), history))
 
     def everywhere(self, change: Callable[[Bench], Bench]) -> None:
-        """Change every bench of the history in a way that is no step of its own."""
+        """Apply `change` to every bench of the history; not a step of its own."""
         self.put(moved(self.view, self.view.history.change_all(change)))
 
     def counted(self, epoch: int, layout: Layout, groups: Groups, done: int, total: int) -> None:
-        """More tokens are counted: new figures for an epoch."""
+        """Put new token figures of an epoch."""
         view = replace(self.view, counting=None if done >= total else (done, total))
         if epoch == view.bench.epoch:
             view = replace(view, groups=groups)

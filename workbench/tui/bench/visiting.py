@@ -1,4 +1,4 @@
-"""The ways from the bench to other screens, and what comes back from them."""
+"""Actions that open other screens, and what their results do on the bench."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def export(host: Host) -> None:
 
 
 async def _run_and_export(host: Host) -> None:
-    """A preview's summary is a placeholder: what a run makes of it is what one wants to write."""
+    """Run the compaction first, because a preview's summary is a placeholder."""
     await run_offline(host)
     export(host)
 
 
 def rescue(host: Host) -> None:
-    """As `cwb rescue` does: the newest epoch, compacted without a model; then where to put it."""
+    """Rescue as `cwb rescue` does: compact the newest epoch without a model, then choose where to put it."""
     host.spawn("epoch", _rescued, host)
 
 
@@ -77,7 +77,7 @@ async def _rescued(host: Host) -> None:
 
 
 def repair(host: Host) -> None:
-    """As `cwb repair` does: the fixes first, then where to put the copy."""
+    """Repair as `cwb repair` does: show the fixes, then choose where to put the copy."""
     host.spawn("repair", _repaired, host)
 
 
@@ -91,7 +91,7 @@ async def _repaired(host: Host) -> None:
         from workbench.repairs.engine import repair
 
         part = session.facts.part
-        # A branch lies in the damaged file, whose repair links them all; any other part is a session of its own.
+        # A branch is in the damaged file, whose repair links them all; any other part is a session of its own.
         return repair(path, part="" if part in {one.id for one in branches_of(path)} else part)
 
     try:
@@ -108,12 +108,12 @@ async def _repaired(host: Host) -> None:
 
 
 def no_file(view: View) -> str:
-    """Why there is nothing to repair."""
+    """Reason why there is nothing to repair."""
     return "" if view.bench.session.path else "This session was not read from a file: there is nothing to repair."
 
 
 async def _brought(screen: str) -> None:
-    """Have the module of a screen imported that has much to it; drawing goes on meanwhile, and keys wait."""
+    """Import the module of a large screen in a thread; drawing continues meanwhile, and keys wait."""
     if (module := f"workbench.tui.screens.{screen}") not in sys.modules:
         await asyncio.to_thread(import_module, module)
 
@@ -223,7 +223,7 @@ def see_why(host: Host) -> None:
 
 
 async def _mended(host: Host, applied: why.Applied) -> None:
-    """Do what a finding offers, in the epoch it speaks of: planned at once, and one step to undo."""
+    """Apply a finding's fix in its epoch: planned at once, and one step to undo."""
     from workbench.analysis.why.mends import Take
 
     await to_epoch(host, applied.epoch)
@@ -243,7 +243,7 @@ def _done(mend: Edit) -> str:
 
 
 def play(host: Host) -> None:
-    """The session as a story, under the policy on the bench and beside it our own."""
+    """Show the session as a demo, under the bench's settings and under the default preset."""
     host.spawn("run", _played, host)
 
 
@@ -275,7 +275,7 @@ async def _played(host: Host) -> None:
 
 
 def go_to(host: Host, message: str) -> None:
-    """Put the cursor on a message, in the epoch nearest to this one that holds it."""
+    """Put the cursor on a message, in the nearest epoch that holds it."""
     epoch = epoch_of(host.store.bench, message)
     if epoch is None:
         host.tell("That message is in no context: the bench cannot show it.", bad=True)
@@ -292,7 +292,7 @@ async def _to_message(host: Host, message: str, epoch: int) -> None:
 
 
 def epoch_of(bench: Bench, message: str) -> int | None:
-    """The epoch that holds the message, the nearest one to the bench's."""
+    """Nearest epoch to the bench's that holds the message, None if none does."""
     if message in bench.layout.shape.index_of:
         return bench.epoch
     session = bench.session

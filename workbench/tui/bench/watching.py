@@ -1,4 +1,4 @@
-"""Watched rules: chosen in the list of rules, and judged in the background whenever something changes."""
+"""Watched rules: turned on and off, and judged in the background after every change."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def turn(host: Host, sentence: str) -> tuple[str, ...]:
-    """Watch a sentence, or let it go; no step of its own, so that undoing others leaves it. Gives what is watched then.
-    Raises BadInput for what cannot be watched."""
+    """Watch a sentence or stop watching it; return the watched ones. Not a step: undo leaves it. Raises BadInput if it
+    cannot be watched."""
     before = host.store.bench.watched
     (one,) = steps.with_watched_rules(host.store.bench, (sentence,)).watched
     after = tuple(other for other in before if other != one) if one in before else (*before, one)
@@ -30,14 +30,13 @@ def turn(host: Host, sentence: str) -> tuple[str, ...]:
 
 
 def judge_watched(host: Host, was: View | None, now: View) -> None:
-    """Have the watched sentences judged where what is shown, or what is watched, is another."""
+    """Judge the watched rules again if they or the shown bench changed."""
     if planning.is_tried(was, now) and now.shown.watched:
         host.spawn("watched", find_stands, host)
 
 
 async def find_stands(host: Host) -> None:
-    """Judge what is shown: now, after it is compacted, then after a second compaction. A preview is run offline, with
-    extractive summaries."""
+    """Judge the shown bench now, after its compaction, then after a second one. A preview is run offline."""
     bench = host.store.view.shown
     for judged in (partial(rule_states, bench, None), partial(_after, bench), partial(_after, bench, again=True)):
         found = await asyncio.to_thread(judged)
@@ -48,7 +47,7 @@ async def find_stands(host: Host) -> None:
 
 
 async def find_ways(host: Host, bench: Bench, told: Sequence[RuleState]) -> None:
-    """What would keep the first of them that is lost."""
+    """Find fixes for the first lost watched rule."""
     from workbench.bench.fixes import find_fixes
 
     found = await asyncio.to_thread(find_fixes, bench, told, lambda: bench is host.store.view.shown)
@@ -86,7 +85,7 @@ def _take(host: Host, mend: RuleFix | None) -> None:
 
 
 def find_receipt(host: Host, was: View | None, now: View) -> None:
-    """Have it told what a compaction keeps, loses and costs, where what is shown is another."""
+    """Assess the compaction again if the shown bench changed."""
     if planning.is_tried(was, now) and (now.shown.result or planning.is_small(now.shown)):
         host.spawn("receipt", make_receipt, host)
 
@@ -95,7 +94,7 @@ async def make_receipt(host: Host) -> None:
     bench = host.store.view.shown
     try:
         found = await asyncio.to_thread(_assessed, bench)
-    except BadInput:  # nothing can be compacted here, which the status says
+    except BadInput:  # nothing to compact here; the status says so
         found = None
     if bench is host.store.view.shown:
         host.store.put(replace(host.store.view, assessed=found))
@@ -111,5 +110,5 @@ def _after(bench: Bench, *, again: bool = False) -> tuple[RuleState, ...]:
     try:
         outcome = bench.result.outcome if bench.result else bench.offline.outcome
         return rule_states(bench, outcome, again=again)
-    except BadInput:  # nothing can be compacted here, which the status says
+    except BadInput:  # nothing to compact here; the status says so
         return rule_states(bench, None)

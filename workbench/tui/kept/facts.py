@@ -1,4 +1,4 @@
-"""Facts: those of the replaced messages that the compaction keeps, by kind, and the ones it loses."""
+"""Tab of facts: those of the replaced messages that the compaction keeps, by kind, and the ones it loses."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ in an epoch that one ended ({ and } on the bench go there)."""
     # --- judging ----------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Judge the present bench; what was found before stays until that is done."""
+        """Assess the present bench; the former result stays until that is done."""
         self.say("looking for the facts of the replaced messages …")
         self.judge(self.bench, self.kept.is_recorded)
 
@@ -93,7 +93,7 @@ in an epoch that one ended ({ and } on the bench go there)."""
             self.query_one(FactsList).show(facts)
 
     def say(self, words: str) -> None:
-        """Two lines: what was done last and whose compaction this is, and its figures."""
+        """Show two lines: the last action with the compaction that is assessed, and its figures."""
         first = " · ".join(filter(None, (self.kept.said, whose(self.bench, self.kept.is_recorded))))
         self.query_one(".said", Static).update(Text(plain(f"{first}\n{words}")))
 

@@ -1,4 +1,4 @@
-"""After n compactions: what is kept, as rows of bars, a column for each compaction."""
+"""Tab "After n compactions": shares of facts kept as rows of bars, a column for each compaction."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from workbench.tui.widgets.cut_text import WholeFigures
 from workbench.tui.widgets.table import Table
 
 USUAL, MOST = 5, 100
-"""Generations at first, and at most."""
+"""Number of compactions at first, and at most."""
 
 SETTLE_S = 0.3
-"""How long the number rests before anything is compacted."""
+"""Time the number rests before anything is compacted."""
 
 
 class GenerationsPane(KeptPane):
@@ -54,13 +54,13 @@ compactions there are."""
 
     @dataclass
     class Began(Message):
-        """Another compaction is being made."""
+        """Compaction `number` has begun."""
 
         number: int
 
     @dataclass
     class Made(Message):
-        """All of them are, which is told after the last that began."""
+        """All compactions are done; arrives after the last `Began`."""
 
         found: Generations
 
@@ -85,10 +85,10 @@ compactions there are."""
         self.say("…")
         await asyncio.sleep(SETTLE_S if self.found else 0)
 
-        def told(number: int) -> None:
+        def began(number: int) -> None:
             self.post_message(self.Began(number))
 
-        found = await asyncio.to_thread(made, self.bench, count, told, lambda: worker.is_cancelled)
+        found = await asyncio.to_thread(compact_repeatedly, self.bench, count, began, lambda: worker.is_cancelled)
         if found is not None:
             self.post_message(self.Made(found))
 
@@ -140,11 +140,13 @@ compactions there are."""
 
 
 class Stopped(Exception):
-    """Nobody waits for the generations any more."""
+    """The user left or changed the number of compactions."""
 
 
-def made(bench: Bench, count: int, began: Callable[[int], None], cancelled: Callable[[], bool]) -> Generations | None:
-    """Compact by the bench's policy, `began` hearing the number of each compaction; None where it was cancelled."""
+def compact_repeatedly(
+    bench: Bench, count: int, began: Callable[[int], None], cancelled: Callable[[], bool]
+) -> Generations | None:
+    """Compact `count` times under the bench's settings; `began` gets the number of each. None if cancelled."""
     number = 0
 
     def compact(context: Context) -> Outcome:

@@ -1,4 +1,5 @@
-"""A tab of the screen "Kept", and what all tabs share: the bench with the pins set here, and whose compaction it is."""
+"""A tab of the screen "Kept", and the state that all tabs share: the bench with the pins set here, and which compaction
+is assessed."""
 
 from __future__ import annotations
 
@@ -19,8 +20,9 @@ from workbench.tui.rules import toggle_watched
 
 @dataclass
 class Kept:
-    """`watch` watches a sentence or stops watching it, and returns the watched ones; it raises BadInput. `said` is the
-    last thing done. `is_recorded`: the compaction that the agent recorded is shown, not the bench's own."""
+    """State that the tabs share. `watch` watches a sentence or stops watching it and returns the watched ones; it
+    raises BadInput. `said` is the last action in words. `is_recorded`: the agent's recorded compaction is assessed, not
+    the bench's own."""
 
     history: UndoHistory
     watch: Callable[[str], tuple[str, ...]]
@@ -51,14 +53,14 @@ class Kept:
 
 
 class KeptPane(Vertical):
-    """A tab: `start` computes what it shows of the present bench, `say` puts one line above it."""
+    """Tab of the screen. `start` computes its content for the present bench, `say` puts one line above it."""
 
     TITLE = ""
     HELP = ""
 
     @dataclass
     class Wanted(Message):
-        """The message to go to on the bench, by its id."""
+        """Go to this message on the bench, by its id."""
 
         message: str
 
@@ -66,17 +68,17 @@ class KeptPane(Vertical):
         super().__init__(id=id)
         self.kept = kept
         self.of: tuple[Bench, bool] | None = None
-        """The bench and side that are shown; None before the tab is opened."""
+        """Bench and compaction that are shown; None before the tab is opened."""
 
     @property
     def bench(self) -> Bench:
         return self.kept.bench
 
     def show(self) -> None:
-        """Compute what is shown, unless it is of the present bench already."""
-        wanted = self.kept.bench, self.kept.is_recorded
-        if self.of is None or self.of[0] is not wanted[0] or self.of[1] != wanted[1]:
-            self.of = wanted
+        """Compute the content, unless it is up to date."""
+        present = self.kept.bench, self.kept.is_recorded
+        if self.of is None or self.of[0] is not present[0] or self.of[1] != present[1]:
+            self.of = present
             self.start()
 
     def start(self) -> None:
@@ -86,19 +88,19 @@ class KeptPane(Vertical):
         raise NotImplementedError
 
     def pin(self) -> bool:
-        """Pin what is under the cursor; False where that is nothing."""
+        """Pin the message under the cursor; False if there is none."""
         return False
 
     @property
     def sentence(self) -> str:
-        """The sentence under the cursor, to be watched; "" for none."""
+        """Sentence under the cursor, to be watched; "" for none."""
         return ""
 
     def draw(self) -> None:
-        """Draw what is known, with what was done last."""
+        """Draw the content again, with the last action."""
 
     def cancel(self) -> bool:
-        """Stop what a model is asked; False where nothing is."""
+        """Cancel the calls to a model; False if there are none."""
         return False
 
     def watch_sentence(self) -> None:

@@ -1,4 +1,4 @@
-"""Questions: what can still be answered after the compaction, next to the full context and to nothing."""
+"""Tab of questions: what can still be answered after the compaction, next to the full context and to nothing."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SHADES = {"✓": "green", "✗": "red", "·": "red", "?": "dim"}
 
 @dataclass(frozen=True)
 class Answered:
-    """What stands in the grid, and the arm that is the bench's own outcome."""
+    """Answers of every arm, and the number of the arm that is the bench's own outcome."""
 
     questions: Questions
     probing: Probing
@@ -70,7 +70,7 @@ class Answered:
 
     def rows(self, failed: bool) -> tuple[RuleByVariant | int, ...]:
         """Watched sentences, then questions by number: all, or those that our arm fails."""
-        right = [given.right for given in self.probing.given[self.ours]]
+        right = [reply.right for reply in self.probing.given[self.ours]]
         lost = [one for one in self.watched if STYLES[one.verdicts[self.ours]] == "bad"]
         if failed:
             return (*lost, *(number for number, good in enumerate(right) if not good))
@@ -114,7 +114,7 @@ writes the questions to a file next to the session, where you can change them; E
 
     @property
     def at(self) -> int:
-        """The place in the list that is marked, -1 where none is."""
+        """Index of the row under the cursor, -1 if there is none."""
         return self.query_one(TextList).at
 
     def say(self, words: str) -> None:
@@ -127,7 +127,7 @@ writes the questions to a file next to the session, where you can change them; E
         self.look()
 
     def _busy(self, stage: str) -> None:
-        """Name the stage above the list, and in it where it has no lines yet."""
+        """Show the stage above the list, and in the list while it is empty."""
         self.say(stage)
         texts = self.query_one(TextList)
         texts.empty = stage
@@ -168,13 +168,13 @@ writes the questions to a file next to the session, where you can change them; E
         there, tokens = who(asking(model)), figure(quote.tokens)
         self.say(f"asking {there}: {calls}, ≈{tokens} tokens, about {quote.cost} · esc cancels")
 
-        def heard(event: LiveEvent) -> None:
+        def on_event(event: LiveEvent) -> None:
             nonlocal answered
             if isinstance(event, CallEnded):
                 answered += 1
                 self.say(f"asking {model}: {figure(answered)} of {calls} done · esc cancels")
 
-        done = await ask(bench, exam, model, known, purse, heard)
+        done = await ask(bench, exam, model, known, purse, on_event)
         if done.record:
             bill = f"{several(len(done.record.calls), 'call')}, {money(done.record.dollars)}"
             self.kept.said = " · ".join(filter(None, (self.kept.said, bill)))
@@ -209,7 +209,7 @@ writes the questions to a file next to the session, where you can change them; E
 
     @property
     def source(self) -> int | None:
-        """The message in this context that tells what is marked; None where none does, or nothing is marked."""
+        """Index of the message that answers the row under the cursor; None if none does."""
         if self.found is None or not 0 <= self.at < len(self.shown):
             return None
         return source_of(self.found.probing, self.shown[self.at], self.bench)
@@ -274,22 +274,23 @@ writes the questions to a file next to the session, where you can change them; E
 
 
 def _exam(bench: Bench, asked: Questions) -> tuple[Exam, int]:
-    """The bench's outcome, or a run with extractive summaries, beside the agent's own; and which arm is ours."""
+    """Exam with the arms: the agent's own compaction if one is recorded, and the bench's outcome (an offline run for a
+    preview); and the number of our arm."""
     outcomes: list[tuple[str, Outcome]] = [(bench.as_preset.name, (bench.result or bench.offline).outcome)]
-    with suppress(BadInput):  # the file records none here, or one that nobody can read
+    with suppress(BadInput):  # none is recorded here, or it cannot be read
         outcomes.insert(0, (RECORDED, recorded_compaction(bench)))
     return exam_of(bench, asked.probes, outcomes), len(outcomes)
 
 
 def source_of(found: Probing, row: RuleByVariant | int, bench: Bench) -> int | None:
-    """The place in the context of the message that tells a watched sentence, or that a question has its answer from."""
+    """Index of the message that states a watched sentence, or that a question is from; None if there is none."""
     if isinstance(row, RuleByVariant):
         return place(row.sentence, bench.context.shape)
     return bench.context.shape.index_of.get(found.probes[row].source)
 
 
 def row_line(found: Probing, row: RuleByVariant | int) -> Text:
-    """A watched sentence or a question in the list, with a glyph for each arm."""
+    """Row of the list: a watched sentence or a question, with a glyph for each arm."""
     if isinstance(row, RuleByVariant):
         signs = [(f"{SIGNS[verdict]} ", COLOURS[STYLES[verdict]]) for verdict in row.verdicts]
         return Text.assemble(*signs, (f" {'watched':<12}   ", "dim"), one_line(row.sentence, 160))
@@ -297,7 +298,7 @@ def row_line(found: Probing, row: RuleByVariant | int) -> Text:
 
 
 def line(found: Probing, number: int) -> Text:
-    """A question in the list, with a glyph for each arm."""
+    """Question in the list, with a glyph for each arm."""
     probe = found.probes[number]
     glyphs = [_glyph(found, arm, number) for arm in range(len(found.arms))]
     cells = [(f"{glyph} ", SHADES[glyph]) for glyph in glyphs]
@@ -306,8 +307,8 @@ def line(found: Probing, number: int) -> Text:
 
 
 def asked(question: str) -> str:
-    """The question as the list tells it: of one with a blank the words around it, for they all begin alike; of another
-    that begins as many do a few words for that."""
+    """Short form of a question for the list: without the beginning that many share, or only the words around a
+    blank."""
     _, quote, words = question.partition('"')
     if BLANK in words:
         return quote + words
@@ -329,32 +330,32 @@ def _glyph(found: Probing, arm: int, number: int) -> str:
 
 
 def shares(found: Probing) -> str:
-    """What each arm knows, in the order of the columns. No line is broken between an arm and its figures."""
-    told = []
+    """Share of right answers of each arm, in the order of the columns. A line does not break within an arm."""
+    known_by_arm = []
     for at, arm in enumerate(found.arms):
         share, (made_up, _) = found.share(at), found.made_up(at)
         known = interval(share.value, share.low, share.high) if share else "no answer"
         words = f"{arm.name} {known}{f', {made_up} made up' if made_up else ''}"
-        told.append(words.replace(" ", "\u00a0"))
-    return " · ".join(told)
+        known_by_arm.append(words.replace(" ", "\u00a0"))
+    return " · ".join(known_by_arm)
 
 
-def how(found: Answered, said: str) -> str:
+def how(found: Answered, last_action: str) -> str:
     by = found.probing.by
     answered = "answered by text search, no model" if by == LOOKED_UP else f"answered by {by}"
     origin = f"from {found.questions.file.name}" if found.questions.file else found.questions.origin
     many, controls = len(found.probing.asked), len(found.probing.probes) - len(found.probing.asked)
-    beside = f" and {several(controls, 'control')}" if controls else ""
-    return " · ".join(filter(None, (said, answered, f"{several(many, 'question')}{beside} {origin}")))
+    with_controls = f" and {several(controls, 'control')}" if controls else ""
+    return " · ".join(filter(None, (last_action, answered, f"{several(many, 'question')}{with_controls} {origin}")))
 
 
 def details(found: Probing, row: RuleByVariant | int, bench: Bench) -> Sequence[Part]:
-    """What stands beside a row of the list."""
+    """Text next to the list for one of its rows."""
     return _stands(found, row, bench) if isinstance(row, RuleByVariant) else _answers(found, row, bench)
 
 
 def _stands(found: Probing, row: RuleByVariant, bench: Bench) -> Sequence[Part]:
-    """The watched sentence with its source, and how it stands in each arm."""
+    """Watched sentence with its source, and its state in each arm."""
     at = place(row.sentence, bench.context.shape)
     where = "no message of this context" if at is None else _message(at, bench)
     parts = [Part(row.sentence, "title"), Part(""), Part(f"source {where}", "dim"), Part("")]
@@ -369,7 +370,7 @@ def _message(at: int, bench: Bench) -> str:
 
 
 def _answers(found: Probing, number: int, bench: Bench) -> Sequence[Part]:
-    """The question, the right answer with its source, and what each arm answers and has that from."""
+    """Question, right answer with its source, and each arm's answer with the line it is from."""
     probe = found.probes[number]
     right = "not known: it is in no context" if probe.kind == "control" else probe.answer
     parts = [Part(probe.question, "title"), Part(""), Part(f"right  {right}", "good")]
@@ -380,10 +381,10 @@ def _answers(found: Probing, number: int, bench: Bench) -> Sequence[Part]:
     if probe.says and probe.says != probe.answer:
         parts += [Part(f"       {one_line(probe.says, 600)}", "dim")]
     for arm, row in zip(found.arms, found.given, strict=True):
-        given = row[number]
-        parts += [Part(""), Part(_answer(arm.name, given), "good" if given.right else "bad")]
-        if given.line:
-            parts.append(Part(f"  {'from' if given.told else 'nearest'}: {one_line(given.line, 400)}", "dim"))
+        reply = row[number]
+        parts += [Part(""), Part(_answer(arm.name, reply), "good" if reply.right else "bad")]
+        if reply.line:
+            parts.append(Part(f"  {'from' if reply.told else 'nearest'}: {one_line(reply.line, 400)}", "dim"))
     return parts
 
 

@@ -1,4 +1,4 @@
-"""Rework: what the agent and its user did again after each compaction that the session records."""
+"""Tab of rework: what the agent and its user did again after each recorded compaction."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ bench's own compaction would cause cannot be known."""
         yield Table(cursor_type="row", classes="lines")
 
     def start(self) -> None:
-        if self.found is None:  # pins of the bench change nothing in what was recorded
+        if self.found is None:  # pins do not change the recorded session
             self.say("reading the session …")
             self.look()
 
@@ -47,12 +47,12 @@ bench's own compaction would cause cannot be known."""
     async def look(self) -> None:
         worker = get_current_worker()
 
-        def told(words: str) -> None:
+        def report(words: str) -> None:
             if worker.is_cancelled:
                 raise Abandoned
             self.app.call_from_thread(self.say, f"{words} …")
 
-        self.found = found = await asyncio.to_thread(_rework, self.bench, self.kept.counter, told)
+        self.found = found = await asyncio.to_thread(_rework, self.bench, self.kept.counter, report)
         items = [(one.made.epoch, item) for one in found for item in one.items]
         tokens = sum(item.tokens for _, item in items)
         many = several(len(found), "recorded compaction")
@@ -73,6 +73,6 @@ bench's own compaction would cause cannot be known."""
             self.post_message(self.Wanted(message))
 
 
-def _rework(bench: Bench, counter: Counter, told: ReportStage) -> tuple[Rework, ...]:
-    _, course = course_on(bench, counter, told, first=1)
+def _rework(bench: Bench, counter: Counter, report: ReportStage) -> tuple[Rework, ...]:
+    _, course = course_on(bench, counter, report, first=1)
     return rework(course)

@@ -1,5 +1,5 @@
-"""What several compactions in a row leave, as rows of bars: a row for what is followed, a column for each generation.
-Pure: how it is drawn, without a screen."""
+"""Facts kept after several compactions in a row, as rows of bars: a row for each share, a column for each compaction.
+Pure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from workbench.tui.plain import bar, fit, one_line, percent, spark
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 
 NAME, SPARK = 24, 12
-"""Cells of a row's name at most, and of the line over all generations."""
+"""Cells of a row's name at most, and of the line over all compactions."""
 SHORTEST, LONGEST = 4, 40
-"""Cells of a bar; where not all generations have so many, figures stand alone."""
+"""Fewest and most cells of a bar; below, figures alone."""
 
 COLOURS = {"good": "green", "bad": "red", "warning": "yellow"}
 
@@ -28,14 +28,14 @@ def heads(found: Generations) -> Iterator[str]:
 
 
 def bar_of(width: int, count: int) -> int:
-    """Cells of a bar where a table of `width` cells shows `count` generations; beside it stand a figure and blanks."""
+    """Cells of a bar in a table of `width` cells with `count` compactions; 0 for figures alone."""
     room = (width - NAME - SPARK - 6) // max(count, 1) - 8
     return min(room, LONGEST) if room >= SHORTEST else 0
 
 
 def rows(found: Generations, watched: Sequence[str], cells_of_bar: int) -> Iterator[list[Text]]:
-    """The facts of the first head over all and by kind, each watched sentence, and how large things become: the
-    context and the summaries in tokens, bars beside what the context was at first."""
+    """Rows of the table: facts of the first head over all and by kind, each watched sentence, and the sizes of context
+    and summaries in tokens, with bars relative to the first context."""
     steps, long = found.steps, cells_of_bar
     yield _shares("what mattered", found.weighted, long, strong=True)
     yield _shares("all facts", found.overall, long, strong=True)
@@ -43,8 +43,8 @@ def rows(found: Generations, watched: Sequence[str], cells_of_bar: int) -> Itera
     for kind, shares in found.survival.items():
         yield _shares(kind, shares, long)
     for at, sentence in enumerate(watched):
-        stood = [step.watched[at] for step in steps]
-        cells = [Text(f"{SIGNS[one]} {one}", COLOURS.get(STYLES[one], "")) for one in stood]
+        verdicts = [step.watched[at] for step in steps]
+        cells = [Text(f"{SIGNS[one]} {one}", COLOURS.get(STYLES[one], "")) for one in verdicts]
         yield [Text(f"◉ {fit(one_line(sentence), NAME - 2).rstrip()}"), Text(""), *cells]
     whole = max((step.before for step in steps), default=1)
     yield _sizes("context after", [step.after for step in steps], whole, long)

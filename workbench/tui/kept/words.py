@@ -1,4 +1,4 @@
-"""Texts of the facts: whose compaction is judged, its figures, the table by kind, and one fact at length."""
+"""Texts of the facts tab: which compaction is assessed, its figures, the table by kind, and one fact in full."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from workbench.tui.plain import figure, one_line, percent, several
 
 
 def assessed(bench: Bench, is_recorded: bool) -> Assessment:
-    """Assess the bench's run, or one with extractive summaries where there is none; or the recorded
-    compaction. Seconds for a long session. Raises KeyError where none is recorded."""
+    """Assessment of the bench's run, of an offline run if there is none, or of the recorded compaction. Seconds for a
+    long session. Raises KeyError if none is recorded."""
     found = assess_recorded(bench) if is_recorded else assess(bench, bench.result or bench.offline)
     if found is None:
         raise KeyError(bench.epoch)
@@ -52,16 +52,16 @@ def summary_line(found: Assessment) -> str:
 
 
 def kind_lines(held: Retention) -> list[str]:
-    """The table by kind: its headings, all kinds, then each, as narrow as 80 columns."""
+    """Table by kind as lines: headings, all kinds, then each, within 80 columns."""
     heads, *kinds, overall = text(by_kind(held).without("stale"))
     return [heads, overall, *kinds]
 
 
 def fact_words(fact: HeldFact | None, pins: frozenset[str]) -> Text:
-    """The fact under the cursor at length, and what pinning its message costs."""
+    """Fact under the cursor in full, and the cost of pinning its message."""
     if fact is None:
         return Text("no such fact is lost", "dim")
-    told = {"stale": " · stale: stated as if it still held", "wrong": " · wrong"}.get(fact.state, "")
+    state = {"stale": " · stale: stated as if it still held", "wrong": " · wrong"}.get(fact.state, "")
     used = "used again later" if fact.used else "not used again"
     if fact.message in pins:
         cost = "its message is pinned"
@@ -69,6 +69,6 @@ def fact_words(fact: HeldFact | None, pins: frozenset[str]) -> Text:
         cost = f"p pins message {figure(fact.index + 1)}: +{figure(fact.pin_tokens)} tokens"
     else:
         cost = "its message is kept anyway"
-    return Text(f"{fact.kind}, {one_line(fact.why, 60)}{told} · {used} · {cost}\n", "dim").append(
+    return Text(f"{fact.kind}, {one_line(fact.why, 60)}{state} · {used} · {cost}\n", "dim").append(
         one_line(fact.text, 600), "not dim"
     )

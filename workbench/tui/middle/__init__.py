@@ -1,5 +1,5 @@
-"""What the middle pane shows, tab by tab, and the pager that shows it.
+"""The middle pane: its texts, tab by tab, and the pager that shows them.
 
-In comes a `View`: a bench, a place in it and what is folded; out go parts of text with the names of their styles. Only
-`pager` is a widget: everything else is made in a thread and read by tests as it is.
+Input is a bench, a place in it and the open folds; output is parts of text with style names. Only `pager` is a widget:
+everything else runs in a thread, and tests read it directly.
 """

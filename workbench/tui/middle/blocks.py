@@ -1,4 +1,4 @@
-"""The blocks of a message to be read: call and result told apart, thinking marked, code in colours, JSON folded."""
+"""Blocks of a message as text: calls and results distinct, thinking marked, code in colours, JSON folded."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from workbench.tui.rows import call_words
 from workbench.tui.widgets.text_view import Part
 
 MOST_JSON = 200_000
-"""A longer result is shown as it stands, JSON or not."""
+"""Characters from which a result is shown as text even if it is JSON."""
 
 _TAKES_COMMANDS = {"command", "cmd", "script"}
 
 
 def block_parts(block: Block, folds: Folds | None = None, place: str = "", called: ToolUse | None = None) -> Parts:
-    """A block with a line that says what it is: call and result told apart, thinking marked, an image as one line.
+    """Block with a line that names its kind.
 
-    `folds` opens and closes what is nested; None folds nothing. `place` names the block among all folds; `called` is
-    the call that a result answers.
+    `folds` are the open folds; None folds nothing. `place` is the block's key among all folds; `called` is the call
+    that a result answers.
     """
     match block:
         case Text(text, injected):
@@ -32,8 +32,8 @@ def block_parts(block: Block, folds: Folds | None = None, place: str = "", calle
         case Thinking(text, signature):
             hidden = f"(not recorded; its signature of {figure(len(signature))} characters still costs context)"
             return [Part("┄ thinking", "dim"), Part(text or hidden, "thinking")]
-        case ToolUse(id, name, given):
-            head = Part(f"▶ call {name} · {call_shape(given)}", "call")
+        case ToolUse(id, name, arguments):
+            head = Part(f"▶ call {name} · {call_shape(arguments)}", "call")
             return [head, Part(f"  {id}", "dim"), *_input_parts(block, folds, place)]
         case Media():
             return [Part(f"▣ {block.media_type} · {figure(block.size)} bytes", "dim")]
@@ -60,7 +60,7 @@ def block_parts(block: Block, folds: Folds | None = None, place: str = "", calle
 
 
 def text_parts(text: str) -> Parts:
-    """A text in words; the code between its fences in colours."""
+    """Prose with the code between fences in colours."""
     from workbench.facts.fences import fences  # with all the facts, which the first screen need not wait for
 
     parts: Parts = []
@@ -81,27 +81,27 @@ def text_parts(text: str) -> Parts:
 def _code(text: str, language: str) -> Part:
     if not language:
         return Part(text)
-    lexer(language)  # made here, where the screen does not wait
+    lexer(language)  # created here, in the thread
     return Piece(text, language=language)
 
 
-def call_shape(given: dict[str, Any] | str) -> str:
-    if isinstance(given, str):
-        return text_shape(given)
-    return f"{several(len(given), 'field')}, {figure(len(compact(given)))} characters"
+def call_shape(arguments: dict[str, Any] | str) -> str:
+    if isinstance(arguments, str):
+        return text_shape(arguments)
+    return f"{several(len(arguments), 'field')}, {figure(len(compact(arguments)))} characters"
 
 
 def language_of_call(call: ToolUse) -> str:
-    """The language of what a call reads or writes, by the name of its file; a command is the shell's."""
-    given = call.input if isinstance(call.input, dict) else {}
+    """Language of the file that a call reads or writes, by its name; bash for a command."""
+    arguments = call.input if isinstance(call.input, dict) else {}
     for key in ("file_path", "path", "filePath", "filename", "notebook_path", "target_file"):
-        if isinstance(name := given.get(key), str):
+        if isinstance(name := arguments.get(key), str):
             return language_of(name)
     return ""
 
 
 def _input_parts(call: ToolUse, folds: Folds | None, place: str) -> Parts:
-    """What a tool was given: its fields, their nested values folded, commands and file contents in colours."""
+    """Arguments of a call: nested values folded, commands and file contents in colours."""
     if isinstance(call.input, str) or folds is None:
         return [Part(pretty(call.input))]
     language = language_of_call(call) or ("bash" if _TAKES_COMMANDS & call.input.keys() else "")
@@ -118,7 +118,7 @@ def _json_parts(value: Any, folds: Folds | None, place: str, language: str = "")
 
 
 def _result_parts(text: str, folds: Folds | None, place: str, language: str) -> Parts:
-    """A result's text: a JSON document folds, a file or a diff has colours, any other text is as it is."""
+    """Text of a result: JSON folds, a file or a diff has colours, other text is unchanged."""
     if text.lstrip()[:1] in ("{", "[") and len(text) <= MOST_JSON:
         try:
             return _json_parts(json.loads(text), folds, place)

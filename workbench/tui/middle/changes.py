@@ -1,4 +1,4 @@
-"""The context before and after a compaction, message by message, and within a message line by line."""
+"""The context before and after a compaction, message by message, and line by line within a message."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from workbench.tui.rows import FATE_WORDS, first_words, role_word
 from workbench.tui.widgets.text_view import Part
 
 AROUND = 2
-"""Unchanged messages, or lines, that are shown before and after a change."""
+"""Unchanged messages or lines that are shown before and after a change."""
 
 MOST_LINES = 1_500
-"""Of a message with more differing lines than this, the differing stretch is shown as one removed and one added."""
+"""Differing lines of a message above which they are shown as one removed and one added block."""
 
 
 def changes_parts(view: View) -> Parts:
-    """The context before and after: `-` removed, `+` new, `~` shortened, the unchanged folded; rewritten memories
+    """Context before and after: `-` removed, `+` new, `~` shortened, unchanged messages folded; rewritten memories
     first."""
     bench = view.bench
     outcome, context = bench.outcome, bench.context
@@ -45,7 +45,7 @@ def changes_parts(view: View) -> Parts:
 
 
 def _memories(before: str, after: str | None) -> Iterator[Part]:
-    """The agent's memories, line by line; nothing where a compaction leaves them alone."""
+    """Changes of the agent's memories, line by line; nothing if the compaction leaves them alone."""
     if after is None:
         return
     old, new = memories_in(before), memories_in(after)
@@ -55,7 +55,7 @@ def _memories(before: str, after: str | None) -> Iterator[Part]:
 
 
 def rewritten(outcome: Outcome, piece: NewMessage) -> int | None:
-    """The index of the message that `piece` is in fewer words; None where it is a new one."""
+    """Index of the message that `piece` is a shorter form of; None if it is a new message."""
     spans = piece.stands_for
     if len(spans) != 1 or len(spans[0]) != 1 or outcome.fate_at(spans[0].start).fate is not Fate.COMPRESSED:
         return None
@@ -63,7 +63,7 @@ def rewritten(outcome: Outcome, piece: NewMessage) -> int | None:
 
 
 def _walk(bench: Bench, outcome: Outcome) -> Iterator[Part]:
-    """The pieces in output order; what is gone stands before the first piece that comes after it in the input."""
+    """Pieces in output order; removed messages come before the next piece of the input."""
     staying = _staying(outcome)
     at = 0
     for piece in outcome.pieces:
@@ -87,7 +87,7 @@ def _stood(piece: KeptSpan | NewMessage) -> tuple[Span, ...]:
 
 
 def _staying(outcome: Outcome) -> bytearray:
-    """By message: 1 where it is in the output, whole or shortened."""
+    """One byte per message: 1 if it is in the output, complete or shortened."""
     cells = bytearray(len(outcome.source))
     for span in outcome.fates:
         if span.fate in (Fate.KEPT, Fate.PINNED, Fate.COMPRESSED):
@@ -138,13 +138,13 @@ def _new(bench: Bench, piece: NewMessage) -> Iterator[Part]:
 
 
 def lines_of(message: Message) -> list[str]:
-    """Everything a model reads of a message, as lines."""
+    """Lines of everything that a model reads of a message."""
     parts = (part if isinstance(part, str) else part.placeholder for part in visible_parts(message))
     return "\n".join(parts).split("\n")
 
 
 def text_changes(old: Sequence[str], new: Sequence[str], indent: str = "") -> Iterator[Part]:
-    """Lines removed (`-`) and added (`+`), with the lines around them; equal stretches between are folded."""
+    """Removed (`-`) and added (`+`) lines with the lines around them; equal runs between are folded."""
     front = _common(old, new)
     back = _common(old[front:][::-1], new[front:][::-1])
     left, right = old[front : len(old) - back], new[front : len(new) - back]

@@ -1,4 +1,4 @@
-"""Code in colours, line by line as it is looked at: what a page costs does not grow with the text."""
+"""Code in colours, line by line on demand, so that the cost of a page does not depend on the length of the text."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import PurePath
 from typing import Any
 
 LONGEST = 200
-"""Characters of a line that are coloured: a page of minified code, too, is lexed in no more than a frame or two."""
+"""Characters of a line that are coloured, so that a page of minified code is lexed within a frame or two."""
 
 AHEAD = 80
-"""Lines that are lexed on from where the last page ended. Further off lexing starts anew, a little before the page,
-and takes no notice of what was open before, such as a comment of many lines."""
+"""Lines after the last page that are lexed on from it. Beyond them lexing starts again a little before the page,
+without the state of an open comment or string."""
 
 BEFORE = 10
 
 STRETCH = 1_000
-"""Lines that are lexed as one text. A million characters would take milliseconds only to be put together."""
+"""Most lines that are lexed as one text: joining a million characters alone would take milliseconds."""
 
 LANGUAGES = {
     "bash": "bash sh zsh shell console",
@@ -53,23 +53,23 @@ LANGUAGES = {
 _BY_NAME = {name: language for language, names in LANGUAGES.items() for name in names.split()}
 
 _LEAD = re.compile(r" *\d+(?:→| {2,4}| *[|│:] ?)|[▸▾] ")
-"""What stands before a line of code and is none: its number as tools print it, or the sign of a fold."""
+"""Prefix of a line that is not code: a line number as tools print it, or the sign of a fold."""
 
 Run = tuple[int, int, str]
-"""From, to, and the name of a style of `STYLES`."""
+"""Start, stop, and the name of a style of `STYLES`."""
 
 STYLES = ("keyword", "name", "string", "number", "comment", "lead")
 
 
 def language_of(name: str) -> str:
-    """The language of a file by its name, or of a fence by its word; "" where it is not known."""
+    """Language of a file name or of a fence's info word; "" if unknown."""
     path = PurePath(name.strip().lower())
     return _BY_NAME.get(path.suffix[1:]) or _BY_NAME.get(path.name, "")
 
 
 @cache
 def lexer(language: str) -> Any:
-    """A lexer whose rules are compiled. The first of a language takes tens of milliseconds: ask for it in a thread."""
+    """Lexer with compiled rules. The first call for a language takes tens of milliseconds: make it in a thread."""
     from pygments.lexers import get_lexer_by_name
 
     found = get_lexer_by_name(language)
@@ -80,7 +80,7 @@ def lexer(language: str) -> Any:
 
 @cache
 def _style_of(token: Any) -> str:
-    """The style for a kind of token, "" for what stays as it is."""
+    """Style of a kind of token, "" for none."""
     from pygments.token import Comment, Generic, Keyword, Literal, Name, Number, Operator, String
 
     kinds = (
@@ -104,7 +104,7 @@ def _style_of(token: Any) -> str:
 
 
 class Coloured:
-    """The lines of a text in one language; `runs` colours one, and goes on from the line before where it can."""
+    """Lines of a text in one language; `runs` colours one and continues from the line before if it can."""
 
     def __init__(self, lines: Sequence[str], language: str) -> None:
         self._lines = lines
@@ -115,7 +115,7 @@ class Coloured:
         self._end = 0
 
     def runs(self, number: int) -> tuple[Run, ...]:
-        """The coloured stretches of line `number`."""
+        """Coloured runs of line `number`."""
         if number not in self._done:
             if not self._at < number <= min(self._at + AHEAD, self._end):
                 first = max(0, number - BEFORE)
@@ -128,7 +128,7 @@ class Coloured:
         return self._done.get(number, ())
 
     def _lex(self, first: int) -> Iterator[tuple[int, tuple[Run, ...]]]:
-        """Each line from `first` on with its runs."""
+        """Yield each line from `first` on with its runs."""
         lines = self._lines[first : first + STRETCH]
         leads = [found.end() if (found := _LEAD.match(line)) else 0 for line in lines]
         code = "\n".join(line[lead:LONGEST] for line, lead in zip(lines, leads, strict=True))

@@ -12,7 +12,7 @@ RULE = " │ "
 
 
 def beside(left: Parts, right: Parts, width: int) -> Parts:
-    """Both wrapped to half of `width`, each row keeping both styles."""
+    """Both texts wrapped to half of `width`; each row keeps both styles."""
     half = (width - len(RULE)) // 2
     rows = zip_longest(_rows(left, half), _rows(right, half), fillvalue=("", ""))
     made: Parts = []

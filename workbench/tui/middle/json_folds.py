@@ -1,4 +1,4 @@
-"""JSON to be read: its nested values fold, and a big one shows its shape first."""
+"""JSON as foldable text; a large value shows its size first."""
 
 from __future__ import annotations
 
@@ -11,36 +11,35 @@ from workbench.tui.middle.view import Folds, Piece
 from workbench.tui.plain import figure, several
 
 BIG = 4_000
-"""Characters from which a value shows its shape first: what is nested or long in it is closed."""
+"""Characters from which nested or long values are closed at first."""
 
 SHORT = 80
-"""A nested value of at most so many characters stands on one line, and needs no fold."""
+"""Most characters of a nested value on one line without a fold."""
 
 LONG_TEXT = 300
-"""A text with more characters, or with line breaks, is a fold of its own: opened, its lines stand as they are."""
+"""Characters from which a text has its own fold, as does one with line breaks."""
 
 DEEPEST = 60
-"""Levels that fold; deeper ones stand on one line."""
+"""Most levels that fold; deeper ones are on one line."""
 
 
 def folded(value: Any, folds: Folds, place: str, language: str = "") -> list[Piece]:
-    """`value` as lines, one level under its fold. `place` names it among all folds; the longer texts within are in
-    `language`."""
+    """`value` as lines with folds. `place` is its key among all folds; long texts are in `language`."""
     return list(_inside(value, folds, place, language, big=len(compact(value)) > BIG, indent=0))
 
 
 def _inside(value: Any, folds: Folds, place: str, language: str, *, big: bool, indent: int) -> Iterator[Piece]:
     entries: list[tuple[str, str, Any]]
     if isinstance(value, Mapping):
-        entries = [(f"{json.dumps(str(key), ensure_ascii=False)}: ", str(key), held) for key, held in value.items()]
+        entries = [(f"{json.dumps(str(key), ensure_ascii=False)}: ", str(key), item) for key, item in value.items()]
     elif isinstance(value, list | tuple):
-        entries = [("", str(number), held) for number, held in enumerate(value)]
+        entries = [("", str(number), item) for number, item in enumerate(value)]
     else:
         entries = [("", "", value)]
     last = len(entries) - 1
-    for number, (name, key, held) in enumerate(entries):
+    for number, (name, key, item) in enumerate(entries):
         comma = "," if number < last else ""
-        yield from _entry(name, held, comma, folds, f"{place}/{key}", language, big=big, indent=indent)
+        yield from _entry(name, item, comma, folds, f"{place}/{key}", language, big=big, indent=indent)
 
 
 def _entry(
@@ -71,20 +70,20 @@ def _head(pad: str, name: str, is_open: bool, shape: str, first: str) -> str:
 
 
 def shape(value: Any, chars: int) -> str:
-    """What a nested value is: `{3 fields} 1 204 characters`."""
+    """Size of a nested value: `{3 fields} 1 204 characters`."""
     mapping = isinstance(value, Mapping)
     count = f"{figure(len(value))} {plural(len(value), 'field' if mapping else 'item')}"
     return f"{'{' if mapping else '['}{count}{'}' if mapping else ']'} {figure(chars)} characters"
 
 
 def text_shape(text: str) -> str:
-    """How long a text is: `812 lines, 41 210 characters`."""
+    """Size of a text: `812 lines, 41 210 characters`."""
     lines = text.count("\n") + (not text.endswith("\n"))
     return f"{several(lines, 'line')}, {figure(len(text))} characters"
 
 
 def compact(value: Any) -> str:
-    """`value` as JSON on one line; one that is nested too deep for that says so."""
+    """`value` as JSON on one line, or a note if it is nested too deep."""
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (RecursionError, ValueError):
@@ -92,7 +91,7 @@ def compact(value: Any) -> str:
 
 
 def pretty(value: Any) -> str:
-    """A call's input as a text: JSON indented, its long texts with their own line breaks."""
+    """Arguments of a call as text: JSON indented, long texts with their own line breaks."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict):

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from workbench.compaction.assembled.notes import SessionNote
 
 MENTIONED = 8
-"""Mentioned files that a note names."""
+"""Most mentioned files that a note names."""
 
 _VOICES = {"thinking": "thinking", "call": "call", "result": "result", "error": "bad", "note": "dim", "user": "title"}
 
 
 def message_parts(view: View) -> Parts:
-    """The message under the cursor; at another verbosity the round that it stands in."""
+    """Message under the cursor; at another verbosity, its round."""
     bench, index = view.bench, view.index
     if not bench.messages:
         return [Part("This epoch has no messages.", "dim")]
@@ -64,7 +64,7 @@ def message_parts(view: View) -> Parts:
 
 
 def round_parts(view: View) -> Parts:
-    """The round under the cursor as a conversation to read: a line a call (compact), or its last answer (quiet)."""
+    """Round under the cursor as a conversation: a line for each call (compact), or its last answer (quiet)."""
     groups, messages = view.groups, view.bench.messages
     span = groups.spans[groups.group_of(view.index)]
     parts = [Part(f"{_where(view)} · {view.verbosity} · {several(len(span), 'message')} · ctrl+p Verbosity", "title")]
@@ -81,7 +81,7 @@ def _where(view: View) -> str:
 
 
 def _notes(bench: Bench, index: int) -> Parts:
-    """What is noted beside the message in any session, and what the strategy in use says of it."""
+    """Notes about the message, general ones and those of the strategy in use."""
     shape = bench.layout.shape
     from workbench.compaction.assembled.notes import notes_at
 
@@ -97,7 +97,7 @@ def _note(noted: SessionNote) -> str:
 
 
 def _rewritten(bench: Bench, index: int) -> Parts:
-    """The text of a message that is kept shortened."""
+    """Changes of a message that is kept shortened."""
     old = bench.messages[index]
     for piece in bench.outcome.pieces:
         if isinstance(piece, NewMessage) and rewritten(bench.outcome, piece) == index:
@@ -114,7 +114,7 @@ def _by_hand(bench: Bench, message: Message) -> str:
 
 
 def seen_words(bench: Bench, index: int) -> str:
-    """What the summarizer sees of a message that is replaced, from the requests themselves."""
+    """Share of a replaced message that the summarizer sees, from the requests themselves."""
     message = bench.messages[index]
     if bench.outcome.fate_at(index).fate in (Fate.KEPT, Fate.PINNED, Fate.COMPRESSED):
         return ""
@@ -126,7 +126,7 @@ def seen_words(bench: Bench, index: int) -> str:
             return " · the summarizer sees it"
         seen, of = request.seen(place)
         if request.messages[place] is not message:
-            # It was shortened by hand before: what it says now is part of what it said.
+            # The user shortened it: its present text is part of the original.
             of = visible_chars(message)
             seen = min(seen, of)
         if seen >= of:
@@ -136,9 +136,9 @@ def seen_words(bench: Bench, index: int) -> str:
 
 
 def _place(request: SummaryRequest, message: Message, index: int) -> int | None:
-    """The message's index in the request. A request's messages are a stretch of the context, seldom with gaps."""
+    """Index of the message in the request. A request's messages are a run of the context, seldom with gaps."""
     messages = request.messages
-    # Looked for near its own place first: an id seldom moves by more than what was left out before it.
+    # Near its own place first: a message seldom moves by more than the number of those left out before it.
     low = max(0, index - 64)
     for place in (*range(min(low, len(messages)), min(index + 1, len(messages))), *range(min(low, len(messages)))):
         if messages[place].id == message.id:
@@ -158,6 +158,6 @@ def _usage(message: Message) -> str:
 
 
 def _calls_answered(layout: Layout, index: int) -> dict[str, ToolUse]:
-    """The calls that the results of a message answer, by id."""
+    """Calls that the results of a message answer, by id."""
     partners = layout.shape.partners.get(index, ()) if layout.messages[index].results else ()
     return {call.id: call for partner in partners for call in layout.messages[partner].calls}

@@ -1,4 +1,4 @@
-"""The middle's pager: a text view whose code has colours and whose folds open and close by key and by mouse."""
+"""Pager of the middle pane: a text view with coloured code, whose folds open and close by key and mouse."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ class Pager(TextView):
 
     @dataclass
     class Rewrap(Message):
-        """The width changed: the parts are to be made and wrapped anew, for some of them are made for a width."""
+        """The width changed: make and wrap the parts again, because some depend on it."""
 
     @dataclass
     class Turned(Message):
-        """A fold is to be opened or closed."""
+        """Open or close a fold."""
 
         fold: str
 
     @dataclass
     class Every(Message):
-        """All folds are to be opened, or closed."""
+        """Open or close all folds."""
 
         is_open: bool
 
@@ -59,7 +59,7 @@ class Pager(TextView):
         self._coloured: dict[int, Coloured] = {}
 
     def put(self, parts: tuple[Part, ...], wrapped: Wrapped, key: object = None) -> None:
-        # `wrap` makes a line of every line of a part, so the first lines need not be looked for.
+        # `wrap` makes one line of every line of a part, so the first lines follow from the parts.
         self._firsts = list(accumulate((part.text.count("\n") + 1 for part in parts), initial=0))
         numbered, folded = zip(self._firsts, parts, strict=False), bool(self._folds)
         self._folds = {line: part.fold for line, part in numbered if isinstance(part, Piece) and part.fold}
@@ -68,7 +68,7 @@ class Pager(TextView):
             self._chosen = ""
         super().put(parts, wrapped, key)
         if bool(self._folds) is not folded:
-            self.refresh_bindings()  # the footer is drawn anew, so only then
+            self.refresh_bindings()  # this draws the footer again
 
     def wrap_again(self) -> None:
         if self._parts:
@@ -77,7 +77,7 @@ class Pager(TextView):
     # --- folds ------------------------------------------------------------------------------------------------------
 
     def action_next_fold(self, way: int) -> None:
-        """To the next fold from the chosen one, or from the top of what is seen."""
+        """Go to the next fold after the chosen one, or after the top of the view."""
         if not self._folds:
             return
         lines, wrapped, top = list(self._folds), self._wrapped, self.scroll_offset.y
@@ -93,7 +93,7 @@ class Pager(TextView):
         self.refresh()
 
     def action_turn(self) -> None:
-        """Turn the chosen fold over; without one, choose the first that is seen."""
+        """Open or close the chosen fold; without one, choose the first in view."""
         if self._chosen:
             self.post_message(self.Turned(self._chosen))
         else:
@@ -103,7 +103,7 @@ class Pager(TextView):
         self.post_message(self.Every(is_open))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hidden where nothing folds."""
+        """Hide the keys of folds if nothing folds."""
         return bool(self._folds) if action in ("next_fold", "turn", "every") else True
 
     def on_click(self, event: events.Click) -> None:
@@ -145,7 +145,7 @@ class Pager(TextView):
         return Strip(segments).adjust_cell_length(width, base)
 
     def _runs(self, number: int, language: str, line: int) -> Iterable[Run]:
-        """What of a line of part `number` has a colour."""
+        """Coloured runs of a line of part `number`."""
         first = self._firsts[number]
         if number not in self._coloured:
             self._coloured[number] = Coloured(self._wrapped.lines[first : self._firsts[number + 1]], language)

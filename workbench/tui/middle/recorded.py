@@ -1,4 +1,4 @@
-"""The summary that the agent itself recorded next to ours: their sizes, losses and unsupported claims."""
+"""The agent's recorded summary next to ours: sizes, losses and unsupported claims."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from workbench.analysis.retention import HeldFact
 
 BESIDE = 64
-"""Cells of the pane from which both stand side by side; in a narrower one under each other."""
+"""Cells of the pane from which both summaries are side by side, not below each other."""
 
 LISTED = 12
-"""Losses of each summary that are listed; the rest is counted."""
+"""Most losses of each summary that are listed."""
 
 
 def theirs_parts(view: View) -> Parts:
-    """Both summaries: what each says checked against the messages that ours stands for, and what each outcome lost."""
+    """Both summaries: the claims of each checked against the messages that ours replaces, and the facts that each
+    outcome lost."""
     bench = view.bench
     recorded = bench.session.epochs[bench.epoch - 1].ended_by
     if recorded is None:
@@ -78,7 +79,7 @@ def theirs_parts(view: View) -> Parts:
 
 
 def recorded_summary(session: Session, recorded: Compaction) -> Message | None:
-    """The message that a recorded compaction left in place of the messages before it."""
+    """Summary message of a recorded compaction, or None."""
     if recorded.summary is None:
         return None
     return next((message for message in session.messages if message.id == recorded.summary), None)
@@ -99,7 +100,7 @@ def _ground(bench: Bench, outcome: Outcome) -> Ground:
 
 @newest_per_shape
 def _ground_of(shape: Shape, spans: tuple[Span, ...]) -> Ground:
-    """A head of 60 000 messages is read for seconds."""
+    """Grounding of the messages in `spans`, cached: a head of 60 000 messages takes seconds."""
     from workbench.analysis.grounding import Ground
 
     return Ground([message for span in spans for message in shape.masked[span.start : span.stop]])

@@ -1,4 +1,4 @@
-"""The tabs of the middle: each as parts of text, made from a bench without a screen."""
+"""Tabs of the middle pane: each as parts of text, made from a bench without a screen."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 def request_tab(view: View) -> Parts:
-    """The next prompt, folded; the requests for a summary; and the abridged history, where the strategy makes one."""
+    """Next prompt, folded; requests for summaries; abridged history if the strategy has one."""
     return [*prompt_parts(view), *request_parts(view), *abridged_parts(view)]
 
 
 def prompt_parts(view: View) -> Parts:
-    """The whole next prompt, part by part in its order."""
+    """Complete next prompt, part by part in its order."""
     bench, outcome = view.bench, view.bench.outcome
     after = bench.context if outcome.status == "unchanged" else bench.context.from_outcome(outcome)
     waits = _waits(bench)
@@ -48,12 +48,12 @@ def prompt_parts(view: View) -> Parts:
 
 
 def _waits(bench: Bench) -> bool:
-    """True where placeholders are shown for summaries."""
+    """True if placeholders are shown for summaries."""
     return bench.result is None and not bench.has_offline_run and bool(bench.plan.requests)
 
 
 def sent_texts(bench: Bench) -> list[str]:
-    """Every request exactly as the summarizer of the bench receives it; as text where that is unknown."""
+    """Every request exactly as the bench's summarizer receives it; as plain text if that is unknown."""
     from workbench.summarizers.as_sent import as_sent
     from workbench.summarizers.named import parsed
 
@@ -95,7 +95,7 @@ def request_parts(view: View) -> Parts:
 
 
 def summary_parts(view: View) -> Parts:
-    """The new messages that replace the head."""
+    """New messages that replace the head."""
     bench = view.bench
     made = [piece for piece in bench.outcome.pieces if isinstance(piece, NewMessage)]
     parts = [preview_note(bench)]
@@ -108,8 +108,8 @@ def summary_parts(view: View) -> Parts:
             Part(f"{piece.message.role} · {piece.message.kind} · {size} tokens · {_stands(piece.stands_for)}", "title"),
         ]
         for number, block in enumerate(piece.message.blocks):
-            told = Text(said_once(block.text)) if isinstance(block, Text) and _waits(bench) else block
-            parts += [Part(""), *block_parts(told, view.folds, f"{piece.message.id}/{number}")]
+            shown = Text(said_once(block.text)) if isinstance(block, Text) and _waits(bench) else block
+            parts += [Part(""), *block_parts(shown, view.folds, f"{piece.message.id}/{number}")]
     return parts
 
 
@@ -121,7 +121,7 @@ def _stands(spans: tuple[Span, ...]) -> str:
 
 
 def preview_note(bench: Bench) -> Part:
-    """A line that says whether what follows is a preview or a result."""
+    """Line that says whether the text below is a preview or a result."""
     if bench.result is None and bench.has_offline_run:
         return Part("Preview of an offline run, without a model. r runs it, R uses a model.", "warning")
     if bench.result is None:
@@ -130,13 +130,13 @@ def preview_note(bench: Bench) -> Part:
 
 
 def result_tab(view: View) -> Parts:
-    """The new context, and what changes from the one before."""
+    """New context, and its changes from the one before."""
     changes = [Part(""), *changes_parts(view)] if view.bench.outcome.status != "unchanged" else []
     return [*result_parts(view), *changes]
 
 
 def result_parts(view: View) -> Parts:
-    """The new context, one line for each message, with the messages that it replaces."""
+    """New context, a line for each message, with the numbers of the messages that it replaces."""
     bench = view.bench
     outcome, context = bench.outcome, bench.context
     after = context.outcome_size(outcome)
@@ -150,24 +150,26 @@ def result_parts(view: View) -> Parts:
         ),
         Part(""),
     ]
-    kept: list[str] = []
+    unchanged: list[str] = []
     for number, (message, spans) in enumerate(zip(outcome.messages, outcome.provenance, strict=True), 1):
         at = spans[0].start if spans else 0
         if spans and outcome.source[at] is message:
             size = context.size(at, at + 1)
-            kept.append(f"{number:>5} {role_word(message):<8}{size!s:>9}  = {at + 1}: {first_words(message)[:300]}")
+            unchanged.append(
+                f"{number:>5} {role_word(message):<8}{size!s:>9}  = {at + 1}: {first_words(message)[:300]}"
+            )
             continue
-        if kept:
-            parts.append(Part("\n".join(kept), one_row=True))
-            kept = []
+        if unchanged:
+            parts.append(Part("\n".join(unchanged), one_row=True))
+            unchanged = []
         size = context.measure((message,))
         words = f"{number:>5} {role_word(message):<8}{size!s:>9}  {_stands(spans)}: {first_words(message)[:300]}"
         parts.append(Part(words, "good", one_row=True))
-    return [*parts, Part("\n".join(kept), one_row=True)] if kept else parts
+    return [*parts, Part("\n".join(unchanged), one_row=True)] if unchanged else parts
 
 
 def trace_parts(view: View) -> Parts:
-    """Why the compaction came out like this: status, triggers, steps, and the strategy's own account."""
+    """Reasons of the outcome: status, triggers, steps, and the strategy's own account."""
     bench = view.bench
     outcome, plan = bench.outcome, bench.plan
     parts = [Part(verdict(outcome.status, outcome.reason), "title"), Part(""), Part("Triggers", "title")]
@@ -196,7 +198,7 @@ def trace_parts(view: View) -> Parts:
 
 
 def checks_tab(view: View) -> Parts:
-    """Every check with its verdict, and why the compaction came out like this."""
+    """Every check with its verdict, and the reasons of the outcome."""
     return [*checks_parts(view), Part(""), *trace_parts(view)]
 
 
@@ -230,7 +232,7 @@ def check_line(check: Check) -> str:
 
 
 def _split_in(bench: Bench) -> int:
-    """Where the outcome's split lies in what the strategy was given, which edits by hand may have made shorter."""
+    """Index of the split in the strategy's input, which the user's edits may have shortened."""
     given, split = bench.plan.edited.layout, bench.outcome.split
     if given is bench.layout or split >= len(bench.messages):
         return split if given is bench.layout else len(given.messages)
@@ -239,7 +241,7 @@ def _split_in(bench: Bench) -> int:
 
 
 def abridged_parts(view: View) -> Parts:
-    """The abridged history in the summary message; nothing where the strategy makes none."""
+    """Abridged history of the summary message; nothing if the strategy has none."""
     bench = view.bench
     if bench.strategy.view.abridged is None:
         return []
@@ -273,7 +275,7 @@ TABS: dict[str, Callable[[View], Parts]] = {
     "checks": checks_tab,
     "theirs": theirs_parts,
 }
-"""The tabs of the middle, in their order."""
+"""Tabs of the middle pane, in their order."""
 
 __all__ = [
     "TABS",

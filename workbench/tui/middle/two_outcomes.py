@@ -28,14 +28,14 @@ from workbench.tui.rows import first_words, role_word
 from workbench.tui.widgets.text_view import Part, wrap
 
 BESIDE = 64
-"""Cells from which two outcomes stand side by side."""
+"""Cells from which two outcomes are side by side."""
 
 LISTED = 400
-"""Messages of one stretch that are listed; the rest of it is counted."""
+"""Most messages of one run that are listed."""
 
 
 class TwoOutcomes(Vertical):
-    """Contexts: the messages from the first to the last, a row each, in the column of the outcome that keeps it."""
+    """View of two outcomes: a row for each message, in the column of the outcome that keeps it; or both summaries."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class TwoOutcomes(Vertical):
     @on(Pager.Rewrap)
     @work(exclusive=True, group="two", exit_on_error=False, description="fill")
     async def fill(self) -> None:
-        """Made and wrapped in a thread."""
+        """Make and wrap the text in a thread."""
         made, words, view = self.made, self.words, self.query_one(Pager)
         if made is not None:
             width = view.wrap_width
@@ -65,14 +65,13 @@ class TwoOutcomes(Vertical):
 
 
 Sides = tuple[Part | None, Part | None]
-"""What stands in the left column and what beside it in the right one; None: nothing."""
+"""Left and right cell of a row; None is empty."""
 
 
 def context_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> Parts:
-    """The input from its beginning to its end, the first outcome on the left and the second beside it where there is
-    room: what both keep stands in both columns, what one of them keeps in its own, and the other is empty there; what
-    neither keeps is counted. `A` only the first keeps it, `B` only the second, `~` they keep it in different forms, `=`
-    both alike."""
+    """Messages from first to last. A message that both keep is in both columns, one that only one keeps in its own;
+    messages that neither keeps are counted. `A` only the first keeps it, `B` only the second, `~` both in different
+    forms, `=` both alike. Below `BESIDE` cells there is one column."""
     both = list(stretches(first.outcome, second.outcome))
     parts = _laid([*_names(bench, first, second)], width)
     parts += [Part(_counts(both), "dim"), Part("")]
@@ -80,7 +79,7 @@ def context_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> 
 
 
 def _laid(rows: Iterable[Part | Sides], width: int) -> Parts:
-    """In two columns; below each other, and what is alike once, where there is no room for them."""
+    """Rows in two columns; below each other, and equal cells once, if there is no room."""
     parts: Parts = []
     for row in rows:
         if isinstance(row, Part):
@@ -152,7 +151,7 @@ def _new(bench: Bench, letter: str, piece: NewMessage) -> Part:
 
 
 _STYLES = {"A": "good", "B": "result"}
-"""Of what only one has; each line begins with a sign too, and stands in its column."""
+"""Style of messages that only one outcome keeps."""
 
 
 def _stretch(
@@ -192,7 +191,7 @@ def _same(bench: Bench, one: Stretch) -> Iterator[Part | Sides]:
 
 
 def _ends(one: Stretch) -> Sequence[int]:
-    """All of a short stretch, of a long one the first and the last."""
+    """Indexes of a short run; of a long one the first and the last."""
     return range(one.start, one.stop) if len(one) <= 2 * AROUND + 1 else (one.start, one.stop - 1)
 
 
@@ -212,12 +211,12 @@ def _line(bench: Bench, sign: str, index: int) -> str:
 
 
 def _short(size: Size) -> str:
-    """As in the list: in half of a narrow screen there is to be room for words."""
+    """Size as in the list, so that half of a narrow screen has room for words."""
     return f"{size.basis.value}{short(size.tokens)}".rjust(6)
 
 
 def _forms(bench: Bench, index: int, short: tuple[dict[int, NewMessage], dict[int, NewMessage]]) -> Iterator[Sides]:
-    """A message that both keep, at least one of them in fewer words; what differs beside each other."""
+    """Message that both keep, at least one of them shortened; the differences side by side."""
     whole = bench.messages[index]
     one, other = (made[index].message if index in made else whole for made in short)
     if lines_of(one) == lines_of(other):
@@ -237,7 +236,7 @@ def _forms(bench: Bench, index: int, short: tuple[dict[int, NewMessage], dict[in
 
 
 def _faced(changes: Iterable[Part]) -> Iterator[Sides]:
-    """Lines that only the first has left of those that the second has instead; lines of both in both columns."""
+    """Pair removed lines with the added ones that replace them; common lines are in both columns."""
     waiting: Part | None = None
     for part in changes:
         if part.style == "bad":
@@ -255,7 +254,7 @@ def _faced(changes: Iterable[Part]) -> Iterator[Sides]:
 
 
 def summary_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> Parts:
-    """What is new in either, side by side where there is room."""
+    """New messages of either outcome, side by side if there is room."""
     columns = [_whole(bench, letter, one) for letter, one in (("A", first), ("B", second))]
     if width >= BESIDE:
         return beside(columns[0], columns[1], width)

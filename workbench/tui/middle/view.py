@@ -1,4 +1,4 @@
-"""What every tab of the middle is made from, without a screen."""
+"""Input of the middle pane's tabs, without a screen."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ Parts = list[Part]
 
 @dataclass(frozen=True, slots=True)
 class Piece(Part):
-    """A part that the middle's pager draws in more than one style; any other view draws it in its own.
+    """Part that the pager draws in several styles; any other view draws it in one.
 
-    `language` names the lexer by which its lines are coloured. `fold` is the key of the fold that its first line opens
-    and closes.
+    `language` names the lexer of its lines. `fold` is the key of the fold that its first line opens and closes.
     """
 
     language: str = ""
@@ -30,7 +29,7 @@ class Piece(Part):
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """Which folds are open: as they usually are, or all, or none, but for those that were turned over since."""
+    """Open folds: the usual ones, all or none (`every`), except those in `turned`."""
 
     turned: frozenset[str] = frozenset()
     every: bool | None = None
@@ -44,10 +43,9 @@ class Folds:
 
 @dataclass(frozen=True)
 class View:
-    """What a tab is made of: a bench, its rounds, the message under the cursor, the checks if they are done, and how
-    much of a message is to be shown.
+    """Input of a tab: bench, rounds, message under the cursor, checks if they are done, verbosity.
 
-    `folds` None: nothing is folded, as for a file. `width` is that of the pane in cells; 0 puts nothing side by side.
+    `folds` None folds nothing, as for a file. `width` is the pane's width in cells; 0 puts nothing side by side.
     """
 
     bench: Bench
