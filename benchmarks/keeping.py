@@ -2,9 +2,9 @@
 
 A session is compacted where its agent compacted it (*compactions*), and where it stood in the middle of its work, at
 40, 60 and 80 % of its calls (*cuts*). The rest of the file tells what the agent needed again and was not told again
-(`workbench.analysis.needed`, which shares nothing with the workbench's own facts). A table for each says what share of
-that the result holds, by kind, of all that was needed in all of the places, with the interval in which 95 % of 1 000
-draws of the sessions lie.
+(`workbench.analysis.needed_items`, which shares nothing with the workbench's own facts). A table for each says
+what share of that the result holds, by kind, of all that was needed in all of the places, with the interval in which
+95 % of 1 000 draws of the sessions lie.
 
 First the whole context, which must hold everything. At 5, 10 and 20 % of it: the ledger without a model, the newest
 messages, the user's own newest words. Then
@@ -27,10 +27,10 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from workbench.analysis.generations import generations
-from workbench.analysis.later_use import folder_of, told_later
-from workbench.analysis.needed import KINDS, Holding, Item, Kind, needed, texts
+from workbench.analysis.later_use import messages_after, project_folder
+from workbench.analysis.needed_items import KINDS, Item, ItemSearch, Kind, needed_items, texts
 from workbench.analysis.recorded import following, recorded_outcome
-from workbench.analysis.retention import unread
+from workbench.analysis.retention import is_unreadable
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
@@ -70,7 +70,7 @@ class Case:
 
     @cached_property
     def needed(self) -> tuple[Item, ...]:
-        return needed(self.context.messages, self.later, self.cwd, self.context.system)
+        return needed_items(self.context.messages, self.later, self.cwd, self.context.system)
 
     @property
     def tokens(self) -> int:
@@ -89,7 +89,7 @@ class Row:
     sizes: list[float] = field(default_factory=list)
 
     def add(self, case: Case, parts: Sequence[str], tokens: int) -> None:
-        holding = Holding(parts, case.cwd)
+        holding = ItemSearch(parts, case.cwd)
         found: Held = {}
         for item in case.needed:
             held, of = found.get(item.kind, (0, 0))
@@ -177,14 +177,14 @@ def cases_in(folder: Path, half: str | None) -> Iterator[Case]:
 
 def _cases(session: Session, file: Path, counter: Counter) -> Iterator[Case]:
     counter.count_all(session.messages, lambda done, total: None, lambda: False)
-    cwd = folder_of(session)
+    cwd = project_folder(session)
     for epoch in range(1, len(session.epochs)):
         if session.epochs[epoch - 1].ended_by is None:
             continue
         outcome = recorded_outcome(session, epoch)
         if outcome.status == "unchanged":
             continue
-        later = told_later(session, epoch, following(session, epoch))
+        later = messages_after(session, epoch, following(session, epoch))
         context = context_at(session, epoch, counter)
         yield Case(file, f"{file.name} compaction {epoch}", False, context, cwd, later, outcome)
     longest = max(range(1, len(session.epochs) + 1), key=lambda epoch: len(_calls(session.context(epoch))))
@@ -234,7 +234,7 @@ def at_own_size(cases: Sequence[Case], presets: Sequence[str]) -> dict[str, Row]
         rows.setdefault(f"  ledger like {name}", Row()).add(case, *ledger(case, tokens))
 
     for case in cases:
-        if case.recorded and unread(case.recorded):
+        if case.recorded and is_unreadable(case.recorded):
             unknown += 1
         elif case.recorded:
             add("recorded", case, _said(case.recorded.messages), _tokens(case.context, case.recorded))
@@ -353,7 +353,7 @@ def _tokens(context: Context, outcome: Outcome) -> int:
 
 
 def _tell_lost(case: Case, parts: Sequence[str]) -> None:
-    holding = Holding(parts, case.cwd)
+    holding = ItemSearch(parts, case.cwd)
     missing = [item for item in case.needed if not holding.holds(item)]
     print(f"\n{case.name}: {len(missing)} of {len(case.needed)} lost")
     for item in missing:

@@ -11,8 +11,8 @@ import pytest
 from tests.commands import cwb, session_lines, write_lines
 from tests.summarizers.fake_api import MODEL, answer, fake_api
 from tests.summarizers.live_calls import client_talks_to
-from workbench.analysis.judge import AT_ONCE, opinions
-from workbench.analysis.labelled import pairs
+from workbench.analysis.labelled import labelled_pairs
+from workbench.analysis.model_judge import ITEMS_PER_CALL, opinions
 from workbench.compaction.summary_request import Summary, SummaryFailed
 
 LIVE = f"anthropic:{MODEL}"
@@ -34,8 +34,8 @@ async def test_its_agreement_stands_beside_its_score(
     right: str, shares: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = write_lines(tmp_path / "session.jsonl", session_lines())
-    labelled = list(pairs())
-    calls = -(-len(labelled) // AT_ONCE)
+    labelled = list(labelled_pairs())
+    calls = -(-len(labelled) // ITEMS_PER_CALL)
     says = "\n".join(f"{number} yes {right}" for number in range(1, len(labelled) + 1))
     async with fake_api(*[answer(says)] * (calls + 1)) as api:
         client_talks_to(api, monkeypatch)

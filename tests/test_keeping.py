@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.keeping import half_of, interval
-from workbench.analysis.needed import Holding, Item, commands, needed
+from workbench.analysis.needed_items import Item, ItemSearch, commands, needed_items
 from workbench.session import Message, Text, ToolResult, ToolUse
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,7 +29,7 @@ def told(text: str) -> Message:
 
 
 def found(head: list[Message], later: list[Message], cwd: str = "/home/ida/loom") -> list[tuple[str, str]]:
-    return [(item.kind, item.text) for item in needed(head, later, cwd)]
+    return [(item.kind, item.text) for item in needed_items(head, later, cwd)]
 
 
 HEAD = [
@@ -112,13 +112,13 @@ def test_a_command_is_each_part_of_a_line_that_does_not_merely_look() -> None:
     ],
 )
 def test_an_item_is_held_where_it_stands_by_itself(said: str, item: Item, held: bool) -> None:
-    assert Holding([said]).holds(item) is held
+    assert ItemSearch([said]).holds(item) is held
 
 
 def test_names_are_looked_for_without_reading_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    monkeypatch.setattr("workbench.analysis.needed.sentences", lambda text: read.append(text) or [])
-    holding = Holding(["see src/shed/weft.py"])
+    monkeypatch.setattr("workbench.analysis.needed_items.sentences", lambda text: read.append(text) or [])
+    holding = ItemSearch(["see src/shed/weft.py"])
     assert holding.holds(Item("path", "src/shed/weft.py", ("src/shed/weft.py",)))
     assert not read
     assert not holding.holds(Item("stated", "The shed is dry.", words=frozenset(("shed", "dry"))))
@@ -129,7 +129,7 @@ def test_names_are_looked_for_without_reading_sentences(monkeypatch: pytest.Monk
 def test_a_sentence_is_held_by_six_of_ten_words_in_one_line(words: int, held: bool) -> None:
     ten = ["alder", "birch", "cedar", "maple", "hazel", "rowan", "aspen", "larch", "beech", "poplar"]
     item = Item("decision", " ".join(ten), words=frozenset(ten))
-    assert Holding([" ".join(ten[:words]), " ".join(ten[words:]).replace("poplar", "")]).holds(item) is held
+    assert ItemSearch([" ".join(ten[:words]), " ".join(ten[words:]).replace("poplar", "")]).holds(item) is held
 
 
 def test_the_halves_are_by_the_sha1_of_the_files_name() -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from workbench.analysis.fact_check import SearchedText, fact_query
 from workbench.analysis.grounding import Ground
 from workbench.analysis.grounding_of_runs import grounded
-from workbench.analysis.holding import Said, sought
-from workbench.analysis.retention import retention, unread
+from workbench.analysis.retention import is_unreadable, retention
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import transcript
 from workbench.compaction.carried import SummaryExtras
@@ -86,7 +86,7 @@ def outcome(text: str) -> Outcome:
 
 def test_what_is_lost_of_the_answers() -> None:
     context = context_of(TALK)
-    held = {(one.kind, one.text): one.held for one in retention(context, outcome("The flour is rye.")).facts}
+    held = {(one.kind, one.text): one.presence for one in retention(context, outcome("The flour is rye.")).facts}
     assert held["decision", "Rye flour"] == "full"
     assert held["instruction", RULE] == "none"
     assert ("instruction", "Never bake at night") not in held
@@ -154,21 +154,21 @@ def test_the_screen_and_the_transcript_tell_them_apart() -> None:
 
 
 def test_a_short_answer_is_held_beside_its_question() -> None:
-    form = sought("decision", "Rye", QUESTION)
+    form = fact_query("decision", "Rye", QUESTION)
     assert form is not None
     told = ("The flour is Rye.", "Rye", "Wheat flour")
-    assert [Said([text]).judges(form).held for text in told] == ["full", "none", "none"]
-    assert sought("decision", "–") is None
+    assert [SearchedText([text]).judge(form).presence for text in told] == ["full", "none", "none"]
+    assert fact_query("decision", "–") is None
 
 
 def test_a_summary_that_nobody_can_read_is_told_from_none() -> None:
     secret = Message("s", "assistant", (Opaque("compaction", {"encrypted": "x"}),), "summary")
     whole = (FateSpan(0, 6, Fate.SUMMARIZED),)
     made = (NewMessage(secret, (Span(0, 6),)),)
-    assert unread(Outcome("compacted", "", TALK, made, whole))
-    assert unread(Outcome("compacted", "", TALK, (), whole))
-    assert not unread(outcome("The loaf rests."))
-    assert not unread(Outcome("compacted", "", TALK, (), (FateSpan(0, 6, Fate.DROPPED),)))
+    assert is_unreadable(Outcome("compacted", "", TALK, made, whole))
+    assert is_unreadable(Outcome("compacted", "", TALK, (), whole))
+    assert not is_unreadable(outcome("The loaf rests."))
+    assert not is_unreadable(Outcome("compacted", "", TALK, (), (FateSpan(0, 6, Fate.DROPPED),)))
 
 
 def test_a_comment_before_a_command_is_none() -> None:

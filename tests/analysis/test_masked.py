@@ -17,7 +17,7 @@ from workbench.analysis.recorded_claims import recorded_claims
 from workbench.analysis.retention import retention
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import transcript
-from workbench.analysis.watched import judge_messages, sentence_to_watch
+from workbench.analysis.watched_rules import judge_messages, sentence_to_watch
 from workbench.analysis.why.fillers import part
 from workbench.auditing.survey import _reason
 from workbench.base.secrets import MASK, without_secrets

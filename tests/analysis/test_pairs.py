@@ -8,22 +8,22 @@ import re
 
 import pytest
 
-from workbench.analysis.became import State
-from workbench.analysis.holding import LONGEST_LINE, Said, Verdict, sought
-from workbench.analysis.labelled import HALVES, Half, Pair, pairs
+from workbench.analysis.fact_check import LONGEST_LINE, FactVerdict, SearchedText, fact_query
+from workbench.analysis.labelled import PAIR_SETS, LabelledPair, PairSet, labelled_pairs
 from workbench.analysis.sense import Sense, content_words, sense_of
+from workbench.analysis.state_claims import State
 from workbench.facts.fact import FactKind
 
 FLOORS = {"tuning": 0.97, "held": 0.93}
 """Of the pairs of each half so many are judged as they are labelled, *present* and *right* each."""
 
 
-@pytest.mark.parametrize("half", HALVES)
-def test_the_measure_agrees_with_labels(half: Half) -> None:
-    found = list(pairs(half))
+@pytest.mark.parametrize("half", PAIR_SETS)
+def test_the_measure_agrees_with_labels(half: PairSet) -> None:
+    found = list(labelled_pairs(half))
     assert len(found) >= 140
     judged = [pair.verdict for pair in found]
-    present = [(one.held != "none") == pair.present for pair, one in zip(found, judged, strict=True)]
+    present = [(one.presence != "none") == pair.present for pair, one in zip(found, judged, strict=True)]
     right = [one.right == pair.right for pair, one in zip(found, judged, strict=True)]
     for agreed in (present, right):
         assert sum(agreed) >= FLOORS[half] * len(found), [
@@ -31,15 +31,20 @@ def test_the_measure_agrees_with_labels(half: Half) -> None:
         ]
 
 
-@pytest.mark.parametrize("half", HALVES)
-def test_what_was_replaced_is_stale_where_it_is_told_as_binding(half: Half) -> None:
-    gone = [pair for pair in pairs(half) if pair.sought.state == "gone"]
+@pytest.mark.parametrize("half", PAIR_SETS)
+def test_what_was_replaced_is_stale_where_it_is_told_as_binding(half: PairSet) -> None:
+    gone = [pair for pair in labelled_pairs(half) if pair.query.state == "gone"]
     assert [pair.verdict.stale for pair in gone] == [pair.label == "#" for pair in gone]
 
 
-def sentences() -> list[Pair]:
+def sentences() -> list[LabelledPair]:
     """One pair for each sentence of many words with spaces."""
-    found = {pair.fact: pair for half in HALVES for pair in pairs(half) if pair.sought.wordings and pair.fact.isascii()}
+    found = {
+        pair.fact: pair
+        for half in PAIR_SETS
+        for pair in labelled_pairs(half)
+        if pair.query.sentences and pair.fact.isascii()
+    }
     return [pair for fact, pair in found.items() if len(fact.split()) >= 4]
 
 
@@ -50,8 +55,8 @@ def test_a_list_of_all_the_words_tells_nothing(joined: str, ordered: bool) -> No
     words = sorted({word for pair in facts for word in re.findall(r"[\w-]+", pair.fact)})
     if not ordered:
         random.Random(1).shuffle(words)
-    said = Said([joined.join(words)])
-    assert [pair.fact for pair in facts if said.judges(pair.sought).held != "none"] == []
+    said = SearchedText([joined.join(words)])
+    assert [pair.fact for pair in facts if said.judge(pair.query).presence != "none"] == []
     assert len(facts) >= 24
 
 
@@ -64,7 +69,7 @@ def test_a_salad_of_a_sentences_own_words_tells_hardly_ever(others: int, most: f
         for _ in range(10):
             salad = words + chance.sample(["harbour", "ferry", "buoy", "crew", "chart", "watch"], others)
             chance.shuffle(salad)
-            told += Said([" ".join(salad)]).judges(pair.sought).right
+            told += SearchedText([" ".join(salad)]).judge(pair.query).right
             made += 1
     assert made >= 240
     assert told <= most * made
@@ -83,38 +88,40 @@ def test_a_salad_of_a_sentences_own_words_tells_hardly_ever(others: int, most: f
     ],
 )
 def test_an_honest_sentence_in_another_order_is_no_salad(fact: str, said: str) -> None:
-    one = sought("instruction", fact)
+    one = fact_query("instruction", fact)
     assert one is not None
-    assert Said([said]).judges(one).right
+    assert SearchedText([said]).judge(one).right
 
 
 def test_a_quotation_and_a_paraphrase_score_alike() -> None:
-    right = [pair for half in HALVES for pair in pairs(half) if pair.label == "=" and pair.sought.state != "gone"]
-    right = [pair for pair in right if pair.sought.wordings]
-    quoted = [Said([f"It was said: {pair.fact}"]).judges(pair.sought).held == "full" for pair in right]
-    full = [pair.verdict.held == "full" for pair in right]
+    right = [
+        pair for half in PAIR_SETS for pair in labelled_pairs(half) if pair.label == "=" and pair.query.state != "gone"
+    ]
+    right = [pair for pair in right if pair.query.sentences]
+    quoted = [SearchedText([f"It was said: {pair.fact}"]).judge(pair.query).presence == "full" for pair in right]
+    full = [pair.verdict.presence == "full" for pair in right]
     assert sum(quoted) >= 0.95 * len(quoted)
     assert sum(full) >= 0.8 * len(full)
 
 
 def test_two_words_that_change_places_turn_a_long_sentence_round() -> None:
     long = "For the nightly import of readings from three northern stations we will store values in {} instead of {}."
-    one = sought("decision", long.format("Postgres", "Redis"))
+    one = fact_query("decision", long.format("Postgres", "Redis"))
     assert one is not None
     said = [
-        Said(["Agreed: " + long.format(*pair)[:-1]]).judges(one)
+        SearchedText(["Agreed: " + long.format(*pair)[:-1]]).judge(one)
         for pair in (("Postgres", "Redis"), ("Redis", "Postgres"))
     ]
-    assert [(verdict.held, verdict.right) for verdict in said] == [("full", True), ("full", False)]
+    assert [(verdict.presence, verdict.right) for verdict in said] == [("full", True), ("full", False)]
 
 
 @pytest.mark.parametrize("path", ["src/part3.py", "/src/part3.py", "./src/part3.py", "~/src/part3.py"])
 def test_a_sentence_about_paths_is_a_sentence_and_no_list(path: str) -> None:
-    said = Said([f"The user said: Never touch the generated files. I did the steps in {path} and in {path}."])
-    rule, named = sought("instruction", "Never touch the generated files."), sought("path", path)
+    said = SearchedText([f"The user said: Never touch the generated files. I did the steps in {path} and in {path}."])
+    rule, named = fact_query("instruction", "Never touch the generated files."), fact_query("path", path)
     assert rule is not None
     assert named is not None
-    assert (said.judges(rule).held, said.judges(named).held) == ("full", "full")
+    assert (said.judge(rule).presence, said.judge(named).presence) == ("full", "full")
 
 
 @pytest.mark.parametrize(
@@ -201,10 +208,10 @@ def test_a_sentence_about_paths_is_a_sentence_and_no_list(path: str) -> None:
     ],
 )
 def test_what_turns_a_sentence_round(fact: str, said: str, right: bool) -> None:
-    one = sought("instruction", fact)
+    one = fact_query("instruction", fact)
     assert one is not None
-    verdict = Said([said]).judges(one)
-    assert (verdict.held != "none", verdict.right) == (True, right)
+    verdict = SearchedText([said]).judge(one)
+    assert (verdict.presence != "none", verdict.right) == (True, right)
 
 
 @pytest.mark.parametrize(
@@ -223,9 +230,9 @@ def test_what_turns_a_sentence_round(fact: str, said: str, right: bool) -> None:
     ],
 )
 def test_a_value_is_the_same_in_another_unit_and_without_one(fact: str, said: str, same: bool) -> None:
-    one = sought("number", fact, f"Honey has {fact} a cup.")
+    one = fact_query("number", fact, f"Honey has {fact} a cup.")
     assert one is not None
-    assert Said([said]).judges(one).right is same
+    assert SearchedText([said]).judge(one).right is same
 
 
 @pytest.mark.parametrize(
@@ -239,9 +246,9 @@ def test_a_value_is_the_same_in_another_unit_and_without_one(fact: str, said: st
     ],
 )
 def test_the_words_of_a_short_rule_do_not_tell_it(fact: str, heap: str) -> None:
-    one = sought("instruction", fact)
+    one = fact_query("instruction", fact)
     assert one is not None
-    assert Said([heap]).judges(one).held == "none"
+    assert SearchedText([heap]).judge(one).presence == "none"
 
 
 @pytest.mark.parametrize(
@@ -255,24 +262,24 @@ def test_the_words_of_a_short_rule_do_not_tell_it(fact: str, heap: str) -> None:
     ],
 )
 def test_a_claim_may_stand_behind_a_verb(kind: FactKind, fact: str, state: State, said: str, right: bool) -> None:
-    one = sought(kind, fact, "", state)
+    one = fact_query(kind, fact, "", state)
     assert one is not None
-    assert Said([said]).judges(one).right is right
+    assert SearchedText([said]).judge(one).right is right
 
 
 def test_lines_that_are_alike_are_looked_at_once_and_of_a_fact_without_end_its_beginning() -> None:
     """A log of fifty thousand equal lines was compared line by line with every fact; minutes went by."""
     line, rule = "push the parser", "Never push the parser to main."
-    one, endless = sought("instruction", rule), sought("instruction", "Never push " + "a:b " * 10_000)
+    one, endless = fact_query("instruction", rule), fact_query("instruction", "Never push " + "a:b " * 10_000)
     assert one is not None
     assert endless is not None
     log = "\n".join([line] * 1_000)
-    assert Said([log, rule, log])._units == Said([line, rule])._units
+    assert SearchedText([log, rule, log])._sentences == SearchedText([line, rule])._sentences
     for long, short in (([log, rule], [line, rule]), ([rule, log], [rule, line]), ([log], [line])):
-        assert [Said(long).judges(fact) for fact in (one, endless)] == [
-            Said(short).judges(fact) for fact in (one, endless)
+        assert [SearchedText(long).judge(fact) for fact in (one, endless)] == [
+            SearchedText(short).judge(fact) for fact in (one, endless)
         ]
-    assert len(endless.wordings[0].sense.text) <= LONGEST_LINE
+    assert len(endless.sentences[0].sense.text) <= LONGEST_LINE
 
 
 UNREVIEWED = "Never merge branches that are not reviewed."
@@ -293,10 +300,10 @@ LIMIT = "No line may be longer than 100 characters."
     ],
 )
 def test_a34_each_verb_has_its_own_sign(fact: str, said: str, right: bool) -> None:
-    one = sought("instruction", fact)
+    one = fact_query("instruction", fact)
     assert one is not None
-    verdict = Said([said]).judges(one)
-    assert (verdict.held != "none", verdict.right) == (True, right)
+    verdict = SearchedText([said]).judge(one)
+    assert (verdict.presence != "none", verdict.right) == (True, right)
 
 
 @pytest.mark.parametrize(
@@ -317,40 +324,42 @@ def test_a34_each_verb_has_its_own_sign(fact: str, said: str, right: bool) -> No
     ],
 )
 def test_a34_a_denied_limit_is_the_other_limit(fact: str, said: str, right: bool) -> None:
-    one = sought("instruction", fact)
+    one = fact_query("instruction", fact)
     assert one is not None
-    verdict = Said([said]).judges(one)
-    assert (verdict.held != "none", verdict.right) == (True, right)
+    verdict = SearchedText([said]).judge(one)
+    assert (verdict.presence != "none", verdict.right) == (True, right)
 
 
 def test_a34_short_rules_on_one_line_are_found_each() -> None:
     rules = ("Answer in French from now on.", "Do NOT use tabs.", "Never log the token.")
-    said, listed = Said([" ".join(rules)]), Said([" ".join(rules).replace(".", "")])
+    said, listed = SearchedText([" ".join(rules)]), SearchedText([" ".join(rules).replace(".", "")])
     for rule in rules:
-        one = sought("instruction", rule)
+        one = fact_query("instruction", rule)
         assert one is not None
-        assert said.judges(one) == Verdict("full", True)
-    turned = sought("instruction", "Always log the token.")
+        assert said.judge(one) == FactVerdict("full", True)
+    turned = fact_query("instruction", "Always log the token.")
     assert turned is not None
-    assert said.judges(turned) == Verdict("full", False)
-    assert listed.judges(one).held == "none", "a heap of words without an end is none of them"
+    assert said.judge(turned) == FactVerdict("full", False)
+    assert listed.judge(one).presence == "none", "a heap of words without an end is none of them"
 
 
 def test_a34_the_words_of_a_limit_still_tell_what_its_number_is_of() -> None:
-    one = sought("number", "60 seconds", "requests to wait longer. Never wait longer than 60 seconds; prefer to poll.")
+    one = fact_query(
+        "number", "60 seconds", "requests to wait longer. Never wait longer than 60 seconds; prefer to poll."
+    )
     assert one is not None
-    assert Said(["Never wait longer than 60 seconds; prefer to poll."]).judges(one) == Verdict("full", True)
+    assert SearchedText(["Never wait longer than 60 seconds; prefer to poll."]).judge(one) == FactVerdict("full", True)
 
 
 def test_content_words_are_those_of_the_sense() -> None:
-    for pair in pairs():
+    for pair in labelled_pairs():
         for text in (pair.fact, pair.text, f"{pair.fact}; {pair.text}"):
-            for language in ("english", pair.sought.language):
+            for language in ("english", pair.query.language):
                 assert content_words(text, language) == {*sense_of(text, language).order}, text
 
 
 def test_only_lines_about_an_answer_are_read_for_their_sense(monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = sought("decision", "Yes", "Should the ferry stop at the island?")
+    answer = fact_query("decision", "Yes", "Should the ferry stop at the island?")
     assert answer is not None
     read: list[str] = []
 
@@ -358,7 +367,7 @@ def test_only_lines_about_an_answer_are_read_for_their_sense(monkeypatch: pytest
         read.append(text)
         return sense_of(text, language)
 
-    monkeypatch.setattr("workbench.analysis.holding.sense_of", counted)
+    monkeypatch.setattr("workbench.analysis.fact_check.sense_of", counted)
     lines = ["The lamp is red.", "The ferry does not stop at the island.", "Ropes are long."]
-    assert Said(lines).judges(answer) == Verdict("full", False)
+    assert SearchedText(lines).judge(answer) == FactVerdict("full", False)
     assert read == [lines[1]]

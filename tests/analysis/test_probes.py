@@ -11,7 +11,7 @@ import pytest
 
 from tests.analysis.courses import counter_of, session_of
 from tests.facts.talk import agent, call, ran, result, user
-from workbench.analysis.needed import Item
+from workbench.analysis.needed_items import Item
 from workbench.analysis.probes import (
     FULL,
     NOTHING,

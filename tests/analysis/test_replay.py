@@ -22,7 +22,7 @@ from workbench.analysis.pictures import replay_picture
 from workbench.analysis.replay import Replay, replay, without
 from workbench.analysis.replay_table import cost_basis, paid_back_words, replays_table
 from workbench.analysis.running import Running
-from workbench.analysis.watched import judge_messages
+from workbench.analysis.watched_rules import judge_messages
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names, save_preset

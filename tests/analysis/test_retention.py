@@ -12,11 +12,11 @@ import pytest
 from tests.analysis.courses import session_of
 from tests.facts.talk import agent, call, edited, ran, result, user
 from tests.paths import ROOT
-from workbench.analysis.holding import LOOKED_AT, Said, sought
-from workbench.analysis.later_use import folder_of, later_use, needed_after, told_later
+from workbench.analysis.fact_check import MOST_CANDIDATES, SearchedText, fact_query
+from workbench.analysis.later_use import later_use, messages_after, needed_after, project_folder
 from workbench.analysis.recorded import following, recorded_outcome
-from workbench.analysis.retention import UNUSED, USED, HeldFact, Retention, importance, retention
-from workbench.analysis.retention_tables import by_kind, by_variant
+from workbench.analysis.retention import UNUSED, USED, Retention, TrackedFact, importance, retention
+from workbench.analysis.retention_tables import kinds_table, variants_table
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, unchanged
 from workbench.compaction.preset import default_preset
@@ -53,7 +53,7 @@ def summarized(text: str, *, keep: tuple[int, ...] = (), context: Context = CONT
     return Outcome("compacted", "", context.messages, (*stays, gone, KeptSpan(head, len(context))), tuple(fates))
 
 
-def fact(held: Retention, kind: FactKind, text: str) -> HeldFact:
+def fact(held: Retention, kind: FactKind, text: str) -> TrackedFact:
     (found,) = [one for one in held.facts if one.kind == kind and text in one.text]
     return found
 
@@ -61,10 +61,10 @@ def fact(held: Retention, kind: FactKind, text: str) -> HeldFact:
 def test_an_empty_summary_holds_nothing_but_what_the_tail_uses() -> None:
     held = retention(CONTEXT, summarized("Some work was done."))
     assert held.head == len(HEAD)
-    assert fact(held, "identifier", "ABC-12").held == "full"  # the tail says it
-    assert {one.kind for one in held.facts if one.held != "none"} == {"identifier", "path"}
-    assert fact(held, "path", "walk.py").held == "full"
-    assert fact(held, "path", "lexer.py").held == "none"
+    assert fact(held, "identifier", "ABC-12").presence == "full"  # the tail says it
+    assert {one.kind for one in held.facts if one.presence != "none"} == {"identifier", "path"}
+    assert fact(held, "path", "walk.py").presence == "full"
+    assert fact(held, "path", "lexer.py").presence == "none"
     assert held.kinds["instruction"].share == 0.0
     assert held.lost[0].kind == "instruction"
 
@@ -77,22 +77,22 @@ def test_what_a_summary_says_is_held_in_full_or_in_part() -> None:
         "Spec at example.org/spec; commit 4f2a91c; ValueError: bad token"
     )
     held = retention(CONTEXT, summarized(text))
-    assert fact(held, "instruction", "Never").held == "full"
-    assert fact(held, "decision", "decided").held == "full"
-    assert fact(held, "path", "lexer.py").held == "part"
-    assert fact(held, "command", "pytest").held == "full"
-    assert fact(held, "error", "bad token").held == "full"
-    assert fact(held, "number", "1536").held == "full"
-    assert fact(held, "url", "example").held == "part"
-    assert fact(held, "identifier", "4f2a91c").held == "full"
+    assert fact(held, "instruction", "Never").presence == "full"
+    assert fact(held, "decision", "decided").presence == "full"
+    assert fact(held, "path", "lexer.py").presence == "part"
+    assert fact(held, "command", "pytest").presence == "full"
+    assert fact(held, "error", "bad token").presence == "full"
+    assert fact(held, "number", "1536").presence == "full"
+    assert fact(held, "url", "example").presence == "part"
+    assert fact(held, "identifier", "4f2a91c").presence == "full"
 
 
 def test_a_number_beside_other_words_is_another_number() -> None:
-    number = sought("number", "12 tests", "the parser has 12 tests by now")
+    number = fact_query("number", "12 tests", "the parser has 12 tests by now")
     assert number is not None
-    assert Said(["12 tests of the parser"]).judges(number).held == "full"
-    assert Said(["I ran 12 tests in the morning"]).judges(number).held == "part"
-    assert Said(["112 tests of the parser"]).judges(number).held == "none"
+    assert SearchedText(["12 tests of the parser"]).judge(number).presence == "full"
+    assert SearchedText(["I ran 12 tests in the morning"]).judge(number).presence == "part"
+    assert SearchedText(["112 tests of the parser"]).judge(number).presence == "none"
 
 
 @pytest.mark.parametrize(
@@ -121,14 +121,14 @@ def test_a_number_beside_other_words_is_another_number() -> None:
     ],
 )
 def test_a_name_stands_there_or_does_not(kind: FactKind, text: str, said: str, held: str) -> None:
-    one = sought(kind, text)
-    assert (Said([said]).judges(one).held if one is not None else "none") == held
+    one = fact_query(kind, text)
+    assert (SearchedText([said]).judge(one).presence if one is not None else "none") == held
 
 
 def test_a_kept_message_holds_its_facts_and_costs_nothing_to_pin() -> None:
     held = retention(CONTEXT, summarized("Some work was done.", keep=(0,)))
     instruction, lexer = fact(held, "instruction", "Never"), fact(held, "path", "lexer.py")
-    assert (instruction.held, instruction.pin_tokens) == ("full", 0)
+    assert (instruction.presence, instruction.pin_tokens) == ("full", 0)
     assert (lexer.message, lexer.index) == (HEAD[1].id, 1)
     assert lexer.pin_tokens == CONTEXT.size(1, 3).tokens  # with its result
 
@@ -144,14 +144,14 @@ def test_what_is_needed_afterwards_weighs_more() -> None:
     assert fact(later, "url", "").used
     weights = [one.weight for one in held.facts]
     assert set(weights) == {USED, UNUSED}
-    kept = sum(one.weight for one in held.facts if one.held == "full")
+    kept = sum(one.weight for one in held.facts if one.presence == "full")
     assert held.overall.weighted == pytest.approx(kept / sum(weights))
 
 
 def test_an_address_that_the_tail_says_again_is_held_and_used() -> None:
     context = context_of([user("See https://example.org/a now."), agent("Ok."), user("https://example.org/a please")])
     held = retention(context, summarized("Nothing.", context=context, head=2))
-    assert [(one.held, one.used, one.index) for one in held.facts if one.kind == "url"] == [("full", True, 0)]
+    assert [(one.presence, one.used, one.index) for one in held.facts if one.kind == "url"] == [("full", True, 0)]
 
 
 def test_a_superseded_instruction_is_no_longer_needed() -> None:
@@ -198,7 +198,7 @@ def test_what_is_shortened_in_the_tail_is_judged_too() -> None:
     assert outcome.split == 1
     held = retention(CONTEXT, outcome)
     assert held.head == 6
-    assert fact(held, "error", "bad token").held == "none"
+    assert fact(held, "error", "bad token").presence == "none"
 
 
 def test_a_recorded_compaction_is_what_the_next_epoch_still_has() -> None:
@@ -246,10 +246,10 @@ def test_what_nobody_can_read_is_unknown_and_never_zero() -> None:
     overall = held.overall
     assert (overall.share, overall.right, overall.weighted, held.of_context) == (None, None, None, None)
     assert (held.lost, held.lacking, overall.lost) == ((), (), 0)
-    assert overall.unknown == sum(fact.held == "unknown" for fact in held.facts) == overall.facts - overall.full
-    assert fact(held, "identifier", "ABC-12").held == "full"  # the tail says it
-    assert by_variant([("none", held, None)], goes_on=False).rows[0].values[1:4] == ("unknown",) * 3
-    assert {row.values[-1] for row in by_kind(held).rows} >= {"unknown"}
+    assert overall.unknown == sum(fact.presence == "unknown" for fact in held.facts) == overall.facts - overall.full
+    assert fact(held, "identifier", "ABC-12").presence == "full"  # the tail says it
+    assert variants_table([("none", held, None)], goes_on=False).rows[0].values[1:4] == ("unknown",) * 3
+    assert {row.values[-1] for row in kinds_table(held).rows} >= {"unknown"}
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_what_nobody_can_read_is_unknown_and_never_zero() -> None:
 )
 def test_what_is_told_wrongly_is_present_and_not_right(said: str, right: bool, stale: bool) -> None:
     one = fact(held := retention(CONTEXT, summarized(said)), "instruction", "Never")
-    assert (one.held, one.right, one.stale) == ("full", right, stale)
+    assert (one.presence, one.right, one.stale) == ("full", right, stale)
     instructions = held.kinds["instruction"]
     assert (instructions.share, instructions.right, instructions.wrong) == (1.0, float(right), int(not right))
     assert (one in held.lacking) is not right
@@ -297,7 +297,7 @@ def test_what_was_needed_again_is_held_or_lost() -> None:
         ("path", "tidewatch/feed.py"),
         ("path", "tidewatch/forecast.py"),
     ]
-    found = later_use(needed, recorded_outcome(session, 2), folder_of(session))
+    found = later_use(needed, recorded_outcome(session, 2), project_folder(session))
     assert found is not None
     assert (found.kinds, found.share) == ({"path": (1, 3), "command": (1, 1)}, 0.5)
     assert [item.text for item in found.lost] == ["tidewatch/feed.py", "tidewatch/forecast.py"]
@@ -309,7 +309,7 @@ def test_of_an_encrypted_summary_later_use_is_not_known() -> None:
     session = load(ROOT / "sample_sessions" / "codex-two-compactions.jsonl")
     needed = needed_after(session, 2)
     assert [item.text for item in needed] == ["migrations/2024_11_times.py"]
-    assert later_use(needed, recorded_outcome(session, 2), folder_of(session)) is None
+    assert later_use(needed, recorded_outcome(session, 2), project_folder(session)) is None
 
 
 WORDS = ["parser", "lexer", "grammar", "module", "folder", "window", "column", "border", "header", "footer"]
@@ -335,10 +335,10 @@ def test_a_sentence_is_held_by_the_share_of_its_words_in_one_line(
     kind: FactKind, wanted: list[int], said: list[int], held: str
 ) -> None:
     starts = [0, wanted[0]]
-    one = sought(kind, " ".join(f"{' '.join(WORDS[at : at + n])}." for at, n in zip(starts, wanted, strict=False)))
+    one = fact_query(kind, " ".join(f"{' '.join(WORDS[at : at + n])}." for at, n in zip(starts, wanted, strict=False)))
     assert one is not None
     lines = [" and ".join(WORDS[at : at + n]) for at, n in zip([0, 5], said, strict=False)]
-    assert Said(lines).judges(one).held == held
+    assert SearchedText(lines).judge(one).presence == held
 
 
 @pytest.mark.parametrize(("answered", "used"), [(True, [True, False, False]), (False, [True, False, True])])
@@ -386,9 +386,9 @@ def test_how_grave_the_loss_of_an_error_is(state: ErrorState, rank: float, why: 
 
 def test_of_sentences_alike_the_same_are_looked_at_in_every_run() -> None:
     """A set has another order in each run: here the two orders that two words can have."""
-    said = Said([f"The {word} went to shelf {at}." for word in ("lantern", "anchor") for at in range(20)])
+    said = SearchedText([f"The {word} went to shelf {at}." for word in ("lantern", "anchor") for at in range(20)])
     one, other = (said._near(words, "english") for words in (("lantern", "anchor"), ("anchor", "lantern")))
-    assert one == other == list(range(LOOKED_AT))
+    assert one == other == list(range(MOST_CANDIDATES))
 
 
 def test_a2_figures_do_not_depend_on_who_asks_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -443,7 +443,7 @@ def test_c_what_the_compaction_itself_put_there_is_not_told_later() -> None:
     session = session_of(messages, range(len(work)), range(len(work), len(messages)))
     ended = replace(session.epochs[0], ended_by=Compaction("auto", 9_000, "s"))
     session = replace(session, epochs=(ended, session.epochs[1]), cwd="/repo")
-    assert told_later(session, 1, following(session, 1)) == [*messages[len(work) + 2 :]]
+    assert messages_after(session, 1, following(session, 1)) == [*messages[len(work) + 2 :]]
     assert [(item.kind, item.text) for item in needed_after(session, 1)] == [("path", "src/sluice.py")]
     typed = replace(session, messages=(*work, *made, user("Once more in src/sluice.py."), *again))
     assert needed_after(typed, 1) == (), "what the user says later is told later"

@@ -7,19 +7,19 @@ from dataclasses import replace
 import pytest
 
 from tests.analysis.courses import session_of
-from workbench.analysis.holding import Said
-from workbench.analysis.labelled import pairs
-from workbench.analysis.watched import (
-    LONGEST,
-    Eye,
-    Verdict,
-    _form,
-    judge,
+from workbench.analysis.fact_check import SearchedText
+from workbench.analysis.labelled import labelled_pairs
+from workbench.analysis.watched_rules import (
+    LONGEST_SENTENCE,
+    RuleVerdict,
+    RuleWatcher,
+    _pattern_of,
     judge_context,
-    judge_left,
     judge_messages,
     judge_outcome,
     judge_recorded,
+    judge_remaining,
+    judge_text,
     sentence_to_watch,
 )
 from workbench.base.errors import BadInput
@@ -51,27 +51,27 @@ RULE = "Never log the refresh token."
         ("…", "…", "gone"),
     ],
 )
-def test_how_it_stands_in_a_text(sentence: str, text: str, verdict: Verdict) -> None:
-    assert judge(sentence, text) == verdict
+def test_how_it_stands_in_a_text(sentence: str, text: str, verdict: RuleVerdict) -> None:
+    assert judge_text(sentence, text) == verdict
 
 
 def test_lines_without_its_rarest_words_need_not_be_read() -> None:
-    several = [pair for pair in pairs() if pair.sought.wordings]
+    several = [pair for pair in labelled_pairs() if pair.query.sentences]
     everything = "\n".join(pair.text for pair in several)
-    whole = Said([everything])
+    whole = SearchedText([everything])
     for pair in several:
-        form = _form(" ".join(pair.fact.split()))
-        assert form.sought is not None
-        for text, said in ((pair.text, Said([pair.text])), (everything, whole)):
-            assert Said(form._near(text)).judges(form.sought) == said.judges(form.sought), pair.fact
+        form = _pattern_of(" ".join(pair.fact.split()))
+        assert form.query is not None
+        for text, said in ((pair.text, SearchedText([pair.text])), (everything, whole)):
+            assert SearchedText(form._near(text)).judge(form.query) == said.judge(form.query), pair.fact
     assert len(several) > 100
 
 
 def test_it_agrees_with_the_labels_of_sentences() -> None:
-    several = [one for one in pairs() if one.kind in ("instruction", "stated", "decision") and not one.detail]
-    several = [one for one in several if one.sought.state != "gone"]
+    several = [one for one in labelled_pairs() if one.kind in ("instruction", "stated", "decision") and not one.detail]
+    several = [one for one in several if one.query.state != "gone"]
     said = {"=": {"verbatim", "paraphrased"}, "!": {"contradicted"}, "-": {"gone"}}
-    agreed = [judge(one.fact, one.text) in said[one.label] for one in several]
+    agreed = [judge_text(one.fact, one.text) in said[one.label] for one in several]
     assert len(several) > 150
     assert sum(agreed) / len(agreed) >= 0.93
 
@@ -97,7 +97,7 @@ RETOLD = "The refresh token must never be logged."
         (Message("1", "user", (ToolResult("c", (Text(RETOLD),)),)), "gone"),
     ],
 )
-def test_how_it_stands_in_a_message(said: Message, verdict: Verdict) -> None:
+def test_how_it_stands_in_a_message(said: Message, verdict: RuleVerdict) -> None:
     assert judge_messages(RULE, [message("0", "Hello."), said]) == verdict
 
 
@@ -115,38 +115,42 @@ def outcome(made: str) -> Outcome:
 
 
 @pytest.mark.parametrize(("made", "verdict"), [(RULE, "verbatim"), ("Hello.", "gone"), ("", "unknown")])
-def test_of_a_summary_that_nobody_can_read_nothing_is_known(made: str, verdict: Verdict) -> None:
+def test_of_a_summary_that_nobody_can_read_nothing_is_known(made: str, verdict: RuleVerdict) -> None:
     left = outcome(made)
     assert judge_outcome(RULE, Shape(left.source), left) == verdict
 
 
 @pytest.mark.parametrize(("stays", "verdict"), [(b"\x01\x00", "verbatim"), (b"\x00\x01", "contradicted")])
-def test_of_a_context_the_messages_count_that_stay(stays: bytes, verdict: Verdict) -> None:
+def test_of_a_context_the_messages_count_that_stay(stays: bytes, verdict: RuleVerdict) -> None:
     shape = Shape((message("1", RULE), message("2", "Log the refresh token.")))
     assert judge_context(RULE, shape) == "verbatim"
-    assert judge_left(RULE, shape, stays, ()) == judge_left(RULE, shape, stays, None) == verdict
-    assert judge_left(RULE, shape, stays, (message("s", RULE, kind="summary"),)) == "verbatim"
-    assert judge_left(RULE, shape, b"\x00\x00", ()) == "gone"
-    assert judge_left(RULE, shape, b"\x00\x00", None) == "unknown"
+    assert judge_remaining(RULE, shape, stays, ()) == judge_remaining(RULE, shape, stays, None) == verdict
+    assert judge_remaining(RULE, shape, stays, (message("s", RULE, kind="summary"),)) == "verbatim"
+    assert judge_remaining(RULE, shape, b"\x00\x00", ()) == "gone"
+    assert judge_remaining(RULE, shape, b"\x00\x00", None) == "unknown"
 
 
 def test_what_the_system_prompt_says_no_compaction_takes() -> None:
     shape, system = Shape([message("u", RULE)]), f"Be brief. {RULE}"
     assert judge_context(RULE, Shape([message("u", "Hello.")]), system) == "verbatim"
-    assert judge_left(RULE, shape, b"\x00", (), system) == judge_left(RULE, shape, b"\x00", None, system) == "verbatim"
-    assert judge_left(RULE, shape, b"\x00", (), "Be brief.") == "gone"
-    assert Eye(RULE, Shape([message("u", "Hello.")]), system).trail().last == "verbatim"
+    assert (
+        judge_remaining(RULE, shape, b"\x00", (), system)
+        == judge_remaining(RULE, shape, b"\x00", None, system)
+        == "verbatim"
+    )
+    assert judge_remaining(RULE, shape, b"\x00", (), "Be brief.") == "gone"
+    assert RuleWatcher(RULE, Shape([message("u", "Hello.")]), system).trail().last == "verbatim"
 
 
 def test_an_eye_reads_anew_what_a_compaction_made() -> None:
     """Also what bears the id of a message that it shortened; and what it cannot read stays so until it is said."""
     shape = Shape([message("1", RULE), message("2", "Hello."), message("3", "Log the refresh token.")])
-    eye = Eye(RULE, shape)
-    eye.compacted(3, 0, [], unread=False)  # it has not been said by then, and is not lost
-    eye.compacted(4, 1, [message("1", "…")], unread=False)
-    eye.compacted(5, 1, [message("1", RETOLD)], unread=True)
-    eye.compacted(6, 2, [message("1", "…")], unread=False)
-    assert eye.come(2) == "unknown"
+    eye = RuleWatcher(RULE, shape)
+    eye.compact(3, 0, [], unread=False)  # it has not been said by then, and is not lost
+    eye.compact(4, 1, [message("1", "…")], unread=False)
+    eye.compact(5, 1, [message("1", RETOLD)], unread=True)
+    eye.compact(6, 2, [message("1", "…")], unread=False)
+    assert eye.advance(2) == "unknown"
     passed = [(one.at, one.before, one.after) for one in eye.trail().passed[1:]]
     assert passed == [(4, "verbatim", "gone"), (5, "gone", "paraphrased"), (6, "paraphrased", "unknown")]
     assert (eye.trail().last, eye.trail().lost, eye.trail().unread) == ("contradicted", 4, 6)
@@ -190,8 +194,8 @@ def test_part_of_a_rule_that_forbids_it_stands_for_the_rule(typed: str, said: li
 
 def test_what_cannot_be_watched_is_refused() -> None:
     assert sentence_to_watch("  Keep\n it. ") == "Keep it."
-    assert len(sentence_to_watch("a" * LONGEST)) == LONGEST
+    assert len(sentence_to_watch("a" * LONGEST_SENTENCE)) == LONGEST_SENTENCE
     with pytest.raises(BadInput, match="too long"):
-        sentence_to_watch("a" * (LONGEST + 1))
+        sentence_to_watch("a" * (LONGEST_SENTENCE + 1))
     with pytest.raises(BadInput, match="no word"):
         sentence_to_watch(" … ")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tui.app import session_of, story
-from workbench.analysis.watched import HOLDS
+from workbench.analysis.watched_rules import KEPT_STATES
 from workbench.bench import (
     Bench,
     RuleState,
@@ -47,7 +47,7 @@ def test_a_pin_and_a_number_keep_it_each_near_to_what_stands() -> None:
     assert ways is not None
     assert ways.pin is not None
     assert ways.setting is not None
-    assert {after(each.bench).after for each in (ways.pin, ways.setting)} <= HOLDS
+    assert {after(each.bench).after for each in (ways.pin, ways.setting)} <= KEPT_STATES
     assert {each.bench.offline.outcome.status for each in (ways.pin, ways.setting)} == {"compacted"}
     assert ways.pin.bench == toggle_pin(lost, lost.messages[24].id)
     assert (ways.pin.words, ways.pin.option) == ("pins message 25", "--pin 25")
@@ -66,7 +66,7 @@ def test_the_number_is_nearer_to_what_it_was_than_the_first_that_kept_it() -> No
     name, _, value = number.option.removeprefix("--set ").partition("=")
     was = float(getattr(lost.policy, name))
     nearer = set_policy(lost, lost.policy.with_(**{name: was + (float(value) - was) * 0.9}))
-    assert after(nearer).after not in HOLDS
+    assert after(nearer).after not in KEPT_STATES
 
 
 def test_what_is_pinned_already_or_stands_nowhere_has_no_pin_and_what_nobody_waits_for_no_number() -> None:

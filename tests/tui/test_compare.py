@@ -15,7 +15,7 @@ from tests.tui.test_kept import with_a_recorded_compaction
 from tests.tui.test_why import signs_on
 from workbench.analysis.as_recorded import told_of_agent
 from workbench.analysis.replay import replay
-from workbench.analysis.retention import HeldFact, Retention, new_messages, retention
+from workbench.analysis.retention import Retention, TrackedFact, new_messages, retention
 from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
 from workbench.bench import open_bench, set_policy, with_counts
 from workbench.bench.assessment import Assessment, compare
@@ -337,7 +337,7 @@ def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last(
 def test_below_what_is_known_stand_what_is_lost_and_what_is_written_as_far_as_there_is_room() -> None:
     bench = open_bench(story(6), Counter())
     (column,) = compare(bench, candidates(("exchange-summary",))[-1:], extractive)
-    facts = tuple(HeldFact("path", f"src/{n}.ts", "m", n, "none", False, "", -n, 0) for n in range(40))
+    facts = tuple(TrackedFact("path", f"src/{n}.ts", "m", n, "none", False, "", -n, 0) for n in range(40))
     found = replace(column)
     found.__dict__["retention"] = Retention(1, facts, ())
     one = RankRow("a way", found, are_known=True)

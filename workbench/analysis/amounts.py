@@ -1,4 +1,4 @@
-"""The amounts that a text gives: numbers with their units, and when two of them are the same."""
+"""Amounts in a text: numbers with their units, and when two of them are equal."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _SCALES = {
     for unit in units_.split()
 }
 ROUNDED = 0.05
-"""Values that differ by less are the same: a thousand bytes or 1 024."""
+"""Relative difference up to which byte values are equal: a kilobyte has 1 000 or 1 024."""
 
 
 class Value(Struct, frozen=True):
-    """A number with its unit: `amount` in the base unit where the unit is one that is known (`second`, `byte`,
-    `percent`), else `unit` is the word that follows; `written` is the number as it stands there."""
+    """Number with its unit. A known `unit` (`second`, `byte`, `percent`) is the base unit of `amount`; otherwise it is
+    the word after the number. `written` is the number as written."""
 
     amount: float
     unit: str
@@ -51,11 +51,11 @@ class Value(Struct, frozen=True):
 
     @property
     def measured(self) -> bool:
-        """Whether it is of a unit, and not of things."""
+        """True for a known unit, false for counted things."""
         return self.unit in _BASES
 
     def same(self, other: Value) -> bool:
-        """Of bytes about the same is enough: a kilobyte has a thousand or 1 024."""
+        """True for equal amounts; for bytes about equal is enough."""
         if self.measured and other.measured and self.unit != other.unit:
             return False
         if self.measured != other.measured and self.unit and other.unit:
@@ -66,7 +66,7 @@ class Value(Struct, frozen=True):
         return abs(self.amount - other.amount) <= least * max(abs(self.amount), abs(other.amount))
 
     def rivals(self, other: Value) -> bool:
-        """Whether it is another value of the same thing: the same unit, or none."""
+        """True for another amount of the same thing: same unit, or none."""
         if self.same(other):
             return False
         return self.unit == other.unit or not other.unit or (self.measured and other.measured)
@@ -76,7 +76,7 @@ _BASES = frozenset(_UNITS)
 
 
 def values_in(low: str) -> tuple[Value, ...]:
-    """The numbers of a lower-case text with their units, spelled ones too."""
+    """Return the numbers of a lower-case text with their units, spelled ones included."""
     found = [_value(match) for match in _NUMBER.finditer(low)]
     for match in _SPELLED.finditer(low):
         number = float(_DIGITS[match[1]])

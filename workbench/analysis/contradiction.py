@@ -1,23 +1,26 @@
-"""Whether of two sentences about the same thing one says the opposite of the other: by sign, order, value, name, or by
-what belongs to what."""
+"""Decide whether two sentences about the same thing contradict each other: by negation, order, value, name, or by what
+belongs together."""
 
 from __future__ import annotations
 
 from workbench.analysis.sense import Sense
 from workbench.facts.word_tables import pattern
 
-TURNED = 0.3
-"""So much of what two sentences both say must be denied in the one and not in the other for them to be opposites."""
+LEAST_NEGATED = 0.3
+"""Share of the common words that must be negated in one sentence only to make it the opposite."""
 
 
 def contradicts(fact: Sense, text: Sense) -> bool:
-    """Whether the text says another thing than the fact, of which it has most words."""
-    return any(asked(fact, text) for asked in (turned, _reordered, _exchanged, _crossed, another_value, _opposed))
+    """True if a text that has most words of a fact says something else."""
+    return any(
+        asked(fact, text)
+        for asked in (is_negated, _is_reordered, _is_word_replaced, _is_crossed, differs_in_value, _is_opposite)
+    )
 
 
-def turned(fact: Sense, text: Sense) -> bool:
-    """Whether one denies what the other says. To keep a thing is not to change it."""
-    mine, yours = _keeps(fact), _keeps(text)
+def is_negated(fact: Sense, text: Sense) -> bool:
+    """True if one sentence negates the other. Keeping a thing is not changing it."""
+    mine, yours = _keep_or_change(fact), _keep_or_change(text)
     if mine and yours and mine[0] != yours[0]:
         return mine[1] != yours[1]
     both = [(fact.signs[term], text.signs[term]) for term in fact.signs if term in text.signs]
@@ -25,24 +28,24 @@ def turned(fact: Sense, text: Sense) -> bool:
     flips = {(one, other) for one, other in clear if one != other}
     if len(flips) == 2:
         return True
-    return bool(clear) and sum(one != other for one, other in clear) >= TURNED * len(clear)
+    return bool(clear) and sum(one != other for one, other in clear) >= LEAST_NEGATED * len(clear)
 
 
-def _keeps(sense: Sense) -> tuple[str, int] | None:
-    """By which word a sentence says that something stays, and whether it does."""
+def _keep_or_change(sense: Sense) -> tuple[str, int] | None:
+    """Return whether a sentence speaks of keeping or changing, with its sign; None for neither."""
     for term, way in (("=change", -1), ("=erase", -1), ("=keep", 1)):
         if sign := sense.signs.get(term, 0):
             return ("keep" if way > 0 else "change"), way * sign
     return None
 
 
-def another_value(fact: Sense, text: Sense) -> bool:
-    """Whether a number, day, language or place of the fact's is another one here."""
-    return _other_value(fact, text) or _another_of_its_kind(fact, text)
+def differs_in_value(fact: Sense, text: Sense) -> bool:
+    """True if a number, day, language or place of the fact is different here."""
+    return _differs_in_number(fact, text) or _differs_in_kind(fact, text)
 
 
-def _reordered(fact: Sense, text: Sense) -> bool:
-    """Whether what comes first in the one comes then in the other."""
+def _is_reordered(fact: Sense, text: Sense) -> bool:
+    """True if the two sentences put the same steps in another order."""
     (named, when), (other, then) = fact.anchor, text.anchor
     if named and named == other and when != then:
         return True
@@ -50,8 +53,8 @@ def _reordered(fact: Sense, text: Sense) -> bool:
     return turned > len(fact.earlier & text.earlier) + len(fact.later & text.later)
 
 
-def _exchanged(fact: Sense, text: Sense) -> bool:
-    """Whether one word alone is another one here: in the same place, or the only name where all else is the same."""
+def _is_word_replaced(fact: Sense, text: Sense) -> bool:
+    """True if exactly one word differs: in the same place, or the only name while all else is equal."""
     missing = [at for at, term in enumerate(fact.order) if term not in text.signs]
     more = [at for at, term in enumerate(text.order) if term not in fact.signs]
     if len(missing) != 1 or not more:
@@ -73,8 +76,9 @@ def _exchanged(fact: Sense, text: Sense) -> bool:
     return False
 
 
-def _crossed(fact: Sense, text: Sense) -> bool:
-    """Whether what belongs together in the one belongs to the other's other part: "keep the job, drop the queue"."""
+def _is_crossed(fact: Sense, text: Sense) -> bool:
+    """True if words that belong together in the fact are in different parts of the text: "keep the job, drop the
+    queue"."""
     for at, one in enumerate(fact.parts):
         for other in fact.parts[at + 1 :]:
             mine, yours = one - other, other - one
@@ -88,8 +92,8 @@ def _crossed(fact: Sense, text: Sense) -> bool:
     return False
 
 
-def _another_of_its_kind(fact: Sense, text: Sense) -> bool:
-    """Whether a day or language is another one here, or a name behind the same little word."""
+def _differs_in_kind(fact: Sense, text: Sense) -> bool:
+    """True if a day or language differs, or a name after the same preposition."""
     for kind, mine in fact.kinds.items():
         if (yours := text.kinds.get(kind)) and mine.isdisjoint(yours):
             return True
@@ -100,8 +104,8 @@ def _another_of_its_kind(fact: Sense, text: Sense) -> bool:
     return False
 
 
-def _other_value(fact: Sense, text: Sense) -> bool:
-    """Whether a number of the fact's is another one here."""
+def _differs_in_number(fact: Sense, text: Sense) -> bool:
+    """True if a number of the fact has another value here."""
     missing = [value for value in fact.values if not any(map(value.same, text.values))]
     more = [value for value in text.values if not any(map(value.same, fact.values))]
     return any(value.rivals(other) for value in missing for other in more)
@@ -113,11 +117,11 @@ _OPPOSITES = (
     ("up", "down"), ("single", "double"), ("upper", "lower"), ("ascending", "descending"), ("newest", "oldest"),
     ("public", "private"), ("required", "optional"), ("more", "less"), ("included", "excluded"),
 )  # fmt: skip
-"""What is the opposite of what, by the name of an entry in every language's words."""
+"""Pairs of opposites, by the names of their entries in every language's word tables."""
 
 
-def _opposed(fact: Sense, text: Sense) -> bool:
-    """Whether one of two opposites stands in the fact, and the other alone in the text."""
+def _is_opposite(fact: Sense, text: Sense) -> bool:
+    """True if the fact has one of two opposites and the text only the other."""
     for names in _OPPOSITES:
         one, other = (pattern("opposites", name) for name in names)
         for mine, yours in ((one, other), (other, one)):

@@ -12,8 +12,8 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.analysis.retention import Retention, head_end, new_messages, staying, still_held, unread
-from workbench.analysis.watched import Verdict, judge_left
+from workbench.analysis.retention import Retention, head_end, is_unreadable, kept_marks, new_messages, retention_of_head
+from workbench.analysis.watched_rules import RuleVerdict, judge_remaining
 from workbench.base.figures import ordinal, percent
 from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
@@ -41,7 +41,7 @@ class Generation:
     grown: int
     replayed: bool
     retention: Retention
-    watched: tuple[Verdict, ...] = ()
+    watched: tuple[RuleVerdict, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ def turns(context: Context, compact: Compact, following: Sequence[Message], coun
     """Compact `context` `count` times (at least once), letting it grow in between. Stops early where a compaction
     changes nothing. A split set by hand holds for the first one only."""
     outcome = compact(context)
-    made = None if unread(outcome) else new_messages(outcome)
-    turn = Turn(1, context, outcome, 0, False, staying(outcome), made)
+    made = None if is_unreadable(outcome) else new_messages(outcome)
+    turn = Turn(1, context, outcome, 0, False, kept_marks(outcome), made)
     yield turn
     target, rest, tail = context.total.tokens, list(following), _tail(context, outcome)
     while turn.number < count and turn.outcome.status != "unchanged":
@@ -131,14 +131,14 @@ def generations(
     stop = 0
     for turn in turns(context, compact, following, count):
         stop = stop if found else head_end(turn.outcome)
-        held = still_held(context, stop, turn.stays, turn.made, following)
+        held = retention_of_head(context, stop, turn.stays, turn.made, following)
         beside = turn.context.beside(turn.outcome)
-        judged = tuple(judge_left(one, context.shape, turn.stays, turn.made, beside) for one in watched)
+        judged = tuple(judge_remaining(one, context.shape, turn.stays, turn.made, beside) for one in watched)
         found.append(_step(turn, held, judged))
     return Generations(tuple(found))
 
 
-def _step(turn: Turn, held: Retention, watched: tuple[Verdict, ...]) -> Generation:
+def _step(turn: Turn, held: Retention, watched: tuple[RuleVerdict, ...]) -> Generation:
     context, outcome = turn.context, turn.outcome
     return Generation(
         turn.number,
@@ -162,7 +162,7 @@ def _left(
     marks = bytearray(len(first))
     for id, index in first.layout.shape.index_of.items():
         marks[index] = bool(present[index]) and id in ids
-    if made is None or unread(outcome):
+    if made is None or is_unreadable(outcome):
         return marks, None
     earlier = [message for message in made if message.id in ids]
     known = {message.id for message in earlier}

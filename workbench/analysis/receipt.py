@@ -7,14 +7,14 @@ summaries in words, "" for nothing; it is paid back after `calls`, None for neve
 from __future__ import annotations
 
 from workbench.analysis.cache import paid_back
-from workbench.analysis.retention import Share
+from workbench.analysis.retention import KeptShare
 from workbench.base.figures import grouped, percent
 from workbench.base.text import counted
 
 UNREADABLE = "its summary cannot be read"
 
 
-def receipt(rules: tuple[int, int], facts: Share, cost: str, calls: int | None) -> tuple[str, ...]:
+def receipt(rules: tuple[int, int], facts: KeptShare, cost: str, calls: int | None) -> tuple[str, ...]:
     """Rules and facts kept, facts lost, cost of the summary, calls until it is paid back: the weightiest first."""
     parts = [f"keeps {_of_rules(*rules)}"] if rules[1] else []
     if facts.unknown:
@@ -25,7 +25,7 @@ def receipt(rules: tuple[int, int], facts: Share, cost: str, calls: int | None) 
     return (*parts, (f"summary {cost}, " if cost else "") + paid_back(calls))
 
 
-def brief_receipt(rules: tuple[int, int], facts: Share, cost: str, calls: int | None) -> tuple[str, ...]:
+def brief_receipt(rules: tuple[int, int], facts: KeptShare, cost: str, calls: int | None) -> tuple[str, ...]:
     """The same in fewer words, for a narrow screen."""
     parts = [_of_rules(*rules)] if rules[1] else []
     if facts.unknown:

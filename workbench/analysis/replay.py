@@ -23,10 +23,10 @@ from msgspec import Struct
 
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.course import Course
-from workbench.analysis.retention import unread
+from workbench.analysis.retention import is_unreadable
 from workbench.analysis.running import Running
 from workbench.analysis.spent import spent
-from workbench.analysis.watched import Eye, Trail
+from workbench.analysis.watched_rules import RuleTrail, RuleWatcher
 from workbench.compaction.context import Context, prompted
 from workbench.compaction.of_tool import preset_for_version
 from workbench.compaction.outcome import Outcome, Status
@@ -112,7 +112,7 @@ class Replay:
     missed: tuple[Missed, ...]
     triggers: tuple[Trigger, ...]
     rates: Rates
-    watched: tuple[Trail, ...] = ()
+    watched: tuple[RuleTrail, ...] = ()
 
     @property
     def name(self) -> str:
@@ -183,7 +183,7 @@ def replay(
     preset = preset_for_version(preset, course.session)
     running = Running(course, strategy(preset.strategy), preset.policy, limit, pins)
     beside = prompted(course.session.system, course.session.memories)
-    eyes = [Eye(sentence, course.layout.shape, beside) for sentence in watched]
+    eyes = [RuleWatcher(sentence, course.layout.shape, beside) for sentence in watched]
     playing = _Playing(running, rates_of(course.session.model), answer or writer(watched), eyes, on_outcome)
     for index in course.calls:
         while running.stop < index:
@@ -233,7 +233,12 @@ def _untimed(triggers: Iterable[Trigger]) -> tuple[Trigger, ...]:
 
 class _Playing:
     def __init__(
-        self, running: Running, rates: Rates, answer: Answerer, eyes: Sequence[Eye], on_outcome: OnOutcome | None
+        self,
+        running: Running,
+        rates: Rates,
+        answer: Answerer,
+        eyes: Sequence[RuleWatcher],
+        on_outcome: OnOutcome | None,
     ) -> None:
         self.running, self.rates, self.answer, self.eyes, self.on_outcome = running, rates, answer, eyes, on_outcome
         self.sent, self.full = array("q"), array("q")
@@ -290,7 +295,7 @@ class _Playing:
         after = context.from_outcome(outcome)
         filler = self.answer is estimate and outcome.summarizes
         for eye in self.eyes:
-            eye.compacted(number, running.stop, after.messages, after.beside(), unread=filler or unread(outcome))
+            eye.compact(number, running.stop, after.messages, after.beside(), unread=filler or is_unreadable(outcome))
         running.replaced(after)
         self._futile = bool(_untimed(running.strategy.triggers(running.gauge(), running.policy)))
         self._looked_at += len(context) if self._futile else 0

@@ -8,7 +8,7 @@ from workbench.analysis.cache import Rates, back_after
 from workbench.analysis.cost import paid
 from workbench.analysis.pictures import sign_of
 from workbench.analysis.replay import Compacted, Replay
-from workbench.analysis.watched import Trail, sentence_columns
+from workbench.analysis.watched_rules import RuleTrail, sentence_columns
 from workbench.base.figures import dollars, grouped
 from workbench.base.tables import Row, Table, columns
 from workbench.session import Session
@@ -86,7 +86,7 @@ def watched_table(played: Sequence[Replay], sentences: Sequence[str]) -> Table:
     return Table("watched", "Watched rules at the end of the session", spec, tuple(rows))
 
 
-def stood(trail: Trail) -> str:
+def stood(trail: RuleTrail) -> str:
     """How a watched sentence came through: `gone, lost at call 812`."""
     if trail.lost is not None:
         return f"{trail.last}, lost at call {grouped(trail.lost)}"

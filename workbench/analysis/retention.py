@@ -1,17 +1,15 @@
-"""What of the head an outcome still holds: its facts by kind, in full, in part or not, and whether what is said of them
-is right. Needs no model.
+"""Facts of the head that an outcome keeps: by kind, in full, in part or not, and whether they are correct. No model.
 
-A fact stays in full where a message that states it stays as it is; else the new messages (summaries, compressed
-results) are read (`workbench.analysis.holding`), both without their secrets. The head is what stands before the
-outcome's tail. Where nobody can read the new messages (an encrypted summary, or none in the file) it is unknown what is
-held of the rest.
+A fact stays in full while a message that states it stays unchanged; otherwise the new messages (summaries, compressed
+results) are searched (`workbench.analysis.fact_check`), both without their secrets. The head is what precedes the
+outcome's tail. If the new messages cannot be read (encrypted summary, or none in the file), the rest is unknown.
 
-Here alone it is said what an outcome lost: what the head has and the outcome does not hold, not even in part, whatever
-a summarizer was shown of it.
+This module alone defines what an outcome lost: facts of the head that it does not keep even in part, whatever a
+summarizer was shown.
 
-A fact weighs `USED` when it is needed afterwards, else `UNUSED`. Needed is what the tail or the messages after it use
-again (`workbench.facts.distinct`), and without that: an instruction that was not superseded, the first request and an
-unanswered last one, an error that was not fixed.
+A fact weighs `USED` if it is needed afterwards, else `UNUSED`. Needed are facts that the tail or the messages after it
+use again (`workbench.facts.distinct`), and always: a rule that was not superseded, the first request and an unanswered
+last one, an error that was not fixed.
 """
 
 from __future__ import annotations
@@ -23,9 +21,9 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-from workbench.analysis.became import State
+from workbench.analysis.fact_check import FactQuery, FactVerdict, Presence, SearchedText, fact_query
 from workbench.analysis.head_index import texts_of
-from workbench.analysis.holding import Held, Said, Sought, Verdict, sought
+from workbench.analysis.state_claims import State
 from workbench.analysis.suggested_pins import pin_tokens
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome
@@ -41,34 +39,33 @@ from workbench.session.masked import searched_message
 
 USED, UNUSED = 1.0, 0.25
 HALF = 0.5
-"""What a fact counts that is held in part."""
+"""Weight of a fact that is kept in part."""
 
 NAMES: tuple[FactKind, ...] = ("identifier", "path")
-"""Kinds that are held by every message that uses the name."""
+"""Kinds that every message keeps which uses the name."""
 
 KINDS: tuple[FactKind, ...] = get_args(FactKind)
 
 
 FactState = Literal["full", "part", "wrong", "stale", "none", "unknown"]
-"""The one verdict on a fact, the same in every output: kept in full or in part, kept and contradicted, kept although it
-was replaced, lost, or unknown."""
+"""The one verdict on a fact in every output: kept in full or in part, kept but contradicted, kept although superseded,
+lost, or unknown."""
 
 
-class HeldFact(Struct, frozen=True):
-    """A fact of the head and what became of it: held in `full`, in `part`, not at all (`none`), or `unknown`.
+class TrackedFact(Struct, frozen=True):
+    """Fact of the head, with its `presence` in the outcome.
 
-    `right`: held, and nothing that is said of it is wrong. `stale`: a later word of the user's replaced it, and the new
-    messages say it as if it still held.
-
-    `message` is the id of the newest message of the head that states it, `index` its place in the context, from 0.
-    `used`: needed afterwards. `why` says what it is ("modified", "not fixed", …), `rank` how grave its loss is, larger
-    is graver. `pin_tokens` is what it costs to pin that message with its tool pairs; 0 where they stay anyway."""
+    `right`: present and stated correctly. `stale`: superseded by the user, but stated as if in force. `message` is the
+    id of the newest message of the head that states it, `index` its position in the context, from 0. `used`: needed
+    afterwards. `why` says what it is ("modified", "not fixed", …), `rank` how grave its loss is (larger is graver).
+    `pin_tokens` is the cost of pinning that message with its tool pairs; 0 if they stay anyway.
+    """
 
     kind: FactKind
     text: str
     message: str
     index: int
-    held: Held
+    presence: Presence
     used: bool
     why: str
     rank: float
@@ -84,13 +81,13 @@ class HeldFact(Struct, frozen=True):
     def state(self) -> FactState:
         if self.stale:
             return "stale"
-        return "wrong" if self.held in ("full", "part") and not self.right else self.held
+        return "wrong" if self.presence in ("full", "part") and not self.right else self.presence
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """How many facts there are and what became of them. `used` of them are needed afterwards, `wrong` are held and told
-    wrongly, `stale` of these are told as if they still held."""
+class KeptShare:
+    """Counts and shares of facts. `used` are needed afterwards, `wrong` kept but stated wrongly, `stale` those of them
+    that are superseded."""
 
     facts: int
     full: int
@@ -100,93 +97,97 @@ class Share:
     stale: int
     used: int
     share: float | None
-    """Held of all (*present*), 0 to 1, a part counting half; None where there is no fact, or where it is unknown."""
+    """Share kept, 0 to 1; a fact in part counts half. None without a fact, or if it is unknown."""
     right: float | None
-    """The same of what is told rightly."""
+    """Share kept and correct."""
     weighted: float | None
-    """What is held, by weight."""
+    """Share kept by weight."""
 
     @property
     def lost(self) -> int:
-        """How many are not held at all."""
+        """Number of facts that are lost completely."""
         return self.facts - self.full - self.part - self.unknown
 
 
 @dataclass(frozen=True)
 class Retention:
-    """The facts of the first `head` messages, in the order in which they were first stated. `tail` are those that only
-    the tail states: it stays, and so do they."""
+    """Facts of the first `head` messages in the order in which they were first stated. `tail` has those that only the
+    tail states, which always stays."""
 
     head: int
-    facts: tuple[HeldFact, ...]
-    tail: tuple[HeldFact, ...]
+    facts: tuple[TrackedFact, ...]
+    tail: tuple[TrackedFact, ...]
 
     @cached_property
-    def kinds(self) -> dict[FactKind, Share]:
-        """By kind; kinds without a fact are left out."""
+    def kinds(self) -> dict[FactKind, KeptShare]:
+        """Shares by kind; kinds without a fact are left out."""
         return _by_kind(self.facts)
 
     @cached_property
-    def overall(self) -> Share:
-        """Over all kinds."""
-        return share(self.facts)
+    def overall(self) -> KeptShare:
+        """Share over all kinds."""
+        return kept_share_of(self.facts)
 
     @cached_property
-    def whole_kinds(self) -> dict[FactKind, Share]:
-        """Of all the context's facts, the tail's included: what outcomes with different heads are compared by."""
+    def whole_kinds(self) -> dict[FactKind, KeptShare]:
+        """Shares by kind of all facts of the context, the tail's included: comparable between outcomes with different
+        heads."""
         return _by_kind((*self.facts, *self.tail))
 
     @cached_property
-    def whole(self) -> Share:
-        """The same over all kinds."""
-        return share((*self.facts, *self.tail))
+    def whole(self) -> KeptShare:
+        """Share of all facts of the context, the tail's included."""
+        return kept_share_of((*self.facts, *self.tail))
 
     @property
     def in_tail(self) -> int:
-        """How many facts only the tail states."""
+        """Number of facts that only the tail states."""
         return len(self.tail)
 
     @property
     def of_context(self) -> float | None:
-        """The share held of all the context's facts, from 0 to 1. None where there is no fact, or it is unknown."""
+        """Share kept of all facts of the context, 0 to 1. None without a fact, or if it is unknown."""
         return self.whole.share
 
     @cached_property
-    def lacking(self) -> tuple[HeldFact, ...]:
-        """What is not held in full or told wrongly, the gravest first; what is unknown is not known to lack."""
+    def lacking(self) -> tuple[TrackedFact, ...]:
+        """Facts not kept in full or wrong, gravest first; unknown ones are left out."""
         wanting = (
-            fact for fact in self.facts if fact.held in ("part", "none") or (fact.held == "full" and not fact.right)
+            fact
+            for fact in self.facts
+            if fact.presence in ("part", "none") or (fact.presence == "full" and not fact.right)
         )
         return tuple(sorted(wanting, key=lambda fact: -fact.rank))
 
     @property
-    def lost(self) -> tuple[HeldFact, ...]:
-        """What is not held at all, the gravest first."""
-        return tuple(fact for fact in self.lacking if fact.held == "none")
+    def lost(self) -> tuple[TrackedFact, ...]:
+        """Facts lost completely, gravest first."""
+        return tuple(fact for fact in self.lacking if fact.presence == "none")
 
     @cached_property
     def rules_kept(self) -> tuple[int, int]:
-        """Count the user's rules that still hold: how many are kept, and how many there are."""
+        """Number of the user's rules in force that are kept, and of all."""
         facts = (*self.facts, *self.tail)
         rules = [one for one in facts if one.kind == "instruction" and one.why != "superseded"]
         return sum(one.state in ("full", "part") for one in rules), len(rules)
 
 
-def _by_kind(facts: Sequence[HeldFact]) -> dict[FactKind, Share]:
+def _by_kind(facts: Sequence[TrackedFact]) -> dict[FactKind, KeptShare]:
     by_kind = {kind: [fact for fact in facts if fact.kind == kind] for kind in KINDS}
-    return {kind: share(several) for kind, several in by_kind.items() if several}
+    return {kind: kept_share_of(several) for kind, several in by_kind.items() if several}
 
 
-def share(facts: Sequence[HeldFact]) -> Share:
-    present = [_COUNTS[fact.held] for fact in facts]
+def kept_share_of(facts: Sequence[TrackedFact]) -> KeptShare:
+    """Count the facts by presence."""
+    present = [_COUNTS[fact.presence] for fact in facts]
     weight = sum(fact.weight for fact in facts)
-    known = bool(facts) and not any(fact.held == "unknown" for fact in facts)
-    return Share(
+    known = bool(facts) and not any(fact.presence == "unknown" for fact in facts)
+    return KeptShare(
         len(facts),
-        sum(fact.held == "full" for fact in facts),
-        sum(fact.held == "part" for fact in facts),
-        sum(fact.held == "unknown" for fact in facts),
-        sum(not fact.right for fact in facts if fact.held in ("full", "part")),
+        sum(fact.presence == "full" for fact in facts),
+        sum(fact.presence == "part" for fact in facts),
+        sum(fact.presence == "unknown" for fact in facts),
+        sum(not fact.right for fact in facts if fact.presence in ("full", "part")),
         sum(fact.stale for fact in facts),
         sum(fact.used for fact in facts),
         sum(present) / len(facts) if known else None,
@@ -199,39 +200,47 @@ _COUNTS = {"full": 1.0, "part": HALF, "none": 0.0, "unknown": 0.0}
 
 
 def retention(context: Context, outcome: Outcome, later: Sequence[Message] = ()) -> Retention:
-    """What `outcome`, made of `context`, still holds of its head. `later` are messages that came after the context,
-    where they are known: what they use weighs more. Linear in the messages; the context's facts are found once."""
-    new = None if unread(outcome) else new_messages(outcome)
-    return still_held(context, head_end(outcome), staying(outcome), new, later)
+    """Return the facts of the head that `outcome`, a compaction of `context`, keeps. `later` are messages after the
+    context, if known: what they use weighs more. Linear in the messages; facts of a context are found once."""
+    new = None if is_unreadable(outcome) else new_messages(outcome)
+    return retention_of_head(context, head_end(outcome), kept_marks(outcome), new, later)
 
 
-def still_held(
-    context: Context, stop: int, stays: Sequence[int], new: Sequence[Message] | None, later: Sequence[Message] = ()
+def retention_of_head(
+    context: Context,
+    stop: int,
+    kept_marks: Sequence[int],
+    new_messages: Sequence[Message] | None,
+    later: Sequence[Message] = (),
 ) -> Retention:
-    """What is held of the first `stop` messages where of the context's messages those stay that `stays` marks, and
-    `new` ones were put in the place of the others; None for what nobody can read."""
-    said = None if new is None else Said(text for message in new for text in texts_of(searched_message(message)))
+    """Return the facts of the first `stop` messages that are kept if the messages marked in `kept_marks` stay and
+    `new_messages` replace the others; None if the replacement cannot be read."""
+    said = (
+        None
+        if new_messages is None
+        else SearchedText(text for message in new_messages for text in texts_of(searched_message(message)))
+    )
     costs: dict[int, int] = {}
-    held: list[HeldFact] = []
-    tail: list[HeldFact] = []
-    for one in _wanted_of(context.shape, tuple(later)):
+    held: list[TrackedFact] = []
+    tail: list[TrackedFact] = []
+    for one in _facts_to_find(context.shape, tuple(later)):
         mentions = one.known.mentions
         stated = [fact for fact in mentions if fact.index < stop]
         newest = (stated or mentions)[-1]
         used = one.needed or one.last_use >= stop
         if not stated:
-            verdict = Verdict("full", True)
+            verdict = FactVerdict("full", True)
         else:
-            kept = any(stays[index] for index in one.places)
-            verdict = Verdict("full", True) if kept else said.judges(one.form) if said else UNKNOWN
+            kept = any(kept_marks[index] for index in one.places)
+            verdict = FactVerdict("full", True) if kept else said.judge(one.form) if said else UNKNOWN
             if newest.index not in costs:
-                costs[newest.index] = 0 if stays[newest.index] else pin_tokens(context, newest.index)
-        fact = HeldFact(
+                costs[newest.index] = 0 if kept_marks[newest.index] else pin_tokens(context, newest.index)
+        fact = TrackedFact(
             one.known.kind,
             newest.text,
             newest.message,
             newest.index,
-            verdict.held,
+            verdict.presence,
             used,
             one.why,
             one.rank + (1 if used else 0) + newest.index / (len(context) or 1),
@@ -243,17 +252,18 @@ def still_held(
     return Retention(stop, tuple(held), tuple(tail))
 
 
-UNKNOWN = Verdict("unknown", False)
+UNKNOWN = FactVerdict("unknown", False)
 
 
-class _Wanted(Struct, frozen=True):
-    """A fact with everything that is the same in every outcome. It stays where one of the messages `places` stays.
+class _FactToFind(Struct, frozen=True):
+    """Fact with all that is the same for every outcome. It stays while one of the messages `places` stays.
 
     `last_use`: index of the last message that states or uses it. `needed`: needed afterwards, wherever the head ends.
-    `rank` and `why` are its importance."""
+    `rank` and `why` are its importance.
+    """
 
     known: DistinctFact
-    form: Sought
+    form: FactQuery
     places: tuple[int, ...]
     last_use: int
     needed: bool
@@ -262,38 +272,38 @@ class _Wanted(Struct, frozen=True):
 
 
 @newest_per_shape
-def _wanted_of(shape: Shape, later: tuple[Message, ...]) -> tuple[_Wanted, ...]:
-    """Every fact of the messages that can be looked for; `later` are the messages after them."""
-    all_known, uses, gone = known_of(shape), uses_of(shape), replaced_of(shape)
+def _facts_to_find(shape: Shape, later: tuple[Message, ...]) -> tuple[_FactToFind, ...]:
+    """Return every searchable fact of the messages; `later` are the messages after them."""
+    all_known, uses, gone = known_of(shape), uses_of(shape), superseded_texts(shape)
     masked = tuple(map(shape.masking, later))
     afterwards = FactUses(masked, find_facts(masked), all_known)
     requests = [one for one in all_known if one.kind == "request"]
-    wanted: list[_Wanted] = []
-    for one, form in sought_of(shape):
+    wanted: list[_FactToFind] = []
+    for one, form in fact_queries(shape):
         used_in = uses.of(one)
         rank, why = importance(one.mentions)
-        # A name stays where a message that uses it does; what is said stays only where it is said.
+        # A name stays with any message that uses it, a sentence only with one that states it.
         places = used_in if one.kind in NAMES else [fact.index for fact in one.mentions]
-        needed = bool(afterwards.of(one)) or _in_force(one, requests, gone)
+        needed = bool(afterwards.of(one)) or _is_in_force(one, requests, gone)
         why = "superseded" if form.state == "gone" else why
-        wanted.append(_Wanted(one, form, tuple(places), used_in[-1], needed, rank, why))
+        wanted.append(_FactToFind(one, form, tuple(places), used_in[-1], needed, rank, why))
     return tuple(wanted)
 
 
-def _looked_for(one: DistinctFact) -> str:
-    """A request is looked for without the log that stands in it."""
+def _search_text(one: DistinctFact) -> str:
+    """Return the text to search for; a request without a log that was pasted into it."""
     return without_paste(one.text) or one.text if one.kind == "request" else one.text
 
 
-def state_of(one: DistinctFact, gone: frozenset[str] = frozenset()) -> State:
-    """What became of what a fact names, as the calls show it; "" where they do not."""
+def state_of(one: DistinctFact, superseded: frozenset[str] = frozenset()) -> State:
+    """Return the last state of what a fact names, as the calls show it; "" if they do not."""
     last = one.last
     match one.kind:
         case "instruction" | "stated":
-            return "gone" if one.text.lower() in gone else ""
+            return "gone" if one.text.lower() in superseded else ""
         case "path":
-            did = [fact.detail for fact in one.mentions if fact.ok is not False and fact.detail in _DONE]
-            return _DONE[did[-1]] if did else ""
+            did = [fact.detail for fact in one.mentions if fact.ok is not False and fact.detail in _CHANGES]
+            return _CHANGES[did[-1]] if did else ""
         case "command":
             return "" if last.ok is None else "passed" if last.ok else "failed"
         case "error":
@@ -301,7 +311,7 @@ def state_of(one: DistinctFact, gone: frozenset[str] = frozenset()) -> State:
     return ""
 
 
-_DONE: dict[str, State] = {
+_CHANGES: dict[str, State] = {
     "created": "created",
     "modified": "modified",
     "deleted": "deleted",
@@ -310,8 +320,8 @@ _DONE: dict[str, State] = {
 
 
 def head_end(outcome: Outcome) -> int:
-    """How many messages stand before the tail, or before what follows the last change, if that is later: what is
-    shortened in a tail may lose facts, too."""
+    """Return the number of messages before the tail, or before what follows the last change if that is later:
+    shortening a tail may lose facts, too."""
     if outcome.status == "unchanged":
         return 0
     tail = outcome.split if outcome.split < len(outcome.source) or not outcome.fates else 0
@@ -320,19 +330,18 @@ def head_end(outcome: Outcome) -> int:
 
 
 def new_messages(outcome: Outcome) -> tuple[Message, ...]:
-    """What the outcome says in place of what it took away."""
+    """Return the messages that an outcome puts in place of removed ones."""
     return tuple(piece.message for piece in outcome.pieces if isinstance(piece, NewMessage))
 
 
-def unread(outcome: Outcome) -> bool:
-    """Whether a summary took the place of messages that nobody can read: none in the file, or an encrypted one. What it
-    holds is not known then."""
+def is_unreadable(outcome: Outcome) -> bool:
+    """True if the summary of an outcome cannot be read: missing in the file, or encrypted."""
     return outcome.summarizes and not any(message.text.strip() for message in new_messages(outcome))
 
 
 @per_shape
-def replaced_of(shape: Shape) -> frozenset[str]:
-    """What the user said that a later word of theirs replaced, in lower case."""
+def superseded_texts(shape: Shape) -> frozenset[str]:
+    """Return texts of rules and statements that the user later replaced, in lower case."""
     orders = (one.fact for one in standing_of(shape) if one.superseded_by)
     statements = (one.fact for one in stated_of(shape) if one.superseded_by)
     return frozenset(fact.text.lower() for fact in (*orders, *statements))
@@ -340,24 +349,28 @@ def replaced_of(shape: Shape) -> frozenset[str]:
 
 @per_shape
 def known_of(shape: Shape) -> tuple[DistinctFact, ...]:
+    """Return the facts of a context, each once with all its mentions."""
     return distinct_facts(facts_of(shape))
 
 
 @per_shape
-def sought_of(shape: Shape) -> tuple[tuple[DistinctFact, Sought], ...]:
-    """Every fact that can be looked for, with how: the same in whatever is made of the messages."""
-    gone = replaced_of(shape)
-    forms = ((one, sought(one.kind, _looked_for(one), one.last.detail, state_of(one, gone))) for one in known_of(shape))
+def fact_queries(shape: Shape) -> tuple[tuple[DistinctFact, FactQuery], ...]:
+    """Return every searchable fact with its query, which does not depend on the outcome."""
+    gone = superseded_texts(shape)
+    forms = (
+        (one, fact_query(one.kind, _search_text(one), one.last.detail, state_of(one, gone))) for one in known_of(shape)
+    )
     return tuple((one, form) for one, form in forms if form is not None)
 
 
 @per_shape
 def uses_of(shape: Shape) -> FactUses:
+    """Return the index of uses of each fact."""
     return FactUses(shape.masked, facts_of(shape), known_of(shape))
 
 
-def staying(outcome: Outcome) -> bytearray:
-    """For each message of the input whether it stays as it is."""
+def kept_marks(outcome: Outcome) -> bytearray:
+    """Return a mark per message of the input: 1 if it stays unchanged."""
     marks = bytearray(len(outcome.source))
     for piece in outcome.pieces:
         if isinstance(piece, KeptSpan):
@@ -365,10 +378,10 @@ def staying(outcome: Outcome) -> bytearray:
     return marks
 
 
-def _in_force(one: DistinctFact, requests: Sequence[DistinctFact], gone: frozenset[str]) -> bool:
+def _is_in_force(one: DistinctFact, requests: Sequence[DistinctFact], superseded: frozenset[str]) -> bool:
     match one.kind:
         case "instruction":
-            return one.text.lower() not in gone
+            return one.text.lower() not in superseded
         case "request":
             return one is requests[0] or (one is requests[-1] and not one.last.ok)
         case "error":
@@ -377,7 +390,7 @@ def _in_force(one: DistinctFact, requests: Sequence[DistinctFact], gone: frozens
 
 
 def importance(same: Sequence[Fact]) -> tuple[float, str]:
-    """How grave the loss of a fact is, and why; `same` are its mentions, oldest first."""
+    """Return how grave the loss of a fact is, and why. `same` are its mentions, oldest first."""
     last = same[-1]
     match last.kind:
         case "instruction":

@@ -1,4 +1,4 @@
-"""What compactions keep, as tables: facts by kind, the facts that are lost, variants beside each other, generations."""
+"""Tables of kept facts: by kind, lost facts, variants next to each other, generations."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from workbench.analysis.generations import Generation, Generations
 from workbench.analysis.later_use import LaterUse
-from workbench.analysis.retention import KINDS, HeldFact, Retention, Share
-from workbench.analysis.watched import sentence_columns
+from workbench.analysis.retention import KINDS, KeptShare, Retention, TrackedFact
+from workbench.analysis.watched_rules import sentence_columns
 from workbench.base.printable import one_line
 from workbench.base.tables import Column, Row, Table, Value, columns
 
@@ -15,11 +15,11 @@ WORDS = 140
 """Characters of a fact that are shown."""
 
 SHARES = columns("kept_share:share:kept correct_share:share:correct weighted_share:share:weighted")
-"""Kept: still in the context; correct: kept and not contradicted; weighted: kept, what is used again counts four
+"""Kept: still in the context; correct: kept and not contradicted; weighted: facts that are used again count four
 times."""
 
 
-def by_kind(held: Retention) -> Table:
+def kinds_table(held: Retention) -> Table:
     """Facts of the replaced messages by kind, and of all kinds."""
     spec = columns(
         "kind facts:count kept_fully:count:full kept_partly:count:part lost:count wrong:count stale:count used:count"
@@ -28,29 +28,29 @@ def by_kind(held: Retention) -> Table:
     return Table("kinds", "", (*spec, *SHARES), (*rows, _kind("all", held.overall)))
 
 
-def _kind(name: str, one: Share) -> Row:
+def _kind(name: str, one: KeptShare) -> Row:
     counts = (one.facts, one.full, one.part, one.lost, one.wrong, one.stale, one.used)
     return Row((name, *counts, *shares_of(one)))
 
 
-def shares_of(one: Share) -> tuple[Value, ...]:
-    """The values of `SHARES`; "unknown" where the summary cannot be read."""
+def shares_of(one: KeptShare) -> tuple[Value, ...]:
+    """Return the values of `SHARES`; "unknown" if the summary cannot be read."""
     return ("unknown",) * 3 if one.unknown else (one.share, one.right, one.weighted)
 
 
-def lacking(held: Retention) -> Table:
-    """Facts that are not kept in full or not correct, the gravest first."""
+def lacking_table(held: Retention) -> Table:
+    """Facts not kept in full or not correct, gravest first."""
     spec = "number:count:message pin_tokens:tokens:pin_+tokens kind state used:flag text:text:fact reason:text:why"
     return Table("lost", "Lost or wrong, most important first", columns(spec), tuple(map(_fact, held.lacking)))
 
 
-def _fact(fact: HeldFact) -> Row:
+def _fact(fact: TrackedFact) -> Row:
     words = one_line(fact.text, WORDS), one_line(fact.why, 60)
     return Row((fact.index + 1, fact.pin_tokens or None, fact.kind, fact.state, fact.used, *words), fact.message)
 
 
-def by_variant(several: Iterable[tuple[str, Retention, LaterUse | None]], *, goes_on: bool) -> Table:
-    """Shares of all facts of the context that each variant keeps, and with `goes_on` of what was needed later."""
+def variants_table(several: Iterable[tuple[str, Retention, LaterUse | None]], *, goes_on: bool) -> Table:
+    """Share of all facts of the context that each variant keeps, and with `goes_on` of what was needed later."""
     needed = columns("later_use:share:needed_later") if goes_on else ()
     kinds = (Column(kind, kind, "share") for kind in KINDS)
     rows = (_variant(name, held, later, goes_on=goes_on) for name, held, later in several)
@@ -65,7 +65,7 @@ def _variant(name: str, held: Retention, later: LaterUse | None, *, goes_on: boo
 
 
 def generations_table(found: Generations, watched: Sequence[str]) -> Table:
-    """One row for each compaction in a row: sizes in tokens, the share of the first facts kept, watched sentences."""
+    """One row per compaction in a row: sizes in tokens, share of the first facts kept, watched rules."""
     spec = columns(
         "number:count:generation new_messages:count:messages_added tokens_before:tokens:before "
         "tokens_after:tokens:after summary_tokens:tokens:summary"

@@ -1,9 +1,8 @@
-"""What a sentence means as far as words tell it without a model: which of its words are denied, and what it puts in
-order.
+"""Meaning of a sentence as far as words show it without a model: which words are negated, and what is put in order.
 
-A word's sign is +1 as said, -1 where it is denied ("no tabs", "Postgres instead of Redis" denies Redis), and 0 where it
-is only a condition ("before you push"; "never push without asking" asks, and leaves the push to that). Each verb has
-its own: "merge branches that are not reviewed" denies the review alone.
+A word's sign is +1 as stated, -1 if negated ("no tabs"; "Postgres instead of Redis" negates Redis), and 0 in a
+condition ("before you push"; "never push without asking" requires asking and leaves the push open). Each verb has its
+own sign: "merge branches that are not reviewed" negates the review alone.
 """
 
 from __future__ import annotations
@@ -16,43 +15,46 @@ from itertools import pairwise
 from msgspec import Struct
 
 from workbench.analysis.amounts import Value, values_in
-from workbench.analysis.built import SORTS, built
+from workbench.analysis.sentence_form import WORD_CLASSES, is_sentence
 from workbench.base.memory import remembered
 from workbench.facts.terms import FUNCTION_WORDS, LANGUAGES_OF_STEMS, MODIFIERS, TOKEN, content_terms, token_terms
 from workbench.facts.word_tables import SPACED, UNSPACED, alternatives, pattern
 
 
-def _words_for(name: str) -> re.Pattern[str]:
+def _pattern(name: str) -> re.Pattern[str]:
     return pattern("sense", name)
 
 
-_DENIES = _words_for("denies")
-_LACKS = _words_for("lacks")
-_CONTRAST = _words_for("contrast")
-_CONTRAST_BEFORE = _words_for("contrast_before")
-"""These deny the word that stands before them."""
-_PREFERS, _PREFERRED_TO, _OVER = map(_words_for, ("prefers", "preferred_to", "over"))
-_MOVED, _SOURCE = map(_words_for, ("moved", "source"))
+_DENIES = _pattern("denies")
+_LACKS = _pattern("lacks")
+_CONTRAST = _pattern("contrast")
+_CONTRAST_BEFORE = _pattern("contrast_before")
+"""Words that negate the word before them."""
+_PREFERS, _PREFERRED_TO, _OVER = map(_pattern, ("prefers", "preferred_to", "over"))
+_MOVED, _SOURCE = map(_pattern, ("moved", "source"))
 _REPLACED = re.compile(
     r"(?P<before>\S[^,;:]{0,60}?) (?:was|were|is|are|been|being|got|gets) (?:\w+ )?replaced (?:with|by)\b"
     r"|\breplac\w+\b(?P<old>.{1,60}?)\b(?:with|by)\b"
 )
-_CONDITION = _words_for("condition")
-_DENIED_CLAUSE, _GOES_ON = map(_words_for, ("denied_clause", "goes_on"))
-"""The begin of a clause that denies its own verb ("branches that are not reviewed"), and how the main one goes on."""
-_CONDITION_BEHIND, _LACKS_BEHIND = map(_words_for, ("condition_behind", "lacks_behind"))
-"""Those that stand behind what they speak of."""
+_CONDITION = _pattern("condition")
+_DENIED_CLAUSE, _GOES_ON = map(_pattern, ("denied_clause", "goes_on"))
+"""Begin of a clause that negates its own verb ("branches that are not reviewed"), and how the main clause continues."""
+_CONDITION_BEHIND, _LACKS_BEHIND = map(_pattern, ("condition_behind", "lacks_behind"))
+"""Conditions and negations that follow what they refer to."""
 _AND = re.compile(rf"\s(?:{alternatives('sense', 'and', SPACED)})\s|、|{alternatives('sense', 'and', UNSPACED)}")
 _CLAUSE = re.compile(r"[,;:()\[\]—–]\s|\s[-–—]\s|[，；：（）、](?!$)|,(?=\s)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!/\.\.\.)[\"')\]*`]*\s+|(?<=[。！？；])|(?<=;)\s+")
 
 
 class Sense(Struct, frozen=True):
-    """`order` are the content words as they stand, `signs` what each is (the clearest sign where one stands twice),
-    `contrasted` those that something else is named instead of, `parts` those of each clause. `built`: it is a sentence
-    or a note, and no mere list of words; `marked` are the words in order with those that turn it round. `names` are
-    those written as names, `places` names by the little word before them, `kinds` the days, languages and rates,
-    `anchor` what "before" or "after" stands before, `earlier` and `later` what they put in order."""
+    """Meaning of a sentence.
+
+    `order` has the content words in order, `signs` the sign of each (the clearest if one occurs twice), `contrasted`
+    words that something else is named instead of, `parts` the words of each clause. `is_sentence` is false for lists of
+    words. `words_and_negations` has the words in order with those that negate them. `names` are words written as names,
+    `places` names by the preposition before them, `kinds` days, languages and rates. `anchor` is what "before" or
+    "after" precedes, `earlier` and `later` what they order.
+    """
 
     order: tuple[str, ...]
     signs: dict[str, int]
@@ -65,23 +67,24 @@ class Sense(Struct, frozen=True):
     earlier: frozenset[str]
     later: frozenset[str]
     values: tuple[Value, ...]
-    marked: tuple[str, ...]
+    words_and_negations: tuple[str, ...]
     text: str
-    built: bool
+    is_sentence: bool
 
 
 @remembered(1 << 13)
 def sense_of(text: str, language: str) -> Sense:
+    """Return the meaning of a sentence."""
     amounts = values_in(text.lower())
-    low = normal(text.lower(), language)
+    low = normalized(text.lower(), language)
     order: list[str] = []
     parts: list[frozenset[str]] = []
     chosen: set[str] = set()
     signs: dict[str, int] = {}
     contrasted: set[str] = set()
     for start, stop in _clauses(low):
-        signed = _signed(low[start:stop], language)
-        parts += _parted(low[start:stop], language)
+        signed = _signed_terms(low[start:stop], language)
+        parts += _parts_of_clause(low[start:stop], language)
         chosen.update(term for term, sign, contrast in signed if sign > 0 and not contrast)
         for term, sign, contrast in signed:
             order.append(term)
@@ -104,28 +107,30 @@ def sense_of(text: str, language: str) -> Sense:
         earlier=earlier,
         later=later,
         values=amounts,
-        marked=tuple(
-            term for match in TOKEN.finditer(low) for term in token_terms(match[0], language) or _marks(match[0])
+        words_and_negations=tuple(
+            term
+            for match in TOKEN.finditer(low)
+            for term in token_terms(match[0], language) or _negation_words(match[0])
         ),
         text=low,
-        built=built(low),
+        is_sentence=is_sentence(low),
     )
 
 
 @remembered(1 << 13)
 def content_words(text: str, language: str) -> frozenset[str]:
-    """The words of `sense_of(text, language).order`, at a fraction of its cost."""
-    low = normal(text.lower(), language)
+    """Return the words of `sense_of(text, language).order`, at a fraction of its cost."""
+    low = normalized(text.lower(), language)
     return frozenset(term for start, stop in _clauses(low) for term in content_terms(low[start:stop], language))
 
 
-def normal(low: str, language: str) -> str:
-    """A lower-case text with one wording for what has several: "as it is" is "must not change", "€" "euro", and "no
+def normalized(low: str, language: str) -> str:
+    """Return a lower-case text with one wording for synonyms: "as it is" becomes "must not change", "€" "euro", and "no
     line may be longer than 100" "line may be at most 100"."""
     low = low.replace("’", "'").replace("€", " euro ").replace("£", " pound ")
     if _BEFORE_LIMIT.search(low):
-        low = _limited(low)
-    begins, worded = _worded(language)
+        low = _normalized_limits(low)
+    begins, worded = _wording_patterns(language)
     if not begins.search(low):
         return low
     return worded.sub(lambda match: f" {_NORMAL[(match.lastgroup or '').rstrip('_')]} ", low)
@@ -140,8 +145,8 @@ _NO_LIMIT = re.compile(r"\b(?:no|not|never|nothing|\w+n't)(?= (?:[^\s.,;:()]+ ){
 """Negation of a limit, up to eight words before it in the same clause."""
 
 
-def _limited(low: str) -> str:
-    """A limit that is denied as the other limit: no longer than 100 is at most 100."""
+def _normalized_limits(low: str) -> str:
+    """Replace a negated limit by the opposite limit: no longer than 100 is at most 100."""
     for limit, denied, said in _LIMITS:
         made, at = "", 0
         for match in limit.finditer(low):
@@ -154,9 +159,9 @@ def _limited(low: str) -> str:
 
 
 @cache
-def _worded(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What is worded otherwise, of the language, of English and of those without spaces: at a glance, and in a group of
-    its name."""
+def _wording_patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return two patterns for synonyms of a language, English and unspaced languages: a quick test, and one group per
+    name."""
     own = sorted({SPACED[LANGUAGES_OF_STEMS.index(language)], "en"})
     spaced = {name: some for name in _NORMAL if (some := alternatives("sense", name, own))}
     unspaced = {f"{name}_": some for name in _NORMAL if (some := alternatives("sense", name, UNSPACED))}
@@ -178,18 +183,18 @@ _NORMAL = {
 }
 
 
-def _marks(token: str) -> tuple[str, ...]:
+def _negation_words(token: str) -> tuple[str, ...]:
     return (token,) if token in MODIFIERS else ()
 
 
-def _parted(clause: str, language: str) -> list[frozenset[str]]:
-    """The words of each part of a clause that "and" joins."""
+def _parts_of_clause(clause: str, language: str) -> list[frozenset[str]]:
+    """Return the words of each part of a clause that "and" joins."""
     edges = [0, *(match.end() for match in _AND.finditer(clause)), len(clause)]
     return [words for start, stop in pairwise(edges) if (words := _terms_in(clause[start:stop], language))]
 
 
 def _places(text: str, language: str) -> dict[str, frozenset[str]]:
-    """By the little word before them the names that stand behind one: "in Lyon"."""
+    """Return names by the preposition before them: "in Lyon"."""
     found: dict[str, frozenset[str]] = {}
     for match in _PLACED.finditer(text):
         found[match[1].lower()] = found.get(match[1].lower(), frozenset()) | frozenset(token_terms(match[2], language))
@@ -200,7 +205,7 @@ _PLACED = re.compile(rf"\b({alternatives('sense', 'place')}) ([A-ZÀ-ÞА-Я][\w
 
 
 def _kinds(low: str) -> dict[str, frozenset[str]]:
-    """The days, months and languages that a text names, by kind."""
+    """Return the days, months and languages that a text names, by kind."""
     return {kind: found for kind, pattern in _KINDS.items() if (found := frozenset(pattern.findall(low)))}
 
 
@@ -217,11 +222,12 @@ _THEN = re.compile(
 
 _THEN_WORDS = "|".join(alternatives("sense", name) for name in ("before", "after"))
 _NOT_THEN = re.compile(rf",? (?:and )?(?:not|nicht|pas|no|não|не) (?:{_THEN_WORDS})\b(?! \w)")
-"""In "after the call, not before" the second says nothing more."""
+"""Redundant ends such as "not before" in "after the call, not before"."""
 
 
 def _anchor(low: str, language: str) -> tuple[str, str]:
-    """What the one "before" or "after" of a sentence stands before, with which of the two it is; ("", "") for none."""
+    """Return the word after the only "before" or "after" of a sentence, with which of them it is; ("", "")
+    otherwise."""
     found = list(_THEN.finditer(_NOT_THEN.sub("", low)))
     if len(found) != 1:
         return "", ""
@@ -230,8 +236,8 @@ def _anchor(low: str, language: str) -> tuple[str, str]:
 
 
 def _sequence(low: str, language: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The words of what comes first, and of what comes then; nothing where no word says so, or more than one does."""
-    for split in (_around, _behind_it, _then):
+    """Return the words of the first step and of the second; empty unless exactly one word orders them."""
+    for split in (_split_before_after, _split_postposition, _split_then):
         if (found := split(low, language)) is not None:
             return found
     return frozenset(), frozenset()
@@ -240,8 +246,8 @@ def _sequence(low: str, language: str) -> tuple[frozenset[str], frozenset[str]]:
 _Steps = tuple[frozenset[str], frozenset[str]]
 
 
-def _around(low: str, language: str) -> _Steps | None:
-    """By "before" and "after"."""
+def _split_before_after(low: str, language: str) -> _Steps | None:
+    """Split by "before" and "after"."""
     found = list(_THEN.finditer(low))
     if len(found) != 1:
         return None
@@ -250,13 +256,13 @@ def _around(low: str, language: str) -> _Steps | None:
     stop = end.start() if end else len(low)
     named = _terms_in(low[when.end() : stop], language)
     rest = _terms_in(f"{low[: when.start()]} {low[stop:]}", language) - named
-    if not named or not rest:  # in "before each commit the linter is run" the two cannot be told apart
+    if not named or not rest:  # "before each commit the linter is run" does not separate the two
         return None
     return (rest, named) if when["before"] else (named, rest)
 
 
-def _behind_it(low: str, language: str) -> _Steps | None:
-    """By a word that stands behind what it names: "…前に"."""
+def _split_postposition(low: str, language: str) -> _Steps | None:
+    """Split by a word that follows what it names: "…前に"."""
     found = list(_THEN_BEHIND.finditer(low))
     if len(found) != 1:
         return None
@@ -270,8 +276,8 @@ def _behind_it(low: str, language: str) -> _Steps | None:
     return (rest - named, named) if when["before"] else (named, rest - named)
 
 
-def _then(low: str, language: str) -> _Steps | None:
-    """By "then" and "afterwards"."""
+def _split_then(low: str, language: str) -> _Steps | None:
+    """Split by "then" and "afterwards"."""
     found = list(_NEXT.finditer(low))
     if len(found) != 1:
         return None
@@ -283,7 +289,7 @@ def _then(low: str, language: str) -> _Steps | None:
     return (earlier - later, later - earlier) if earlier and later else None
 
 
-_NEXT = _words_for("then")
+_NEXT = _pattern("then")
 _THEN_BEHIND = re.compile(
     rf"(?P<before>{alternatives('sense', 'before_behind')})|(?P<after>{alternatives('sense', 'after_behind')})"
 )
@@ -296,44 +302,45 @@ def _terms_in(text: str, language: str) -> frozenset[str]:
 
 
 def denies(text: str) -> bool:
-    """Whether a lower-case text denies something."""
+    """True if a lower-case text negates something."""
     return bool(_DENIES.search(text))
 
 
-def units(line: str) -> list[str]:
-    """The sentences of a line."""
+def sentences_of(line: str) -> list[str]:
+    """Return the sentences of a line."""
     return [one for part in _SENTENCE_END.split(line) if (one := part.strip())]
 
 
 def _clauses(low: str) -> list[tuple[int, int]]:
-    """Where a text has one: parted at signs, and at "and" where what follows is denied by itself."""
-    cuts = [match.end() for match in _CLAUSE.finditer(low) if not _is_place(low[: match.start()])]
+    """Return the spans of clauses: split at punctuation, and at "and" before a negation."""
+    cuts = [match.end() for match in _CLAUSE.finditer(low) if not _is_adverbial(low[: match.start()])]
     cuts += [match.end() for match in _AND.finditer(low) if _DENIES.search(low, match.end(), match.end() + 24)]
     edges = [0, *sorted(set(cuts)), len(low)]
     return [(start, stop) for start, stop in pairwise(edges) if start < stop]
 
 
-def _is_place(beginning: str) -> bool:
-    """Whether a sentence begins with where or when, which is of the clause behind it: "On Mondays, never paint"."""
+def _is_adverbial(beginning: str) -> bool:
+    """True for a short beginning that says where or when, which belongs to the clause after it: "On Mondays, never
+    paint"."""
     found = beginning.split()
-    few = 1 < len(found) <= _PLACE_WORDS and SORTS.get(found[0]) == "preposition"
+    few = 1 < len(found) <= _PLACE_WORDS and WORD_CLASSES.get(found[0]) == "preposition"
     return few and not (_DENIES.search(beginning) or _LACKS.search(beginning) or _CONDITION.search(beginning))
 
 
 _PLACE_WORDS = 4
 
 
-def _signed(clause: str, language: str) -> list[tuple[str, int, bool]]:
-    """Each content word of a clause with its sign, and whether it is denied for the sake of another."""
+def _signed_terms(clause: str, language: str) -> list[tuple[str, int, bool]]:
+    """Return each content word of a clause with its sign, and whether it is negated in favour of another."""
     spans = [(match.start(), term) for match in TOKEN.finditer(clause) for term in token_terms(match[0], language)]
     lacks = _LACKS.search(clause)
-    contrasts = [span for match in _CONTRAST.finditer(clause) if (span := _behind(clause, match.end()))]
-    contrasts += [_ahead(clause, match.start()) for match in _CONTRAST_BEFORE.finditer(clause)]
+    contrasts = [span for match in _CONTRAST.finditer(clause) if (span := _span_after(clause, match.end()))]
+    contrasts += [_span_before(clause, match.start()) for match in _CONTRAST_BEFORE.finditer(clause)]
     if _PREFERS.search(clause):
-        contrasts += [_behind(clause, match.end()) for match in _PREFERRED_TO.finditer(clause)]
-        contrasts += [_behind(clause, match.end()) for match in _OVER.finditer(clause)]
+        contrasts += [_span_after(clause, match.end()) for match in _PREFERRED_TO.finditer(clause)]
+        contrasts += [_span_after(clause, match.end()) for match in _OVER.finditer(clause)]
     if _MOVED.search(clause):
-        contrasts += [_behind(clause, match.end()) for match in _SOURCE.finditer(clause)]
+        contrasts += [_span_after(clause, match.end()) for match in _SOURCE.finditer(clause)]
     contrasts += [match.span(match.lastgroup or 0) for match in _REPLACED.finditer(clause)]
     bare = _CONTRAST.sub(lambda match: " " * len(match[0]), clause)
     bare = _CONTRAST_BEFORE.sub(lambda match: " " * len(match[0]), bare)
@@ -363,15 +370,15 @@ def _signed(clause: str, language: str) -> list[tuple[str, int, bool]]:
 
 
 def _denied_clauses(clause: str) -> Iterator[tuple[int, int]]:
-    """Spans of clauses that deny their own verb: each up to where the main one goes on, if that comes after a word."""
+    """Yield spans of clauses that negate their own verb, each up to where the main clause continues after it."""
     for match in _DENIED_CLAUSE.finditer(clause):
         verb = TOKEN.search(clause, match.end())
         ends = _GOES_ON.search(clause, verb.end()) if verb else None
         yield match.start(), ends.start() if ends else len(clause)
 
 
-def _behind(clause: str, start: int) -> tuple[int, int]:
-    """The few words after `start`, up to what begins something else: what "instead of" names."""
+def _span_after(clause: str, start: int) -> tuple[int, int]:
+    """Return the span of the few words after `start` that "instead of" names."""
     count, stop = 0, start
     for match in re.finditer(r"\S+", clause[start:]):
         word = match[0].strip(".,;:!?\"'`)")
@@ -379,17 +386,17 @@ def _behind(clause: str, start: int) -> tuple[int, int]:
             break
         count += word not in FUNCTION_WORDS
         stop = start + match.end()
-        if count == _NAMED:
+        if count == _MOST_NAMED:
             break
     if stop == start:
         return start, len(clause)
     return start, stop
 
 
-_NAMED = 4
+_MOST_NAMED = 4
 
 
-def _ahead(clause: str, stop: int) -> tuple[int, int]:
-    """The one word before `stop`."""
+def _span_before(clause: str, stop: int) -> tuple[int, int]:
+    """Return the span of the one word before `stop`."""
     before = [match for match in TOKEN.finditer(clause[:stop]) if not "\u3040" <= match[0][0] <= "\u309f"]
     return (before[-1].start(), stop) if before else (stop, stop)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.analysis.course import Course, course_of, uncounted
-from workbench.analysis.later_use import folder_of, needed_after
+from workbench.analysis.later_use import needed_after, project_folder
 from workbench.analysis.probes import (
     MOST,
     Exam,
@@ -27,7 +27,7 @@ from workbench.analysis.retention import retention as retention_of
 from workbench.analysis.rework import Rework
 from workbench.analysis.rework import rework as rework_of
 from workbench.analysis.suggested_pins import SuggestedPin, suggest
-from workbench.analysis.watched import judge_context, judge_outcome, sentence_to_watch
+from workbench.analysis.watched_rules import judge_context, judge_outcome, sentence_to_watch
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.refusals import overflowed
 from workbench.api.asking import Summarize, answered_by
@@ -130,7 +130,7 @@ def probe(
         probes = sourced(read_probes(Path(probes)), context.messages)
     elif probes is None:
         needed = needed_after(session, compacted.epoch)
-        probes = probes_of(context.shape, folder_of(session), needed, most)
+        probes = probes_of(context.shape, project_folder(session), needed, most)
     exam = Exam(session, tuple(probes), sources_of(context, [("compacted", compacted.outcome)]), seed)
     if ask is None:
         return looked_up(exam)

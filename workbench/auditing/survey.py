@@ -17,11 +17,11 @@ from xxhash import xxh3_128_hexdigest
 from workbench.analysis.cache import Rates, rates_of
 from workbench.analysis.cost import dollars_of
 from workbench.analysis.course import Course, unmeasured
+from workbench.analysis.fact_check import SearchedText, fact_query
 from workbench.analysis.growth import Point
 from workbench.analysis.head_index import texts_of
-from workbench.analysis.holding import Said, sought
 from workbench.analysis.recorded import recorded_outcome
-from workbench.analysis.retention import head_end, new_messages, staying, unread
+from workbench.analysis.retention import head_end, is_unreadable, kept_marks, new_messages
 from workbench.analysis.rework import Rework, rework
 from workbench.auditing.identity import identity
 from workbench.auditing.rows import CompactionRow, SessionRow
@@ -260,7 +260,7 @@ def _cost(outcome: Outcome, before: int | None, after: int | None, rates: Rates)
 def instructions_lost(outcome: Outcome, rules_in: RuleFinder = rules_in_text) -> tuple[int, int | None]:
     """How many of the user's standing instructions that are in force stand before the tail, and how many of them the
     outcome holds nowhere; None where nobody can read its summary."""
-    head, stays = head_end(outcome), staying(outcome)
+    head, stays = head_end(outcome), kept_marks(outcome)
     if not any(index < head and any(rules_in(words)) for index, words in typed_texts(outcome.source)):
         return 0, 0
     places: dict[str, list[int]] = {}
@@ -271,8 +271,8 @@ def instructions_lost(outcome: Outcome, rules_in: RuleFinder = rules_in_text) ->
     gone = [text for text, found in wanted.items() if not any(stays[index] for index in found)]
     if not gone:
         return len(wanted), 0
-    if unread(outcome):
+    if is_unreadable(outcome):
         return len(wanted), None
-    said = Said(text for message in new_messages(outcome) for text in texts_of(message))
-    forms = (sought("instruction", text) for text in gone)
-    return len(wanted), sum(form is not None and said.judges(form).held == "none" for form in forms)
+    said = SearchedText(text for message in new_messages(outcome) for text in texts_of(message))
+    forms = (fact_query("instruction", text) for text in gone)
+    return len(wanted), sum(form is not None and said.judge(form).presence == "none" for form in forms)

@@ -20,7 +20,7 @@ from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.receipt import brief_receipt, receipt
 from workbench.analysis.recorded import recorded_outcome
-from workbench.analysis.retention import HeldFact, Retention, unread
+from workbench.analysis.retention import Retention, TrackedFact, is_unreadable
 from workbench.analysis.spent import Spent, spent
 from workbench.bench import Bench, RuleState, choose_preset, rule_states
 from workbench.compaction.checks import Check, check
@@ -206,10 +206,10 @@ class Assessment:
     @property
     def is_unreadable(self) -> bool:
         """True if the outcome has no readable summary: none, or an encrypted one."""
-        return unread(self.outcome)
+        return is_unreadable(self.outcome)
 
     @cached_property
-    def lost(self) -> tuple[HeldFact, ...] | None:
+    def lost(self) -> tuple[TrackedFact, ...] | None:
         """Lost facts of the head, the gravest first; None where nothing was replaced or the summary is unreadable."""
         held = self.retention
         known = held.head and not held.overall.unknown and can_be_read(self.run.answers)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 from pydantic import ValidationError
 
-from workbench.analysis.watched import HOLDS, Verdict, place
+from workbench.analysis.watched_rules import KEPT_STATES, RuleVerdict, best_place
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped, short
 from workbench.bench import Bench, RuleState, rule_states, set_policy, toggle_pin, with_watched_rules
@@ -74,12 +74,15 @@ def find_fixes(
 
 def first_lost_rule(states: Sequence[RuleState]) -> str:
     """Return the first watched rule that the context holds and the compaction loses; "" for none."""
-    return next((one.sentence for one in states if one.now in HOLDS and one.after not in (*HOLDS, "unknown", None)), "")
+    return next(
+        (one.sentence for one in states if one.now in KEPT_STATES and one.after not in (*KEPT_STATES, "unknown", None)),
+        "",
+    )
 
 
 def pin_fix(bench: Bench, sentence: str) -> RuleFix | None:
     """Pin the message that states the rule best; None where that is pinned or does not help."""
-    at = place(sentence, bench.original.shape)
+    at = best_place(sentence, bench.original.shape)
     if at is None or bench.messages[at].id in bench.pins:
         return None
     pinned = toggle_pin(bench, bench.messages[at].id)
@@ -130,10 +133,10 @@ def _keeps_rule(bench: Bench | None, sentence: str) -> bool:
         outcome = bench.offline.outcome
     except BadInput:
         return False
-    return outcome.status == "compacted" and _state_after(bench, sentence) in HOLDS
+    return outcome.status == "compacted" and _state_after(bench, sentence) in KEPT_STATES
 
 
-def _state_after(bench: Bench, sentence: str) -> Verdict | None:
+def _state_after(bench: Bench, sentence: str) -> RuleVerdict | None:
     return rule_states(with_watched_rules(bench, (sentence,)), bench.offline.outcome)[0].after
 
 

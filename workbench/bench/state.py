@@ -30,9 +30,9 @@ from workbench.tokens.sizes import Size
 if TYPE_CHECKING:
     from workbench.analysis.generations import Turn
     from workbench.analysis.later_use import LaterUse
-    from workbench.analysis.needed import Item
+    from workbench.analysis.needed_items import Item
     from workbench.analysis.retention import Retention
-    from workbench.analysis.watched import Verdict
+    from workbench.analysis.watched_rules import RuleVerdict
 
 
 @dataclass(frozen=True)
@@ -195,9 +195,9 @@ class Bench:
 
     def later_use(self, outcome: Outcome) -> LaterUse | None:
         """Return which of `needed` an outcome keeps; None after the last epoch, and for an unreadable summary."""
-        from workbench.analysis.later_use import folder_of, later_use
+        from workbench.analysis.later_use import later_use, project_folder
 
-        return later_use(self.needed, outcome, folder_of(self.session))
+        return later_use(self.needed, outcome, project_folder(self.session))
 
 
 class RuleState(Struct, frozen=True):
@@ -205,26 +205,26 @@ class RuleState(Struct, frozen=True):
     where it is not known."""
 
     sentence: str
-    now: Verdict
-    after: Verdict | None = None
-    again: Verdict | None = None
+    now: RuleVerdict
+    after: RuleVerdict | None = None
+    again: RuleVerdict | None = None
 
 
 def rule_states(bench: Bench, outcome: Outcome | None, *, again: bool = False) -> tuple[RuleState, ...]:
     """Return the state of each watched rule in the bench's context and in an outcome of it. With `again` also after a
     second compaction, with extractive summaries, once the context is as large again; where that changes nothing, the
     state after the first. Reads every message."""
-    from workbench.analysis.watched import judge_context, judge_left, judge_outcome
+    from workbench.analysis.watched_rules import judge_context, judge_outcome, judge_remaining
 
     shape, context = bench.original.shape, bench.context
     now = [judge_context(one, shape, context.beside()) for one in bench.watched]
     beside = context.beside(outcome)
     after = [judge_outcome(one, shape, outcome, beside) if outcome else None for one in bench.watched]
     second = _second_compaction(bench, outcome) if outcome and again else None
-    twice: list[Verdict | None] = [*after] if again else [None for _ in bench.watched]
+    twice: list[RuleVerdict | None] = [*after] if again else [None for _ in bench.watched]
     if second:
         beside = second.context.beside(second.outcome)
-        twice = [judge_left(one, shape, second.stays, second.made, beside) for one in bench.watched]
+        twice = [judge_remaining(one, shape, second.stays, second.made, beside) for one in bench.watched]
     return tuple(RuleState(*one) for one in zip(bench.watched, now, after, twice, strict=True))
 
 

@@ -188,7 +188,7 @@ def with_watched_rules(bench: Bench, sentences: Iterable[str]) -> Bench:
     be watched."""
     if not sentences:
         return replace(bench, watched=())
-    from workbench.analysis.watched import sentence_to_watch
+    from workbench.analysis.watched_rules import sentence_to_watch
 
     rules = (sentence_to_watch(one, bench.session.messages) for one in sentences)
     return replace(bench, watched=tuple(dict.fromkeys(rules)))

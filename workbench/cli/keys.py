@@ -20,7 +20,7 @@ KEYS = {
     "analysis.generations.Generations": "kept_share_by_kind=survival kept_share=overall correct_share=right "
         "weighted_share=weighted summary_tokens generations=steps",
     "analysis.grounding.Grounding": "claims_by_kind=checked unsupported=unfounded",
-    "analysis.judge.Judged": "facts kept_share=present correct_share=right labelled_pairs=pairs "
+    "analysis.model_judge.JudgeResult": "facts kept_share=present correct_share=right labelled_pairs=pairs "
         "kept_agreement_share=agreed_present correct_agreement_share=agreed_right",
     "analysis.loop.Loop": "compactions since_call=since without_effect=empty smallest_tokens=smallest "
         "trigger_tokens=trigger",
@@ -32,7 +32,7 @@ KEYS = {
     "analysis.replay.Missed": "call message reason tokens_before=before",
     "analysis.retention.Retention": "head_messages=head all_facts=whole all_facts_by_kind=whole_kinds "
         "head_facts=overall head_facts_by_kind=kinds tail_facts=in_tail facts",
-    "analysis.retention.Share": "facts kept_fully=full kept_partly=part lost unknown wrong stale used "
+    "analysis.retention.KeptShare": "facts kept_fully=full kept_partly=part lost unknown wrong stale used "
         "kept_share=share correct_share=right weighted_share=weighted",
     "analysis.rework.found.Again": "kind subject=what message_before=before message_after=after tokens",
     "analysis.rework.resumed.Resumed": "calls tokens message",
@@ -47,8 +47,8 @@ KEYS = {
     "analysis.sweep.rows.Held": "kept=stands sessions=of",
     "analysis.sweep.rows.Row": "values=setting sessions=files failed compactions tokens_after=after peak_tokens=peak "
         "calls_over_window=over sent_tokens=sent rebilled_tokens=rebilled cost kept_share=retention watched=held",
-    "analysis.watched.Passed": "at state_before=before state_after=after",
-    "analysis.watched.Trail": "sentence states=passed last_state=last lost_at=lost unreadable_at=unread",
+    "analysis.watched_rules.StateChange": "at state_before=before state_after=after",
+    "analysis.watched_rules.RuleTrail": "sentence states=passed last_state=last lost_at=lost unreadable_at=unread",
     "analysis.why.counterfactual.Delay": "limit_tokens=limit crossing_before=before crossing_after=after last_round "
         "last_tokens_before=last last_tokens_after=last_after rounds calls",
     "analysis.why.fillers.Large": "message number role description=what tokens",

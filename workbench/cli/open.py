@@ -69,7 +69,7 @@ def command(
     if choose and (part or follow):
         raise BadInput("--part and --follow take one FILE; name only one, without --choose.")
     if watched:
-        from workbench.analysis.watched import sentence_to_watch
+        from workbench.analysis.watched_rules import sentence_to_watch
 
         watched = tuple(map(sentence_to_watch, watched))
     if variables():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.analysis.grounding import Grounding
-from workbench.analysis.retention import HeldFact
+from workbench.analysis.retention import TrackedFact
 from workbench.base.figures import grouped
 from workbench.base.printable import one_line
 from workbench.base.text import counted
@@ -32,12 +32,12 @@ def policy_words(bench: Bench) -> str:
 
 
 @plain.register
-def _(fact: HeldFact) -> dict[str, Any]:
-    about = only(fact, "kind", "text", "message", "kept=held", "used", "correct=right", "stale", "reason=why")
+def _(fact: TrackedFact) -> dict[str, Any]:
+    about = only(fact, "kind", "text", "message", "kept=presence", "used", "correct=right", "stale", "reason=why")
     return {"number": fact.index + 1, **about, **only(fact, "severity=rank", "pin_tokens")}
 
 
-def found_rows(found: Grounding | None, lost: Sequence[HeldFact] | None) -> list[tuple[str, str]]:
+def found_rows(found: Grounding | None, lost: Sequence[TrackedFact] | None) -> list[tuple[str, str]]:
     """`not in the head: 2 of 31 claims (…)` and `lost: 3 standing instructions, …`, one line each; none for what is not
     known."""
     rows = []

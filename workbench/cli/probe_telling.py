@@ -10,7 +10,7 @@ import click
 
 from workbench.analysis.probes import FULL, ProbeKind, Probing, Sum
 from workbench.analysis.probes.graded import GLYPHS, LOOKED_UP, Share
-from workbench.analysis.watched import sentence_columns
+from workbench.analysis.watched_rules import sentence_columns
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted

@@ -21,7 +21,7 @@ from workbench.analysis.replay_table import (
     replays_table,
     watched_table,
 )
-from workbench.analysis.watched import judge_recorded
+from workbench.analysis.watched_rules import judge_recorded
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench

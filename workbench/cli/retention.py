@@ -10,14 +10,14 @@ from typing import Any
 import click
 
 from workbench.analysis.generations import Generation, Generations, generations
-from workbench.analysis.judge import Judged, asked_of, judged, judging
 from workbench.analysis.later_use import LaterUse
+from workbench.analysis.model_judge import JudgeResult, facts_to_judge, judge_result, judge_run
 from workbench.analysis.probes.made import MOST
 from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.recorded_claims import RecordedClaims, recorded_claims
-from workbench.analysis.retention import Retention, new_messages, unread
-from workbench.analysis.retention_tables import by_kind, generations_table, lacking
-from workbench.analysis.watched import judge_recorded
+from workbench.analysis.retention import Retention, is_unreadable, new_messages
+from workbench.analysis.retention_tables import generations_table, kinds_table, lacking_table
+from workbench.analysis.watched_rules import judge_recorded
 from workbench.base.figures import grouped, percent
 from workbench.base.printable import printable
 from workbench.base.text import counted
@@ -190,7 +190,7 @@ def _retention(
         write_json(_head(bench), *chosen_and_done, held, {"later_use": needed, "judge": said, "watched": stood})
         return
     if as_csv:
-        write_csv({"kinds": by_kind(held), "lost": lacking(held)}, as_csv)
+        write_csv({"kinds": kinds_table(held), "lost": lacking_table(held)}, as_csv)
         return
     epoch = epoch_words(bench.session, bench.epoch)
     write_fields([("strategy", policy_words(bench)), *([("epoch", epoch)] if epoch else []),
@@ -203,14 +203,14 @@ def _retention(
                    f"{percent(said.agreed_present)} on kept, {percent(said.agreed_right)} on correct")  # fmt: skip
 
 
-def _judged(bench: Bench, outcome: Outcome, held: Retention, name: Name, purse: Purse) -> Judged:
+def _judged(bench: Bench, outcome: Outcome, held: Retention, name: Name, purse: Purse) -> JudgeResult:
     """What a model says of the facts and of the labelled pairs. It is paid for, and told on stderr what it took."""
-    facts = asked_of(held)
+    facts = facts_to_judge(held)
     text = "\n".join(message.text for message in new_messages(outcome))
-    call = run_named(bench, partial(judging, facts, text), name, purse, journal=False)
+    call = run_named(bench, partial(judge_run, facts, text), name, purse, journal=False)
     if words := call_words(call):
         warn(words)
-    return judged(facts, call.run.answers)
+    return judge_result(facts, call.run.answers)
 
 
 def _outcome(bench: Bench, context: Context, name: Name, purse: Purse) -> Outcome:
@@ -232,7 +232,7 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
     for number in wanted:
         bench = first if number == first.epoch else on_bench(replace(chosen, epoch=number))
         outcome = recorded_outcome(session, number)
-        held = None if unread(outcome) else bench.retention(outcome)
+        held = None if is_unreadable(outcome) else bench.retention(outcome)
         found.append((number, held, bench.later_use(outcome), recorded_claims(session, number)))
     passed = [judge_recorded(one, session) for one in first.watched]
     if as_json:
@@ -282,11 +282,11 @@ def later_use_document(found: LaterUse) -> dict[str, Any]:
 
 def _tell(held: Retention, needed: LaterUse | None) -> None:
     click.echo(f"head: {counted(held.head, 'message')}\n")
-    write_tables([by_kind(held)])
+    write_tables([kinds_table(held)])
     if needed:
         parts = ", ".join(f"{kind} {grouped(kept)} of {grouped(of)}" for kind, (kept, of) in needed.kinds.items())
         click.echo(f"\nneeded again later and not repeated in the session: {percent(needed.share)} ({parts})")
-    write_tables([lacking(held)], NAMED)
+    write_tables([lacking_table(held)], NAMED)
 
 
 def _tell_generations(bench: Bench, found: Generations, as_json: bool) -> None:

@@ -19,7 +19,7 @@ from workbench.analysis.sweep.rows import CRITERIA, Criterion, best, rows_of
 from workbench.analysis.sweep.rows import Row as Setting
 from workbench.analysis.sweep.spread import spread, work_of
 from workbench.analysis.sweep.table import values_table
-from workbench.analysis.watched import sentence_to_watch
+from workbench.analysis.watched_rules import sentence_to_watch
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped, percent

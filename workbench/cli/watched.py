@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.analysis.watched import Passed, Trail
+from workbench.analysis.watched_rules import RuleTrail, StateChange
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Column, Row, Table, columns
 from workbench.bench import RuleState
@@ -19,7 +19,7 @@ def stand_words(stand: RuleState) -> str:
     return f"{stand.now}{went}: {_shown(stand.sentence, WORDS)}"
 
 
-def tell_recorded(trails: Sequence[Trail]) -> None:
+def tell_recorded(trails: Sequence[RuleTrail]) -> None:
     """How each sentence came through the recorded compactions, and how it stands in the end."""
     if not trails:
         return
@@ -31,7 +31,7 @@ def tell_recorded(trails: Sequence[Trail]) -> None:
     write_tables([Table("watched", title, (*spec, *columns("now sentence")), tuple(rows))])
 
 
-def went(one: Passed) -> str:
+def went(one: StateChange) -> str:
     """`verbatim → gone`."""
     return f"{one.before} → {one.after}"
 

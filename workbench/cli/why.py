@@ -9,7 +9,7 @@ import click
 from workbench.analysis.cost import paid
 from workbench.analysis.pictures import growth_picture, in_characters
 from workbench.analysis.rewrites import Rewrites
-from workbench.analysis.watched import judge_recorded
+from workbench.analysis.watched_rules import judge_recorded
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.findings import Finding
 from workbench.analysis.why.tables import KEYS, tables

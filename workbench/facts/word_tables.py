@@ -4,7 +4,7 @@ An entry is a list of alternatives of a pattern, or words with blanks between. I
 
     sense       what denies, contrasts and orders, and the sorts of little words: `workbench.analysis.sense`
     opposites   words of which two cannot both be right of a thing: `workbench.analysis.contradiction`
-    claims      what is said to have become of something: `workbench.analysis.became`
+    claims      what is said to have become of something: `workbench.analysis.state_claims`
     standing    how a standing instruction is built: the roles of `workbench.facts.standing_grammar`
     compared    what holds a sentence together, turns it round or says nothing: `workbench.facts.terms`
     alike       words that stand for one another there, by the one that stands for all

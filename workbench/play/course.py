@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from workbench.analysis.course import Course
 from workbench.analysis.replay import Compacted, Replay, replay
-from workbench.analysis.watched import HOLDS, Verdict, judge_beside, judge_come
+from workbench.analysis.watched_rules import KEPT_STATES, RuleVerdict, judge_added, judge_prompt
 from workbench.compaction.context import Context, prompted
 from workbench.compaction.outcome import Fate, KeptSpan, Outcome
 from workbench.compaction.preset import Preset
@@ -31,7 +31,7 @@ class Step:
     compacted: Compacted
     before: tuple[Part, ...]
     after: tuple[Part, ...]
-    states: tuple[Verdict, ...]
+    states: tuple[RuleVerdict, ...]
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,10 @@ class Played:
             start, before = course.calls[self.steps[done - 1].compacted.call - 1], self.steps[done - 1].states[rule]
         else:
             beside = prompted(course.session.system, course.session.memories)
-            start, before = 0, judge_beside(watched.text, beside)
-        stands = judge_come(watched.text, shape, start, stop, before)
+            start, before = 0, judge_prompt(watched.text, beside)
+        stands = judge_added(watched.text, shape, start, stop, before)
         yet = watched.said is not None and stop <= watched.said.index
-        return "unsaid" if yet and stands not in HOLDS else stands
+        return "unsaid" if yet and stands not in KEPT_STATES else stands
 
     def _parts(self, call: int, done: int) -> tuple[Part, ...]:
         if call == 0:

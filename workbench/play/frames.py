@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.analysis.watched import Verdict
+from workbench.analysis.watched_rules import RuleVerdict
 
 Kind = Literal["overhead", "summary", "pinned", "going", "talk", "kept"]
 """What a part of a context is: system prompt and tools; made by a compaction; kept by a pin; about to be replaced;
 the conversation; of it what a compaction leaves where it stands."""
 
-State = Verdict | Literal["unsaid"]
+State = RuleVerdict | Literal["unsaid"]
 """How a rule stands in what the model reads; `unsaid` before the user says it."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.analysis.course import Course
-from workbench.analysis.watched import HOLDS, judge_messages, sentence_to_watch
+from workbench.analysis.watched_rules import KEPT_STATES, judge_messages, sentence_to_watch
 from workbench.compaction.shape_facts import standing_of
 
 MOST = 12
@@ -45,6 +45,6 @@ def rules(course: Course) -> tuple[Watched, ...]:
 def _placed(course: Course, typed: str) -> Watched:
     """With the first of the user's messages that says this, if not in these words, else the first of all."""
     text = sentence_to_watch(typed, course.messages)
-    said = [index for index, message in enumerate(course.messages) if judge_messages(text, [message]) in HOLDS]
+    said = [index for index, message in enumerate(course.messages) if judge_messages(text, [message]) in KEPT_STATES]
     index = min(said, key=lambda index: (course.messages[index].role != "user", index), default=None)
     return Watched(text, None if index is None else Place(course.messages[index].id, index))

@@ -10,7 +10,7 @@ from workbench.analysis.pictures import Picture, growth_picture, replay_picture
 from workbench.analysis.probes import Probing
 from workbench.analysis.recorded import made_room, told_room
 from workbench.analysis.retention import Retention
-from workbench.analysis.retention_tables import lacking
+from workbench.analysis.retention_tables import lacking_table
 from workbench.analysis.rework import told_rework
 from workbench.analysis.why.tables import tables as why_tables
 from workbench.base.figures import grouped, interval
@@ -74,9 +74,9 @@ def result_tables(report: Report) -> dict[str, Table]:
     if bench.watched:
         made["watched"] = rules_table(bench, variants)
         made["watched_over_session"] = replay_table.watched_table(report.played, bench.watched)
-    made |= {"replays": replay_table.replays_table(report.played), "lost": lacking(first.retention)}
+    made |= {"replays": replay_table.replays_table(report.played), "lost": lacking_table(first.retention)}
     if report.recorded is not None:
-        made["recorded_lost"] = lacking(report.recorded.retention)
+        made["recorded_lost"] = lacking_table(report.recorded.retention)
     made |= why_tables(report.diagnosis)
     return {key: replace(made[key], key=key) for key in TABLES if key in made}
 
@@ -224,7 +224,7 @@ def _lost_section(title: str, held: Retention) -> Section:
     wrong = f" Wrong: {grouped(overall.wrong)}, of these stale: {grouped(overall.stale)}."
     where = f"in the first {counted(held.head, 'message')}, unchanged after that"
     words = (f"Of {counted(overall.facts, 'fact')} {where}: {counts}.{wrong}",)
-    return replace(_result(lacking(held), 30), title=title, words=words)
+    return replace(_result(lacking_table(held), 30), title=title, words=words)
 
 
 def _policy(report: Report) -> Section:

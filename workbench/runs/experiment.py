@@ -26,7 +26,7 @@ from typing import Literal, get_args
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.probes import looked_up
 from workbench.analysis.probes.graded import drawn_mean
-from workbench.analysis.retention import HeldFact
+from workbench.analysis.retention import TrackedFact
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState
 from workbench.bench.assessment import Assessment, assess
@@ -113,7 +113,7 @@ def variant_figures(one: Assessment, dollars: float | None, run: str) -> Variant
     )
 
 
-def _fact_credit(fact: HeldFact) -> float:
+def _fact_credit(fact: TrackedFact) -> float:
     return {"full": 1.0, "part": HALF}.get(fact.state, 0.0)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.analysis.later_use import folder_of
+from workbench.analysis.later_use import project_folder
 from workbench.analysis.probes import (
     MOST,
     Exam,
@@ -22,8 +22,8 @@ from workbench.analysis.probes import (
 )
 from workbench.analysis.probes.journalled import answers_before, as_probe
 from workbench.analysis.recorded import recorded_outcome
-from workbench.analysis.retention import unread
-from workbench.analysis.watched import Verdict
+from workbench.analysis.retention import is_unreadable
+from workbench.analysis.watched_rules import RuleVerdict
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, rule_states
 from workbench.compaction.outcome import Outcome
@@ -68,7 +68,7 @@ def questions(bench: Bench, file: Path | None = None, most: int | None = None) -
 
 def generated_questions(bench: Bench, most: int | None = None) -> tuple[Probe, ...]:
     """Generate questions from the facts of the epoch; possibly none."""
-    folder = folder_of(bench.session)
+    folder = project_folder(bench.session)
     return probes_of(bench.context.shape, folder, bench.needed, MOST if most is None else most)
 
 
@@ -93,7 +93,7 @@ def recorded_compaction(bench: Bench) -> Outcome:
         outcome = recorded_outcome(bench.session, bench.epoch)
     except KeyError:
         raise BadInput(f"No recorded compaction ended epoch {bench.epoch}; name another with --epoch.") from None
-    if unread(outcome):
+    if is_unreadable(outcome):
         raise BadInput(
             f"The summary that ended epoch {bench.epoch} is encrypted or not in the file; it cannot be judged."
         )
@@ -164,7 +164,7 @@ class RuleByVariant:
     """A watched rule and its state in each variant."""
 
     sentence: str
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[RuleVerdict, ...]
 
 
 def rules_by_variant(bench: Bench, exam: Exam) -> tuple[RuleByVariant, ...]:

@@ -20,10 +20,10 @@ from math import fsum
 
 from workbench.analysis.cache import back_after
 from workbench.analysis.prompt_use import Found, meant_for, policy_with, strategy_of
-from workbench.analysis.retention_tables import by_variant
+from workbench.analysis.retention_tables import variants_table
 from workbench.analysis.sweep.axes import WINDOW, setting_words
 from workbench.analysis.sweep.cells import plan_of
-from workbench.analysis.watched import sentence_columns
+from workbench.analysis.watched_rules import sentence_columns
 from workbench.base.errors import BadInput
 from workbench.base.tables import Row, Table, Value, columns
 from workbench.bench import Bench, choose_preset, rule_states
@@ -221,7 +221,7 @@ def paid_back_words(one: Assessment) -> str | None:
 def retention_table(bench: Bench, several: Iterable[Assessment]) -> Table:
     """Table of the facts of the context that each variant keeps."""
     rows = ((one.name, one.retention, one.later_use) for one in several)
-    return by_variant(rows, goes_on=bool(bench.needed))
+    return variants_table(rows, goes_on=bool(bench.needed))
 
 
 def rules_table(bench: Bench, several: Iterable[Assessment]) -> Table:

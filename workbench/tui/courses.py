@@ -8,7 +8,7 @@ from dataclasses import replace
 from workbench.analysis.as_recorded import told_of_agent
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.replay import Replay, replay
-from workbench.analysis.watched import Trail, judge_recorded
+from workbench.analysis.watched_rules import RuleTrail, judge_recorded
 from workbench.base.figures import percent
 from workbench.bench import Bench, with_counts
 from workbench.compaction.preset import Preset
@@ -36,7 +36,7 @@ def course_on(bench: Bench, counter: Counter, report: ReportStage, *, first: int
     return with_counts(bench, counter), course_of(bench.session, counter, first=first, scale=bench.scale)
 
 
-def recorded_course(bench: Bench, counter: Counter, report: ReportStage) -> tuple[Course, tuple[Trail, ...], str]:
+def recorded_course(bench: Bench, counter: Counter, report: ReportStage) -> tuple[Course, tuple[RuleTrail, ...], str]:
     """Session with the series of its recorded calls, each watched rule through the recorded compactions, and the
     agent's compactions in words."""
     _, course = course_on(bench, counter, report, first=1)

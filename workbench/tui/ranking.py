@@ -15,7 +15,7 @@ from workbench.analysis.later_use import LaterUse
 from workbench.analysis.replay import Replay
 from workbench.analysis.replay_table import replays_table
 from workbench.analysis.retention import Retention, new_messages
-from workbench.analysis.retention_tables import by_variant
+from workbench.analysis.retention_tables import variants_table
 from workbench.base.figures import short
 from workbench.bench import RuleState
 from workbench.bench.assessment import Assessment
@@ -289,7 +289,7 @@ def _pairs(one: RankRow) -> Iterator[tuple[str, str]]:
     """Yield the headings and non-empty cells of a variant's tables, without its name."""
     tables = [figures_table(one.assessment.bench, (one.assessment,))]
     tables += (
-        [by_variant([(one.name, one.retention, one.later_use)], goes_on=one.later_use is not None)]
+        [variants_table([(one.name, one.retention, one.later_use)], goes_on=one.later_use is not None)]
         if one.retention
         else []
     )

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from workbench.analysis.suggested_pins import ANSWER, SuggestedPin, pin_tokens, suggest
-from workbench.analysis.watched import Passed, judge_recorded, place, sentence_to_watch
+from workbench.analysis.watched_rules import StateChange, best_place, judge_recorded, sentence_to_watch
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState, rule_states
 from workbench.compaction.shape import Shape
@@ -61,7 +61,7 @@ def rules_of(bench: Bench, index: int, own: Sequence[str] = ()) -> tuple[RuleEnt
         return 0 if at is None else pin_tokens(context, at)
 
     def written(sentence: str) -> RuleEntry:
-        at = place(sentence, shape)
+        at = best_place(sentence, shape)
         return known.get(sentence, RuleEntry(sentence, "your own", at, cost(at)))
 
     def of_message(sentences: Sequence[str], kind: str) -> list[RuleEntry]:
@@ -147,7 +147,7 @@ def states(bench: Bench, sentences: Sequence[str], *, after: bool = True, again:
     return [*rule_states(replace(bench, watched=tuple(sentences)), outcome, again=again)]
 
 
-def epochs_of(bench: Bench, sentence: str) -> tuple[Passed, ...]:
+def epochs_of(bench: Bench, sentence: str) -> tuple[StateChange, ...]:
     """State of a sentence before and after each recorded compaction. Reads every message."""
     return judge_recorded(sentence, bench.session).passed if len(bench.session.epochs) > 1 else ()
 

@@ -1,10 +1,10 @@
-"""Facts and what a text says of them, labelled by hand: what the measure and a model as judge are held against.
+"""Facts and texts about them, labelled by hand: the reference for the measure and for a model as judge.
 
-`tuning.txt` was in view while the measure was written, `held.txt` was not. A block begins with the fact, `kind: text`,
-`kind state: text` or `kind [detail]: text`; under it stand texts, each with its label:
+The measure was written with `tuning.txt` in view, and without `held.txt`. A block begins with the fact, `kind: text`,
+`kind state: text` or `kind [detail]: text`; below it are texts, each with its label:
 
-    =  speaks of it and says it rightly      !  speaks of it and says it wrongly
-    -  does not speak of it                  #  states as binding what was replaced
+    =  states it correctly                   !  states it wrongly
+    -  does not state it                     #  states as binding what was replaced
 """
 
 from __future__ import annotations
@@ -16,19 +16,21 @@ from typing import Literal, cast, get_args
 
 from msgspec import Struct
 
-from workbench.analysis.became import State
-from workbench.analysis.holding import Said, Sought, Verdict, sought
+from workbench.analysis.fact_check import FactQuery, FactVerdict, SearchedText, fact_query
+from workbench.analysis.state_claims import State
 from workbench.facts.fact import FactKind
 
-Half = Literal["tuning", "held"]
-HALVES: tuple[Half, ...] = get_args(Half)
+PairSet = Literal["tuning", "held"]
+PAIR_SETS: tuple[PairSet, ...] = get_args(PairSet)
 Label = Literal["=", "!", "-", "#"]
 
 _HEAD = re.compile(r"(\w+)(?: (\w+))?(?: \[(.*)\])?: (.+)")
 _TEXT = re.compile(r"([=!#-]) (.+)")
 
 
-class Pair(Struct, frozen=True):
+class LabelledPair(Struct, frozen=True):
+    """Fact and a text with the label that a human gave it."""
+
     kind: FactKind
     fact: str
     detail: str
@@ -37,15 +39,15 @@ class Pair(Struct, frozen=True):
     label: Label
 
     @property
-    def sought(self) -> Sought:
-        found = sought(self.kind, self.fact, self.detail, self.state)
+    def query(self) -> FactQuery:
+        found = fact_query(self.kind, self.fact, self.detail, self.state)
         assert found is not None, self.fact
         return found
 
     @property
-    def verdict(self) -> Verdict:
-        """What the measure says."""
-        return Said([self.text]).judges(self.sought)
+    def verdict(self) -> FactVerdict:
+        """The measure's verdict."""
+        return SearchedText([self.text]).judge(self.query)
 
     @property
     def present(self) -> bool:
@@ -56,13 +58,13 @@ class Pair(Struct, frozen=True):
         return self.label == "="
 
 
-def pairs(half: Half | None = None) -> Iterator[Pair]:
-    """Those of a half, or all."""
-    for name in HALVES if half is None else (half,):
+def labelled_pairs(chosen: PairSet | None = None) -> Iterator[LabelledPair]:
+    """Yield the pairs of one set, or of both."""
+    for name in PAIR_SETS if chosen is None else (chosen,):
         head: re.Match[str] | None = None
         for line in (Path(__file__).parent / f"{name}.txt").read_text("utf-8").split("\n"):
             if found := _HEAD.fullmatch(line):
                 head = found
             elif head and (text := _TEXT.fullmatch(line)):
                 kind, state = cast(FactKind, head[1]), cast(State, head[2] or "")
-                yield Pair(kind, head[4], head[3] or "", state, text[2], cast(Label, text[1]))
+                yield LabelledPair(kind, head[4], head[3] or "", state, text[2], cast(Label, text[1]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from workbench.analysis.needed import words_of
+from workbench.analysis.needed_items import words_of
 from workbench.analysis.probes.probe import BLANK, standing_out, stands_in
 
 FEWEST_WORDS = 5

@@ -1,9 +1,9 @@
 """Answers looked up, not asked: what a model that reads well and makes nothing up could say of a context, by code.
 
 A line gives an answer where that stands in it by itself, with most of the words that the question's sentence has beside
-it, and is not told wrongly there (`workbench.analysis.holding`): opposites, other values and lists of words give none.
-What the source message itself says, where it is still there, counts as it stands. Whatever is told only in other words
-is missed: a model may know more than this finds, and seldom less.
+it, and is not told wrongly there (`workbench.analysis.fact_check`): opposites, other values and lists of words give
+none. What the source message itself says, where it is still there, counts as it stands. Whatever is told only in other
+words is missed: a model may know more than this finds, and seldom less.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from workbench.analysis.fact_check import SearchedText, fact_query
 from workbench.analysis.head_index import texts_of
-from workbench.analysis.holding import Said, sought
-from workbench.analysis.needed import sentences, words_of
+from workbench.analysis.needed_items import sentences, words_of
 from workbench.analysis.probes.probe import NOT_KNOWN, Probe, stands_in
 from workbench.base.text import clip
 from workbench.session import Message
@@ -44,7 +44,7 @@ class Lookup:
                     self._lines.append(line)
                     self._of.append(message.id)
         self._texts = [text for message in messages for text in texts_of(message)]
-        self._said: Said | None = None
+        self._said: SearchedText | None = None
 
     def answer(self, probe: Probe) -> tuple[str, str]:
         """The answer, or `NOT_KNOWN`, and the line that gives it or comes nearest to it, "" where none does."""
@@ -75,11 +75,11 @@ class Lookup:
                 yield place
 
     def _in_prose(self, probe: Probe, near: Sequence[int]) -> tuple[str, str]:
-        self._said = self._said or Said(self._texts)
-        form = sought("request", probe.answer)
-        verdict = self._said.judges(form) if form else None
+        self._said = self._said or SearchedText(self._texts)
+        form = fact_query("request", probe.answer)
+        verdict = self._said.judge(form) if form else None
         line = clip(self._lines[near[0]], LINE) if near else ""
-        return (probe.answer if verdict and verdict.held == "full" and verdict.right else NOT_KNOWN), line
+        return (probe.answer if verdict and verdict.presence == "full" and verdict.right else NOT_KNOWN), line
 
     def _near(self, probe: Probe, wanted: frozenset[str]) -> list[int]:
         """The places of the lines with enough of the words, those with most of them first."""
@@ -127,6 +127,6 @@ def _has_words(text: str, wanted: str) -> bool:
 
 
 def _tells_rightly(line: str, probe: Probe) -> bool:
-    form = sought("stated", probe.says) if probe.says else None
-    verdict = Said((line,)).judges(form) if form else None
-    return verdict is None or verdict.held == "none" or verdict.right
+    form = fact_query("stated", probe.says) if probe.says else None
+    verdict = SearchedText((line,)).judge(form) if form else None
+    return verdict is None or verdict.presence == "none" or verdict.right

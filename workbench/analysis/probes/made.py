@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from workbench.analysis.head_index import texts_of
-from workbench.analysis.needed import Found, Item, commands, plain_path, words_of
+from workbench.analysis.needed_items import Item, Mentions, commands, plain_path, words_of
 from workbench.analysis.probes.cloze import blanked, is_alone, is_telling, is_telling_term, terms_of
 from workbench.analysis.probes.controls import controls
 from workbench.analysis.probes.probe import BLANK, KINDS, Probe, ProbeKind, stands_in
-from workbench.analysis.retention import replaced_of
+from workbench.analysis.retention import superseded_texts
 from workbench.base.secrets import MASK
 from workbench.base.text import clip
 from workbench.compaction.shape import Shape
@@ -170,7 +170,7 @@ def _found(said: _Said) -> Iterator[_Found]:
 
 
 def _of_the_user(said: _Said) -> Iterator[_Found]:
-    gone = replaced_of(said.shape)
+    gone = superseded_texts(said.shape)
     rules = {one.fact.text.lower() for one in standing_of(said.shape)}
     decided = {fact.text.lower() for fact in facts_of(said.shape) if fact.kind == "decision" and fact.by == "user"}
     for index, words in typed_texts(said.messages):
@@ -238,8 +238,8 @@ def _begun(said: _Said, rule: str, index: int, rules: Collection[str]) -> Iterat
 
 
 def _is_file(term: str) -> bool:
-    read = Found()
-    read.read(term, "")
+    read = Mentions()
+    read.add(term, "")
     return plain_path(term, "") in read.paths and not _PRODUCT.fullmatch(term)
 
 

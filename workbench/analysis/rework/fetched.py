@@ -17,7 +17,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from workbench.analysis.needed import plain_path
+from workbench.analysis.needed_items import plain_path
 from workbench.analysis.rework.taken import SAME, Taken, lines_of
 from workbench.base.memory import remembered
 from workbench.base.values import json_text

@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from workbench.analysis.course import Course
-from workbench.analysis.later_use import folder_of
+from workbench.analysis.later_use import project_folder
 from workbench.analysis.recorded import MadeRoom, made_room
 from workbench.analysis.rework.fetched import Fetched, fetched_again, viewed
 from workbench.analysis.rework.resumed import Resumed, resumed
@@ -98,7 +98,7 @@ def rework(course: Course, rules_in: RuleFinder = rules_in_text) -> tuple[Rework
     standing instructions in what the user typed."""
     if len(course.starts) < 2:
         return ()
-    taken, cwd = Taken(course), folder_of(course.session)
+    taken, cwd = Taken(course), project_folder(course.session)
     messages = tuple(map(_without_secrets, course.messages))
     calls = all_calls(messages)
     shown = [(called, viewed(called, cwd)) for called in calls]
@@ -139,7 +139,7 @@ def _items(
     rules_in: RuleFinder,
 ) -> Iterator[tuple[int, int, Again]]:
     """Each item with the epoch of its compaction and the place of its message."""
-    cwd = folder_of(course.session)
+    cwd = project_folder(course.session)
     words = list(typed_texts(messages))
 
     def item(kind: Kind, what: str, before: int, after: int, cost: int) -> Again:

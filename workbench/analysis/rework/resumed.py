@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from workbench.analysis.course import Course
-from workbench.analysis.later_use import folder_of
-from workbench.analysis.needed import plain_path
+from workbench.analysis.later_use import project_folder
+from workbench.analysis.needed_items import plain_path
 from workbench.analysis.rework.fetched import Shows, looks
 from workbench.facts.calls import ToolCall
 from workbench.facts.shell_lines import simple_commands
@@ -45,7 +45,7 @@ def resumed(
     """The first new step in each of `spans` of the messages, which are in order: a call that neither fetches again
     (`again`: those that do, by message and id) nor only looks round: at a file that was seen, through the project or
     its repository, at the plan, at what runs already; or an answer to the user without a call."""
-    cwd = folder_of(course.session)
+    cwd = project_folder(course.session)
     at: dict[int, list[Shows]] = {}
     for one in calls:
         at.setdefault(one[0].index, []).append(one)

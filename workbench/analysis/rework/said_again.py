@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from workbench.analysis.needed import sentences, words_of
+from workbench.analysis.needed_items import sentences, words_of
 from workbench.analysis.rework.taken import Taken
 from workbench.base.memory import remembered
 from workbench.facts.calls import ToolCall

@@ -15,7 +15,7 @@ from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.retention import retention
 from workbench.analysis.sweep.axes import MOST_VALUES, WINDOW, Axis, Number, parse_axis, setting_words
-from workbench.analysis.watched import Verdict, sentence_to_watch
+from workbench.analysis.watched_rules import RuleVerdict, sentence_to_watch
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.secrets import error_line
@@ -107,7 +107,7 @@ class Cell:
     units: float = 0.0
     dollars: float | None = None
     retention: float | None = None
-    watched: tuple[Verdict | None, ...] = ()
+    watched: tuple[RuleVerdict | None, ...] = ()
     error: str = ""
 
 
@@ -195,7 +195,7 @@ def told(file: str, setting: tuple[Number, ...], played: Replay, held: Sequence[
         units=played.cost / (played.rates.input or 1.0),
         dollars=played.cost if played.rates.known else None,
         retention=math.fsum(held) / len(held) if held else None,
-        watched=tuple(trail.last if trail.stood else None for trail in played.watched),
+        watched=tuple(trail.last if trail.was_kept else None for trail in played.watched),
     )
 
 

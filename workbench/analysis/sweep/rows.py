@@ -8,7 +8,7 @@ from math import fsum
 
 from workbench.analysis.sweep.axes import Number
 from workbench.analysis.sweep.cells import Cell, Plan
-from workbench.analysis.watched import HOLDS, Verdict
+from workbench.analysis.watched_rules import KEPT_STATES, RuleVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,8 @@ def _row(plan: Plan, setting: tuple[Number, ...], cells: Sequence[Cell]) -> Row:
     )
 
 
-def _held(verdicts: Sequence[Verdict | None]) -> Held:
-    return Held(sum(one in HOLDS for one in verdicts), sum(one is not None for one in verdicts))
+def _held(verdicts: Sequence[RuleVerdict | None]) -> Held:
+    return Held(sum(one in KEPT_STATES for one in verdicts), sum(one is not None for one in verdicts))
 
 
 def best(rows: Sequence[Row], criterion: Criterion) -> Row | None:

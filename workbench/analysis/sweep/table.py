@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from workbench.analysis.sweep.cells import Plan
 from workbench.analysis.sweep.rows import Row as Setting
-from workbench.analysis.watched import sentence_columns
+from workbench.analysis.watched_rules import sentence_columns
 from workbench.base.tables import Column, Row, Table, columns
 
 

@@ -19,7 +19,7 @@ from textual.widgets import Static
 from workbench.analysis.probes import Exam, Probing, beside, looked_up, write_probes
 from workbench.analysis.probes.graded import GLYPHS, LOOKED_UP, Given
 from workbench.analysis.probes.probe import BLANK
-from workbench.analysis.watched import place
+from workbench.analysis.watched_rules import best_place
 from workbench.base.errors import BadInput
 from workbench.base.figures import interval
 from workbench.base.to_its_end import to_its_end
@@ -285,7 +285,7 @@ def _exam(bench: Bench, asked: Questions) -> tuple[Exam, int]:
 def source_of(found: Probing, row: RuleByVariant | int, bench: Bench) -> int | None:
     """Index of the message that states a watched sentence, or that a question is from; None if there is none."""
     if isinstance(row, RuleByVariant):
-        return place(row.sentence, bench.context.shape)
+        return best_place(row.sentence, bench.context.shape)
     return bench.context.shape.index_of.get(found.probes[row].source)
 
 
@@ -356,7 +356,7 @@ def details(found: Probing, row: RuleByVariant | int, bench: Bench) -> Sequence[
 
 def _stands(found: Probing, row: RuleByVariant, bench: Bench) -> Sequence[Part]:
     """Watched sentence with its source, and its state in each arm."""
-    at = place(row.sentence, bench.context.shape)
+    at = best_place(row.sentence, bench.context.shape)
     where = "no message of this context" if at is None else _message(at, bench)
     parts = [Part(row.sentence, "title"), Part(""), Part(f"source {where}", "dim"), Part("")]
     for arm, verdict in zip(found.arms, row.verdicts, strict=True):

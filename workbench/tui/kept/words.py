@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from workbench.analysis.retention import HeldFact, Retention
-from workbench.analysis.retention_tables import by_kind
+from workbench.analysis.retention import Retention, TrackedFact
+from workbench.analysis.retention_tables import kinds_table
 from workbench.base.tables import text
 from workbench.bench import Bench
 from workbench.bench.assessment import Assessment, assess, assess_recorded, compute
@@ -53,11 +53,11 @@ def summary_line(found: Assessment) -> str:
 
 def kind_lines(held: Retention) -> list[str]:
     """Table by kind as lines: headings, all kinds, then each, within 80 columns."""
-    heads, *kinds, overall = text(by_kind(held).without("stale"))
+    heads, *kinds, overall = text(kinds_table(held).without("stale"))
     return [heads, overall, *kinds]
 
 
-def fact_words(fact: HeldFact | None, pins: frozenset[str]) -> Text:
+def fact_words(fact: TrackedFact | None, pins: frozenset[str]) -> Text:
     """Fact under the cursor in full, and the cost of pinning its message."""
     if fact is None:
         return Text("no such fact is lost", "dim")

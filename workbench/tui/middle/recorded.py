@@ -17,7 +17,7 @@ from workbench.tui.widgets.text_view import Part
 
 if TYPE_CHECKING:
     from workbench.analysis.grounding import Ground, Grounding
-    from workbench.analysis.retention import HeldFact
+    from workbench.analysis.retention import TrackedFact
 
 BESIDE = 64
 """Cells of the pane from which both summaries are side by side, not below each other."""
@@ -49,10 +49,10 @@ def theirs_parts(view: View) -> Parts:
     count = bench.layout.sizes.meter.text_tokens
     theirs = (text := summary_inside(their.text), count(text), ground.check(text))
     from workbench.analysis.recorded import recorded_outcome
-    from workbench.analysis.retention import unread
+    from workbench.analysis.retention import is_unreadable
 
     their_outcome = recorded_outcome(bench.session, bench.epoch)
-    if unread(their_outcome):
+    if is_unreadable(their_outcome):
         words = "The session records a compaction here, with an encrypted summary: "
         return [Part(words + _how(recorded), "title"), Part("Its content is unknown.")]
     they_lost = bench.retention(their_outcome).lost
@@ -106,7 +106,7 @@ def _ground_of(shape: Shape, spans: tuple[Span, ...]) -> Ground:
     return Ground([message for span in spans for message in shape.masked[span.start : span.stop]])
 
 
-def _table(rows: Sequence[tuple[str, str, int, Grounding, Sequence[HeldFact]]]) -> Parts:
+def _table(rows: Sequence[tuple[str, str, int, Grounding, Sequence[TrackedFact]]]) -> Parts:
     lines = [f"{'':<7}{'characters':>10}{'tokens':>8}{'claims':>7}{'unsupported':>12}{'lost':>6}"]
     for name, text, tokens, found, facts in rows:
         lost = f"{figure(len(facts)):>6}"
@@ -116,7 +116,7 @@ def _table(rows: Sequence[tuple[str, str, int, Grounding, Sequence[HeldFact]]]) 
     return [Part("\n".join(lines), one_row=True), Part(f"{note}; lost: facts that the summary does not keep", "dim")]
 
 
-def _losses(whose: str, found: Grounding, lost: Sequence[HeldFact]) -> Parts:
+def _losses(whose: str, found: Grounding, lost: Sequence[TrackedFact]) -> Parts:
     parts = [Part(""), Part(f"Lost by {whose}", "title")]
     if not lost:
         parts.append(Part("No fact is lost.", "good"))

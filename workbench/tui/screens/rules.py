@@ -17,7 +17,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 from textual.worker import Worker
 
-from workbench.analysis.watched import Passed, sentence_to_watch
+from workbench.analysis.watched_rules import StateChange, sentence_to_watch
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState, steps
 from workbench.tui.failures import failure_of
@@ -92,7 +92,7 @@ the bench: u undoes the last one, here or there."""
         self.own: list[str] = []
         self.rules: tuple[RuleEntry, ...] = ()
         self.states: dict[str, RuleState | None] = {}
-        self.epochs: dict[str, tuple[Passed, ...]] = {}
+        self.epochs: dict[str, tuple[StateChange, ...]] = {}
         self.said = ""
 
     @property

@@ -10,7 +10,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from workbench.analysis.grounding import Grounding, Unfounded
-from workbench.analysis.retention import HeldFact
+from workbench.analysis.retention import TrackedFact
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, steps
 from workbench.bench.assessment import Assessment
@@ -46,11 +46,11 @@ class Facts(Screen["object"]):
         self.facts: list[FactLine] = []
 
     @property
-    def loss(self) -> HeldFact | None:
+    def loss(self) -> TrackedFact | None:
         """The lost fact that is marked in the list."""
         marked = self.query_one("#facts", TextList).at
         fact = self.facts[marked].fact if 0 <= marked < len(self.facts) else None
-        return fact if isinstance(fact, HeldFact) else None
+        return fact if isinstance(fact, TrackedFact) else None
 
     def put_grounding(self, found: Grounding | None) -> None:
         """What the draft that is shown says without ground; None while that is looked up."""
@@ -83,7 +83,7 @@ class Facts(Screen["object"]):
             # The list is made anew while a person types: only who is in it moves the cursor by it.
             if event.texts.has_focus:
                 self.query_one(DraftEditor).go_to(min(fact.start, len(self.query_one(DraftEditor).text)))
-        elif isinstance(fact, HeldFact):
+        elif isinstance(fact, TrackedFact):
             words = f"{fact.kind}, {fact.why}; in {self._number_of(fact)}\n{fact.text}\np pins it · i inserts it"
         self.query_one("#fact", Static).update(Text("\n".join(one_line(line, 300) for line in words.split("\n"))))
         self.grey()
@@ -94,7 +94,7 @@ class Facts(Screen["object"]):
             self.show_pane("centre")
             self.query_one(DraftEditor).focus()
 
-    def _number_of(self, loss: HeldFact) -> str:
+    def _number_of(self, loss: TrackedFact) -> str:
         earlier = ", an earlier summary" if self.bench.messages[loss.index].kind == "summary" else ""
         return f"message {figure(loss.index + 1)}{earlier}"
 

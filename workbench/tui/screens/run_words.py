@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from workbench.analysis.grounding import Grounding, Unfounded
-from workbench.analysis.retention import HeldFact
+from workbench.analysis.retention import TrackedFact
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.text import counted, plural
@@ -203,7 +203,7 @@ def same_section(sections: Sequence[Section], title: str) -> Section | None:
 
 # --- grounding ------------------------------------------------------------------------------------------------------
 
-Found = Unfounded | HeldFact
+Found = Unfounded | TrackedFact
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ class FactLine:
     fact: Found | None = None
 
 
-def fact_lines(found: Grounding | None, lost: Sequence[HeldFact] | None) -> list[FactLine]:
+def fact_lines(found: Grounding | None, lost: Sequence[TrackedFact] | None) -> list[FactLine]:
     """What a draft says that is not in the head, and what the outcome lost, by kind; nothing of what is not known."""
     return [*(unfounded_lines(found) if found else ()), *(lost_lines(lost) if lost is not None else ())]
 
@@ -227,7 +227,7 @@ def unfounded_lines(found: Grounding) -> list[FactLine]:
     return lines
 
 
-def lost_lines(lost: Sequence[HeldFact]) -> list[FactLine]:
+def lost_lines(lost: Sequence[TrackedFact]) -> list[FactLine]:
     lines = [] if lost else [_heading("lost: none of the facts looked for", good=True)]
     kinds = Counter(loss.kind for loss in lost)  # in the order of the gravest of each
     for kind, number in kinds.items():
@@ -240,7 +240,7 @@ def lost_lines(lost: Sequence[HeldFact]) -> list[FactLine]:
     return lines
 
 
-def _short(loss: HeldFact) -> str:
+def _short(loss: TrackedFact) -> str:
     """A fact in a narrow list: of a long path the end, of everything else the beginning."""
     words = one_line(loss.text, 4_000 if loss.kind == "path" else 200)
     return "…" + words[-PATH_CHARS:] if loss.kind == "path" and len(words) > PATH_CHARS else words
@@ -250,7 +250,7 @@ def _heading(words: str, good: bool) -> FactLine:
     return FactLine(Text(words, "dim" if good else "bold", no_wrap=True, overflow="ellipsis"))
 
 
-def line_for(loss: HeldFact) -> str:
+def line_for(loss: TrackedFact) -> str:
     """A lost fact as a line of a summary."""
     words = " ".join(loss.text.split())
     match loss.kind:

@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from workbench.analysis.retention import FactState, HeldFact
+from workbench.analysis.retention import FactState, TrackedFact
 from workbench.tui.keys import shared
 from workbench.tui.plain import figure, fit, line_of, one_line
 from workbench.tui.widgets.line_list import LineList
@@ -31,7 +31,7 @@ SIGNS: dict[FactState, str] = {
 }
 
 
-def fate_of(fact: HeldFact) -> tuple[str, str]:
+def fate_of(fact: TrackedFact) -> tuple[str, str]:
     """What became of it, with its sign, and the name of its style: none, part, dim or ""."""
     return SIGNS[fact.state], {"full": "", "unknown": "dim", "part": "part"}.get(fact.state, "none")
 
@@ -48,22 +48,22 @@ class FactsList(LineList):
     class Moved(Message):
         """Another fact is under the cursor, or none."""
 
-        fact: HeldFact | None
+        fact: TrackedFact | None
 
     @dataclass
     class Chosen(Message):
-        fact: HeldFact
+        fact: TrackedFact
 
     def __init__(self, *, classes: str | None = None) -> None:
         super().__init__()
         self.set_classes(classes or "")
-        self.facts: Sequence[HeldFact] = ()
+        self.facts: Sequence[TrackedFact] = ()
 
     @property
-    def fact(self) -> HeldFact | None:
+    def fact(self) -> TrackedFact | None:
         return self.facts[self.line] if self.line < len(self.facts) else None
 
-    def show(self, facts: Sequence[HeldFact]) -> None:
+    def show(self, facts: Sequence[TrackedFact]) -> None:
         """List these; the cursor keeps its line."""
         self.facts = facts
         self.line = max(0, min(self.line, len(facts) - 1))

@@ -18,7 +18,7 @@ from workbench.analysis.growth import Point
 from workbench.analysis.pictures import RECORDED, replay_picture, sign_of
 from workbench.analysis.replay import Compacted, Replay
 from workbench.analysis.replay_table import stood
-from workbench.analysis.watched import Trail
+from workbench.analysis.watched_rules import RuleTrail
 from workbench.base.figures import dollars, short
 from workbench.tui.kept.surviving import COLOURS
 from workbench.tui.plain import figure, fit, one_line, plain, spark
@@ -43,7 +43,7 @@ class SessionPlot(Vertical):
         self.played: Sequence[Replay] = ()
         self.here = 0
         self.lines: Lines = "one"
-        self.trails: Sequence[Trail] = ()
+        self.trails: Sequence[RuleTrail] = ()
         """Each watched sentence through the compactions that the agent recorded."""
 
     def compose(self) -> ComposeResult:
@@ -51,7 +51,7 @@ class SessionPlot(Vertical):
         for name in ("legend", "call", "watched", "recorded"):
             yield Static(id=name, classes="-empty")
 
-    def lay(self, course: Course, trails: Sequence[Trail], recorded: str, window: int | None) -> None:
+    def lay(self, course: Course, trails: Sequence[RuleTrail], recorded: str, window: int | None) -> None:
         """The session is counted: what was recorded can be drawn. `recorded` says what the agent itself did."""
         self.course, self.trails = course, trails
         _tell(self.query_one("#recorded", Static), Text(plain(recorded)))
@@ -111,7 +111,7 @@ def session_words(course: Course) -> str:
     return f"context over the session · {figure(calls)} calls · {figure(course.plain[-1])} tokens uncompacted{recorded}"
 
 
-def saw(sent: Sequence[int], trails: Sequence[Trail], width: int, top: int) -> Text:
+def saw(sent: Sequence[int], trails: Sequence[RuleTrail], width: int, top: int) -> Text:
     """The context over the session, `top` tokens high; red from the call that loses the first watched sentence."""
     line = Text(spark(sent, width, top), "dim")
     lost = min((trail.lost for trail in trails if trail.lost is not None), default=None)
@@ -120,7 +120,7 @@ def saw(sent: Sequence[int], trails: Sequence[Trail], width: int, top: int) -> T
     return line
 
 
-def watched_words(one: Replay, recorded: Sequence[Trail]) -> Text:
+def watched_words(one: Replay, recorded: Sequence[RuleTrail]) -> Text:
     """A line for each watched sentence: its state after the variant's compactions, and after the agent's own."""
     shown = [one_line(trail.sentence) for trail in one.watched]
     wide = min(max(map(cell_len, shown), default=0), SENTENCE)

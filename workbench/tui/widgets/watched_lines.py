@@ -19,13 +19,13 @@ from workbench.bench import RuleState
 from workbench.tui.plain import fit, line_of, one_line
 
 if TYPE_CHECKING:
-    from workbench.analysis.watched import Verdict
+    from workbench.analysis.watched_rules import RuleVerdict
     from workbench.bench.fixes import RuleFixes
 
 Cells = list[tuple[str, str]]
 
-SIGNS: dict[Verdict, str] = {"verbatim": "✔", "paraphrased": "≈", "contradicted": "✘", "gone": "○", "unknown": "?"}
-STYLES: dict[Verdict, str] = {
+SIGNS: dict[RuleVerdict, str] = {"verbatim": "✔", "paraphrased": "≈", "contradicted": "✘", "gone": "○", "unknown": "?"}
+STYLES: dict[RuleVerdict, str] = {
     "verbatim": "good",
     "paraphrased": "good",
     "contradicted": "bad",

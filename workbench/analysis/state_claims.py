@@ -1,4 +1,4 @@
-"""What a text claims became of what it names: deleted, passed, fixed; and whether that is what the calls show."""
+"""Claims of a text about what it names (deleted, passed, fixed), and which claims agree with the calls."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ from workbench.base.memory import remembered
 from workbench.facts.word_tables import bounded
 
 State = Literal["", "deleted", "created", "modified", "reverted", "passed", "failed", "fixed", "open", "gone"]
-"""What became of the thing that a fact names, as far as the session shows it. `gone`: an instruction that a later one
-replaced."""
+"""Last state of what a fact names, as far as the session shows it. `gone`: a rule that a later one replaced."""
 
 
 GONE = re.compile(rf"\[gone\]|{bounded('claims', 'gone')}", re.IGNORECASE)
-"""How it is told that something no longer holds."""
+"""Words which say that something no longer holds."""
 _SIGNS = {"passed": "|✓|✅", "failed": "|✗|❌"}
 _CLAIMS = {
     state: re.compile(bounded("claims", state) + _SIGNS.get(state, ""))
     for state in ("deleted", "created", "modified", "reverted", "kept", "passed", "failed", "fixed", "open")
 }
-_NOT_BEFORE = re.compile(
+_NEGATED = re.compile(
     r"\b(?:not|never|no longer|isn't|wasn't|hasn't|doesn't|didn't|don't|nicht|kein\w*|pas|aucun\w*|"
     r"no|without|ohne|sans|sin|sem|без|не|0)\W+(?:\w+\W+){0,2}$"
 )
-_TO_COME = re.compile(r"\b(?:to be|should be|will be|must be|going to|plan\w*|todo|to) (?:\w+ )?$")
+_PLANNED = re.compile(r"\b(?:to be|should be|will be|must be|going to|plan\w*|todo|to) (?:\w+ )?$")
 AGREES: dict[State, frozenset[str]] = {
     "deleted": frozenset({"deleted"}),
     "created": frozenset({"created", "modified"}),
@@ -50,42 +49,41 @@ DENIED: dict[State, frozenset[str]] = {
 
 
 @remembered(1 << 12)
-def claims(unit: str) -> frozenset[str]:
-    """What a sentence claims became of what it names; "not …" for what it denies. What is still to be done is no
-    claim."""
+def claimed_states(unit: str) -> frozenset[str]:
+    """Return the states that a sentence claims, "not …" for negated ones. Planned work is no claim."""
     low = unit.lower()
     found: set[str] = set()
     for state, pattern in _CLAIMS.items():
         for match in pattern.finditer(low):
             before = low[max(0, match.start() - 40) : match.start()]
-            if _TO_COME.search(before):
+            if _PLANNED.search(before):
                 continue
-            found.add(f"not {state}" if _NOT_BEFORE.search(before) else state)
+            found.add(f"not {state}" if _NEGATED.search(before) else state)
     if "not fixed" in found:
         found.discard("fixed")
     return frozenset(found)
 
 
-def claims_of(name: str, unit: str) -> frozenset[str]:
-    """What a sentence claims became of what it names: "deleted `a.py`", "a.py was deleted", "a.py (new)". In "a.py:
-    removed a needless call" something else was removed."""
+def claimed_states_of(name: str, unit: str) -> frozenset[str]:
+    """Return the states that a sentence claims of `name`: "deleted `a.py`", "a.py was deleted", "a.py (new)". "a.py:
+    removed a needless call" claims nothing of the file."""
     before, _, after = unit.lower().partition(name.lower())
     found: set[str] = set()
     for state, pattern in _CLAIMS.items():
         done = [match for match in pattern.finditer(before) if _ONLY_NAMES.fullmatch(before, match.end())]
         suffered = [
             match
-            for match in pattern.finditer(after[:BEHIND])
+            for match in pattern.finditer(after[:AFTER_CHARS])
             if _ONLY_GLUE.fullmatch(after, 0, match.start()) and not _OBJECT.match(after, match.end())
         ]
         for match, text in (*((one, before) for one in done[-1:]), *((one, after) for one in suffered[:1])):
             leading = text[max(0, match.start() - 40) : match.start()]
-            if not _TO_COME.search(leading):
-                found.add(f"not {state}" if _NOT_BEFORE.search(leading) else state)
+            if not _PLANNED.search(leading):
+                found.add(f"not {state}" if _NEGATED.search(leading) else state)
     return frozenset(found)
 
 
-BEHIND = 60
+AFTER_CHARS = 60
 _ONLY_NAMES = re.compile(
     r"(?:[\s`*\"'(,:–-]|\b(?:the|a|file|files|module|and|of|for|to|in|it|change)\b|[\w/-]*[./][\w./-]*)*"
 )

@@ -1,19 +1,20 @@
-"""What an agent needed again of what it had been told: by expressions of this file's own, none of the workbench's.
+"""Items that an agent needed again, found by patterns of this module alone: it shares nothing with the workbench's
+facts.
 
-An item stands in the head of a session (what came before the compaction), the agent uses it afterwards in a call or a
-text of its own, and nobody has told it in between. Six kinds:
+An item occurs in the head of a session (the messages before the compaction), the agent uses it afterwards in a call or
+text of its own, and nobody has stated it in between. Six kinds:
 
-    path      a file by name or by path, the folder of the project taken off
-    command   a line run in a shell, one for each part of `a && b; c`, without what it is piped into; run again just so.
-              What only looks (ls, cat, grep) is none: the agent needs the path in it
-    number    one that is no coincidence: a unit, a fraction or four digits, and a word beside it in both places alike
+    path      file by name or path, without the project's folder
+    command   line run in a shell, one per part of `a && b; c`, without what it is piped into; run again identically.
+              Commands that only look (ls, cat, grep) do not count: the agent needs the path in them
+    number    specific number: unit, fraction or four digits, and a common word near it in both places
     id        hashes, uuids, tickets, `#12`, ports, versions
-    decision  a sentence of the agent or the user that says so ("let's go with", "instead of"), a third of whose words
-              stand in one sentence of the agent's afterwards
-    stated    any sentence that the user wrote, half of whose words do
+    decision  sentence of the agent or the user that decides ("let's go with", "instead of"), a third of whose words
+              occur in one later sentence of the agent
+    stated    any sentence of the user, half of whose words occur in one later sentence of the agent
 
-What the agent was told is every user message and every result of a tool; a file's mere name in a listing tells its
-path. The project's folder and what the system prompt says are told with every call.
+User messages and tool results state items; a file's name in a listing states its path. The project's folder and the
+system prompt are stated with every call.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ Kind = Literal["path", "command", "number", "id", "decision", "stated"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 LONG_VALUE = 400
-"""A longer value of a call is the content of a file: what stands in it is written, not remembered."""
+"""Characters from which a value of a call is file content: written, not remembered."""
 
 USED: dict[Kind, float] = {"decision": 0.35, "stated": 0.5}
-KEPT = 0.6
-"""The share of a sentence's words that one sentence must have to use it, and to hold it."""
+ENOUGH = 0.6
+"""Share of a sentence's words that one sentence must have to keep it."""
 
 FEWEST_WORDS: dict[Kind, int] = {"decision": 3, "stated": 4}
 LONGEST_SENTENCE = 300
@@ -58,7 +59,7 @@ _PATH = re.compile(
     rf"(?:(?:\[[\w.-]{{1,99}}\]|[\w@+-])[\w.@+-]*\.(?:{_EXTENSION})|Makefile|Dockerfile)(?![\w/(-]|\.\w)"
 )
 _ID = re.compile(
-    r"(?<!\w)(?=[\da-fA-Zv#])(?:"  # true of every id, and soon told of most places that are none
+    r"(?<!\w)(?=[\da-fA-Zv#])(?:"  # a quick test that most other places fail
     r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
     r"|(?<![\w/.#-])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,40}(?![\w-])"
     r"|\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b(?!-)"
@@ -92,7 +93,7 @@ _DECIDED = re.compile(
 _ASKS = re.compile(
     r"\?\s*$|\b(?:let me know|would you (?:like|prefer)|do you (?:want|prefer)|please choose)\b", re.IGNORECASE
 )
-"""What only offers a choice decides nothing."""
+"""A sentence that only offers a choice decides nothing."""
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _LONG_FENCE = re.compile(r"```\w*\n(?:(?!```).){400,}(?:```|\Z)", re.DOTALL)
 _SHELL_FENCE = re.compile(r"```(?:bash|sh|shell|console|mswea_bash_command)\n((?:(?!```).)*)```", re.DOTALL)
@@ -108,7 +109,7 @@ _COMMON_NAMES = (
     "index.html index.ts index.js __init__.py Cargo.toml go.mod CLAUDE.md AGENTS.md SKILL.md main.py"
 )
 _EVERYWHERE = frozenset(_COMMON_NAMES.split())
-"""Names that an agent need not be told."""
+"""File names that an agent knows anyway."""
 _GIT = "status diff log add show branch commit checkout stash rev-parse fetch pull"
 _KNOWN_GIT = frozenset(_GIT.split())
 _PLACES = re.compile(r"offset|limit|timeout|line|range|start|end|page|count|max|wait|yield|id$", re.IGNORECASE)
@@ -122,7 +123,7 @@ _STOP = frozenset(_EMPTY_WORDS.split())
 
 
 class Item(Struct, frozen=True):
-    """Something needed. `forms`: any of these, standing by itself, holds it; a sentence is held by its `words`."""
+    """Needed item. Any of `forms`, occurring by itself, keeps it; a sentence is kept by its `words`."""
 
     kind: Kind
     text: str
@@ -131,50 +132,53 @@ class Item(Struct, frozen=True):
 
 
 @dataclass
-class Found:
-    """What stands in some texts, by kind; numbers and ids with the words beside them."""
+class Mentions:
+    """Mentions in texts by kind; numbers and ids with the words near them."""
 
     paths: set[str] = field(default_factory=set)
     commands: set[str] = field(default_factory=set)
     numbers: dict[str, set[str]] = field(default_factory=dict)
     ids: dict[str, set[str]] = field(default_factory=dict)
 
-    def read(self, text: str, cwd: str) -> None:
+    def add(self, text: str, cwd: str) -> None:
+        """Add the mentions of a text."""
         text = _GUTTER.sub("", _URL.sub(" ", text))
         self.paths.update(plain_path(match[0], cwd) for match in _PATH.finditer(text))
         for match in _ID.finditer(text):
             if not _STANDARDS.fullmatch(match[0]):
-                self.ids.setdefault(match[0].removeprefix("v"), set()).update(_beside(text, match))
+                self.ids.setdefault(match[0].removeprefix("v"), set()).update(_words_near(text, match))
         for match in _NUMBER.finditer(text):
-            if _specific(match[1], match[2] or ""):
-                self.numbers.setdefault(_plain_number(match[1]), set()).update(_beside(text, match))
+            if _is_specific_number(match[1], match[2] or ""):
+                self.numbers.setdefault(_plain_number(match[1]), set()).update(_words_near(text, match))
 
 
-def needed(head: Sequence[Message], later: Sequence[Message], cwd: str = "", always: str = "") -> tuple[Item, ...]:
-    """The items of `head` that the agent's messages among `later` use before anybody tells them again, by first use.
-    `always` is what the model is told with every call."""
-    if not later:  # nothing can have been used: the whole head need not be read
+def needed_items(
+    head: Sequence[Message], later: Sequence[Message], cwd: str = "", system: str = ""
+) -> tuple[Item, ...]:
+    """Return the items of `head` that the agent's messages in `later` use before anybody states them again, by first
+    use. `system` is sent with every call."""
+    if not later:  # do not read the head for nothing
         return ()
-    known, told = Found(), Found()
-    told.read(always, cwd)
+    known, told = Mentions(), Mentions()
+    told.add(system, cwd)
     for message in head:
         for text in texts(message):
-            known.read(text, cwd)
+            known.add(text, cwd)
         known.commands.update(commands(message))
     names = {_name(path) for path in known.paths}
     told_names = {_name(path) for path in told.paths} | _folders(cwd)
     found: dict[tuple[Kind, str], Item] = {}
-    spoken = _Sentences(head)
+    spoken = _OpenSentences(head)
     heard: list[str] = []
     for message in later:
         if message.role != "assistant":
-            _tell(message, told, told_names, cwd)
+            _read_message(message, told, told_names, cwd)
             heard += texts(message)
-            spoken.tell(message)
+            spoken.hear(message)
             continue
-        used = Found()
+        used = Mentions()
         for text in texts(message, longest=LONG_VALUE):
-            used.read(text, cwd)
+            used.add(text, cwd)
         for path in sorted(used.paths):
             known_here = path in known.paths or ("/" not in path and path in names)
             if known_here and path not in _EVERYWHERE and _name(path) not in told_names:
@@ -197,8 +201,8 @@ def needed(head: Sequence[Message], later: Sequence[Message], cwd: str = "", alw
     return tuple(found.values())
 
 
-class _Sentences:
-    """The decisions and the user's sentences of a head, and which of them are used or told again."""
+class _OpenSentences:
+    """Decisions and the user's sentences of a head that were neither used nor stated again yet."""
 
     def __init__(self, head: Sequence[Message]) -> None:
         often: Counter[str] = Counter()
@@ -216,16 +220,19 @@ class _Sentences:
         rare = max(3, len(head) // 20)
         self._telling = [frozenset(word for word in one.words if often[word] <= rare) for one in self._waiting]
 
-    def tell(self, message: Message) -> None:
+    def hear(self, message: Message) -> None:
+        """Close sentences that a message states again."""
         heard = [words for text in texts(message) for _, words in sentences(text)]
-        self._take(heard)
+        self._remove_matching(heard)
 
     def used(self, message: Message) -> list[Item]:
+        """Close and return sentences that a message of the agent uses."""
         spoken = [words for text in texts(message, longest=LONG_VALUE) for _, words in sentences(text)]
-        return self._take(spoken)
+        return self._remove_matching(spoken)
 
-    def _take(self, spoken: Sequence[frozenset[str]]) -> list[Item]:
-        """What these sentences hold is no longer waited for. Each must have a word of it that is rare."""
+    def _remove_matching(self, spoken: Sequence[frozenset[str]]) -> list[Item]:
+        """Remove and return sentences that one of these sentences, given by their words, matches. A match shares a rare
+        word."""
         by_word: dict[str, list[int]] = {}
         for number, words in enumerate(spoken):
             for word in words:
@@ -242,8 +249,8 @@ class _Sentences:
         return found
 
 
-class Holding:
-    """What a compacted context says, made ready for being asked whether it holds an item."""
+class ItemSearch:
+    """Texts of a compacted context, prepared for search."""
 
     def __init__(self, parts: Iterable[str], cwd: str = "") -> None:
         raw = "\n".join(parts)
@@ -252,7 +259,8 @@ class Holding:
 
     @cached_property
     def _by_word(self) -> dict[str, list[int]]:
-        """Numbers of the sentences that have a word. Names are found without it: most sessions need nothing else."""
+        """Numbers of the sentences that have a word. Computed lazily: names, all that most sessions need, do without
+        it."""
         found: dict[str, list[int]] = {}
         for number, (_, words) in enumerate(sentences(self._text)):
             for word in words:
@@ -260,24 +268,25 @@ class Holding:
         return found
 
     def holds(self, item: Item) -> bool:
+        """True if the texts keep an item."""
         if item.words:
             counts = Counter(number for word in item.words for number in self._by_word.get(word, ()))
-            return any(count >= KEPT * len(item.words) for count in counts.values())
-        if item.kind == "path" and self._joined(item.text):
+            return any(count >= ENOUGH * len(item.words) for count in counts.values())
+        if item.kind == "path" and self._is_in_folder_line(item.text):
             return True
         begins = item.kind == "number" or (item.kind == "id" and _HEX.fullmatch(item.text) is not None)
-        return any(_stands(form, self._flat, begins) for form in item.forms)
+        return any(_contains(form, self._flat, begins) for form in item.forms)
 
-    def _joined(self, path: str) -> bool:
-        """A file told by its name in a line that has its folder: `src/: a.py, b.py`."""
+    def _is_in_folder_line(self, path: str) -> bool:
+        """True for a file that is named in a line with its folder: `src/: a.py, b.py`."""
         folder, _, name = path.rpartition("/")
         lines = self._text.split("\n") if folder and name in self._text else ()
-        return any(_stands(name, line) and folder in line for line in lines if name in line)
+        return any(_contains(name, line) and folder in line for line in lines if name in line)
 
 
-def _stands(form: str, text: str, begins: bool = False) -> bool:
-    """Whether it stands there by itself: no longer word, number or name around it; of a hash the beginning is enough,
-    and a number may have its unit behind it."""
+def _contains(form: str, text: str, begins: bool = False) -> bool:
+    """True if the form occurs by itself, without a longer word, number or name around it. For a hash its beginning is
+    enough, and a unit may follow a number."""
     at = text.find(form)
     while at >= 0:
         before, after = text[at - 1 : at] if at else "", text[at + len(form) : at + len(form) + 1]
@@ -292,31 +301,31 @@ def _stands(form: str, text: str, begins: bool = False) -> bool:
     return False
 
 
-def _tagged(text: str, wanted: Callable[[str, int], bool]) -> Iterator[tuple[int, int, int, int]]:
-    """Where a tag begins, what stands in it begins and ends, and its closing mark ends, of those that are `wanted` by
-    their name and by how many characters stand in them; none lies in another. A tag that nothing closes is none."""
+def _tag_spans(text: str, accept: Callable[[str, int], bool]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield start and stop of each accepted tag and of its content. `accept` gets name and content length. Spans do not
+    nest; an unclosed tag is none."""
     at, unclosed = 0, set[str]()
     while found := _TAG.search(text, at):
         at, name = found.end(), found[1]
         end = -1 if name in unclosed else text.find(f"</{name}>", at)
         if end < 0:
             unclosed.add(name)
-        elif wanted(name, end - at):
+        elif accept(name, end - at):
             yield found.start(), at, end, (at := end + len(name) + 3)
 
 
 def _without_long_tags(text: str) -> str:
-    """A text without what an agent that calls its tools in words writes into a file."""
+    """Return a text without long tags, in which agents that call tools in prose write files."""
     kept, at = "", 0
-    for start, _, _, stop in _tagged(text, lambda _, size: size >= LONG_VALUE):
+    for start, _, _, stop in _tag_spans(text, lambda _, size: size >= LONG_VALUE):
         kept += text[at:start] + " "
         at = stop
     return kept + text[at:]
 
 
 def texts(message: Message, longest: int = 0) -> Iterator[str]:
-    """What a message says: texts, thoughts, results and the values of calls, no longer than `longest` if that is set.
-    Of what the agent used, the places that it gives a tool to look at are no numbers that it knew."""
+    """Yield texts, reasoning, results and values of calls of a message, no longer than `longest` if set. With
+    `longest`, the positions that a call passes to a tool (offset, limit) are left out."""
     for block in message.blocks:
         match block:
             case Text(text):
@@ -335,7 +344,7 @@ def texts(message: Message, longest: int = 0) -> Iterator[str]:
 
 
 def commands(message: Message) -> set[str]:
-    """The lines that a message runs in a shell: by the calls' inputs, or in a fence of its text."""
+    """Return the shell commands of a message: from inputs of calls, or from fences and tags in its text."""
     lines: list[str] = []
     for call in message.calls:
         given = call.input if isinstance(call.input, dict) else {}
@@ -347,13 +356,13 @@ def commands(message: Message) -> set[str]:
                 lines.append(value)
     if message.role == "assistant":
         lines += _SHELL_FENCE.findall(message.text)
-        spans = _tagged(message.text, lambda name, _: name in ("command", "cmd"))
+        spans = _tag_spans(message.text, lambda name, _: name in ("command", "cmd"))
         lines += [message.text[start:stop] for _, start, stop, _ in spans]
-    return {one for line in lines for one in _parts(line) if _worth(one)}
+    return {one for line in lines for one in _shell_commands(line) if _is_specific_command(one)}
 
 
-def _parts(line: str) -> Iterator[str]:
-    """The commands of a shell line, each without what it is piped into or written to."""
+def _shell_commands(line: str) -> Iterator[str]:
+    """Yield the commands of a shell line, each without what it is piped into or written to."""
     line = line.split("<<", 1)[0]
     quote, piped, now = "", False, ""
     index = 0
@@ -364,7 +373,7 @@ def _parts(line: str) -> Iterator[str]:
         elif char in "'\"":
             quote = char
         elif char in ";\n" or line.startswith(("&&", "||"), index):
-            yield _core(now)
+            yield _without_redirections(now)
             now, piped = "", False
             index += 1 if char in ";\n" else 2
             continue
@@ -373,15 +382,15 @@ def _parts(line: str) -> Iterator[str]:
         if not piped:
             now += char
         index += 1
-    yield _core(now)
+    yield _without_redirections(now)
 
 
-def _core(command: str) -> str:
+def _without_redirections(command: str) -> str:
     command = re.sub(r"\s\d?>{1,2}&?\s*\S+|\s<\s\S+", "", " ".join(command.split()))
     return re.sub(r"^(?:timeout \d+\w? |time |sudo |\( ?)+", "", command).rstrip(" &)")
 
 
-def _worth(command: str) -> bool:
+def _is_specific_command(command: str) -> bool:
     words = command.split()
     if len(words) < 2 or len(command) > LONG_VALUE or words[0] in _LOOKING or words[0].startswith(("#", "-", "$", "}")):
         return False
@@ -389,7 +398,7 @@ def _worth(command: str) -> bool:
 
 
 def plain_path(path: str, cwd: str) -> str:
-    """Without the project's folder and what says "here"."""
+    """Return a path without the project's folder and a leading "./"."""
     if cwd and path.startswith(cwd + "/"):
         path = path[len(cwd) + 1 :]
     while path.startswith("./"):
@@ -405,22 +414,22 @@ def _folders(cwd: str) -> set[str]:
     return {part for part in cwd.split("/") if part}
 
 
-def _tell(message: Message, told: Found, names: set[str], cwd: str) -> None:
+def _read_message(message: Message, mentions: Mentions, names: set[str], cwd: str) -> None:
     for text in texts(message):
-        before = len(told.paths)
-        told.read(text, cwd)
-        if len(told.paths) != before:
-            names.update(map(_name, told.paths))
+        before = len(mentions.paths)
+        mentions.add(text, cwd)
+        if len(mentions.paths) != before:
+            names.update(map(_name, mentions.paths))
 
 
-def _beside(text: str, match: re.Match[str]) -> set[str]:
-    """The words of the line near a match: what a number is of."""
+def _words_near(text: str, match: re.Match[str]) -> set[str]:
+    """Return the words of the line near a match, which say what a number means."""
     start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - 60)
     end = text.find("\n", match.end())
     return set(words_of(text[start : min(end if end >= 0 else len(text), match.end() + 60)]))
 
 
-def _specific(number: str, unit: str) -> bool:
+def _is_specific_number(number: str, unit: str) -> bool:
     digits = re.sub(r"\D", "", number)
     if "." in number:
         return 2 <= len(digits) <= 12
@@ -440,10 +449,10 @@ def _spellings(number: str) -> tuple[str, ...]:
 
 @remembered(20_000)
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text that say something, cut to six letters for their endings."""
+    """Return the meaningful words of a text, cut to six letters to ignore endings."""
     return frozenset(word[:6] for word in _WORD.findall(text.lower()) if word not in _STOP)
 
 
 def sentences(text: str) -> list[tuple[str, frozenset[str]]]:
-    """Each sentence or line of a text that has words, with these."""
+    """Return each sentence or line that has words, with them."""
     return [(one.strip(), words) for one in _SENTENCE.split(text) if one and (words := words_of(one))]

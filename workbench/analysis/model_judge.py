@@ -1,8 +1,7 @@
-"""A model as judge: does a text tell each fact, and rightly? Asked in a live run, beside the measure that needs none.
+"""A model as judge of facts: asked in a live run whether a text states each fact, and correctly.
 
-How far the judge is to be trusted is asked in the same breath: it judges the hand-labelled pairs, too
-(`workbench.analysis.labelled`), and its agreement with them stands beside its score. An item that it leaves unanswered
-is not agreed, and a fact that it leaves unanswered is not judged.
+The judge also judges the hand-labelled pairs (`workbench.analysis.labelled`); its agreement with them is shown next to
+its score. An unanswered pair counts as disagreement, and an unanswered fact as not judged.
 """
 
 from __future__ import annotations
@@ -13,37 +12,39 @@ from xml.sax.saxutils import escape
 
 from msgspec import Struct
 
-from workbench.analysis.labelled import Pair, pairs
-from workbench.analysis.retention import HALF, HeldFact, Retention
+from workbench.analysis.labelled import LabelledPair, labelled_pairs
+from workbench.analysis.retention import HALF, Retention, TrackedFact
 from workbench.compaction.conversation import TextBody
 from workbench.compaction.outcome import unchanged
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategy import Compacting
 from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
 
-AT_ONCE = 60
-"""So many items are asked for in one call."""
+ITEMS_PER_CALL = 60
+"""Items per call."""
 
 MOST_FACTS = 240
-"""Of more facts the gravest are judged."""
+"""Facts that are judged, gravest first."""
 
 SHOWN_CHARS = 600
-"""Of a fact so much is shown."""
+"""Characters of a fact that are shown."""
 
 _LINE = re.compile(r"^\W*(\d{1,6})\W+(yes|no|part)\W+(yes|no)\b", re.MULTILINE | re.IGNORECASE)
 
 
-class Opinion(Struct, frozen=True):
-    """What the judge says of one item. `present` is 1, 0.5 for in part, or 0."""
+class ItemJudgement(Struct, frozen=True):
+    """The judge's answer for one item. `present` is 1, 0.5 (in part) or 0."""
 
     present: float
     right: bool
 
 
-class Judged(Struct, frozen=True):
-    """What the judge says of the facts that an outcome does not keep in their own messages. `present` and `right` are
-    shares of the `facts` judged, 0 to 1, None where none was; `agreed_present` and `agreed_right` are the shares of the
-    `pairs` that it judges as people labelled them."""
+class JudgeResult(Struct, frozen=True):
+    """The judge's answers about the facts whose own messages an outcome does not keep.
+
+    `present` and `right` are shares of the `facts` judged, 0 to 1, None without one. `agreed_present` and
+    `agreed_right` are shares of the `pairs` that it judges as humans labelled them.
+    """
 
     facts: int
     present: float | None
@@ -53,34 +54,35 @@ class Judged(Struct, frozen=True):
     agreed_right: float
 
 
-def asked_of(held: Retention) -> tuple[HeldFact, ...]:
-    """The facts that are put before the judge: those whose own message does not stay, the gravest first, at most
-    `MOST_FACTS`."""
+def facts_to_judge(held: Retention) -> tuple[TrackedFact, ...]:
+    """Return the facts whose own message does not stay, gravest first, at most `MOST_FACTS`."""
     gone = [fact for fact in held.facts if fact.pin_tokens]
     return tuple(sorted(gone, key=lambda fact: -fact.rank)[:MOST_FACTS])
 
 
-def judging(facts: Sequence[HeldFact], text: str) -> Compacting:
-    """What a run drives: it asks of the facts in `text`, then of every labelled pair. It compacts nothing."""
+def judge_run(facts: Sequence[TrackedFact], text: str) -> Compacting:
+    """Request judgements of the facts in `text`, then of every labelled pair. Compacts nothing."""
     yield tuple(requests(facts, text))
     return unchanged((), "the judge changes nothing")
 
 
-def requests(facts: Sequence[HeldFact], text: str) -> list[SummaryRequest]:
-    """What is asked, in calls of `AT_ONCE` items: first of the facts, then of the pairs."""
+def requests(facts: Sequence[TrackedFact], text: str) -> list[SummaryRequest]:
+    """Return requests of `ITEMS_PER_CALL` items: first the facts, then the pairs."""
     items = [_item(number, fact.kind, fact.text, fact.why) for number, fact in enumerate(facts, 1)]
-    asked = [_request(_batch(items, at), text) for at in range(0, len(items), AT_ONCE)]
-    labelled = [_item(number, pair.kind, pair.fact, pair.detail, pair.text) for number, pair in enumerate(pairs(), 1)]
-    return asked + [_request(_batch(labelled, at)) for at in range(0, len(labelled), AT_ONCE)]
+    asked = [_request(_batch(items, at), text) for at in range(0, len(items), ITEMS_PER_CALL)]
+    labelled = [
+        _item(number, pair.kind, pair.fact, pair.detail, pair.text) for number, pair in enumerate(labelled_pairs(), 1)
+    ]
+    return asked + [_request(_batch(labelled, at)) for at in range(0, len(labelled), ITEMS_PER_CALL)]
 
 
-def judged(facts: Sequence[HeldFact], answers: Sequence[Answer]) -> Judged:
-    """What the answers to `requests` say."""
-    calls = -(-len(facts) // AT_ONCE)
+def judge_result(facts: Sequence[TrackedFact], answers: Sequence[Answer]) -> JudgeResult:
+    """Combine the answers to `requests`."""
+    calls = -(-len(facts) // ITEMS_PER_CALL)
     of_facts, of_pairs = opinions(answers[:calls]), opinions(answers[calls:])
-    labelled = list(pairs())
+    labelled = list(labelled_pairs())
     known = [one for number, one in of_facts.items() if 1 <= number <= len(facts)]
-    return Judged(
+    return JudgeResult(
         len(known),
         sum(one.present for one in known) / len(known) if known else None,
         sum(one.present for one in known if one.right) / len(known) if known else None,
@@ -90,24 +92,24 @@ def judged(facts: Sequence[HeldFact], answers: Sequence[Answer]) -> Judged:
     )
 
 
-def opinions(answers: Sequence[Answer]) -> dict[int, Opinion]:
-    """By the number of the item what was said of it; a failed call says nothing."""
-    found: dict[int, Opinion] = {}
+def opinions(answers: Sequence[Answer]) -> dict[int, ItemJudgement]:
+    """Return the judgements by item number; a failed call gives none."""
+    found: dict[int, ItemJudgement] = {}
     for answer in answers:
         for match in _LINE.finditer(answer.text if isinstance(answer, Summary) else ""):
             present = {"yes": 1.0, "part": HALF, "no": 0.0}[match[2].lower()]
-            found[int(match[1])] = Opinion(present, present > 0 and match[3].lower() == "yes")
+            found[int(match[1])] = ItemJudgement(present, present > 0 and match[3].lower() == "yes")
     return found
 
 
-def _agrees(pair: Pair, opinion: Opinion | None, label: str) -> bool:
+def _agrees(pair: LabelledPair, opinion: ItemJudgement | None, label: str) -> bool:
     if opinion is None:
         return False
     return pair.present == (opinion.present > 0) if label == "present" else pair.right == opinion.right
 
 
 def _batch(items: Sequence[str], at: int) -> str:
-    return "\n".join(items[at : at + AT_ONCE])
+    return "\n".join(items[at : at + ITEMS_PER_CALL])
 
 
 def _item(number: int, kind: str, fact: str, about: str, text: str = "") -> str:

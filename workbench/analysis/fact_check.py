@@ -1,0 +1,444 @@
+"""Decide whether a text still states a fact, and correctly: the one answer for summaries, outcomes and generations,
+without a model.
+
+A sentence is present if one sentence of the text has its words, whatever their endings and order, and is a sentence: a
+list of the same words does not count. A name is present if it occurs as it is. A present fact is wrong if the sentence
+says the opposite, names the rejected option as the chosen one, gives another value, or claims an outcome of a file or
+command that the calls contradict. A superseded rule that is stated as if it were in force is stale.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, chain
+from typing import Literal
+
+from msgspec import Struct
+
+from workbench.analysis.amounts import Value, values_in
+from workbench.analysis.contradiction import contradicts, differs_in_value, is_negated
+from workbench.analysis.sense import Sense, content_words, denies, normalized, sense_of, sentences_of
+from workbench.analysis.sentence_form import is_scrambled, is_sentence, is_word_list, order_agreement
+from workbench.analysis.state_claims import AGREES, DENIED, GONE, State, claimed_states, claimed_states_of
+from workbench.facts.commands_and_paths import core_command
+from workbench.facts.fact import FactKind
+from workbench.facts.terms import content_terms, language_of
+from workbench.facts.word_tables import bounded
+from workbench.facts.wording import sentences
+
+Presence = Literal["full", "part", "none", "unknown"]
+"""`unknown`: the replacement cannot be read."""
+
+NEARLY_ALL = 0.72
+"""Share of a sentence's words that one sentence must have to state it in full in other words."""
+
+ENOUGH = 0.6
+"""Share from which a sentence states another in part."""
+
+NEAR, ENOUGH_NEAR = 0.5, 2
+"""Share of a number's neighbouring words that a line must have to be about the same thing, or their number."""
+
+COMMAND_CHARS = 40
+"""Characters of a command's beginning that state it in part: the rest is often shortened."""
+
+_PYTEST_MARK = re.compile(r"^E (?=\S)")
+"""Prefix of pytest's error lines."""
+
+SENTENCES = ("request", "instruction", "stated", "decision", "error")
+"""Kinds that are compared by their words; the others are names, which must occur as they are."""
+
+
+class FactVerdict(Struct, frozen=True):
+    """Presence of a fact. `right`: present and stated correctly. `stale`: superseded, but stated as if in force."""
+
+    presence: Presence
+    right: bool
+    stale: bool = False
+
+
+ABSENT = FactVerdict("none", False)
+
+
+class SentenceQuery(Struct, frozen=True):
+    """Sentence to search for: its content words in order, and its meaning."""
+
+    order: tuple[str, ...]
+    sense: Sense
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return frozenset(self.order)
+
+
+class FactQuery(Struct, frozen=True):
+    """Fact in the form in which it is searched for.
+
+    Any of `forms` states it in full, `part` in part, `sentences` are its sentences. A line about a number or a short
+    answer must have some of `context_words`, or it is about something else. `value` is the number's, `state` the last
+    state of what is named; `is_answer` marks a user's answer of a word.
+    """
+
+    language: str
+    forms: tuple[str, ...]
+    part: str = ""
+    sentences: tuple[SentenceQuery, ...] = ()
+    context_words: frozenset[str] = frozenset()
+    value: Value | None = None
+    state: State = ""
+    is_answer: bool = False
+
+
+def fact_query(kind: FactKind, text: str, detail: str = "", state: State = "") -> FactQuery | None:
+    """Return the query for a fact; None if its text has no word."""
+    flat = _PYTEST_MARK.sub("", " ".join(text.split()))
+    if not any(map(str.isalnum, flat)):
+        return None
+    language = language_of(f"{flat} {detail}")
+    if kind == "decision" and detail and len(content_terms(flat, language)) < 2:
+        about = frozenset(content_terms(detail, language)) - frozenset(content_terms(flat, language))
+        return FactQuery(language, (flat,), context_words=about, is_answer=True)
+    if kind in SENTENCES:
+        parts = list(sentences(text)) if kind == "request" else []
+        found = [one for part in parts or [flat] if (one := _sentence_query(part, language)).order]
+        if not found:
+            return None
+        return FactQuery(language, (flat.lower(),), sentences=tuple(found), state=state)
+    match kind:
+        case "path":
+            folder, name = posixpath.split(text)
+            short = f"{posixpath.basename(folder)}/{name}" if posixpath.basename(folder) else text
+            return FactQuery(language, (short,), name or text, state=state)
+        case "command":
+            core = " ".join(core_command(text).split())
+            return FactQuery(language, (core,), core[:COMMAND_CHARS].rstrip(), state=state) if core else None
+        case "number":
+            # "limit is 1536" may become "a limit of 1536".
+            value = flat.split(" ")[-1] if not flat[0].isdigit() else flat
+            about = frozenset(content_terms(detail, language)) - frozenset(content_terms(value, language))
+            amount = next(iter(values_in(value.lower())), None)
+            return FactQuery(language, (value,), context_words=about, value=amount)
+        case "url":
+            return FactQuery(
+                language, (flat,), flat.partition("://")[2].partition("?")[0].partition("#")[0].rstrip("/")
+            )
+    return FactQuery(language, (flat,))
+
+
+def _sentence_query(text: str, language: str) -> SentenceQuery:
+    sense = sense_of(text[:LONGEST_LINE], language)
+    return SentenceQuery(tuple(dict.fromkeys(sense.order)), sense)
+
+
+class SearchedText:
+    """Texts prepared for search. Lists of bare words state nothing and are left out."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        flat = (" ".join(line.split()) for text in texts for line in text.split("\n"))
+        every = [one for line in flat if line for one in _per_file(line)]
+        self._lines: list[str] = []
+        heaps: list[str] = []
+        for line in every:
+            if not _is_heap(line):
+                self._lines.append(line)
+                continue
+            # Short sentences in a row may look like a word list although none of them is one.
+            heaps.append(line)
+            parts = sentences_of(line)
+            self._lines += [part for part in parts if len(parts) > 1 and not _is_heap(part)]
+        self._heaps = " ".join(heaps).lower()
+        self._flat = " ".join(self._lines)
+        self._starts = list(accumulate((len(line) + 1 for line in self._lines), initial=0))
+        self._low_lines = [line.lower() for line in self._lines]
+        self._low = " ".join(self._low_lines)
+        self._low_starts = list(accumulate((len(line) + 1 for line in self._low_lines), initial=0))
+        self._tokens = set(_TOKENS.findall(self._low))
+        self._sentences = list(dict.fromkeys(one for line in self._lines for one in sentences_of(line)))
+        self._by_word: dict[str, dict[str, list[int]]] = {}
+        """Indexes of the sentences that have a word, by language and word."""
+
+    def judge(self, one: FactQuery) -> FactVerdict:
+        """Return how the texts state a fact."""
+        if one.sentences:
+            return self._judge_sentences(one)
+        if one.is_answer:
+            return self._judge_answer(one)
+        if one.value is not None:
+            return self._judge_number(one)
+        named = next((text for text in one.forms if self._has_name(text)), "")
+        if named or (one.part and self._has_name(one.part)):
+            return FactVerdict("full" if named else "part", self._is_claimed_right(named or one.part, one.state))
+        return ABSENT
+
+    # --- names --------------------------------------------------------------------------------------------------------
+
+    def _is_in_heap(self, needle: str) -> bool:
+        """True if a word list contains the text verbatim and it is long enough not to be there by chance."""
+        return needle.count(" ") >= IN_ORDER and needle.lower() in self._heaps
+
+    def _has_name(self, needle: str) -> bool:
+        if self._is_in_heap(needle):
+            return True
+        # Most facts are lost: one missing word is enough to tell.
+        if not self._tokens.issuperset(_TOKENS.findall(needle.lower())) or needle not in self._flat:
+            return False
+        return _contains(needle, self._flat)
+
+    def _is_claimed_right(self, name: str, state: State) -> bool:
+        """False if sentences that name it claim another state and none claims this one."""
+        if not state:
+            return True
+        lines = [self._lines[at] for at in _line_numbers(name, self._flat, self._starts)]
+        claimed = [
+            claimed_states_of(name, one)
+            for line in lines
+            for one in sentences_of(line)
+            if name in one and _contains(name, one)
+        ]
+        if any(AGREES[state] & claim for claim in claimed):
+            return True
+        return not any(DENIED[state] & claim for claim in claimed)
+
+    # --- numbers and short answers ------------------------------------------------------------------------------------
+
+    def _judge_number(self, one: FactQuery) -> FactVerdict:
+        """Judge a number by the words near it."""
+        assert one.value is not None
+        if not one.context_words:
+            return FactVerdict("full", True) if self._has_name(one.forms[0]) else ABSENT
+        best, wrong = 0.0, False
+        for at in self._near(one.context_words, one.language, ENOUGH_NEAR / max(ENOUGH_NEAR, len(one.context_words))):
+            line = self._sentences[at][:LONGEST_LINE]
+            found = content_words(line, one.language).union(content_terms(line, one.language))
+            beside = len(one.context_words & found)
+            share = beside / len(one.context_words)
+            if share < NEAR and beside < ENOUGH_NEAR:
+                continue
+            values = values_in(line.lower())
+            if any(map(one.value.same, values)):
+                best = max(best, share)
+            elif share >= ENOUGH_TO_CONTRADICT and len(one.context_words) > 1 and any(map(one.value.rivals, values)):
+                wrong = True
+        if best:
+            return FactVerdict("full", True)
+        if wrong:
+            return FactVerdict("full", False)
+        telling = sum(map(str.isdigit, one.forms[0])) >= SPECIFIC_DIGITS or (one.value.unit and not one.value.measured)
+        return FactVerdict("part", True) if telling and self._has_name(one.forms[0]) else ABSENT
+
+    def _judge_answer(self, one: FactQuery) -> FactVerdict:
+        """Judge a one-word answer by the question's words near it; the sign of a sentence answers yes or no, too."""
+        text = one.forms[0].lower().strip(" .!")
+        core = frozenset(content_terms(text, one.language))
+        for line in self._lines:
+            found = content_words(line[:LONGEST_LINE], one.language)
+            if len(one.context_words & found) < NEAR * len(one.context_words):
+                continue
+            sense = sense_of(line[:LONGEST_LINE], one.language)
+            if not core:
+                denied = bool(_NO.search(sense.text)) and not _YES.search(sense.text)
+                return FactVerdict("full", denied != bool(_YES.search(text)))
+            if core <= found:
+                return FactVerdict("full", all(sense.signs[term] >= 0 for term in core))
+        return ABSENT
+
+    # --- sentences ----------------------------------------------------------------------------------------------------
+
+    def _judge_sentences(self, one: FactQuery) -> FactVerdict:
+        if one.forms[0] in self._low:
+            return self._judge_quotation(one)
+        if one.state != "gone" and self._is_in_heap(one.forms[0]):
+            return FactVerdict("full", True)
+        verdicts = [self._best_sentence(wording, one) for wording in one.sentences]
+        if not any(verdict.presence != "none" for verdict in verdicts):
+            return ABSENT
+        full = all(verdict.presence == "full" for verdict in verdicts)
+        right = all(verdict.right for verdict in verdicts if verdict.presence != "none")
+        return FactVerdict("full" if full else "part", right, any(verdict.stale for verdict in verdicts))
+
+    def _judge_quotation(self, one: FactQuery) -> FactVerdict:
+        """Judge a fact that occurs verbatim."""
+        text = one.forms[0]
+        around = [self._low_lines[at] for at in _line_numbers(text, self._low, self._low_starts)]
+        if one.state == "gone":
+            stale = not all(GONE.search(line) for line in around)
+            return FactVerdict("full", not stale, stale)
+        if all(denies(_CLAUSE_END.split(line.partition(text)[0])[-1][-BEFORE_QUOTE:]) for line in around):
+            return FactVerdict("full", False)
+        if one.state:
+            claimed = [claimed_states(line.replace(text, " ")) for line in around]
+            agrees = any(AGREES[one.state] & claim for claim in claimed)
+            return FactVerdict("full", agrees or not any(DENIED[one.state] & claim for claim in claimed))
+        return FactVerdict("full", True)
+
+    def _best_sentence(self, wording: SentenceQuery, one: FactQuery) -> FactVerdict:
+        """Judge by the sentence that has most of the words; of equal ones a correct one wins."""
+        found = ABSENT
+        for at in self._near(frozenset(wording.order), one.language, ENOUGH):
+            sense = sense_of(self._sentences[at][:LONGEST_LINE], one.language)
+            share = _share_of_words(wording, sense)
+            if share < ENOUGH or not _is_stated(wording, sense, one.language):
+                continue
+            verdict = _judge_sentence(wording, sense, "full" if share >= NEARLY_ALL else "part", one.state)
+            found = max(found, verdict, key=lambda one: (_RANK[one.presence], one.right))
+            if found == FactVerdict("full", True):
+                break
+        return found
+
+    def _near(self, terms: frozenset[str], language: str, least: float = NEAR) -> list[int]:
+        """Return indexes of at most `MOST_CANDIDATES` sentences with enough of the words, best first."""
+        index = self._index(language)
+        # A sentence with enough of the words has one of any few more than may be missing: look up the rarest.
+        # Ties are broken by text and index, because the order of a set differs from run to run.
+        rarest = sorted(terms, key=lambda term: (len(index.get(term, ())), term))
+        may_miss = int((1 - least) * len(terms)) + 1
+        candidates = {at for term in rarest[:may_miss] for at in index.get(term, ())}
+        if not candidates:
+            return []
+        counts = Counter(chain.from_iterable(candidates.intersection(index.get(term, ())) for term in terms))
+        enough = [at for at, count in counts.items() if count >= least * len(terms) - SPARE]
+        return sorted(enough, key=lambda at: (-counts[at], at))[:MOST_CANDIDATES]
+
+    def _index(self, language: str) -> dict[str, list[int]]:
+        known = self._by_word.get(language)
+        if known is None:
+            known = self._by_word[language] = {}
+            for at, unit in enumerate(self._sentences):
+                low = unit[:LONGEST_LINE].lower()
+                same = normalized(low, language)
+                for term in {*content_terms(same, language), *(content_terms(low, language) if same != low else ())}:
+                    known.setdefault(term, []).append(at)
+        return known
+
+
+ENOUGH_TO_CONTRADICT = 0.75
+"""Share of a number's words from which a line with another value is about the same thing and wrong."""
+
+SPECIFIC_DIGITS = 4
+"""Digits from which a number states the fact in part without its words, as does a count with its noun ("41 tests"); "30
+s" occurs in many texts."""
+
+_CLAUSE_END = re.compile(r"[.!?,;:…\"“「](?:\s|$)|[。，；：]")
+BEFORE_QUOTE = 24
+"""Characters before a quotation that may negate it: "do not use pnpm"."""
+
+MOST_CANDIDATES = 16
+LONGEST_LINE = 1_200
+"""Characters of a sentence that are compared; longer ones are data."""
+
+SPARE = 1
+_RANK = {"unknown": 0, "none": 0, "part": 1, "full": 2}
+_TOKENS = re.compile(r"[^\W_]+")
+_YES, _NO = re.compile(bounded("claims", "yes")), re.compile(bounded("claims", "no"))
+
+
+def _share_of_words(wording: SentenceQuery, sense: Sense) -> float:
+    """Return the share of a sentence's words that another has, common words at less weight."""
+    have = set(sense.order)
+    characters = {character for term in have if _is_han(term) for character in term}
+    weights = {term: LIGHT if term[0] == "=" and len(wording.order) > 2 else 1.0 for term in wording.order}
+    found = sum(weight for term, weight in weights.items() if term in have)
+    # Chinese is compared by pairs of characters; another order makes other pairs.
+    apart = (term for term in weights if term not in have and _is_han(term) and characters.issuperset(term))
+    return (found + PAIR_APART * sum(1 for _ in apart)) / sum(weights.values())
+
+
+PAIR_APART = 0.5
+"""Weight of a Chinese character pair whose characters occur in other pairs."""
+
+
+def _is_han(term: str) -> bool:
+    return "\u3400" <= term[0] <= "\u9fff"
+
+
+LIGHT = 0.5
+"""Weight of a word with many synonyms: to use, to write."""
+
+
+def _is_stated(wording: SentenceQuery, sense: Sense, language: str) -> bool:
+    """False for a list of the words, or a sentence about much else."""
+    swapped = (wording.sense.contrasted and sense.contrasted) or (wording.sense.earlier and sense.earlier)
+    if not swapped and is_scrambled(wording.sense.text, sense.text, language):
+        return False
+    heaped = not sense.is_sentence or is_word_list(sense.text, wording.terms, language)
+    if heaped and order_agreement(wording.sense.words_and_negations, sense.words_and_negations) < ORDERLY:
+        return False
+    if len(wording.order) == 1:
+        return len(sense.order) <= ONE_WORD
+    if len(wording.order) <= 2:
+        return len(sense.order) <= SHORT_RULE
+    return len(sense.order) <= LONGER * len(wording.order) + SHORT_RULE
+
+
+ORDERLY = 0.8
+"""Order agreement from which a note without function words states a sentence."""
+
+ONE_WORD, SHORT_RULE, LONGER = 4, 10, 4
+"""Most words of a sentence that states one word, or a short rule, and factor for longer ones; a sentence of more words
+is about something else."""
+
+
+def _judge_sentence(wording: SentenceQuery, sense: Sense, held: Presence, state: State) -> FactVerdict:
+    fact = wording.sense
+    if state == "gone":
+        stale = not is_negated(fact, sense) and not GONE.search(sense.text)
+        return FactVerdict(held, not stale, stale)
+    if state:
+        claimed = claimed_states(sense.text)
+        return FactVerdict(held, bool(AGREES[state] & claimed) or not DENIED[state] & claimed)
+    if held == "part" and len(wording.order) > FEW:
+        return FactVerdict(held, not differs_in_value(fact, sense))  # too few common words to compare more
+    return FactVerdict(held, not contradicts(fact, sense))
+
+
+FEW = 4
+
+
+def _per_file(line: str) -> Iterator[str]:
+    """Yield a line that lists several files of a folder, as a ledger writes them, as one line per file; any other
+    unchanged."""
+    if (shared := _FOLDER_LINE.fullmatch(line)) is None:
+        yield line
+        return
+    for name in shared[3].split(", "):
+        yield f"{shared[1]}{shared[2] or ''}{name.rpartition(' ')[2]}"
+
+
+_FOLDER_LINE = re.compile(r"(- \[\w{1,20}\] )(?:(\S{0,400}/): )?(#\d{1,12} \S.*)")
+
+
+def _is_heap(line: str) -> bool:
+    """True for a list of bare words."""
+    return len(line) > HEAP_CHARS and line.count(" ") > HEAP_WORDS and not is_sentence(line[:LONGEST_LINE].lower())
+
+
+HEAP_CHARS, HEAP_WORDS = 60, 10
+IN_ORDER = 5
+"""Fewest spaces of a quotation that counts even inside a word list."""
+
+
+def _line_numbers(needle: str, text: str, starts: Sequence[int]) -> Iterator[int]:
+    """Yield the numbers of the first `MOST_CANDIDATES` lines in which a text begins. `text` is the lines joined by
+    spaces, `starts` the offset of each."""
+    at, line = text.find(needle), -1
+    for _ in range(MOST_CANDIDATES):
+        if at < 0:
+            return
+        found = bisect_right(starts, at) - 1
+        if found != line:
+            yield found
+        line, at = found, text.find(needle, at + 1)
+
+
+def _contains(needle: str, text: str) -> bool:
+    """True if the text occurs by itself: "12 tests" is not in "112 tests", nor `LOOM-31` in `LOOM-312`."""
+    at = text.find(needle)
+    while at >= 0:
+        before, after = text[at - 1 : at] if at else "", text[at + len(needle) : at + len(needle) + 1]
+        if not (needle[0].isalnum() and before.isalnum()) and not (needle[-1].isalnum() and after.isalnum()):
+            return True
+        at = text.find(needle, at + 1)
+    return False

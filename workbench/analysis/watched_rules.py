@@ -1,0 +1,398 @@
+"""State of a watched rule: the one answer for contexts, outcomes, generations and answers of a model.
+
+A rule is *verbatim* if it occurs unchanged except for white space; *paraphrased* if another sentence says the same
+correctly (`workbench.analysis.fact_check`); *contradicted* if one says it with another sign, value or order; *gone*
+otherwise. The best of several places counts.
+
+Paraphrases count only in summaries, prompts and the user's messages. An agent saying that it ran the tests is no rule
+to run them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, get_args
+
+from msgspec import Struct
+
+from workbench.analysis.fact_check import ENOUGH, LIGHT, FactQuery, SearchedText, fact_query
+from workbench.analysis.head_index import texts_of
+from workbench.analysis.recorded import recorded_outcome
+from workbench.analysis.retention import is_unreadable, kept_marks, new_messages
+from workbench.base.errors import BadInput
+from workbench.base.memory import remembered
+from workbench.base.printable import one_line
+from workbench.base.secrets import MASK
+from workbench.base.tables import Column
+from workbench.compaction.context import prompted
+from workbench.compaction.outcome import Outcome
+from workbench.compaction.shape import Shape, per_shape
+from workbench.facts.terms import SYNONYMS, stem
+from workbench.facts.wording import is_agent_message, sentences
+from workbench.session import Message, Session
+from workbench.session.masked import searched_message
+
+RuleVerdict = Literal["verbatim", "paraphrased", "contradicted", "gone", "unknown"]
+"""`unknown`: the replacement cannot be read."""
+
+BEST_FIRST: tuple[RuleVerdict, ...] = get_args(RuleVerdict)
+
+HEAD_CHARS = 24
+"""Characters of a rule in its column's heading."""
+
+
+def sentence_columns(watched: Iterable[str]) -> tuple[Column, ...]:
+    """Return table columns for the states of watched rules, headed by their beginnings."""
+    return tuple(Column(head, head) for head in (f"“{one_line(one, HEAD_CHARS)}”" for one in watched))
+
+
+LONGEST_SENTENCE = 1_000
+"""Most characters of a watched rule."""
+
+
+def judge_text(sentence: str, text: str) -> RuleVerdict:
+    """Return the state of a rule in one text; "gone" for a rule without a word."""
+    form = _pattern_of(_flat(sentence))
+    return form.in_text(text) if form.query else "gone"
+
+
+def judge_messages(sentence: str, messages: Iterable[Message]) -> RuleVerdict:
+    """Return the state of a rule in messages; "gone" if there are none."""
+    form = _pattern_of(_flat(sentence))
+    return _best(form.in_message(message) for message in messages) if form.query else "gone"
+
+
+def _best(verdicts: Iterable[RuleVerdict]) -> RuleVerdict:
+    best: RuleVerdict = "gone"
+    for verdict in verdicts:
+        if verdict == "verbatim":
+            return verdict
+        best = min(best, verdict, key=BEST_FIRST.index)
+    return best
+
+
+def _places(sentence: str, shape: Shape) -> dict[int, RuleVerdict]:
+    """Return the state of a rule by index of the messages that have it."""
+    form, known = _pattern_of(_flat(sentence)), _known(shape)
+    if form.flat not in known:
+        judged = ((index, form.in_message(message)) for index, message in enumerate(shape.messages) if form.query)
+        known[form.flat] = {index: verdict for index, verdict in judged if verdict != "gone"}
+    return known[form.flat]
+
+
+@per_shape
+def _known(shape: Shape) -> dict[str, dict[int, RuleVerdict]]:
+    return {}
+
+
+@remembered(256)
+def judge_prompt(sentence: str, prompt: str) -> RuleVerdict:
+    """Return the state of a rule in what is sent with every call; cached."""
+    return judge_text(sentence, prompt)
+
+
+def judge_context(sentence: str, shape: Shape, prompt: str = "") -> RuleVerdict:
+    """Return the state of a rule in a context, or in `prompt`: the system prompt and memories, sent with every call.
+    Cached per context."""
+    return _best((*_places(sentence, shape).values(), judge_prompt(sentence, prompt)))
+
+
+def judge_added(sentence: str, shape: Shape, start: int, stop: int, before: RuleVerdict) -> RuleVerdict:
+    """Return the state of a rule after messages `start` to `stop` of a context were added; `before` is the state until
+    then."""
+    came = (verdict for index, verdict in _places(sentence, shape).items() if start <= index < stop)
+    return _later_state(before, _best((before, *came)))
+
+
+def best_place(sentence: str, shape: Shape) -> int | None:
+    """Return the index of the message that states a rule best, the earliest of several; None if none does."""
+    places = _places(sentence, shape)
+    return min(places, key=lambda index: BEST_FIRST.index(places[index]), default=None)
+
+
+def judge_outcome(sentence: str, shape: Shape, outcome: Outcome, prompt: str = "") -> RuleVerdict:
+    """Return the state of a rule after a compaction of a context of this shape."""
+    return judge_remaining(
+        sentence, shape, kept_marks(outcome), None if is_unreadable(outcome) else new_messages(outcome), prompt
+    )
+
+
+def judge_remaining(
+    sentence: str, shape: Shape, kept_marks: Sequence[int], new: Sequence[Message] | None, prompt: str = ""
+) -> RuleVerdict:
+    """Return the state of a rule if the messages marked in `kept_marks` stay and `new` ones replace the others.
+    "unknown" if nothing readable has it and `new` is None (unreadable)."""
+    there = (verdict for index, verdict in _places(sentence, shape).items() if kept_marks[index])
+    kept = _best((*there, judge_prompt(sentence, prompt)))
+    if new is None:
+        return "unknown" if kept == "gone" else kept
+    return _best((kept, judge_messages(sentence, new)))
+
+
+class StateChange(Struct, frozen=True):
+    """State of a rule before and after a compaction. `at` is the epoch that a recorded compaction ended, or in a replay
+    the call before which it took place."""
+
+    at: int
+    before: RuleVerdict
+    after: RuleVerdict
+
+
+class RuleTrail(Struct, frozen=True):
+    """States of a rule through consecutive compactions, and its last state."""
+
+    sentence: str
+    passed: tuple[StateChange, ...]
+    last: RuleVerdict
+
+    @property
+    def lost(self) -> int | None:
+        """The compaction that first lost the rule; None if none did."""
+        return self._first_change("contradicted", "gone")
+
+    @property
+    def was_kept(self) -> bool:
+        """True if the rule was in the context at some time."""
+        return self.last in KEPT_STATES or any(KEPT_STATES & {one.before, one.after} for one in self.passed)
+
+    @property
+    def unread(self) -> int | None:
+        """The first compaction after which the state cannot be read; None if there is none."""
+        return self._first_change("unknown")
+
+    def _first_change(self, *verdicts: RuleVerdict) -> int | None:
+        return next((one.at for one in self.passed if one.before in KEPT_STATES and one.after in verdicts), None)
+
+
+KEPT_STATES: frozenset[RuleVerdict] = frozenset({"verbatim", "paraphrased"})
+
+
+def judge_recorded(sentence: str, session: Session) -> RuleTrail:
+    """Return the states of a rule through every compaction that the session records."""
+    system = judge_prompt(sentence, prompted(session.system, session.memories))
+    found: list[StateChange] = []
+    for epoch in session.epochs[:-1]:
+        if epoch.ended_by is not None:
+            outcome = recorded_outcome(session, epoch.number)
+            before = _best((system, judge_messages(sentence, outcome.source)))
+            before = _later_state(found[-1].after, before) if found else before
+            after = _best((system, judge_messages(sentence, outcome.messages)))
+            hidden = is_unreadable(outcome) or any(map(_is_hidden, outcome.messages))
+            found.append(StateChange(epoch.number, before, "unknown" if after == "gone" and hidden else after))
+    last = found[-1].after if found else "gone"
+    last = _later_state(last, _best((system, judge_messages(sentence, session.context(len(session.epochs))))))
+    return RuleTrail(sentence, tuple(found), last)
+
+
+def _is_hidden(message: Message) -> bool:
+    return message.kind == "summary" and not message.text.strip()
+
+
+def _later_state(before: RuleVerdict, now: RuleVerdict) -> RuleVerdict:
+    """Return the state after more messages were added: what could not be read before still cannot."""
+    return before if before == "unknown" and now == "gone" else now
+
+
+class RuleWatcher:
+    """Follow a rule through the messages of `shape` as they are added and compacted; `prompt` is sent with every call.
+
+    Messages are judged once per shape; only those that a compaction created are judged again.
+    """
+
+    def __init__(self, sentence: str, shape: Shape, prompt: str = "") -> None:
+        self.sentence, self.shape = sentence, shape
+        self._pattern, self._places = _pattern_of(_flat(sentence)), _places(sentence, shape)
+        self._pending = deque(sorted(self._places))
+        self._now = judge_prompt(sentence, prompt)
+        self._unread = False
+        self._passed: list[StateChange] = []
+
+    def advance(self, stop: int) -> RuleVerdict:
+        """Return the state after the messages before `stop` were added."""
+        while self._pending and self._pending[0] < stop:
+            self._now = _best((self._now, self._places[self._pending.popleft()]))
+        return self._now
+
+    def compact(self, at: int, stop: int, remaining: Iterable[Message], prompt: str = "", *, unread: bool) -> None:
+        """Record compaction `at`, which left the messages `remaining` of all before `stop`. `unread`: its replacement
+        cannot be read, nor what is later made of it."""
+        before = self.advance(stop)
+        self._unread = self._unread or unread
+        now = (
+            _best((judge_prompt(self.sentence, prompt), *map(self._state_of, remaining)))
+            if self._pattern.query
+            else "gone"
+        )
+        self._now = "unknown" if self._unread and now == "gone" else now
+        self._passed.append(StateChange(at, before, self._now))
+
+    def _state_of(self, message: Message) -> RuleVerdict:
+        index = self.shape.index_of.get(message.id)
+        own = index is not None and self.shape.messages[index] is message
+        return self._places.get(index, "gone") if own and index is not None else self._pattern.in_message(message)
+
+    def trail(self) -> RuleTrail:
+        """Return the states seen, after all messages were added."""
+        last = self.advance(len(self.shape.messages))
+        return RuleTrail(self.sentence, tuple(self._passed), last)
+
+
+def sentence_to_watch(typed: str, messages: Iterable[Message] = ()) -> str:
+    """Return a typed or chosen rule on one line. If `messages` only negate the typed part, return their complete
+    sentence: "commit to main" typed for "Never commit to main." means the rule, not what it forbids. Raises BadInput
+    for a text that cannot be watched."""
+    sentence = _flat(typed)
+    if not any(map(str.isalnum, sentence)):
+        raise BadInput(f"{typed!r} has no word to watch; give a sentence.")
+    if len(sentence) > LONGEST_SENTENCE:
+        raise BadInput(
+            f"A sentence of {len(sentence)} characters is too long to watch; the maximum is {LONGEST_SENTENCE}."
+        )
+    return _rule_of(sentence, messages)
+
+
+def _rule_of(sentence: str, messages: Iterable[Message]) -> str:
+    """Return the rule that a sentence is part of; the user's messages come first."""
+    form, denied = _pattern_of(sentence), ""
+    for message in sorted(messages, key=lambda message: message.role != "user"):
+        if denied and message.role != "user":
+            break
+        for text in filter(form.may_occur, texts_of(searched_message(message))):
+            if form.is_quoted(text):
+                return sentence
+            denied = denied or next(filter(form.occurs, map(_flat, sentences(text))), "")
+    return denied if denied and len(denied) <= LONGEST_SENTENCE else sentence
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+# --- search -----------------------------------------------------------------------------------------------------------
+
+
+class _RulePattern(Struct, frozen=True):
+    """Rule prepared for search. A line that states it has a word that begins like one of the rarest `kinds`: for each
+    kind of word in the rule its weight, and how such words begin."""
+
+    flat: str
+    query: FactQuery | None
+    kinds: tuple[tuple[float, tuple[str, ...]], ...]
+
+    def in_message(self, message: Message) -> RuleVerdict:
+        """Return the state in a message. Secrets are masked if the rule was taken from a masked text."""
+        message = searched_message(message) if MASK in self.flat else message
+        if any(map(self.is_quoted, texts_of(message))):
+            return "verbatim"
+        if message.kind == "normal" and (is_agent_message(message) or message.role == "tool"):
+            return "gone"
+        return self.in_other_words(message.said if message.starts_round else message.text)
+
+    def in_text(self, text: str) -> RuleVerdict:
+        """Return the state in a text that is not a message."""
+        return "verbatim" if self.is_quoted(text) else self.in_other_words(text)
+
+    def is_quoted(self, text: str) -> bool:
+        """True if the rule occurs verbatim and the words before it do not negate it."""
+        if not self.may_occur(text):
+            return False
+        flat = _flat(text)
+        return any(
+            self._is_affirmed(flat[max(0, at - BEFORE_QUOTE) : at + len(self.flat)]) for at in self._places(flat)
+        )
+
+    def may_occur(self, text: str) -> bool:
+        """False if the rule certainly does not occur."""
+        return max(self.flat.split(), key=len) in text
+
+    def occurs(self, flat: str) -> bool:
+        """True if the words occur, negated or not."""
+        return any(True for _ in self._places(flat))
+
+    def _is_affirmed(self, quotation: str) -> bool:
+        assert self.query is not None
+        said = SearchedText([quotation]).judge(self.query)
+        return said.right or said.presence == "none"  # "none": a list of bare words
+
+    def _places(self, flat: str) -> Iterator[int]:
+        """Yield offsets where it occurs by itself: not "use pnpm" in "reuse pnpm"."""
+        at = flat.find(self.flat)
+        while at >= 0:
+            before, behind = flat[max(0, at - 1) : at], flat[at + len(self.flat) :][:1]
+            if not (before.isalnum() and self.flat[0].isalnum()) and not (behind.isalnum() and self.flat[-1].isalnum()):
+                yield at
+            at = flat.find(self.flat, at + 1)
+
+    def in_other_words(self, text: str) -> RuleVerdict:
+        """Return the state by other words, or by the same words negated."""
+        assert self.query is not None
+        said = SearchedText(self._near(text)).judge(self.query)
+        if said.presence == "none":
+            return "gone"
+        return "paraphrased" if said.right else "contradicted"
+
+    def _near(self, text: str) -> Sequence[str]:
+        """Return the lines that may state it: those with one of its rarest words."""
+        low = _plain(text)
+        if not self.kinds or len(low) != len(text):
+            return (text,)
+        often = sorted(self.kinds, key=lambda kind: sum(map(low.count, kind[1])))
+        spared, starts = 0.0, set[int]()
+        for weight, beginnings in often:
+            for word in beginnings:
+                at = low.find(word)
+                while at >= 0:
+                    starts.add(low.rfind("\n", 0, at) + 1)
+                    stop = low.find("\n", at)
+                    at = low.find(word, stop) if stop >= 0 else -1
+            spared += weight
+            if spared > 1 - ENOUGH:
+                break
+        return [text[at : stop if (stop := text.find("\n", at)) >= 0 else len(text)] for at in sorted(starts)]
+
+
+BEFORE_QUOTE = 40
+"""Characters before a quotation that are checked for a negation."""
+
+
+@remembered(256)
+def _pattern_of(flat: str) -> _RulePattern:
+    # A name must occur as it is; a sentence may be paraphrased.
+    form = fact_query("instruction" if " " in flat or not flat.isascii() else "identifier", flat)
+    wording = form.sentences[0] if form and form.sentences else None
+    if form is None or wording is None:
+        return _RulePattern(flat, form, ())
+    light = len(wording.order) > 2
+    weights = {term: LIGHT if light and term[0] == "=" else 1.0 for term in wording.order}
+    whole = sum(weights.values())
+    kinds = tuple(
+        (weight / whole, beginnings)
+        for term, weight in weights.items()
+        if (beginnings := _beginnings(term, form.language))
+    )
+    # A number has many spellings, so every line is checked.
+    return _RulePattern(flat, form, kinds if len(kinds) == len(weights) else ())
+
+
+def _beginnings(term: str, language: str) -> tuple[str, ...]:
+    """Return how words that are compared as `term` begin; empty if that is unknown."""
+    if any(map(str.isdigit, term)):
+        return ()
+    several = (term, *SYNONYMS[term]) if term in SYNONYMS else (term,)
+    stems = (stem(word, language) for word in several if word[0] != "=")
+    # A stem may end differently from its words: "happi" for "happy".
+    return tuple(dict.fromkeys(_plain(stem[: max(SHORTEST_STEM, len(stem) - 1)]) for stem in stems))
+
+
+SHORTEST_STEM = 3
+"""Letters that every word shares with its stem."""
+
+
+def _plain(text: str) -> str:
+    """Return the text in lower case without accents, as stems are."""
+    low = text.lower()
+    return low if low.isascii() else low.translate(_ACCENTS)
+
+
+_ACCENTS = str.maketrans("àáâãäåçèéêëìíîïñòóôõöùúûüýÿё", "aaaaaaceeeeiiiinooooouuuuyyе")
