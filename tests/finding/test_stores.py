@@ -19,7 +19,10 @@ from workbench.formats.glance import SessionGlance
 from workbench.formats.kit import database
 from workbench.formats.registry import places
 
-SAID = (goose.said("user", goose.text("Plan the menu")), goose.said("assistant", goose.text("Soup")))
+MESSAGES = (
+    goose.message_of("user", goose.text("Plan the menu")),
+    goose.message_of("assistant", goose.text("Soup")),
+)
 
 
 def listed(home: Path) -> list[SessionGlance]:
@@ -31,7 +34,7 @@ def listed(home: Path) -> list[SessionGlance]:
 def test_gooses_sessions_are_listed_each_with_its_tokens(tmp_path: Path) -> None:
     folder = tmp_path / ".local/share/goose/sessions"
     folder.mkdir(parents=True)
-    path = goose.database(folder, *SAID, more=1)
+    path = goose.database(folder, *MESSAGES, more=1)
     before = path.read_bytes()
     found = listed(tmp_path)
     assert [one.part for one in found] == [part.id for part in parts_of(path)]
@@ -53,7 +56,7 @@ def test_gooses_sessions_are_listed_each_with_its_tokens(tmp_path: Path) -> None
 def test_what_is_in_the_log_is_seen_in_a_copy_unless_that_is_too_large(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copied: bool
 ) -> None:
-    path = goose.database(tmp_path, *SAID, wal=True)
+    path = goose.database(tmp_path, *MESSAGES, wal=True)
     if not copied:
         monkeypatch.setattr(database, "COPIED", 0)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}

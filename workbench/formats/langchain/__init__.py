@@ -1,7 +1,7 @@
 """LangChain dumps: lists of `dumpd` constructors or of `{type, data}`, bare or at `messages`.
 
-A call may stand in `content` as the provider wrote it and in `tool_calls` as LangChain reads it: it is one call. The
-summaries of LangChain's own middleware are user messages whose `additional_kwargs` name their source.
+A call that is both in `content`, in the provider's form, and in `tool_calls`, in LangChain's form, is one call.
+Summaries of LangChain's own middleware are user messages whose `additional_kwargs` name their source.
 
 No usual place: the program that dumps messages chooses the file.
 """
@@ -19,8 +19,8 @@ def _codec() -> Codec:
     from workbench.formats.langchain import read, rules, write
     from workbench.formats.langchain.signature import FORMS, PLACES
 
-    ways = ((*place, 0, *form, "additional_kwargs") for place in PLACES for form in FORMS)
-    return Codec(read.Reader.read, write.write, rules.validate, note=in_document(CARRIED, *ways))
+    paths = ((*place, 0, *form, "additional_kwargs") for place in PLACES for form in FORMS)
+    return Codec(read.Reader.read, write.write, rules.validate, note=in_document(CARRIED, *paths))
 
 
 def _setting(trigger: int, window: int) -> str:

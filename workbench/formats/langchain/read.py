@@ -1,4 +1,4 @@
-"""Reading: LangChain messages."""
+"""Read LangChain messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ SUMMARY = {"lc_source": "summarization"}
 
 
 class Reader(Document):
-    """A list is a context, but for what stands before the Messages API's own compaction, which that does not read."""
+    """Reader of a list, which is one context, except for messages before the Messages API's own compaction, which that
+    API ignores."""
 
     format = ID
     needs = "has no list of messages; open a dump of LangChain messages"
@@ -30,10 +31,10 @@ class Reader(Document):
     def session(self) -> Session:
         items = self.items(items_of(self.document))
         read = (self._message(index, item) for index, item in enumerate(items))
-        parted, compacted = split_at_compactions(message for message in read if message is not None)
-        marked_items = {n for n, item in enumerate(items) if _is_spent(item)}
-        last = max((n for n, message in enumerate(parted) if message.source[0] in marked_items), default=-1)
-        messages = with_user_text(without_spent(parted, range(len(parted)), last))
+        split, compacted = split_at_compactions(message for message in read if message is not None)
+        marked_items = {n for n, item in enumerate(items) if _has_stale_usage(item)}
+        last = max((n for n, message in enumerate(split) if message.source[0] in marked_items), default=-1)
+        messages = with_user_text(without_spent(split, range(len(split)), last))
         prompts = [n for n, message in enumerate(messages) if message.is_own_system]
         sources = {message.source[0] for message in messages}
         return self._session(
@@ -46,44 +47,44 @@ class Reader(Document):
     def _message(self, index: int, item: Any) -> Message | None:
         if not isinstance(item, dict):
             return self.not_an_object(index, item)
-        name, given = _kind_name(item), fields_of(item)
-        id = self.unique_id(word_of(given.get("id")) or f"m{index + 1}")
+        name, fields = _kind_name(item), fields_of(item)
+        id = self.unique_id(word_of(fields.get("id")) or f"m{index + 1}")
         if name == "remove":
             self.warn(f"message {index + 1} removes another one; it is not shown")
             return None
         role = ROLES.get({"human": "human", "user": "human", "assistant": "ai"}.get(name, name))
         if name == "chat":
-            role = {"user": "user", "assistant": "assistant", "system": "system"}.get(as_text(given.get("role")))  # type: ignore[assignment]
+            role = {"user": "user", "assistant": "assistant", "system": "system"}.get(as_text(fields.get("role")))  # type: ignore[assignment]
         if role is None:
             self.warn(f"message {index + 1} is a {name[:40]}; read as user")
             role = "user"
-        blocks = tuple(_parts(given.get("content")))
-        extra = dict_of(given.get("additional_kwargs"))
+        blocks = tuple(_parts(fields.get("content")))
+        extra = dict_of(fields.get("additional_kwargs"))
         if role == "tool":
-            call_id = as_text(given.get("tool_call_id") or given.get("name") or "")
+            call_id = as_text(fields.get("tool_call_id") or fields.get("name") or "")
             content = tuple(in_result(b, _raw(b)) for b in blocks)
-            blocks = (ToolResult(call_id, content, given.get("status") == "error"),)
+            blocks = (ToolResult(call_id, content, fields.get("status") == "error"),)
         elif role == "assistant":
-            blocks = tuple(_with_calls(blocks, given, extra))
+            blocks = tuple(_with_calls(blocks, fields, extra))
         kind: Kind | None = "summary" if role == "user" and extra.get("lc_source") == "summarization" else None
-        about = dict_of(given.get("response_metadata"))
+        about = dict_of(fields.get("response_metadata"))
         return Message(
             id,
             role,
             blocks,
             marked(extra) or kind or kind_of(role, blocks),
-            usage=_usage(dict_of(given.get("usage_metadata"))) or _provider_usage(about),
+            usage=_usage(dict_of(fields.get("usage_metadata"))) or _provider_usage(about),
             model=word_of(about.get("model_name")) or word_of(about.get("model")),
             source=(index,),
         )
 
 
-def _is_spent(item: Any) -> bool:
+def _has_stale_usage(item: Any) -> bool:
     return dict_of(fields_of(dict_of(item)).get("additional_kwargs")).get(SPENT) is True
 
 
 def _kind_name(item: Item) -> str:
-    """`human`, `ai`, … from any form; the last part of a constructor's id, whatever module it once was in."""
+    """Return `human`, `ai`, … for a message in any form; for a constructor, from the last part of its id."""
     if "lc" not in item:
         return short_name(as_text(item.get("type")))
     last = as_text(list_of(item.get("id"))[-1]) if list_of(item.get("id")) else as_text(fields_of(item).get("type"))
@@ -91,7 +92,7 @@ def _kind_name(item: Item) -> str:
 
 
 def fields_of(item: Item) -> Item:
-    """The fields of a message in any form."""
+    """Return the fields of a message in any form."""
     if "lc" in item:
         return dict_of(item.get("kwargs"))
     return dict_of(item.get("data")) if "data" in item else item
@@ -122,7 +123,7 @@ def _parts(content: Any) -> Iterator[Block]:
 
 
 def _reasoning(part: Item) -> Block:
-    """Reasoning as LangChain has it since 1.0, or as OpenAI's Responses API gave it."""
+    """Return reasoning in LangChain's form since 1.0, or in the form of OpenAI's Responses API."""
     summary = [text_of(dict_of(one).get("text")) for one in list_of(part.get("summary"))]
     sealed = text_of(part.get("encrypted_content"))
     if isinstance(part.get("reasoning"), str):
@@ -130,37 +131,37 @@ def _reasoning(part: Item) -> Block:
     return Thinking("\n".join(filter(None, summary)), sealed) if any(summary) or sealed else Opaque("reasoning", part)
 
 
-def _with_calls(blocks: Sequence[Block], given: Item, extra: Item) -> Iterator[Block]:
-    """The blocks with each call once: where it stands in the content, with the arguments that LangChain decoded."""
-    made = [
+def _with_calls(blocks: Sequence[Block], fields: Item, extra: Item) -> Iterator[Block]:
+    """Yield the blocks with each call once: at its place in the content, with the arguments that LangChain decoded."""
+    calls = [
         _call(call.get("id"), call.get("name"), call.get("args"))
-        for call in map(dict_of, [*list_of(given.get("tool_calls")), *list_of(given.get("invalid_tool_calls"))])
+        for call in map(dict_of, [*list_of(fields.get("tool_calls")), *list_of(fields.get("invalid_tool_calls"))])
     ]
-    if not made:
+    if not calls:
         for call in map(dict_of, list_of(extra.get("tool_calls"))):
             function = dict_of(call.get("function"))
-            made.append(_call(call.get("id"), function.get("name"), arguments_of(function.get("arguments"))))
+            calls.append(_call(call.get("id"), function.get("name"), arguments_of(function.get("arguments"))))
     for block in blocks:
-        if isinstance(block, ToolUse) and (same := next((call for call in made if call.id == block.id), None)):
-            made.remove(same)
+        if isinstance(block, ToolUse) and (same := next((call for call in calls if call.id == block.id), None)):
+            calls.remove(same)
             block = same
         yield block
-    yield from made
+    yield from calls
 
 
 def _call(id: Any, name: Any, args: Any) -> ToolUse:
     return ToolUse(as_text(id or ""), as_text(name or ""), input_of(args))
 
 
-def _usage(given: Item) -> Usage | None:
-    details = dict_of(given.get("input_token_details"))
-    sent, read, made = (
-        count_of(v) for v in (given.get("input_tokens"), details.get("cache_read"), details.get("cache_creation"))
+def _usage(usage: Item) -> Usage | None:
+    details = dict_of(usage.get("input_token_details"))
+    prompt, read, written = (
+        count_of(v) for v in (usage.get("input_tokens"), details.get("cache_read"), details.get("cache_creation"))
     )
-    return usage_of_prompt(sent, count_of(given.get("output_tokens")), read, made)
+    return usage_of_prompt(prompt, count_of(usage.get("output_tokens")), read, written)
 
 
 def _provider_usage(about: Item) -> Usage | None:
-    """What a provider's own answer says, where LangChain took nothing from it."""
-    given = dict_of(about.get("token_usage")) or dict_of(about.get("usage"))
-    return openai_usage(given) if "prompt_tokens" in given else None
+    """Return the usage in the provider's own response, for messages without LangChain's."""
+    usage = dict_of(about.get("token_usage")) or dict_of(about.get("usage"))
+    return openai_usage(usage) if "prompt_tokens" in usage else None

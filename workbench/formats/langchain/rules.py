@@ -1,6 +1,5 @@
-"""What LangChain's loaders and the chat models behind them refuse, judged on the JSON alone:
-https://github.com/langchain-ai/langchain.
-"""
+"""Rules of LangChain's loaders and of the chat models behind them, checked on the JSON alone:
+https://github.com/langchain-ai/langchain."""
 
 from __future__ import annotations
 
@@ -15,11 +14,12 @@ _CHUNKS = {f"{long}Chunk": short for short, long in zip(_TYPES, _CLASSES, strict
 
 @validator
 def validate(data: bytes) -> Faults:
-    """The calls of the last message may be open."""
+    """Yield messages that cannot be loaded, and results or calls without their counterpart. Calls of the last message
+    may be open."""
     waiting: list[str] = []
     for number, item in enumerate(require_list(_list_in(document(data)), "messages"), 1):
         where = f"Message {number}"
-        name, fields, fault = _opened(item)
+        name, fields, fault = _unwrapped(item)
         if fault:
             yield f"{where} {fault}."
             continue
@@ -34,14 +34,14 @@ def validate(data: bytes) -> Faults:
         yield from (f"{where} comes before the result of the call {id}." for id in waiting)
         waiting = []
         for call in inner(fields, "tool_calls", list) + inner(fields, "invalid_tool_calls", list):
-            called = inner(call, "name", str)
-            if not called:
+            tool_name = inner(call, "name", str)
+            if not tool_name:
                 yield f"{where} has a call without a name."
                 continue
             waiting.append(str(call.get("id")))
             is_text = call.get("type") == "invalid_tool_call"
             if not isinstance(call.get("args"), str if is_text else dict):
-                yield f"{where} calls {called} with args that are not {'text' if is_text else 'an object'}."
+                yield f"{where} calls {tool_name} with args that are not {'text' if is_text else 'an object'}."
 
 
 _PLACES = (
@@ -54,7 +54,7 @@ _PLACES = (
 
 
 def _list_in(body: Any) -> Any:
-    """The list of a dump, of LangGraph's state or of what its server and its checkpoints put around that."""
+    """Return the message list of a dump, of LangGraph's state, or of its wrapping by the server and by checkpoints."""
     for place in _PLACES:
         found = body
         for key in place:
@@ -64,8 +64,8 @@ def _list_in(body: Any) -> Any:
     return None
 
 
-def _opened(item: Any) -> tuple[str, Item, str]:
-    """The short name and fields of a message, or what is wrong with it."""
+def _unwrapped(item: Any) -> tuple[str, Item, str]:
+    """Return the short name and fields of a message, and its fault, "" for none."""
     if not isinstance(item, dict):
         return "", {}, "is not an object"
     if "lc" in item:

@@ -1,4 +1,4 @@
-"""By what a file is known: LangChain messages."""
+"""Recognise LangChain messages."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ PLACES = (
     ("channel_values", "messages"),
     ("checkpoint", "channel_values", "messages"),
 )
-"""Where a list of messages stands: a dump is one, LangGraph's state has one, and so have its server's answer about a
-thread (`values`) and a checkpoint (`channel_values`)."""
+"""Keys that lead to a list of messages: of a dump, LangGraph's state, its server's answer about a thread (`values`) and
+a checkpoint (`channel_values`)."""
 
 
 FORMS = (("kwargs",), ("data",), ())
-"""The keys that lead to a message's fields: as a constructor, as type and data, as it is."""
+"""Keys that lead to a message's fields: in a constructor, in type and data, or flat."""
 
 
 def recognise(look: Look) -> str:
@@ -41,7 +41,7 @@ def recognise(look: Look) -> str:
 
 
 def place_of(document: Any) -> tuple[str, ...] | None:
-    """The keys that lead to the list of messages; None where there is none."""
+    """Return the keys that lead to the list of messages; None without one."""
     for place in PLACES:
         found = document
         for key in place:
@@ -61,7 +61,7 @@ def items_of(document: Any) -> list[Any] | None:
 
 
 def form_of(item: Any) -> Literal["constructor", "type and data", "flat", ""]:
-    """How a message is written down; "" for what is none."""
+    """Return the form of a message; "" for any other value."""
     fields = dict_of(item)
     if fields.get("lc") == 1 and fields.get("type") == "constructor":
         return "constructor"
@@ -73,5 +73,5 @@ def form_of(item: Any) -> Literal["constructor", "type and data", "flat", ""]:
 
 
 def short_name(name: str) -> str:
-    """`human`, `ai`, … of a message's type or class: `AIMessageChunk` is one that was streamed."""
+    """Return `human`, `ai`, … for a message's type or class; `AIMessageChunk` was streamed."""
     return name.removesuffix("Chunk").removesuffix("Message").lower()

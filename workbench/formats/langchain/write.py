@@ -1,4 +1,4 @@
-"""Writing: LangChain messages."""
+"""Write LangChain messages."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _FORMS = ("constructor", "type and data", "flat")
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The loaded list with its messages replaced; from another format, a list of constructors."""
+    """Replace the messages of the loaded list; from another format, write a list of constructors."""
     name = new_name(session.path)
     losses: Losses = []
     if session.format != ID:
         prompt, rest = system_prompt(session, messages)
-        settled_messages, more = settled(rest, "anthropic-messages")
-        losses.extend(more)
+        settled_messages, role_losses = settled(rest, "anthropic-messages")
+        losses.extend(role_losses)
         if prompt:
             settled_messages.insert(0, Message("system", "system", (Text(prompt),)))
         found = pieces((), settled_messages, _renderer(own=False, form="constructor"), losses)
@@ -53,17 +53,17 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     document, _ = parse(session.path or Path(), data)
     forms = {form_of(item) for item in items_of(document) or ()}
     form = next((form for form in _FORMS if form in forms), "constructor")
-    # A chat model behind LangChain may take one system message, in front.
-    taken = [
+    # Chat models may accept only one system message, in front.
+    accepted = [
         message if message.source or message.role != "system" else as_user_message(message) for message in messages
     ]
-    found = pieces(session.messages, taken, _renderer(own=True, form=form), losses)
-    found = _spent(_elements(data, place_of(document) or ()), with_unread(found, session.facts.unread))
+    found = pieces(session.messages, accepted, _renderer(own=True, form=form), losses)
+    found = _with_stale_mark(_elements(data, place_of(document) or ()), with_unread(found, session.facts.unread))
     return Written(_spliced(data, place_of(document) or (), found), name, losses=losses)
 
 
-def _spent(raws: Sequence[bytes], found: list[int | bytes]) -> list[int | bytes]:
-    """The list with a note at its newest kept bill: what was billed up to there was billed for another context."""
+def _with_stale_mark(raws: Sequence[bytes], found: list[int | bytes]) -> list[int | bytes]:
+    """Mark the newest kept usage as stale: it and earlier ones count another context."""
     billed = (
         n for n, at in reversed([*enumerate(found)]) if isinstance(at, int) and any(k in raws[at] for k in _BILLS)
     )
@@ -73,14 +73,14 @@ def _spent(raws: Sequence[bytes], found: list[int | bytes]) -> list[int | bytes]
 
 
 def _elements(data: bytes, place: tuple[str, ...]) -> list[bytes]:
-    """The messages of the list that the keys of `place` lead to."""
+    """Return the messages of the list at `place`."""
     for key in place:
         data = field_of(data, key) or b"[]"
     return elements(data, None)
 
 
 def _spliced(data: bytes, place: tuple[str, ...], found: list[int | bytes]) -> bytes:
-    """The document with the list that the keys of `place` lead to made of the pieces."""
+    """Return the document with the list at `place` made of the pieces."""
     if len(place) < 2:
         return splice(data, place[0] if place else None, found)
     inner = field_of(data, place[0]) or b"{}"
@@ -89,18 +89,18 @@ def _spliced(data: bytes, place: tuple[str, ...], found: list[int | bytes]) -> b
 
 def _renderer(*, own: bool, form: str) -> Render:
     def rendered(message: Message, losses: Losses) -> list[Item]:
-        made: list[tuple[Role, Item]] = [("tool", _result(result, losses)) for result in message.results]
+        items: list[tuple[Role, Item]] = [("tool", _result(result, losses)) for result in message.results]
         others = [block for block in message.blocks if not isinstance(block, ToolResult)]
-        if others or not made:
+        if others or not items:
             role: Role = "user" if message.role == "tool" else message.role
-            said = _said(message, role, others, losses, own)
-            made += [(role, said)] if own or has_content(replace(message, blocks=tuple(others))) else []
-        return [_dressed(role, fields, form) for role, fields in made]
+            fields = _message_fields(message, role, others, losses, own)
+            items += [(role, fields)] if own or has_content(replace(message, blocks=tuple(others))) else []
+        return [_in_form(role, fields, form) for role, fields in items]
 
     return rendered
 
 
-def _dressed(role: Role, fields: Item, form: str) -> Item:
+def _in_form(role: Role, fields: Item, form: str) -> Item:
     short, long = _NAMES[role]
     if form == "flat":
         return fields | {"type": short}
@@ -115,7 +115,7 @@ def _result(result: ToolResult, losses: Losses) -> Item:
     return {"content": content_of(result, losses), "tool_call_id": result.call_id, "status": status}
 
 
-def _said(message: Message, role: Role, blocks: Sequence[Block], losses: Losses, own: bool) -> Item:
+def _message_fields(message: Message, role: Role, blocks: Sequence[Block], losses: Losses, own: bool) -> Item:
     content: list[Any] = []
     calls: list[ToolUse] = []
     for place, block in enumerate(blocks):

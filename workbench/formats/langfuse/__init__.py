@@ -1,8 +1,8 @@
-"""Langfuse traces as its API and its pages give them out: a trace with its observations, several of them, or the
-observations alone, as one document or one a line.
+"""Langfuse traces from its API or its pages: a trace with observations, several traces, or observations alone, as one
+document or JSON lines.
 
-A generation holds what was sent and what came back in the form of the library that called, its tokens in
-`usageDetails` (older: `usage`), its dollars in `costDetails`. A session of several traces is one conversation.
+A generation holds request and response in the form of the calling library, its tokens in `usageDetails` (older:
+`usage`), its dollars in `costDetails`. A session of several traces is one conversation.
 https://langfuse.com/docs/observability/data-model
 
 No usual place: a trace is fetched from the server.

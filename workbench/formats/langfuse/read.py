@@ -1,4 +1,4 @@
-"""Reading: Langfuse trace."""
+"""Read Langfuse traces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.session import LoadWarning, Message, Text, Usage
 
 
 def spans(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[TracedCall]:
-    """The generations in a file."""
+    """Yield the generations in a file."""
     for value in values(path, data, warnings):
         for trace, observation in _observations(value):
             if observation.get("type") == GENERATION:
@@ -23,7 +23,7 @@ def spans(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[Trac
 
 
 def _observations(value: Any) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """Each observation with its trace, {} where the file does not hold that."""
+    """Yield each observation with its trace, {} if the file lacks it."""
     if isinstance(value, list):
         for item in value:
             yield from _observations(item)
@@ -36,49 +36,51 @@ def _observations(value: Any) -> Iterator[tuple[Mapping[str, Any], Mapping[str, 
         yield {}, value
 
 
-def _generation(trace: Mapping[str, Any], given: Mapping[str, Any]) -> TracedCall:
-    asked, came = decoded(given.get("input")), decoded(given.get("output"))
+def _generation(trace: Mapping[str, Any], observation: Mapping[str, Any]) -> TracedCall:
+    request, response = decoded(observation.get("input")), decoded(observation.get("output"))
     return TracedCall(
-        _either(trace, "sessionId") or _either(given, "sessionId") or _either(given, "traceId")
+        _either(trace, "sessionId") or _either(observation, "sessionId") or _either(observation, "traceId")
         or text_of(trace.get("id")) or "trace",
-        text_of(given.get("id")),
-        _either(given, "parentObservationId"),
-        seconds_of(given.get("startTime", given.get("start_time"))) or 0.0,
-        (*_instructions(came), *messages_of(asked)),
-        answer_of(came),
-        _usage(given),
-        word_of(given.get("model")) or word_of(given.get("providedModelName")),
-        list_of(dict_of(asked).get("tools")) or list_of(dict_of(came).get("tools")),
+        text_of(observation.get("id")),
+        _either(observation, "parentObservationId"),
+        seconds_of(observation.get("startTime", observation.get("start_time"))) or 0.0,
+        (*_instructions(response), *messages_of(request)),
+        answer_of(response),
+        _usage(observation),
+        word_of(observation.get("model")) or word_of(observation.get("providedModelName")),
+        list_of(dict_of(request).get("tools")) or list_of(dict_of(response).get("tools")),
     )  # fmt: skip
 
 
-def _either(given: Mapping[str, Any], name: str) -> str:
-    """A text under its name in the API or in the Python client."""
+def _either(fields: Mapping[str, Any], name: str) -> str:
+    """Return the text under a name in the API's or in the Python client's spelling."""
     snake = "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in name)
-    return text_of(given.get(name)) or text_of(given.get(snake))
+    return text_of(fields.get(name)) or text_of(fields.get(snake))
 
 
 def _instructions(response: Any) -> tuple[Message, ...]:
-    """The system prompt that a response of the Responses API repeats."""
+    """Return the system prompt that a response of the Responses API repeats."""
     text = text_of(dict_of(response).get("instructions"))
     return (Message("system", "system", (Text(text),)),) if text else ()
 
 
-def _usage(given: Mapping[str, Any]) -> Usage | None:
-    """The bill: `input` with the tokens from the cache, where the parts add up to more than the `total` otherwise."""
-    told = dict_of(given.get("usageDetails", given.get("usage_details"))) or dict_of(given.get("usage"))
-    sent = count_of(told.get("input")) or count_of(told.get("promptTokens")) or count_of(told.get("prompt_tokens"))
-    output = count_of(told.get("output")) or count_of(told.get("completionTokens"))
-    output = output or count_of(told.get("completion_tokens"))
-    read = next((n for key in _READ if (n := count_of(told.get(key)))), 0)
-    written = count_of(told.get("input_cache_creation")) or count_of(told.get("cache_creation_input_tokens"))
-    total = count_of(told.get("total"))
-    within = total and sent + output == total and sent >= read + written
-    if not sent + read + written:
+def _usage(observation: Mapping[str, Any]) -> Usage | None:
+    """Return the usage. `input` includes cached tokens if the parts otherwise exceed `total`."""
+    usage = dict_of(observation.get("usageDetails", observation.get("usage_details"))) or dict_of(
+        observation.get("usage")
+    )
+    prompt = count_of(usage.get("input")) or count_of(usage.get("promptTokens")) or count_of(usage.get("prompt_tokens"))
+    output = count_of(usage.get("output")) or count_of(usage.get("completionTokens"))
+    output = output or count_of(usage.get("completion_tokens"))
+    read = next((n for key in _READ if (n := count_of(usage.get(key)))), 0)
+    written = count_of(usage.get("input_cache_creation")) or count_of(usage.get("cache_creation_input_tokens"))
+    total = count_of(usage.get("total"))
+    within = total and prompt + output == total and prompt >= read + written
+    if not prompt + read + written:
         return None
-    costs = dict_of(given.get("costDetails", given.get("cost_details")))
-    cost = costs.get("total", given.get("calculatedTotalCost", given.get("totalCost")))
-    return Usage(sent - read - written if within else sent, output, read, written, cost=dollars_of(cost))
+    costs = dict_of(observation.get("costDetails", observation.get("cost_details")))
+    cost = costs.get("total", observation.get("calculatedTotalCost", observation.get("totalCost")))
+    return Usage(prompt - read - written if within else prompt, output, read, written, cost=dollars_of(cost))
 
 
 _READ = ("input_cached_tokens", "input_cache_read", "cache_read_input_tokens", "cacheRead")

@@ -1,4 +1,4 @@
-"""By what a file is known: Langfuse trace."""
+"""Recognise Langfuse traces."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""LangSmith runs as its API gives them out: a run with `child_runs`, a list of runs, or one a line.
+"""LangSmith runs from its API: a run with `child_runs`, a list of runs, or JSON lines.
 
-A run of `run_type` llm holds what was sent in `inputs.messages` (LangChain's messages, twice in lists, or those of the
-wrapped client) and what came back in `outputs`. Runs of one thread (`thread_id`, `session_id` or `conversation_id` in
-their metadata) are one conversation, else those of one trace.
-https://docs.langchain.com/langsmith/run-data-format
+A run of `run_type` llm holds the request in `inputs.messages` (LangChain's messages, in nested lists, or those of the
+wrapped client) and the response in `outputs`. Runs of one thread (`thread_id`, `session_id` or `conversation_id` in
+their metadata) are one conversation, otherwise those of one trace. https://docs.langchain.com/langsmith/run-data-format
 
 No usual place: runs are fetched from the server.
 """

@@ -1,4 +1,4 @@
-"""Reading: LangSmith run."""
+"""Read LangSmith runs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of,
 from workbench.session import LoadWarning, Message, Usage
 
 _MODELS = ("llm", "chat_model")
-"""What runs of a model are called on the server and before they are sent there."""
+"""Types of model runs, on the server and before they are sent there."""
 
 _THREAD = ("thread_id", "session_id", "conversation_id")
 
 
 def spans(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[TracedCall]:
-    """The runs of a model in a file."""
+    """Yield the model runs in a file."""
     for value in values(path, data, warnings):
         for run, root in _runs(value, ""):
             if run.get("run_type") in _MODELS:
@@ -28,7 +28,7 @@ def spans(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[Trac
 
 
 def _runs(value: Any, root: str) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Each run with the id of the one that all began with, as far as the file tells."""
+    """Yield each run with the id of its root run, as far as the file records it."""
     if isinstance(value, list):
         for item in value:
             yield from _runs(item, root)
@@ -42,9 +42,9 @@ def _runs(value: Any, root: str) -> Iterator[tuple[Mapping[str, Any], str]]:
 
 def _call(run: Mapping[str, Any], root: str) -> TracedCall:
     inputs, outputs, extra = (dict_of(run.get(key)) for key in ("inputs", "outputs", "extra"))
-    metadata, given = dict_of(extra.get("metadata")), dict_of(extra.get("invocation_params"))
+    metadata, params = dict_of(extra.get("metadata")), dict_of(extra.get("invocation_params"))
     thread = next((name for key in _THREAD if (name := word_of(metadata.get(key)))), None)
-    names = (metadata.get("ls_model_name"), given.get("model"), given.get("model_name"), inputs.get("model"))
+    names = (metadata.get("ls_model_name"), params.get("model"), params.get("model_name"), inputs.get("model"))
     answer, usage = _answer(outputs)
     return TracedCall(
         thread or root or "run",
@@ -55,20 +55,20 @@ def _call(run: Mapping[str, Any], root: str) -> TracedCall:
         answer,
         _usage(run, usage),
         next((name for name in names if word_of(name)), None),
-        list_of(given.get("tools")) or list_of(inputs.get("tools")),
+        list_of(params.get("tools")) or list_of(inputs.get("tools")),
     )
 
 
 def _answer(outputs: Mapping[str, Any]) -> tuple[Message | None, Mapping[str, Any]]:
-    """The message that came back, and what it tells of tokens."""
+    """Return the response, and its token counts."""
     generations = list_of(outputs.get("generations"))
     first = generations[0] if generations else None
     first = dict_of(first[0] if isinstance(first, list) and first else first)
     choices = list_of(outputs.get("choices"))
-    told = list_of(outputs.get("messages"))
+    messages = list_of(outputs.get("messages"))
     item: Any = (
         first.get("message") or first.get("text") or (dict_of(choices[0]).get("message") if choices else None)
-        or outputs.get("message") or (told[-1] if told else None) or outputs
+        or outputs.get("message") or (messages[-1] if messages else None) or outputs
     )  # fmt: skip
     message = dict_of(dict_of(item).get("kwargs")) or dict_of(item)
     usage = (
@@ -79,13 +79,15 @@ def _answer(outputs: Mapping[str, Any]) -> tuple[Message | None, Mapping[str, An
     return answer_of(item), usage
 
 
-def _usage(run: Mapping[str, Any], told: Mapping[str, Any]) -> Usage | None:
-    """The bill: what the message tells, else what the run does. The prompt's tokens are told with the cache's."""
-    details = dict_of(told.get("input_token_details")) or dict_of(run.get("prompt_token_details"))
-    sent = (
-        count_of(told.get("input_tokens")) or count_of(told.get("prompt_tokens")) or count_of(run.get("prompt_tokens"))
+def _usage(run: Mapping[str, Any], counts: Mapping[str, Any]) -> Usage | None:
+    """Return the usage in the response, or else in the run. Prompt tokens include cached ones."""
+    details = dict_of(counts.get("input_token_details")) or dict_of(run.get("prompt_token_details"))
+    prompt = (
+        count_of(counts.get("input_tokens"))
+        or count_of(counts.get("prompt_tokens"))
+        or count_of(run.get("prompt_tokens"))
     )
-    output = count_of(told.get("output_tokens")) or count_of(told.get("completion_tokens"))
+    output = count_of(counts.get("output_tokens")) or count_of(counts.get("completion_tokens"))
     read, written = count_of(details.get("cache_read")), count_of(details.get("cache_creation"))
     output = output or count_of(run.get("completion_tokens"))
-    return usage_of_prompt(sent, output, read, written, dollars_of(run.get("total_cost")))
+    return usage_of_prompt(prompt, output, read, written, dollars_of(run.get("total_cost")))

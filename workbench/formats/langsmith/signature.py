@@ -1,4 +1,4 @@
-"""By what a file is known: LangSmith run."""
+"""Recognise LangSmith runs."""
 
 from __future__ import annotations
 
@@ -11,5 +11,9 @@ KEYS = frozenset(["child_runs", "inputs", "outputs", "parent_run_id", "run_type"
 
 def recognise(look: Look) -> str:
     document = look.document if look.document is not None else look.first
-    some = [document, *list_of(document), *list_of(dict_of(document).get("runs"))]
-    return "runs with run_type and inputs" if any({"run_type", "inputs"} <= dict_of(one).keys() for one in some) else ""
+    candidates = [document, *list_of(document), *list_of(dict_of(document).get("runs"))]
+    return (
+        "runs with run_type and inputs"
+        if any({"run_type", "inputs"} <= dict_of(one).keys() for one in candidates)
+        else ""
+    )

@@ -1,7 +1,7 @@
 """Letta's agent files (`.af`): `{agents, blocks, tools, …}`, and in the first version the agent alone.
 
-A file has all messages of an agent and says which of them are in its context. What is not was taken out, mostly for a
-summary, which is one of the user's messages as a system alert. The person's words stand in a JSON envelope. Read only.
+A file has all messages of an agent and lists those in its context. The others were removed, mostly for a summary, which
+is a user message in the form of a system alert. The user's words are in a JSON envelope. Read only.
 
 No usual place: the user chooses where an agent is exported to.
 """

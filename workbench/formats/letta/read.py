@@ -1,4 +1,4 @@
-"""Reading: Letta agent file."""
+"""Read Letta agent files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Item = dict[str, Any]
 
 _ROLES: dict[Any, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 _HIDDEN = ("prior messages", "have been hidden")
-"""What a summary says of itself before it begins."""
+"""Phrases in the preamble of a summary."""
 
 
 class Reader(MultiSessionDocument):
@@ -64,16 +64,16 @@ class Reader(MultiSessionDocument):
         agent = next(one for n, one in enumerate(self.agents) if _id(one, n) == id)
         items = [dict_of(item) for item in list_of(agent.get("messages"))]
         messages = tuple(_message(n, item, self.unique_id(_own_id(item, n))) for n, item in enumerate(items))
-        held = _in_context(agent, items)
+        current = _in_context(agent, items)
         model = dict_of(agent.get("llm_config"))
         window = count_of(model.get("context_window")) or None
         return self._session(
             messages,
             word_of(agent.get("name")),
-            epochs=_epochs(messages, held, window),
+            epochs=_epochs(messages, current, window),
             id=_id(agent, self.agents.index(agent)),
             model=word_of(model.get("model")),
-            system="" if any(messages[n].role == "system" for n in held) else text_of(agent.get("system")),
+            system="" if any(messages[n].role == "system" for n in current) else text_of(agent.get("system")),
             tools=tuple(_tools(self.body, agent)),
         )
 
@@ -87,8 +87,8 @@ def _own_id(item: Item, number: int) -> str:
 
 
 def _in_context(agent: Item, items: Sequence[Item]) -> list[int]:
-    """The places of the messages that are in the context, in its order: named by their ids, before by their places, and
-    at first by a flag of each."""
+    """Return the indexes of the context's messages, in its order: recorded by ids, in older versions by indexes, in the
+    first by a flag of each."""
     everything = range(len(items))
     ids = agent.get("in_context_message_ids", agent.get("message_ids"))
     if isinstance(ids, list):
@@ -98,22 +98,22 @@ def _in_context(agent: Item, items: Sequence[Item]) -> list[int]:
     if isinstance(indices, list):
         return list(dict.fromkeys(n for n in indices if type(n) is int and n in everything))
     flagged = any("in_context" in item for item in items)
-    held = [n for n in everything if not flagged or items[n].get("in_context") is True]
-    return sorted(held, key=lambda n: items[n].get("role") != "system")
+    current = [n for n in everything if not flagged or items[n].get("in_context") is True]
+    return sorted(current, key=lambda n: items[n].get("role") != "system")
 
 
-def _epochs(messages: Sequence[Message], held: Sequence[int], window: int | None) -> tuple[Epoch, ...]:
-    """The context, and before it all that was taken out with what stood behind it: when it went is not recorded. Older
-    versions of the system prompt are in neither."""
-    members = [n for n in held if messages[n].blocks]
-    gone = [n for n in range(len(messages)) if n not in set(held) and messages[n].role != "system"]
-    gone = [n for n in gone if messages[n].kind != "summary" and messages[n].blocks]
-    if not gone:
+def _epochs(messages: Sequence[Message], current: Sequence[int], window: int | None) -> tuple[Epoch, ...]:
+    """Return the context, and an epoch before it with all removed messages, because the time of removal is not
+    recorded. Older versions of the system prompt are in neither."""
+    members = [n for n in current if messages[n].blocks]
+    removed = [n for n in range(len(messages)) if n not in set(current) and messages[n].role != "system"]
+    removed = [n for n in removed if messages[n].kind != "summary" and messages[n].blocks]
+    if not removed:
         return (Epoch(1, members, window=window),)
-    summary = next((messages[n] for n in held if messages[n].kind == "summary"), None)
+    summary = next((messages[n] for n in current if messages[n].kind == "summary"), None)
     prompt = [n for n in members if messages[n].role == "system"]
-    said = (n for n in range(gone[-1] + 1) if messages[n].role != "system" and messages[n].kind != "summary")
-    before = [*prompt, *(n for n in said if messages[n].blocks)]
+    earlier = (n for n in range(removed[-1] + 1) if messages[n].role != "system" and messages[n].kind != "summary")
+    before = [*prompt, *(n for n in earlier if messages[n].blocks)]
     ended = Compaction(summary=summary.id, time=summary.time) if summary is not None else Compaction(way="removal")
     return Epoch(1, before, ended, window=window), Epoch(2, members, window=window)
 
@@ -152,18 +152,18 @@ def _part(part: Any) -> Block:
 
 def _calls(item: Item) -> Iterator[ToolUse]:
     for call in map(dict_of, list_of(item.get("tool_calls"))):
-        made = dict_of(call.get("function"))
-        if isinstance(made.get("name"), str):
-            yield ToolUse(as_text(call.get("id") or ""), made["name"], arguments_of(made.get("arguments")))
+        function = dict_of(call.get("function"))
+        if isinstance(function.get("name"), str):
+            yield ToolUse(as_text(call.get("id") or ""), function["name"], arguments_of(function.get("arguments")))
 
 
 def _results(item: Item, content: Sequence[Block]) -> Iterator[ToolResult]:
-    """The result of a call, or of several that ran at once."""
+    """Yield the result of a call, or of several that ran in parallel."""
     several = [dict_of(one) for one in list_of(item.get("tool_returns"))]
     if len(several) > 1:
         for one in several:
-            told = as_text(one.get("func_response") or "")
-            yield ToolResult(text_of(one.get("tool_call_id")), (Text(told),), one.get("status") == "error")
+            text = as_text(one.get("func_response") or "")
+            yield ToolResult(text_of(one.get("tool_call_id")), (Text(text),), one.get("status") == "error")
         return
     parts = tuple(part for part in content if isinstance(part, Text | Media))
     failed = dict_of(_decoded("".join(p.text for p in parts if isinstance(p, Text)))).get("status") in _FAILED
@@ -174,16 +174,17 @@ _FAILED = ("Failed", "error")
 
 
 def _unpacked(text: str) -> tuple[tuple[Block, ...], Kind]:
-    """What a user's message holds: the person's words in an envelope, or what the server tells the agent."""
+    """Return the content of a user message: the user's words in an envelope, or a message of the server to the
+    agent."""
     envelope = dict_of(_decoded(text))
-    said, kind = envelope.get("message"), envelope.get("type")
+    message, kind = envelope.get("message"), envelope.get("type")
     if not isinstance(kind, str):
         return (Text(text),), "normal"
-    if kind == "user_message" and isinstance(said, str) and said.strip():
-        quoted = json.dumps(said, ensure_ascii=False)[1:-1]
-        before, _, after = text.partition(quoted if quoted in text else json.dumps(said)[1:-1])
-        return (Text(before, injected=True), Text(said), Text(after, injected=True)), "normal"
-    if all(mark in text_of(said) for mark in _HIDDEN):
+    if kind == "user_message" and isinstance(message, str) and message.strip():
+        quoted = json.dumps(message, ensure_ascii=False)[1:-1]
+        before, _, after = text.partition(quoted if quoted in text else json.dumps(message)[1:-1])
+        return (Text(before, injected=True), Text(message), Text(after, injected=True)), "normal"
+    if all(mark in text_of(message) for mark in _HIDDEN):
         return (Text(text),), "summary"
     return (Text(text, injected=True),), "meta"
 
@@ -196,7 +197,7 @@ def _decoded(text: str) -> Any:
 
 
 def _tools(body: Item, agent: Item) -> Iterator[Tool]:
-    """The agent's tools: named by their ids, before in the agent itself."""
+    """Yield the agent's tools: listed by ids, in older versions inside the agent."""
     ids = {id for id in list_of(agent.get("tool_ids")) if isinstance(id, str)}
     named = [tool for tool in map(dict_of, list_of(body.get("tools"))) if word_of(tool.get("id")) in ids]
     for tool in named or map(dict_of, list_of(agent.get("tools"))):

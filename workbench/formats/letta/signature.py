@@ -1,4 +1,4 @@
-"""By what a file is known: Letta agent file."""
+"""Recognise Letta agent files."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""mini-swe-agent trajectories: `{info, messages, trajectory_format}`, once a bare list.
+"""mini-swe-agent trajectories: `{info, messages, trajectory_format}`, in older versions a bare list.
 
-The agent keeps one linear list and sends all of it, so there is one epoch. In the text protocol what a command said is
-a user's message: of kind meta from the first answer on, but for what a person typed in between. What ends
-a run is never sent: a message of role `exit` in newer files, the submitted patch as a user's message before.
+The agent keeps one linear list and sends all of it, so there is one epoch. In the text protocol a command's output is a
+user message: of kind meta from the first answer on, except for text that the user typed. The end of a run is never
+sent: a message of role `exit` in newer files, before that the submitted patch as a user message.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading: mini-swe-agent trajectory."""
+"""Read mini-swe-agent trajectories."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Reader(Document):
         compacted = seconds_of(document.get(COMPACTED))
         chat = chat_messages(self.path, [_chat(item) for item in items], self.warnings)
         messages = [
-            _finished(message, item, kind, compacted)
+            _with_metadata(message, item, kind, compacted)
             for message, item, kind in zip(chat, items, kinds_of(items), strict=True)
         ]
         named = dict_of(config.get("model")).get("model_name")
@@ -48,13 +48,13 @@ class Reader(Document):
             id=as_text(document.get("instance_id") or ""),
             model=named if isinstance(named, str) else next((m.model for m in reversed(messages) if m.model), None),
             cwd=cwd if isinstance(cwd, str) else None,
-            facts=SessionFacts(exit_status=as_text(info.get("exit_status") or ""), cost=_whole_cost(info, messages)),
+            facts=SessionFacts(exit_status=as_text(info.get("exit_status") or ""), cost=_run_cost(info, messages)),
         )
 
 
 def _unsent(items: Sequence[Any], submission: str) -> int | None:
-    """The index of the message that ended the run and went to no model: an `exit`, or, up to 1.x, what was submitted,
-    said once more as the user's. None where there is none."""
+    """Return the index of the message that ended the run and was not sent: an `exit`, or, up to 1.x, the submission
+    repeated as a user message. None without one."""
     if not items:
         return None
     submitted = submission and _role(items[-1]) == "user" and dict_of(items[-1]).get("content") == submission
@@ -62,7 +62,8 @@ def _unsent(items: Sequence[Any], submission: str) -> int | None:
 
 
 def _chat(item: Any) -> Any:
-    """An item as a chat API takes it: without `extra`, which may hold the whole answer once more, with a known role."""
+    """Return an item in the chat API's form: without `extra`, which may repeat the complete response, and with a known
+    role."""
     if not isinstance(item, dict):
         return item
     if item.get("object") == "response":
@@ -74,14 +75,14 @@ def _chat(item: Any) -> Any:
 
 
 def _as_texts(item: Item) -> Item:
-    """The content of an item of the Responses API, whose texts have types of their own."""
+    """Return the content of a Responses API item, whose texts have their own types."""
     if item.get("type") != "message" or not isinstance(item.get("content"), list):
         return {}
     return {"content": "\n".join(text_of(dict_of(part).get("text")) for part in item["content"])}
 
 
 def _of_response(response: Item) -> Item:
-    """An answer of the Responses API, whose items are sent back one by one."""
+    """Return a response of the Responses API, whose items are sent back individually, as a chat message."""
     thoughts: list[str] = []
     texts: list[str] = []
     calls: list[Item] = []
@@ -94,16 +95,16 @@ def _of_response(response: Item) -> Item:
             calls.append({"id": item.get("call_id"), "type": "function", "function": function})
         elif item.get("type") == "message":
             texts += [text_of(dict_of(part).get("text")) for part in list_of(item.get("content"))]
-    said: Item = {"role": "assistant", "content": "\n".join(filter(None, texts))}
-    said |= {"reasoning_content": "\n".join(filter(None, thoughts))} if any(thoughts) else {}
-    return said | ({"tool_calls": calls} if calls else {})
+    message: Item = {"role": "assistant", "content": "\n".join(filter(None, texts))}
+    message |= {"reasoning_content": "\n".join(filter(None, thoughts))} if any(thoughts) else {}
+    return message | ({"tool_calls": calls} if calls else {})
 
 
-def _finished(message: Message, item: Any, kind: Kind, compacted: float | None) -> Message:
+def _with_metadata(message: Message, item: Any, kind: Kind, compacted: float | None) -> Message:
     extra = dict_of(dict_of(item).get("extra"))
     response = dict_of(item) if dict_of(item).get("object") == "response" else dict_of(extra.get("response"))
-    made = seconds_of(response.get("created")) or seconds_of(response.get("created_at"))
-    stamp = seconds_of(extra.get("timestamp")) or made
+    created = seconds_of(response.get("created")) or seconds_of(response.get("created_at"))
+    stamp = seconds_of(extra.get("timestamp")) or created
     model = response.get("model")
     cost = extra.get("cost")
     return replace(
@@ -115,34 +116,34 @@ def _finished(message: Message, item: Any, kind: Kind, compacted: float | None) 
     )
 
 
-def _whole_cost(info: Item, messages: Sequence[Message]) -> float | None:
-    """What the run cost in dollars, where its calls do not tell."""
+def _run_cost(info: Item, messages: Sequence[Message]) -> float | None:
+    """Return the dollars of the run, if its calls record none."""
     if any(message.usage and message.usage.cost is not None for message in messages):
         return None
     return dollars_of(dict_of(info.get("model_stats")).get("instance_cost"))
 
 
 def kinds_of(items: Sequence[Any]) -> list[Kind]:
-    """The kind of each message of a list."""
+    """Return the kind of each message of a list."""
     kinds: list[Kind] = []
     answered = False
     for item in items:
-        role, said = _role(item), as_text(dict_of(_chat(item)).get("content") or "")
+        role, text = _role(item), as_text(dict_of(_chat(item)).get("content") or "")
         noted = marked(dict_of(dict_of(item).get("extra")))
         if noted:
             kinds.append(noted)
         elif role in ("assistant", "system", "tool"):
             kinds.append("normal")
-        elif role == "user" and is_summary(said):
+        elif role == "user" and is_summary(text):
             kinds.append("summary")
         else:
-            kinds.append("meta" if role != "user" or (answered and not said.startswith(_TYPED)) else "normal")
+            kinds.append("meta" if role != "user" or (answered and not text.startswith(_TYPED)) else "normal")
         answered = answered or role == "assistant"
     return kinds
 
 
 def _role(item: Any) -> str:
-    given = dict_of(item)
-    if given.get("object") == "response":
+    fields = dict_of(item)
+    if fields.get("object") == "response":
         return "assistant"
-    return "tool" if given.get("type") == "function_call_output" else as_text(given.get("role"))
+    return "tool" if fields.get("type") == "function_call_output" else as_text(fields.get("role"))

@@ -1,4 +1,4 @@
-"""What a mini-swe-agent trajectory is, judged on the JSON alone: https://github.com/SWE-agent/mini-swe-agent."""
+"""Rules for a mini-swe-agent trajectory, checked on the JSON alone: https://github.com/SWE-agent/mini-swe-agent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.formats.openai_chat.rules import chat_faults
 
 @validator
 def validate(data: bytes) -> Faults:
-    """The messages must be what a chat API takes, `extra` and a last `exit` aside."""
+    """Yield messages that a chat API would reject, apart from `extra` and a final `exit`."""
     body = document(data)
     items = require_list(body.get("messages") if isinstance(body, dict) else body, "messages")
     if isinstance(body, dict):
@@ -25,8 +25,8 @@ def validate(data: bytes) -> Faults:
 
 
 def _sent(item: Any) -> Any:
-    """An item in the words of the chat API, also where the agent speaks to the Responses API: that takes the items of
-    an answer one by one, and pairs them by the same rules."""
+    """Return an item in the chat API's form, also for agents on the Responses API, which takes the items of a response
+    individually and pairs them by the same rules."""
     if not isinstance(item, dict):
         return item
     if item.get("type") == "function_call_output":

@@ -1,4 +1,4 @@
-"""By what a file is known: mini-swe-agent trajectory."""
+"""Recognise mini-swe-agent trajectories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing: mini-swe-agent trajectory."""
+"""Write mini-swe-agent trajectories."""
 
 from __future__ import annotations
 
@@ -19,58 +19,58 @@ from workbench.formats.openai_chat.embedded import Item, pieces
 from workbench.session import Kind, Message, Session
 
 _BOM = b"\xef\xbb\xbf"
-_NOTHING = "a trajectory is a record: no agent resumes it"
+_BY_HAND = "a trajectory is a record: no agent resumes it"
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The trajectory with its messages replaced. The agent has no command that resumes one."""
+    """Replace the messages of the trajectory. The agent has no command that resumes one."""
     native = session.format == ID
     losses: Losses = []
     messages = [message for message in messages if message.blocks]
     name = f"{session.path.name.split('.')[0] if session.path else 'session'}.compacted.traj.json"
     if native and messages == list(session.context()):
-        return Written(session.records.data, name, session.id, by_hand=_NOTHING)
+        return Written(session.records.data, name, session.id, by_hand=_BY_HAND)
     if not native:
-        messages, more = settled(messages, "openai-chat")
-        losses.extend(more)
+        messages, role_losses = settled(messages, "openai-chat")
+        losses.extend(role_losses)
         if session.system:
             losses.append(Loss(LossKind.SYSTEM_PROMPT, details=("mini-swe-agent",)))
     data = session.records.data.removeprefix(_BOM) if native else b"{}"
     bare = native and data.lstrip().startswith(b"[")
     raws = elements(data, None if bare else "messages") if native else []
-    dress = _as_items if any(dict_of(loads(raw)).get("object") == "response" for raw in raws) else _dressed
-    found, more_losses = pieces(raws, messages, dress, kinds_of, _with_kind)
+    convert = _as_items if any(dict_of(loads(raw)).get("object") == "response" for raw in raws) else _unchanged
+    found, more_losses = pieces(raws, messages, convert, kinds_of, _with_kind)
     losses.extend(more_losses)
     if bare:
-        return Written(splice(data, None, found), name, by_hand=_NOTHING, losses=losses)
+        return Written(splice(data, None, found), name, by_hand=_BY_HAND, losses=losses)
     if not native:
         info = {"config": {"model": {"model_name": session.model or ""}}, "model_stats": {}, "exit_status": ""}
         data = render({"info": info, "messages": [], "trajectory_format": VERSION})
     data = splice(data, "messages", found)
     data = replace_fields(data, {COMPACTED: render(round(time.time(), 3))})
-    return Written(data, name, session.id if native else "", by_hand=_NOTHING, losses=losses)
+    return Written(data, name, session.id if native else "", by_hand=_BY_HAND, losses=losses)
 
 
-def _dressed(item: Item) -> Item:
+def _unchanged(item: Item) -> Item:
     return item
 
 
 def _as_items(item: Item) -> Item:
-    """A message for a trajectory whose agent spoke to the Responses API: calls in an answer, a result as its output."""
+    """Return a message for an agent on the Responses API: calls in a response, a result as its output."""
     if item["role"] == "tool":
         parts = item["content"]
         output = parts if isinstance(parts, str) else "\n".join(part["text"] for part in parts)
         return {"type": "function_call_output", "call_id": item["tool_call_id"], "output": output}
     if not item.get("tool_calls"):
         return item
-    said = item["content"] if isinstance(item["content"], str) else ""
-    text = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": said}]}
+    text = item["content"] if isinstance(item["content"], str) else ""
+    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
     calls = [{"type": "function_call", "call_id": call["id"], **call["function"]} for call in item["tool_calls"]]
-    return {"object": "response", "output": [*([text] if said else []), *calls]}
+    return {"object": "response", "output": [*([message] if text else []), *calls]}
 
 
 def _with_kind(raw: bytes, kind: Kind) -> bytes:
-    """An item with its kind noted in `extra`, the one key that is not sent."""
+    """Return an item with its kind in `extra`, the only key that is not sent."""
     old = field_of(raw, "extra") or b""
     extra = old if old.startswith(b"{") else b"{}"
     return replace_fields(raw, {"extra": replace_fields(extra, {MARK: render(kind)})})

@@ -1,8 +1,8 @@
 """OpenAI Chat Completions: a request body, a bare list of its messages, or a LiteLLM log of one call.
 
-Call ids may repeat within one list (tau-bench), so pairs are matched in order. A LiteLLM log's `response` is the
-newest answer, with its bill; an export has it among the messages where it is kept. A summary is marked by the `name` of
-its message, the one field that the API leaves to its caller.
+Call ids may repeat within one list (tau-bench), so pairs are matched in order. A LiteLLM log's `response` is the newest
+answer, with its usage; an export has it among the messages if it is kept. A summary is marked by the `name` of its
+message, the only field whose value the API leaves to its caller.
 
 No usual place: request bodies are stored wherever a proxy or program logs them.
 """

@@ -1,7 +1,7 @@
-"""What SWE-agent's and mini-swe-agent's files have in common: OpenAI chat messages, with keys of their own.
+"""OpenAI chat messages inside other formats: those of SWE-agent, mini-swe-agent and tau-bench, with keys of their own.
 
-Neither format says what kind of message one is, so each has a rule (`Kinds`) that reads it from the list as a whole; a
-writer losses the kind in a message of which the rule would say something else.
+These formats do not record the kind of a message, so each has a rule (`Kinds`) that derives the kinds from the entire
+list; a writer stores the kind in a message for which the rule would return another one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Kinds = Callable[[Sequence[Any]], list[Kind]]
 
 
 def chat_messages(path: Path, items: Sequence[Any], warnings: list[LoadWarning]) -> tuple[Message, ...]:
-    """The messages of a list of chat items; message `n` has the source `(n,)`."""
+    """Return the messages of a list of chat items; message `n` has the source `(n,)`."""
     session = Reader.read(path, render({"messages": list(items)}), no_progress)
     warnings += session.warnings
     return session.messages
@@ -32,34 +32,34 @@ def chat_messages(path: Path, items: Sequence[Any], warnings: list[LoadWarning])
 def pieces(
     raws: Sequence[bytes],
     messages: Sequence[Message],
-    dress: Callable[[Item], Item],
+    convert: Callable[[Item], Item],
     kinds: Kinds,
     mark: Callable[[bytes, Kind], bytes],
 ) -> tuple[list[bytes], Losses]:
-    """The elements of the new list: kept ones as they are, new ones rendered and dressed, and what to say of it.
+    """Return the elements of the new list, kept ones unchanged and new ones rendered and converted, and the losses.
 
     `raws` are the elements of the loaded list, empty for a session of another format. A message with several results
     gives as many elements.
     """
     losses: Losses = []
-    made: list[bytes] = []
-    wanted: list[Kind] = []
+    elements: list[bytes] = []
+    expected_kinds: list[Kind] = []
     for message in messages:
         if message.kind == "boundary":
             continue
         if raws and message.source:
             own = [raws[message.source[0]]]
         else:
-            own = [render(dress(item)) for item in _rendered(message, losses, own=bool(raws))]
-        made += own
-        wanted += [message.kind] * len(own)
-    found = kinds([loads(raw) for raw in made])
+            own = [render(convert(item)) for item in _rendered(message, losses, own=bool(raws))]
+        elements += own
+        expected_kinds += [message.kind] * len(own)
+    found = kinds([loads(raw) for raw in elements])
     return [
-        mark(raw, want) if kind != want and raw.startswith(b"{") else raw
-        for raw, kind, want in zip(made, found, wanted, strict=True)
+        mark(raw, expected_kind) if kind != expected_kind and raw.startswith(b"{") else raw
+        for raw, kind, expected_kind in zip(elements, found, expected_kinds, strict=True)
     ], losses
 
 
 def _rendered(message: Message, losses: Losses, *, own: bool) -> list[Item]:
-    """A message as chat items. Their `name` is left out: it would be sent."""
+    """Return a message as chat items, without their `name`, which would be sent."""
     return [{key: value for key, value in item.items() if key != "name"} for item in rendered(message, losses, own=own)]

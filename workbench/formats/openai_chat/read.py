@@ -1,4 +1,4 @@
-"""Reading: OpenAI Chat body."""
+"""Read OpenAI Chat bodies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SUMMARY_NAME = "summary"
 
 
 class Reader(Document):
-    """One epoch: a body is a context already. Ids are `m1`, `m2`, … by position in the list."""
+    """Reader of a body, which is one epoch. Ids are `m1`, `m2`, … by position in the list."""
 
     format = ID
     needs = "has no list of messages; open an OpenAI Chat request body or its message list"
@@ -86,7 +86,7 @@ class Reader(Document):
             yield ToolUse(old["name"], old["name"], arguments_of(old.get("arguments")))
 
     def _answer(self, place: int) -> Iterator[Message]:
-        """The answer beside the messages, with its bill, as a LiteLLM log has it; it is no element of their list."""
+        """Yield the response of a LiteLLM log, with its usage; it is no element of the message list."""
         response = dict_of(self.body.get("response"))
         choices = list_of(response.get("choices"))
         item = dict_of(dict_of(choices[0]).get("message")) if choices else {}
@@ -97,7 +97,7 @@ class Reader(Document):
 
 
 def _model(body: dict[str, Any]) -> str | None:
-    """The body's model; a LiteLLM log has it in the response."""
+    """Return the body's model; a LiteLLM log has it in the response."""
     response = body.get("response")
     for place in (body, dict_of(response)):
         if isinstance(place.get("model"), str):
@@ -106,7 +106,7 @@ def _model(body: dict[str, Any]) -> str | None:
 
 
 def _reasoning(item: dict[str, Any]) -> Iterable[Block]:
-    """Reasoning that compatible servers put beside the content, and a refusal that OpenAI puts there."""
+    """Yield reasoning that compatible servers return next to the content, and a refusal of OpenAI's."""
     for key in ("reasoning_content", "reasoning"):
         if isinstance(item.get(key), str) and item[key]:
             yield Thinking(item[key])

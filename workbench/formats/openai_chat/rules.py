@@ -1,6 +1,5 @@
-"""What the Chat Completions API refuses in a list of messages, judged on the JSON alone:
-https://platform.openai.com/docs/api-reference/chat.
-"""
+"""Rules of the Chat Completions API for a list of messages, checked on the JSON alone:
+https://platform.openai.com/docs/api-reference/chat."""
 
 from __future__ import annotations
 
@@ -13,18 +12,18 @@ _ROLES = ("system", "developer", "user", "assistant", "tool")
 
 @validator
 def validate(data: bytes) -> Faults:
-    """What the API would refuse, naming messages by their place from 1."""
+    """Yield faults for which the API would reject the body, with messages numbered from 1."""
     body = document(data)
     return chat_faults(body.get("messages") if isinstance(body, dict) else body)
 
 
 def chat_faults(messages: Any, within: str = "") -> Faults:
-    """What the API would refuse of a list of messages, which lies in `within` (" in entry 2").
+    """Yield faults of a list of messages; `within` names its place (" in entry 2").
 
     Calls of the last turn may be open. Ids may repeat, but not within one turn.
     """
     waiting: list[str] = []
-    asked_in = 0
+    caller = 0
     for number, message in enumerate(require_list(messages, f"messages{within}"), 1):
         where = f"Message {number}{within}"
         role = inner(message, "role", str)
@@ -38,12 +37,12 @@ def chat_faults(messages: Any, within: str = "") -> Faults:
             else:
                 yield f"{where} answers the call {answered}, which is not open."
         else:
-            yield from (f"{where} comes before the result of the call {id} of message {asked_in}." for id in waiting)
+            yield from (f"{where} comes before the result of the call {id} of message {caller}." for id in waiting)
             waiting = []
         yield from _faults_of(where, role, message)
         calls = objects(message.get("tool_calls"))
         if role == "assistant" and calls:
-            waiting, asked_in = [str(call.get("id")) for call in calls], number
+            waiting, caller = [str(call.get("id")) for call in calls], number
             if len(set(waiting)) < len(waiting):
                 yield f"{where} has two calls with the same id."
 

@@ -1,4 +1,4 @@
-"""By what a file is known: OpenAI Chat body."""
+"""Recognise OpenAI Chat bodies."""
 
 from __future__ import annotations
 

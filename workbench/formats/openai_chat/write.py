@@ -1,4 +1,4 @@
-"""Writing: OpenAI Chat body."""
+"""Write OpenAI Chat bodies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The loaded document with its messages replaced; from another format, a new body."""
+    """Replace the messages of the loaded document; from another format, write a new body."""
     if session.format == ID:
         return _spliced(session, messages)
     settled_messages, losses = settled(messages, "openai-chat")
@@ -49,7 +49,7 @@ def _spliced(session: Session, messages: Sequence[Message]) -> Written:
 
 
 def _without_answer(data: bytes) -> bytes:
-    """A LiteLLM log without the answer beside its messages: it was given to other ones, and is among these if kept."""
+    """Remove the response of a LiteLLM log: it answered other messages, and is among the messages if kept."""
     bom = _BOM if data.startswith(_BOM) else b""
     body = data.removeprefix(_BOM)
     response = field_of(body, "response") if body.lstrip().startswith(b"{") else None
@@ -59,9 +59,9 @@ def _without_answer(data: bytes) -> bytes:
 
 
 def rendered(message: Message, losses: Losses, *, own: bool) -> list[dict[str, Any]]:
-    """The API messages of one message: one for each tool result, and one for the rest.
+    """Return the API messages of one message: one for each tool result, and one for the rest.
 
-    `own`: whether unknown blocks come from this format, and so may go back into it.
+    `own`: unknown blocks come from this format, and may be written back.
     """
     items = [_result(result, losses) for result in message.results]
     parts: list[dict[str, Any]] = []
@@ -77,8 +77,8 @@ def rendered(message: Message, losses: Losses, *, own: bool) -> list[dict[str, A
     calls = [_call(call, own) for call in message.calls] if message.role == "assistant" else []
     if parts or calls:
         role = "user" if message.role == "tool" else message.role
-        said = parts[0].get("text") if len(parts) == 1 and parts[0].get("type") == "text" else None
-        content = said if isinstance(said, str) else parts or None
+        text = parts[0].get("text") if len(parts) == 1 and parts[0].get("type") == "text" else None
+        content = text if isinstance(text, str) else parts or None
         item = {"role": role, "content": content}
         item |= {"name": SUMMARY_NAME} if message.kind == "summary" else {}
         items.append(item | ({"tool_calls": calls} if calls else {}))
@@ -92,5 +92,5 @@ def _result(result: ToolResult, losses: Losses) -> dict[str, Any]:
 
 
 def _call(call: ToolUse, own: bool) -> dict[str, Any]:
-    given = call.input if own and isinstance(call.input, str) else render(as_object(call.input)).decode()
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": given}}
+    arguments = call.input if own and isinstance(call.input, str) else render(as_object(call.input)).decode()
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}

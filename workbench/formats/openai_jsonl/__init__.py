@@ -1,8 +1,8 @@
-"""OpenAI JSONL: fine-tuning examples, and the requests and results of batches (Anthropic's batches too).
+"""OpenAI JSONL: fine-tuning examples, and requests and results of batches (Anthropic's batches too).
 
-Every line is a conversation of its own: `{messages}`; `{input, preferred_output}` of preferences, read with what was
-preferred; `{custom_id, body}` or `{custom_id, params}` of a request; `{custom_id, response}` or `{custom_id, result}`
-of what came back, which holds the answer alone. Read only.
+Every line is a separate conversation: `{messages}`; `{input, preferred_output}` of preference data, read with the
+preferred output; `{custom_id, body}` or `{custom_id, params}` of a request; `{custom_id, response}` or `{custom_id,
+result}` of a result, which holds only the answer. Read only.
 
 No usual place: the author of the examples or the batch chooses the file.
 """

@@ -1,4 +1,4 @@
-"""Reading: OpenAI JSONL."""
+"""Read OpenAI JSONL."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from workbench.session import LoadWarning, Message, Records, Session
 
 _CONVERSATION = frozenset(["body", "input", "messages", "params", "response", "result"])
 Line = tuple[dict[str, Any], int, int]
-"""The object of a line, its index among the records, and its number."""
+"""Object of a line, its record index, and its line number."""
 
 
 class Reader(Numbered[Line]):
     def read_entries(self, progress: Progress) -> list[Line]:
         self.records = Records(self.data)
-        given = objects_of(records_of(self.data), len(self.data), self.records, self.warnings, progress)
-        found = [line for line in given if _CONVERSATION & line[0].keys()]
+        objects = objects_of(records_of(self.data), len(self.data), self.records, self.warnings, progress)
+        found = [line for line in objects if _CONVERSATION & line[0].keys()]
         if not found:
             needed = "open a file whose lines have messages or a body"
             raise BadInput(f"{self.path}: no line holds a conversation; {needed}.")
@@ -36,10 +36,10 @@ class Reader(Numbered[Line]):
 
     def session(self, entry: Line) -> Session:
         value, index, number = entry
-        messages, asked = _messages(value)
+        messages, request = _messages(value)
         if not messages:
             raise BadInput(f"{self.path}: line {number} holds no readable conversation; choose another line.")
-        alone = () if asked else (LoadWarning("has only the answer; the request is in the batch's input", number),)
+        alone = () if request else (LoadWarning("has only the answer; the request is in the batch's input", number),)
         return Session(
             format=ID,
             path=self.path,
@@ -47,23 +47,23 @@ class Reader(Numbered[Line]):
             records=self.records,
             id=word_of(value.get("custom_id")) or "",
             title=first_words(messages),
-            model=(asked.model if asked else None) or next((one.model for one in messages if one.model), None),
-            tools=asked.tools if asked else (),
-            warnings=(*self.warnings, *(asked.warnings if asked else ()), *alone),
+            model=(request.model if request else None) or next((one.model for one in messages if one.model), None),
+            tools=request.tools if request else (),
+            warnings=(*self.warnings, *(request.warnings if request else ()), *alone),
         )
 
 
 def _messages(line: dict[str, Any]) -> tuple[tuple[Message, ...], ApiRequest | None]:
-    """The conversation of a line, and what of it was a request: none in the results of a batch."""
+    """Return the conversation of a line, and its request; None for a batch result."""
     for key in ("body", "params"):
         if isinstance(line.get(key), dict):
-            asked = request_in(line[key])
-            return (asked.messages if asked else ()), asked
-    came = dict_of(line.get("response")).get("body", dict_of(line.get("result")).get("message"))
-    if came is not None:
-        answer = response_in(came)
+            request = request_in(line[key])
+            return (request.messages if request else ()), request
+    response = dict_of(line.get("response")).get("body", dict_of(line.get("result")).get("message"))
+    if response is not None:
+        answer = response_in(response)
         return ((answer,) if answer else ()), None
     preferred = list_of(line.get("preferred_output"))
     body = dict_of(line["input"]) if "preferred_output" in line else line
-    asked = request_in({**body, "messages": [*list_of(body.get("messages")), *preferred]})
-    return (asked.messages if asked else ()), asked
+    request = request_in({**body, "messages": [*list_of(body.get("messages")), *preferred]})
+    return (request.messages if request else ()), request

@@ -1,4 +1,4 @@
-"""By what a file is known: OpenAI JSONL."""
+"""Recognise OpenAI JSONL."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from workbench.formats.look import Look
 ID = "openai-jsonl"
 KEYS = frozenset(["body", "custom_id", "messages", "method", "params", "preferred_output", "response", "result", "url"])
 FEW = 5
-"""Lines that are looked at."""
+"""Lines that are examined."""
 
 
 def recognise(look: Look) -> str:
-    """A single line of `messages` alone is a request's body, which is another format's."""
+    """Return the reason to recognise a file. A single line with only `messages` is a request body of another format."""
     lines = [record.value for record in look.records[:FEW]]
     if lines and all(map(_is_batch, lines)):
         return "lines with a custom_id, as of a batch"

@@ -1,9 +1,9 @@
 """OpenAI Responses: a request body with `input`, a response with `output`, or a bare list of items.
 
-Neighbouring items of one answer (reasoning, then text, then calls) are one message. A compaction item is encrypted: it
-is kept as it is, in a message of kind summary, and replaces what an agent said and did before it. The user's messages
-alone before one are what `/responses/compact` kept, and part of the context. A kind of which an item's role says
-nothing is written into the item's id, the one field that is left to the caller.
+Adjacent items of one response (reasoning, then text, then calls) are one message. A compaction item is encrypted: it is
+kept unchanged, in a message of kind summary, and replaces the agent's messages before it. User messages before one were
+kept by `/responses/compact`, and are part of the context. A kind that does not follow from an item's role is stored in
+the item's id, the only free field.
 
 No usual place: request bodies are stored wherever a proxy or program logs them.
 """

@@ -1,7 +1,7 @@
-"""Kinds of messages that their items do not show.
+"""Storage of message kinds that do not follow from the items.
 
-An item of the model's may have an id, which then says it. The API knows none on what the user or the system says, so
-that a body's `metadata` says it for them: https://platform.openai.com/docs/api-reference/responses/create.
+An assistant item may have an id, which then contains the kind. The API accepts none on user and system items, so a
+body's `metadata` has theirs: https://platform.openai.com/docs/api-reference/responses/create.
 """
 
 from __future__ import annotations
@@ -20,36 +20,37 @@ from workbench.formats.kit.values import dict_of
 from workbench.session import Kind, Message
 
 _ID = re.compile(r"msg_(normal|summary|meta)_\d+")
-_NOTED = re.compile(r"(?<!\S)(\d{1,9})=(normal|summary|meta)(?!\S)")
+_KIND_ENTRY = re.compile(r"(?<!\S)(\d{1,9})=(normal|summary|meta)(?!\S)")
 _LONGEST = 512
-"""Characters of a value of `metadata`, which the API refuses if it has more."""
+"""Length in characters of the longest `metadata` value that the API accepts."""
 
 
 def id_of(message: Message) -> str:
-    """An id for a message's item that says its kind."""
+    """Return an id for a message's item that contains its kind."""
     return f"msg_{message.kind}_{crc32(message.id.encode(errors='replace'))}"
 
 
 def kind_in(item: Item) -> Kind | None:
-    """The kind that an item's id says."""
+    """Return the kind in an item's id, None without one."""
     found = _ID.fullmatch(as_text(item.get("id") or ""))
     return found[1] if found else None  # type: ignore[return-value]
 
 
 def kinds_in(body: Item) -> dict[int, Kind]:
-    """The kinds that a body's metadata say, by the places of their items from 0."""
-    noted = as_text(dict_of(body.get("metadata")).get(MARK) or "")
-    return {int(place): kind for place, kind in _NOTED.findall(noted)}
+    """Return the kinds in a body's metadata, by item index from 0."""
+    entries = as_text(dict_of(body.get("metadata")).get(MARK) or "")
+    return {int(place): kind for place, kind in _KIND_ENTRY.findall(entries)}
 
 
-def noted(pieces: Sequence[int | bytes], body: Item) -> tuple[list[int | bytes], Item | None]:
-    """The list for a body without ids on what the user or the system says, and its metadata with their kinds.
+def with_kinds_in_metadata(pieces: Sequence[int | bytes], body: Item) -> tuple[list[int | bytes], Item | None]:
+    """Return the list for a body without ids on user and system items, and the metadata with their kinds, None if it
+    needs none.
 
-    Kinds that it has no room for are lost. None where the body has no metadata and needs none.
+    Kinds that do not fit are lost.
     """
     loaded = kinds_in(body)
     kinds: dict[int, Kind] = {}
-    made: list[int | bytes] = []
+    items: list[int | bytes] = []
     for place, piece in enumerate(pieces):
         if isinstance(piece, int):
             kind = loaded.get(piece)
@@ -57,11 +58,11 @@ def noted(pieces: Sequence[int | bytes], body: Item) -> tuple[list[int | bytes],
             piece, kind = _without_id(piece)
         if kind:
             kinds[place] = kind
-        made.append(piece)
+        items.append(piece)
     others = {key: value for key, value in dict_of(body.get("metadata")).items() if key != MARK}
     if kinds:
-        return made, others | {MARK: " ".join(_fitting(kinds))}
-    return made, others if body.get("metadata") else None
+        return items, others | {MARK: " ".join(_fitting(kinds))}
+    return items, others if body.get("metadata") else None
 
 
 def _without_id(piece: bytes) -> tuple[bytes, Kind | None]:

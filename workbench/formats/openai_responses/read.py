@@ -1,4 +1,4 @@
-"""Reading: OpenAI Responses body."""
+"""Read OpenAI Responses bodies."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ COMPACTIONS = ("compaction", "compaction_summary")
 
 
 class Reader(Document):
-    """The reader of a body, a response or a list."""
+    """Reader of a body, a response or a list."""
 
     format = ID
     needs = "has neither input nor output items; open a Responses body"
 
     def session(self) -> Session:
         body = self.body
-        given = self.document if isinstance(self.document, list) else body.get("input", body.get("output"))
-        items = self.items([{"role": "user", "content": given}] if isinstance(given, str) else given)
-        self.warnings += map(LoadWarning, _elsewhere(body, items))
+        input = self.document if isinstance(self.document, list) else body.get("input", body.get("output"))
+        items = self.items([{"role": "user", "content": input}] if isinstance(input, str) else input)
+        self.warnings += map(LoadWarning, _server_side_warnings(body, items))
         messages = with_user_text(group.message for group in self._groups(items, kinds_in(body)))
         usage = openai_usage(body.get("usage")) if body.get("object") == "response" else None
         if usage and messages and messages[-1].role == "assistant":
@@ -79,39 +79,39 @@ class Reader(Document):
         if open_group is not None:
             yield open_group
 
-    def _group(self, index: int, item: Any, kind_noted: Kind | None) -> _Group:
+    def _group(self, index: int, item: Any, kind_in_metadata: Kind | None) -> _Group:
         id = f"m{index + 1}"
         if not isinstance(item, dict):
             odd = self.not_an_object(index, item, "item")
             return _Group(id, "user", None, odd.kind, [*odd.blocks], [index])
         kind = as_text(item.get("type", "message"))
         role = _ROLES.get(item.get("role")) if isinstance(item.get("role"), str) else None
-        found: tuple[Role, int | None, Sequence[Block]]
-        noted: Kind | None = None
+        content: tuple[Role, int | None, Sequence[Block]]
+        recorded_kind: Kind | None = None
         if kind == "message":
             if role is None:
                 self.warn(f"item {index + 1} has no known role; read as user")
                 role = "user"
-            found = (role, 1 if role == "assistant" else None, _parts(item.get("content")))
-            noted = kind_in(item) or kind_noted
+            content = (role, 1 if role == "assistant" else None, _parts(item.get("content")))
+            recorded_kind = kind_in(item) or kind_in_metadata
         elif kind == "reasoning":
-            found = ("assistant", 0, [_reasoning(item)])
+            content = ("assistant", 0, [_reasoning(item)])
         elif kind.endswith("_call_output"):
-            found = ("tool", None, [_result(item)])
+            content = ("tool", None, [_result(item)])
         elif kind.endswith("_call") and isinstance(item.get("call_id"), str):
-            found = ("assistant", 2, [_call(kind, item)])
+            content = ("assistant", 2, [_call(kind, item)])
         elif kind in COMPACTIONS:
-            found, noted = ("assistant", None, [Opaque(kind, item)]), "summary"
+            content, recorded_kind = ("assistant", None, [Opaque(kind, item)]), "summary"
         elif kind.endswith("_call") or kind.startswith("mcp_"):
-            found = ("assistant", 2, [Opaque(kind, item)])
+            content = ("assistant", 2, [Opaque(kind, item)])
         else:
-            found = (role or "user", None, [Opaque(kind, item)])
-            noted = None if role == "system" else "meta"
-        return _Group(id, found[0], found[1], noted, list(found[2]), [index])
+            content = (role or "user", None, [Opaque(kind, item)])
+            recorded_kind = None if role == "system" else "meta"
+        return _Group(id, content[0], content[1], recorded_kind, list(content[2]), [index])
 
 
-def _elsewhere(body: Item, items: Sequence[Any]) -> Iterator[str]:
-    """What was sent, or left out, and only the server knows."""
+def _server_side_warnings(body: Item, items: Sequence[Any]) -> Iterator[str]:
+    """Yield warnings about content that only the server has, or that the API may omit."""
     conversation = body.get("conversation")
     if word_of(body.get("previous_response_id")):
         yield "continues a response that only the server knows: older items are not in the file"
@@ -141,7 +141,7 @@ def _with_usage(message: Message, usage: Usage, time: float | None) -> Message:
 
 
 def _epochs(messages: Sequence[Message]) -> tuple[Epoch, ...]:
-    """Each compaction item that follows work of the agent ends an epoch; the next one begins with it."""
+    """Return the epochs: each compaction item after messages of the agent ends one and begins the next."""
     epochs: list[Epoch] = []
     start = 0
     for index, message in enumerate(messages):
@@ -155,7 +155,7 @@ def _epochs(messages: Sequence[Message]) -> tuple[Epoch, ...]:
 
 @dataclass(slots=True)
 class _Group:
-    """Items that are one message. `phase` is how far an answer has got: reasoning 0, text 1, calls 2."""
+    """Items of one message. `phase` is the progress of a response: reasoning 0, text 1, calls 2."""
 
     id: str
     role: Role
@@ -171,7 +171,7 @@ class _Group:
 
 
 def _follows(before: _Group, after: _Group) -> bool:
-    """Whether an item continues the answer; a second text, and anything earlier in the order, begins a new one."""
+    """Return True if an item continues the response; a second text, or an earlier phase, begins a new one."""
     if before.phase is None or after.phase is None or after.kind:
         return False
     return after.phase > before.phase or (after.phase == before.phase and after.phase != 1)
@@ -205,9 +205,9 @@ def _reasoning(item: Item) -> Thinking:
 
 
 def _call(kind: str, item: Item) -> ToolUse:
-    given = item.get("arguments", item.get("input", item.get("action")))
+    arguments = item.get("arguments", item.get("input", item.get("action")))
     name = word_of(item.get("name")) or kind.removesuffix("_call")
-    return ToolUse(item["call_id"], name, arguments_of(given) if kind == "function_call" else input_of(given))
+    return ToolUse(item["call_id"], name, arguments_of(arguments) if kind == "function_call" else input_of(arguments))
 
 
 def _result(item: Item) -> ToolResult:

@@ -1,6 +1,5 @@
-"""What the Responses API refuses in a list of items, judged on the JSON alone:
-https://platform.openai.com/docs/api-reference/responses.
-"""
+"""Rules of the Responses API for a list of items, checked on the JSON alone:
+https://platform.openai.com/docs/api-reference/responses."""
 
 from __future__ import annotations
 
@@ -11,24 +10,24 @@ _ROLES = ("user", "assistant", "system", "developer")
 
 @validator
 def validate(data: bytes) -> Faults:
-    """What the API would refuse, naming items by their place from 1. Calls may be open at the end, and may be answered
-    later than by the next item; where the server knows older items, their calls may be answered here."""
+    """Yield faults for which the API would reject the items, numbered from 1. Calls may be open at the end, and need
+    not be answered by the next item; if the server has older items, their calls may be answered here."""
     body = document(data)
-    given = body.get("input", body.get("output")) if isinstance(body, dict) else body
-    if isinstance(given, str):
-        if not given:
+    content = body.get("input", body.get("output")) if isinstance(body, dict) else body
+    if isinstance(content, str):
+        if not content:
             raise StopValidation("The input is empty.")
         return
-    items = require_list(given, "items")
+    items = require_list(content, "items")
     continues = isinstance(body, dict) and bool(body.get("previous_response_id") or body.get("conversation"))
     waiting: dict[str, int] = {}
-    last_said = 0
+    last_user_item = 0
     for number, item in enumerate(items, 1):
         where = f"Item {number}"
         if not isinstance(item, dict):
             yield f"{where} is not an object."
             continue
-        last_said = number if item.get("role") == "user" else last_said
+        last_user_item = number if item.get("role") == "user" else last_user_item
         kind = str(item.get("type", "message"))
         if kind == "message":
             yield from _faults_of(where, item)
@@ -50,7 +49,7 @@ def validate(data: bytes) -> Faults:
         elif kind == "reasoning" and number == len(items) and isinstance(body, dict) and "input" in body:
             yield f"{where} is reasoning without the item that must follow."
     for id, number in waiting.items():
-        if number < last_said:
+        if number < last_user_item:
             yield f"Item {number} makes the call {id}, which has no output."
 
 
@@ -61,7 +60,7 @@ def _faults_of(where: str, item: Item) -> Faults:
     elif not isinstance(content, str | list) or not content:
         yield f"{where} has no content, or one that is neither text nor a list of parts."
     else:
-        wanted = ("output_text", "refusal") if role == "assistant" else ("input_",)
+        accepted = ("output_text", "refusal") if role == "assistant" else ("input_",)
         for kind in (str(part.get("type")) for part in objects(content)):
-            if not kind.startswith(wanted):
+            if not kind.startswith(accepted):
                 yield f"{where} has a part of type {kind}, which is invalid for role {role}."

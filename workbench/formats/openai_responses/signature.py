@@ -1,4 +1,4 @@
-"""By what a file is known: OpenAI Responses body."""
+"""Recognise OpenAI Responses bodies."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def recognise(look: Look) -> str:
         return ""
     if str(body.get("object")) in ("response", "response.compaction"):
         return f"an object {body['object']}"
-    given = body.get("input")
-    if isinstance(given, list) and _all_items(given) and ("model" in body or "previous_response_id" in body):
+    input = body.get("input")
+    if isinstance(input, list) and _all_items(input) and ("model" in body or "previous_response_id" in body):
         return "input items with a model"
-    if isinstance(given, str) and isinstance(body.get("model"), str):
+    if isinstance(input, str) and isinstance(body.get("model"), str):
         return "input with a model"
     return ""
 
@@ -45,7 +45,7 @@ def _all_items(items: Sequence[Any]) -> bool:
 
 
 def _is_item(item: Any) -> bool:
-    """Whether an item is one that only the Responses API has."""
+    """Return True for an item that only the Responses API has."""
     kind = as_text(dict_of(item).get("type"))
     parts = list_of(dict_of(item).get("content"))
     return kind in _ITEMS or any(dict_of(part).get("type") in ("input_text", "output_text") for part in parts)

@@ -1,4 +1,4 @@
-"""Writing: OpenAI Responses body."""
+"""Write OpenAI Responses bodies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind
-from workbench.formats.openai_responses.kinds import id_of, noted
+from workbench.formats.openai_responses.kinds import id_of, with_kinds_in_metadata
 from workbench.formats.openai_responses.read import COMPACTIONS
 from workbench.formats.openai_responses.signature import ID
 from workbench.session.message import Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
@@ -25,13 +25,15 @@ from workbench.session.session import Session
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The loaded document with its items replaced; from another format, a new request body."""
+    """Replace the items of the loaded document; from another format, write a new request body."""
     name = new_name(session.path)
     losses: Losses = []
     if session.format != ID:
-        settled_messages, more = settled(messages, "openai-responses")
-        losses.extend(more)
-        found, metadata = noted(pieces((), settled_messages, partial(_rendered, own=False), losses), {})
+        settled_messages, role_losses = settled(messages, "openai-responses")
+        losses.extend(role_losses)
+        found, metadata = with_kinds_in_metadata(
+            pieces((), settled_messages, partial(_rendered, own=False), losses), {}
+        )
         items = [json.loads(piece) for piece in found if isinstance(piece, bytes)]
         tools = [
             {"type": "function", "name": name, "description": description, "parameters": schema, "strict": False}
@@ -48,7 +50,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     body = dict_of(parse(session.path or Path(), data)[0])
     key = "input" if "input" in body else "output" if "output" in body else None
     if key:
-        found, metadata = noted(found, body)
+        found, metadata = with_kinds_in_metadata(found, body)
         data = data if metadata is None else replace_fields(data, {"metadata": render(metadata)})
     if key and isinstance(body[key], str):
         first = render({"role": "user", "content": body[key]})
@@ -58,9 +60,9 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 
 
 def _rendered(message: Message, losses: Losses, *, own: bool) -> list[Item]:
-    """The items of one message: its results, reasoning, text and calls.
+    """Return the items of one message: its results, reasoning, text and calls.
 
-    `own`: whether reasoning and unknown blocks come from this format, and so may go back into it.
+    `own`: reasoning and unknown blocks come from this format, and may be written back.
     """
     items: list[Item] = []
     texts: list[str] = []
@@ -71,7 +73,7 @@ def _rendered(message: Message, losses: Losses, *, own: bool) -> list[Item]:
             return own and bool(block.signature)
         if own and isinstance(block.raw, dict) and (block.type in COMPACTIONS or block.type.endswith("call")):
             return True
-        return isinstance(block.raw, list) and holds_compaction(block.raw)  # what the server itself made
+        return isinstance(block.raw, list) and holds_compaction(block.raw)  # the server's own compaction
 
     for block in writable(message.blocks, losses, keeps):
         match block:
@@ -85,15 +87,15 @@ def _rendered(message: Message, losses: Losses, *, own: bool) -> list[Item]:
                 items.append({"type": "reasoning", "summary": summary, "encrypted_content": signature})
             case Text(text):
                 texts.append(text)
-            case ToolUse(id, name, given) if message.role == "assistant":
-                arguments = given if own and isinstance(given, str) else render(as_object(given)).decode()
+            case ToolUse(id, name, input) if message.role == "assistant":
+                arguments = input if own and isinstance(input, str) else render(as_object(input)).decode()
                 others.append({"type": "function_call", "call_id": id, "name": name, "arguments": arguments})
             case Opaque(_, raw):
                 others += raw if isinstance(raw, list) else [raw]
-    return [*items, *_said(message, texts), *others]
+    return [*items, *_text_items(message, texts), *others]
 
 
-def _said(message: Message, texts: list[str]) -> list[Item]:
+def _text_items(message: Message, texts: list[str]) -> list[Item]:
     if not texts:
         return []
     role: Role = "user" if message.role == "tool" else message.role

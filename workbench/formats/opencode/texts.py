@@ -1,4 +1,4 @@
-"""The form of the user's answers in opencode's results."""
+"""Form of the user's answers in opencode's tool results."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""OpenTelemetry traces: OTLP as JSON (`resourceSpans`, one document or one a line), spans as the console exporter of
-the Python SDK prints them, spans as Phoenix gives them out.
+"""OpenTelemetry traces: OTLP as JSON (`resourceSpans`, one document or JSON lines), spans printed by the console
+exporter of the Python SDK, spans from Phoenix.
 
-What was sent stands in the attributes of a span, by whichever convention its library follows: `gen_ai.input.messages`
-and `gen_ai.output.messages` (OpenTelemetry), `gen_ai.prompt.0.role` (OpenLLMetry before 0.50),
-`llm.input_messages.0.message.role` (OpenInference), or events of the span (OpenTelemetry before 1.37).
-https://opentelemetry.io/docs/specs/semconv/gen-ai/, https://arize-ai.github.io/openinference/spec/. Seen of
+The request is in the attributes of a span, in the convention of its library: `gen_ai.input.messages` and
+`gen_ai.output.messages` (OpenTelemetry), `gen_ai.prompt.0.role` (OpenLLMetry before 0.50),
+`llm.input_messages.0.message.role` (OpenInference), or in events of the span (OpenTelemetry before 1.37).
+https://opentelemetry.io/docs/specs/semconv/gen-ai/, https://arize-ai.github.io/openinference/spec/. Checked with
 opentelemetry-instrumentation-openai 0.62 and openinference-instrumentation-openai 0.1.66.
 
 No usual place: the collector or backend chooses where a trace is stored.

@@ -1,4 +1,4 @@
-"""Reading: OpenTelemetry trace."""
+"""Read OpenTelemetry traces."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from workbench.formats.kit.traced import TracedCall, values
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of
 from workbench.session import LoadWarning, Message, Usage
 
-_AROUND = ("AGENT", "CHAIN", "invoke_agent", "create_agent", "execute_tool")
-"""Kinds of spans that tell what went on within them once more."""
+_ENCLOSING = ("AGENT", "CHAIN", "invoke_agent", "create_agent", "execute_tool")
+"""Kinds of enclosing spans, which repeat the content of inner ones."""
 
 
 def spans(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[TracedCall]:
-    """The calls of a model in a file."""
+    """Yield the model calls in a file."""
     for value in values(path, data, warnings):
         for span in _spans(value):
             if (found := _call(span)) is not None:
@@ -27,7 +27,7 @@ def spans(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[Trac
 
 
 def _spans(value: Any) -> Iterator[Mapping[str, Any]]:
-    """The spans of a value, in whatever they are wrapped."""
+    """Yield the spans of a value, however they are wrapped."""
     if isinstance(value, list):
         for item in value:
             yield from _spans(item)
@@ -40,27 +40,29 @@ def _spans(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _call(span: Mapping[str, Any]) -> TracedCall | None:
-    """The call that a span tells; None for a span of anything else."""
-    told = tree(span.get("attributes"))
-    gen_ai, llm = dict_of(told.get("gen_ai")), dict_of(told.get("llm"))
-    if _leaf(dict_of(gen_ai.get("operation")).get("name")) in _AROUND:
+    """Return the model call of a span; None for any other span."""
+    attributes = tree(span.get("attributes"))
+    gen_ai, llm = dict_of(attributes.get("gen_ai")), dict_of(attributes.get("llm"))
+    if _leaf(dict_of(gen_ai.get("operation")).get("name")) in _ENCLOSING:
         return None
-    if _leaf(dict_of(dict_of(told.get("openinference")).get("span")).get("kind")) in _AROUND:
+    if _leaf(dict_of(dict_of(attributes.get("openinference")).get("span")).get("kind")) in _ENCLOSING:
         return None
     events = [*map(dict_of, list_of(span.get("events")))]
-    asked = (
+    request = (
         _of_messages(gen_ai, "input") or _of_numbers(gen_ai.get("prompt")) or _of_llm(llm, "input_messages")
-        or _of_events(events, answers=False) or _of_value(told.get("input"))
+        or _of_events(events, answers=False) or _of_value(attributes.get("input"))
     )  # fmt: skip
-    if not asked:
+    if not request:
         return None
     answers = (
         _of_messages(gen_ai, "output") or _of_numbers(gen_ai.get("completion")) or _of_llm(llm, "output_messages")
-        or _of_events(events, answers=True) or _of_answer(told.get("output"))
+        or _of_events(events, answers=True) or _of_answer(attributes.get("output"))
     )  # fmt: skip
     context = dict_of(span.get("context"))
     trace = text_of(span.get("traceId")) or text_of(context.get("trace_id")) or text_of(span.get("trace_id"))
-    conversation = _leaf(dict_of(gen_ai.get("conversation")).get("id")) or _leaf(dict_of(told.get("session")).get("id"))
+    conversation = _leaf(dict_of(gen_ai.get("conversation")).get("id")) or _leaf(
+        dict_of(attributes.get("session")).get("id")
+    )
     model = (
         _leaf(dict_of(gen_ai.get("response")).get("model")) or _leaf(dict_of(gen_ai.get("request")).get("model"))
         or _leaf(llm.get("model_name"))
@@ -70,7 +72,7 @@ def _call(span: Mapping[str, Any]) -> TracedCall | None:
         text_of(span.get("spanId")) or text_of(context.get("span_id")) or text_of(span.get("span_id")),
         text_of(span.get("parentSpanId")) or text_of(span.get("parent_id")),
         _time(span),
-        asked,
+        request,
         answers[0] if answers else None,
         _usage(gen_ai, llm),
         model or None,
@@ -79,12 +81,12 @@ def _call(span: Mapping[str, Any]) -> TracedCall | None:
 
 
 _MOST_DOTS = 30
-"""Dots of a name at which it is split: more make objects within objects that nothing walks."""
+"""Dots at which a name is split; more would nest objects too deeply."""
 
 
 def tree(attributes: Any) -> dict[str, Any]:
-    """Attributes with dots in their names as objects in objects; a value beside others of the same beginning is under
-    the empty name. OTLP wraps each value in its type, others do not, and Phoenix gives the tree itself."""
+    """Return attributes with dotted names as nested objects; a value next to longer names of the same beginning is
+    under the empty name. OTLP wraps each value in its type, others do not, and Phoenix returns the tree itself."""
     pairs = (
         ((text_of(one.get("key")), _plain(one.get("value"))) for one in map(dict_of, list_of(attributes)))
         if isinstance(attributes, list)
@@ -107,7 +109,7 @@ def tree(attributes: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value of OTLP without its type."""
+    """Return a value of OTLP without its type."""
     for kind, inner in dict_of(value).items():
         if kind in ("intValue", "int_value") and isinstance(inner, str):
             number = whole_number(inner)
@@ -128,7 +130,7 @@ def _leaf(value: Any) -> str:
 
 
 def _numbered(value: Any) -> list[Any]:
-    """What stands under 0, 1, 2, …, or in a list."""
+    """Return the values under 0, 1, 2, …, or in a list."""
     if isinstance(value, dict):
         numbers = {key: number for key in value if (number := whole_number(key)) is not None}
         return [value[key] for key in sorted(numbers, key=numbers.__getitem__)]
@@ -136,7 +138,7 @@ def _numbered(value: Any) -> list[Any]:
 
 
 def _nested(value: Any) -> Any:
-    """A tree in which what is numbered is a list."""
+    """Return a tree with numbered keys replaced by lists."""
     if isinstance(value, dict) and value and None not in map(whole_number, value):
         return [_nested(one) for one in _numbered(value)]
     if isinstance(value, dict):
@@ -144,11 +146,11 @@ def _nested(value: Any) -> Any:
     return [_nested(one) for one in value] if isinstance(value, list) else value
 
 
-def _of_messages(gen_ai: Mapping[str, Any], side: str) -> tuple[Message, ...]:
-    system = messages_of({"messages": [], "system": gen_ai.get("system_instructions")}) if side == "input" else ()
-    role = "user" if side == "input" else "assistant"
-    told = messages_of(dict_of(gen_ai.get(side)).get("messages"), role)  # type: ignore[arg-type]
-    return (*system, *told) if told else ()
+def _of_messages(gen_ai: Mapping[str, Any], direction: str) -> tuple[Message, ...]:
+    system = messages_of({"messages": [], "system": gen_ai.get("system_instructions")}) if direction == "input" else ()
+    role = "user" if direction == "input" else "assistant"
+    messages = messages_of(dict_of(gen_ai.get(direction)).get("messages"), role)  # type: ignore[arg-type]
+    return (*system, *messages) if messages else ()
 
 
 def _of_numbers(value: Any) -> tuple[Message, ...]:
@@ -157,28 +159,30 @@ def _of_numbers(value: Any) -> tuple[Message, ...]:
 
 def _of_llm(llm: Mapping[str, Any], name: str) -> tuple[Message, ...]:
     items = (_nested(one) for one in _numbered(llm.get(name)))
-    told = [{"content": item.get("contents"), **item} for one in items if (item := dict_of(one.get("message")) or one)]
-    return messages_of(told)
+    messages = [
+        {"content": item.get("contents"), **item} for one in items if (item := dict_of(one.get("message")) or one)
+    ]
+    return messages_of(messages)
 
 
 _ROLES = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool", "choice": "assistant"}
 
 
 def _of_events(events: list[dict[str, Any]], *, answers: bool) -> tuple[Message, ...]:
-    """Events `gen_ai.user.message` and the like, the answer as `gen_ai.choice`."""
+    """Return messages from events `gen_ai.user.message` and the like; the response is `gen_ai.choice`."""
     items: list[Any] = []
     for event in events:
         name = text_of(event.get("name")).removeprefix("gen_ai.").removesuffix(".message")
         if name in _ROLES and (name == "choice") is answers:
-            told = tree(event.get("attributes"))
-            body = dict_of(decoded(told.get("message"))) or told
+            attributes = tree(event.get("attributes"))
+            body = dict_of(decoded(attributes.get("message"))) or attributes
             id = body.get("tool_call_id") or body.get("id")
             items.append({"role": _ROLES[name], **_nested(body), **({"tool_call_id": id} if name == "tool" else {})})
     return messages_of(items)
 
 
 def _of_value(value: Any) -> tuple[Message, ...]:
-    """The body of a request as OpenInference keeps it."""
+    """Return the request body recorded by OpenInference."""
     body = decoded(dict_of(value).get("value"))
     return messages_of(body) if isinstance(body, dict | list) else ()
 
@@ -199,22 +203,24 @@ def _time(span: Mapping[str, Any]) -> float:
 
 
 def _usage(gen_ai: Mapping[str, Any], llm: Mapping[str, Any]) -> Usage | None:
-    """The bill of the call: the prompt's tokens with those from the cache, as both conventions count them."""
-    told, count = dict_of(gen_ai.get("usage")), dict_of(llm.get("token_count"))
+    """Return the usage of the call; both conventions count cached tokens as part of the prompt."""
+    counts, count = dict_of(gen_ai.get("usage")), dict_of(llm.get("token_count"))
     details = dict_of(count.get("prompt_details"))
-    sent = count_of(told.get("input_tokens")) or count_of(told.get("prompt_tokens")) or _count(count.get("prompt"))
-    output = count_of(told.get("output_tokens")) or count_of(told.get("completion_tokens"))
-    read = count_of(dict_of(told.get("cache_read")).get("input_tokens")) or count_of(
-        told.get("cache_read_input_tokens")
+    prompt = (
+        count_of(counts.get("input_tokens")) or count_of(counts.get("prompt_tokens")) or _count(count.get("prompt"))
     )
-    written = count_of(dict_of(told.get("cache_creation")).get("input_tokens")) or count_of(
-        told.get("cache_creation_input_tokens")
+    output = count_of(counts.get("output_tokens")) or count_of(counts.get("completion_tokens"))
+    read = count_of(dict_of(counts.get("cache_read")).get("input_tokens")) or count_of(
+        counts.get("cache_read_input_tokens")
+    )
+    written = count_of(dict_of(counts.get("cache_creation")).get("input_tokens")) or count_of(
+        counts.get("cache_creation_input_tokens")
     )
     read, written = read or count_of(details.get("cache_read")), written or count_of(details.get("cache_write"))
-    if not sent:
+    if not prompt:
         return None
-    fresh = sent - read - written if sent >= read + written else sent
-    cost = dict_of(llm.get("cost")).get("total", told.get("cost"))
+    fresh = prompt - read - written if prompt >= read + written else prompt
+    cost = dict_of(llm.get("cost")).get("total", counts.get("cost"))
     return Usage(fresh, output or _count(count.get("completion")), read, written, cost=dollars_of(cost))
 
 
@@ -223,12 +229,12 @@ def _count(value: Any) -> int:
 
 
 def _tools(gen_ai: Mapping[str, Any], llm: Mapping[str, Any]) -> list[Any]:
-    given = list_of(decoded(dict_of(gen_ai.get("tool")).get("definitions")))
-    if given:
-        return given
+    definitions = list_of(decoded(dict_of(gen_ai.get("tool")).get("definitions")))
+    if definitions:
+        return definitions
     schemas = (dict_of(one) for one in _numbered(llm.get("tools")))
-    told = [decoded(dict_of(one.get("tool")).get("json_schema")) for one in schemas]
+    functions_found = [decoded(dict_of(one.get("tool")).get("json_schema")) for one in schemas]
     functions = _numbered(dict_of(llm.get("request")).get("functions"))
-    return [one for one in told if one] or [
+    return [one for one in functions_found if one] or [
         {**one, "parameters": decoded(one.get("parameters"))} for one in map(dict_of, functions)
     ]

@@ -1,4 +1,4 @@
-"""By what a file is known: OpenTelemetry trace."""
+"""Recognise OpenTelemetry traces."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def recognise(look: Look) -> str:
     document = look.document if look.document is not None else look.first
     if "resourceSpans" in dict_of(document) or "resource_spans" in dict_of(document):
         return "spans under resourceSpans, as in OTLP"
-    some = list_of(document) or list_of(dict_of(document).get("data")) or list_of(dict_of(document).get("spans"))
-    if any(map(_is_span, [*some, document])):
+    candidates = list_of(document) or list_of(dict_of(document).get("data")) or list_of(dict_of(document).get("spans"))
+    if any(map(_is_span, [*candidates, document])):
         return "spans with attributes of model calls"
     return ""
 

@@ -1,10 +1,9 @@
 """pydantic-ai: the messages of a run as `ModelMessagesTypeAdapter` writes them.
 
-A request holds parts of several sides: a system prompt, what the person says, what tools gave. Its `instructions` are
-sent before all of them and are not kept by later requests. A provider's compaction in a response ends an epoch, and
-system prompts outlast it, for providers take them beside the messages; a summary of the application's stands in a
-request, in place of what it dropped. Seen of version 2.62.
-https://ai.pydantic.dev/message-history
+A request holds parts of several roles: a system prompt, the user's words, tool results. Its `instructions` are sent
+before all of them, and not kept by later requests. A provider's compaction in a response ends an epoch; system prompts
+stay, because providers take them outside the messages. A summary by the application is in a request, in place of the
+messages it removed. Checked with version 2.62. https://ai.pydantic.dev/message-history
 
 No usual place: the program that runs the agent stores it.
 """

@@ -1,4 +1,4 @@
-"""Reading: pydantic-ai messages."""
+"""Read pydantic-ai messages."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from workbench.session.session import Session
 
 Item = dict[str, Any]
 _RETRY = "Fix the errors and try again."
-"""What is sent behind the reason why a call or an answer is to be made again."""
+"""Text sent after the reason why a call or a response must be repeated."""
 
 
 class Reader(Document):
-    """Ids are `m1`, `m2`, … by position; what shares an item is `m1.2`, …"""
+    """Reader of requests and responses. Ids are `m1`, `m2`, … by position; further messages of an item are `m1.2`, …"""
 
     format = ID
     needs = "has no list of messages; open what pydantic-ai's ModelMessagesTypeAdapter wrote"
@@ -35,40 +35,40 @@ class Reader(Document):
         ended = [n for n, message in enumerate(found) if message.role == "assistant" and message.kind == "summary"]
         messages = with_user_text(with_summary_answers(found))
         prompts = [n for n, message in enumerate(messages) if message.is_own_system]
-        told = [text_of(dict_of(item).get("instructions")) for item in items]
+        instructions = [text_of(dict_of(item).get("instructions")) for item in items]
         return self._session(
             messages,
             epochs=tuple(epochs_at(messages, ended, lasting=prompts)),
             id=next((id for item in items if (id := word_of(dict_of(item).get("conversation_id")))), ""),
             model=next((message.model for message in reversed(messages) if message.model), None),
-            system=next((text for text in reversed(told) if text), ""),
+            system=next((text for text in reversed(instructions) if text), ""),
         )
 
     def _messages(self, index: int, item: Any) -> Iterator[Message]:
-        given, id, source = dict_of(item), f"m{index + 1}", (index,)
-        if not given:
+        fields, id, source = dict_of(item), f"m{index + 1}", (index,)
+        if not fields:
             yield self.not_an_object(index, item)
             return
-        answers = given.get("kind") == "response"
-        parts = [dict_of(part) for part in list_of(given.get("parts"))]
-        usage = _usage(given.get("usage")) if answers else None
-        model = word_of(given.get("model_name")) if answers else None
-        time = seconds_of(given.get("timestamp"))
-        made = 0
-        for (role, kind), run in groupby(parts, key=_side if not answers else _side_of_answer):
+        answers = fields.get("kind") == "response"
+        parts = [dict_of(part) for part in list_of(fields.get("parts"))]
+        usage = _usage(fields.get("usage")) if answers else None
+        model = word_of(fields.get("model_name")) if answers else None
+        time = seconds_of(fields.get("timestamp"))
+        count = 0
+        for (role, kind), run in groupby(parts, key=_role_of if not answers else _role_in_response):
             blocks = tuple(block for part in run for block in _blocks(part))
             if not blocks:
                 continue
-            made += 1
+            count += 1
             bill = usage if role == "assistant" and kind != "summary" else None
             usage = None if bill else usage
-            name = id if made == 1 else f"{id}.{made}"
-            said = kind if kind != "normal" else kind_of(role, blocks)
-            yield Message(name, role, blocks, said, time, bill, model if role == "assistant" else None, source)
+            name = id if count == 1 else f"{id}.{count}"
+            message_kind = kind if kind != "normal" else kind_of(role, blocks)
+            yield Message(name, role, blocks, message_kind, time, bill, model if role == "assistant" else None, source)
 
 
-def _side(part: Item) -> tuple[Role, Literal["normal", "meta", "summary"]]:
-    """Who speaks in a part of a request. What pydantic-ai says of an answer it could not use is not the person's."""
+def _role_of(part: Item) -> tuple[Role, Literal["normal", "meta", "summary"]]:
+    """Return role and kind of a request's part. pydantic-ai's text about an unusable response is not the user's."""
     kind = part.get("part_kind")
     if kind in ("system-prompt", "instruction-delta"):
         return "system", "normal"
@@ -79,8 +79,9 @@ def _side(part: Item) -> tuple[Role, Literal["normal", "meta", "summary"]]:
     return "user", "normal" if kind == "user-prompt" else "meta"
 
 
-def _side_of_answer(part: Item) -> tuple[Role, Literal["normal", "meta", "summary"]]:
-    """A provider runs tools of its own within an answer, and compacts in one."""
+def _role_in_response(part: Item) -> tuple[Role, Literal["normal", "meta", "summary"]]:
+    """Return role and kind of a response's part: a provider runs its own tools within a response, and may compact in
+    one."""
     kind = text_of(part.get("part_kind"))
     if kind.endswith("-tool-return"):
         return "tool", "normal"
@@ -99,9 +100,9 @@ def _blocks(part: Item) -> Iterator[Block]:
     elif kind in ("tool-return", "builtin-tool-return"):
         yield _result(part)
     elif kind == "retry-prompt" and part.get("tool_name"):
-        yield ToolResult(text_of(part.get("tool_call_id")), (Text(_again(content)),), is_error=True)
+        yield ToolResult(text_of(part.get("tool_call_id")), (Text(_with_retry_text(content)),), is_error=True)
     elif kind in ("retry-prompt", "retry-feedback"):
-        yield Text(_again(content))
+        yield Text(_with_retry_text(content))
     elif kind == "compaction":
         yield Text(text) if text else Opaque("compaction", part)
     elif kind == "file":
@@ -111,28 +112,28 @@ def _blocks(part: Item) -> Iterator[Block]:
 
 
 _UNSENT = ("instruction", "instruction-baseline", "instruction-digest", "model-settings-delta")
-"""Parts of which the `instructions` hold what is sent, or which set something."""
+"""Parts whose text `instructions` already contain, or that only change a setting."""
 
 
 def _result(part: Item) -> ToolResult:
-    """What a tool gave; a call that the person refused has their reason."""
+    """Return a tool result; a call that the user rejected has the user's reason."""
     content, outcome = part.get("content"), part.get("outcome")
-    given = tuple(in_result(b, content) for b in _user_parts(content))
+    blocks = tuple(in_result(b, content) for b in _user_parts(content))
     said = text_of(content) if outcome == "denied" and content != _DENIED else ""
-    return ToolResult(text_of(part.get("tool_call_id")), given, outcome not in (None, "success"), said)
+    return ToolResult(text_of(part.get("tool_call_id")), blocks, outcome not in (None, "success"), said)
 
 
 _DENIED = "The tool call was denied."
-"""What stands for a refusal without a reason."""
+"""Text of a rejection without a reason."""
 
 
-def _again(content: Any) -> str:
-    told = as_text(content)
-    return told if told.endswith(_RETRY) else f"{told}\n\n{_RETRY}"
+def _with_retry_text(content: Any) -> str:
+    text = as_text(content)
+    return text if text.endswith(_RETRY) else f"{text}\n\n{_RETRY}"
 
 
 def _user_parts(content: Any) -> Iterator[Block]:
-    """A text, or a list of texts and of files, which are objects with a kind; any other value is sent as its JSON."""
+    """Yield a text, or texts and files, which are objects with a kind; any other value is sent as its JSON."""
     parts = content if isinstance(content, list) and any(map(_is_file, content)) else [content]
     for part in parts:
         if _is_file(part):
@@ -153,10 +154,10 @@ def _media(part: Item) -> Media:
     return media_of(word_of(part.get("media_type")) or kind or "file", text_of(part.get("data")))
 
 
-def _usage(given: Any) -> Usage | None:
-    """`input_tokens` has what the cache held in it."""
-    usage = dict_of(given)
-    sent = count_of(usage.get("input_tokens")) or count_of(usage.get("request_tokens"))
-    said = count_of(usage.get("output_tokens")) or count_of(usage.get("response_tokens"))
-    read, made = count_of(usage.get("cache_read_tokens")), count_of(usage.get("cache_write_tokens"))
-    return usage_of_prompt(sent, said, read, made, dollars_of(usage.get("cost")))
+def _usage(recorded: Any) -> Usage | None:
+    """Return the usage; `input_tokens` includes cached tokens."""
+    usage = dict_of(recorded)
+    prompt = count_of(usage.get("input_tokens")) or count_of(usage.get("request_tokens"))
+    output = count_of(usage.get("output_tokens")) or count_of(usage.get("response_tokens"))
+    read, written = count_of(usage.get("cache_read_tokens")), count_of(usage.get("cache_write_tokens"))
+    return usage_of_prompt(prompt, output, read, written, dollars_of(usage.get("cost")))

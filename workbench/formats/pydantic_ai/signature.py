@@ -1,4 +1,4 @@
-"""By what a file is known: pydantic-ai messages."""
+"""Recognise pydantic-ai messages."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def recognise(look: Look) -> str:
 
 
 def items_of(document: Any) -> list[Any] | None:
-    """The messages of a list, or of an object that has one under a usual name."""
+    """Return the messages of a list, or of an object that has one under a usual name; None without one."""
     if isinstance(document, list):
         return document
     return next((found for key in _LISTS if isinstance(found := dict_of(document).get(key), list)), None)
 
 
 def _is_message(item: Any) -> bool:
-    given = dict_of(item)
-    parts = list_of(given.get("parts"))
-    return given.get("kind") in ("request", "response") and all("part_kind" in dict_of(part) for part in parts)
+    fields = dict_of(item)
+    parts = list_of(fields.get("parts"))
+    return fields.get("kind") in ("request", "response") and all("part_kind" in dict_of(part) for part in parts)

@@ -1,4 +1,4 @@
-"""Reading: Qwen Code, record by record as it rebuilds its own history when it resumes a session."""
+"""Read Qwen Code sessions, record by record as Qwen Code rebuilds its history on resume."""
 
 from __future__ import annotations
 
@@ -35,16 +35,17 @@ from workbench.session.session import Way
 _SNAPSHOT = "<state_snapshot>"
 
 _CLEARED = ("[Old tool result content cleared]", "[Old inline media cleared:")
-"""What Qwen Code puts in place of old results and images."""
+"""Texts that replace old results and images."""
 
 _NOTICES = ("cron", "notification")
-"""Subtypes of a user's records that a timer or a command in the background wrote."""
+"""Subtypes of user records written by a timer or a background command."""
 
 _NEVER_SENT = "realtime_message"
 
 
 class Reader(Transcript):
-    """`lines` are the records by their uuids, each with its place in the file; `parents` the uuids they follow."""
+    """Reader of the record tree. `lines` are the records by uuid, each with its index in the file; `parents` the uuids
+    they follow."""
 
     empty = "a Qwen Code session without messages; open another file"
 
@@ -54,7 +55,7 @@ class Reader(Transcript):
         self.parents: dict[str, str | None] = {}
         self.last: str | None = None
         self.live: set[str] = set()
-        self.gone: set[int] = set()
+        self.abandoned: set[int] = set()
         self.calls = Calls()
 
     def take(self, value: dict[str, Any], index: int, line: int) -> None:
@@ -70,12 +71,12 @@ class Reader(Transcript):
         self.last = uuid
 
     def finish(self) -> None:
-        """Read the messages, once it is known which records are on the branch that ends with the newest one."""
+        """Read the messages after the branch that ends with the newest record is known."""
         self.live = self._branch(self.last)
         for uuid, (value, index) in self.lines.items():
             first = len(self.messages)
             self._record(value, index, live=uuid in self.live)
-            self.gone.update(() if uuid in self.live else range(first, len(self.messages)))
+            self.abandoned.update(() if uuid in self.live else range(first, len(self.messages)))
         self.end_epoch()
 
     def session(self) -> Session:
@@ -84,7 +85,7 @@ class Reader(Transcript):
         return self._session(
             ID,
             messages,
-            branch=self.branch_without(self.gone),
+            branch=self.branch_without(self.abandoned),
             id=text_of(about.get("sessionId")),
             title=self.title or first_words(messages),
             model=next((message.model for message in reversed(messages) if message.model), None),
@@ -93,7 +94,7 @@ class Reader(Transcript):
         )
 
     def _branch(self, last: str | None) -> set[str]:
-        """The records on the way from the newest one to the first: what a rewind left is on none."""
+        """Return the records on the path from the newest one to the first; rewound ones are on none."""
         found: set[str] = set()
         while last is not None and last not in found:
             found.add(last)
@@ -113,14 +114,14 @@ class Reader(Transcript):
         elif subtype == "chat_compression" and isinstance(history := _payload(value).get("compressedHistory"), list):
             self._compress(value, history, index, live=live)
         elif subtype == "slash_command" and live:
-            self._forget_command(_payload(value))
+            self._remove_local_command(_payload(value))
         elif subtype == "custom_title":
             self.title = text_of(_payload(value).get("customTitle")) or self.title
 
     def _message(
         self, value: Mapping[str, Any], body: Mapping[str, Any], id: str, index: int, *, again: bool = False
     ) -> Message:
-        """The message that a record holds; `again` for one of a compressed history, which no call gave."""
+        """Return the message of a record; `again` for one of a compressed history, which has no usage."""
         id = self.unique_id(id)
         time, parts, source = seconds_of(value.get("timestamp")), parts_of(body.get("parts")), (index,)
         if body.get("role") == "model":
@@ -138,10 +139,10 @@ class Reader(Transcript):
         return Message(id, "user", blocks, "meta" if meta else kind_of("user", blocks), time, source=source)
 
     def _compress(self, value: Mapping[str, Any], history: list[Any], index: int, *, live: bool) -> None:
-        """Put the recorded history in place of the present one, and behind it what was waiting to be sent."""
+        """Replace the context by the recorded history, followed by the messages that were waiting to be sent."""
         about = dict_of(_payload(value).get("info"))
         uuid = text_of(value.get("uuid"))
-        made = [
+        history_numbers = [
             self.add(self._message(value, dict_of(body), f"{uuid}:{place + 1}", index, again=True))
             for place, body in enumerate(history)
         ]
@@ -149,29 +150,31 @@ class Reader(Transcript):
             return
         messages = self.messages
         trigger = text_of(about.get("triggerReason"))
-        waiting = [] if trigger == "manual" else self._waiting(made)
-        summary = next((messages[number].id for number in made if messages[number].kind == "summary"), None)
+        waiting = [] if trigger == "manual" else self._waiting(history_numbers)
+        summary = next((messages[number].id for number in history_numbers if messages[number].kind == "summary"), None)
         by = Compaction(
             trigger,
             count_of(about.get("originalTokenCount")) or None,
             summary,
             seconds_of(value.get("timestamp")),
-            "summary" if summary else _way(messages, made),
+            "summary" if summary else _way(messages, history_numbers),
             count_of(about.get("newTokenCount")) or None,
         )
         self.end_epoch(by)
-        self.sent = [*(number for number in made if messages[number].blocks), *waiting]
-        self.copies = frozenset(n for n in made if messages[n].kind == "normal" and messages[n].role != "user")
+        self.sent = [*(number for number in history_numbers if messages[number].blocks), *waiting]
+        self.copies = frozenset(
+            n for n in history_numbers if messages[n].kind == "normal" and messages[n].role != "user"
+        )
 
-    def _waiting(self, made: list[int]) -> list[int]:
-        """The request for which there was no room: what follows the newest answer and is not in the history."""
+    def _waiting(self, history_numbers: list[int]) -> list[int]:
+        """Return the request that did not fit: the messages after the newest response that are not in the history."""
         answers = [place for place, n in enumerate(self.sent) if self.messages[n].role == "assistant"]
-        behind = self.sent[answers[-1] + 1 :] if answers else self.sent
-        held = [self.messages[number].blocks for number in made]
-        return [number for number in behind if self.messages[number].blocks not in held]
+        following = self.sent[answers[-1] + 1 :] if answers else self.sent
+        history_blocks = [self.messages[number].blocks for number in history_numbers]
+        return [number for number in following if self.messages[number].blocks not in history_blocks]
 
-    def _forget_command(self, payload: Mapping[str, Any]) -> None:
-        """A command that Qwen Code answered itself is no part of the history, though it stands there as a request."""
+    def _remove_local_command(self, payload: Mapping[str, Any]) -> None:
+        """Remove a command that Qwen Code answered itself; it is recorded as a request, but is not in the history."""
         items = list_of(payload.get("outputHistoryItems"))
         answered = items and all(dict_of(item).get("type") == "assistant" for item in items)
         if payload.get("phase") != "result" or payload.get("sentToModel") is True or not answered or not self.sent:
@@ -196,14 +199,14 @@ def _is_snapshot(blocks: tuple[Block, ...]) -> bool:
 
 
 def _usage(counts: Mapping[str, Any]) -> Usage | None:
-    """Tokens of a call: `promptTokenCount` holds what came from the cache, the total all that was made."""
+    """Return the tokens of a call: `promptTokenCount` includes cached tokens, the total all output."""
     prompt, cached = count_of(counts.get("promptTokenCount")), count_of(counts.get("cachedContentTokenCount"))
-    made = count_of(counts.get("totalTokenCount")) - prompt
-    if made <= 0:
-        made = count_of(counts.get("candidatesTokenCount")) + count_of(counts.get("thoughtsTokenCount"))
-    return usage_of_prompt(prompt, made, cached)
+    output = count_of(counts.get("totalTokenCount")) - prompt
+    if output <= 0:
+        output = count_of(counts.get("candidatesTokenCount")) + count_of(counts.get("thoughtsTokenCount"))
+    return usage_of_prompt(prompt, output, cached)
 
 
-def _way(messages: list[Message], made: list[int]) -> Way:
-    texts = (result.text for number in made for result in messages[number].results)
+def _way(messages: list[Message], numbers: list[int]) -> Way:
+    texts = (result.text for number in numbers for result in messages[number].results)
     return "clearing" if any(text.startswith(_CLEARED) for text in texts) else "removal"

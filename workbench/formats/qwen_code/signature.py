@@ -1,4 +1,4 @@
-"""By what a file is known: Qwen Code."""
+"""Recognise Qwen Code sessions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KEYS = frozenset(
     ["cwd", "message", "model", "parentUuid", "sessionId", "systemPayload", "timestamp", "type", "uuid", "version"]
 )
 
-_SAID = ("user", "assistant", "tool_result")
+_MESSAGE_TYPES = ("user", "assistant", "tool_result")
 
 
 def recognise(look: Look) -> str:
@@ -23,9 +23,10 @@ def recognise(look: Look) -> str:
 
 
 def is_record(value: dict[str, Any]) -> bool:
-    """Whether a line is Qwen Code's: linked as Claude Code's are, but a message has parts, a system's a payload."""
+    """Return True if a line is Qwen Code's: linked as Claude Code's, but a message has parts, and a system record a
+    payload."""
     if "uuid" not in value or "sessionId" not in value:
         return False
-    if value.get("type") in _SAID:
+    if value.get("type") in _MESSAGE_TYPES:
         return isinstance(dict_of(value.get("message")).get("parts"), list)
     return value.get("type") == "system" and isinstance(value.get("systemPayload"), dict)

@@ -1,4 +1,4 @@
-"""The form of the user's answers in Qwen Code's results."""
+"""Form of the user's answers in Qwen Code's tool results."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""ShareGPT data sets: `{conversations: [{from, value}]}`, one, a list of them, or one a line.
+"""ShareGPT data sets: `{conversations: [{from, value}]}`, one, a list of them, or JSON lines.
 
-Later data sets put calls and results into turns of their own, a prompt and tools beside the turns, and name the keys
-`role` and `content`. Every entry is a conversation of its own. Read only.
+Later data sets have calls and results as separate turns, prompt and tools next to the turns, and the keys `role` and
+`content`. Every entry is a separate conversation. Read only.
 
 No usual place: the author of the data set chooses the file.
 """

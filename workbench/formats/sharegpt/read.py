@@ -1,4 +1,4 @@
-"""Reading: ShareGPT."""
+"""Read ShareGPT data sets."""
 
 from __future__ import annotations
 
@@ -73,20 +73,20 @@ def _turns(entry: dict[str, Any]) -> list[dict[str, Any]]:
     return [turn for turn in list_of(entry.get("conversations")) if isinstance(turn, dict)]
 
 
-def _tools(given: Any) -> Any:
-    """Definitions, which some write as a text."""
-    if not isinstance(given, str):
-        return given
+def _tools(definitions: Any) -> Any:
+    """Return tool definitions, which may be JSON text."""
+    if not isinstance(definitions, str):
+        return definitions
     try:
-        return loads_text(given)
+        return loads_text(definitions)
     except ValueError:
         return None
 
 
 def _messages(entry: dict[str, Any], warnings: list[LoadWarning]) -> tuple[Message, ...]:
-    """Calls have no ids: a result answers the oldest call that waits."""
+    """Return the messages of an entry. Calls have no ids, so a result answers the oldest waiting call."""
     waiting: list[str] = []
-    made: list[Message] = []
+    messages: list[Message] = []
     for number, turn in enumerate(_turns(entry), 1):
         named = text_of(turn.get("from", turn.get("role"))).lower().replace("-", "_")
         value = turn.get("value", turn.get("content"))
@@ -96,23 +96,23 @@ def _messages(entry: dict[str, Any], warnings: list[LoadWarning]) -> tuple[Messa
         if named in _CALLS:
             calls = _calls(value, f"call-{number}")
             waiting += [call.id for call in calls]
-            made.append(Message(f"m{number}", "assistant", calls or (Text(as_text(value)),)))
+            messages.append(Message(f"m{number}", "assistant", calls or (Text(as_text(value)),)))
         elif role == "tool":
             answered = waiting.pop(0) if waiting else ""
-            made.append(Message(f"m{number}", "tool", (ToolResult(answered, (Text(as_text(value)),)),)))
+            messages.append(Message(f"m{number}", "tool", (ToolResult(answered, (Text(as_text(value)),)),)))
         else:
             text = "" if value is None else as_text(value)
-            made.append(Message(f"m{number}", role or "user", (Text(text),) if text else ()))
-    return tuple(made)
+            messages.append(Message(f"m{number}", role or "user", (Text(text),) if text else ()))
+    return tuple(messages)
 
 
 def _calls(value: Any, id: str) -> tuple[ToolUse, ...]:
-    """The calls of a turn: `{name, arguments}` as a text, or a list of them; none where it is something else."""
+    """Return the calls of a turn: `{name, arguments}` as text, or a list of them; empty for any other value."""
     try:
-        given = loads_text(value) if isinstance(value, str) else value
+        decoded = loads_text(value) if isinstance(value, str) else value
     except ValueError:
         return ()
-    items = given if isinstance(given, list) else [given]
+    items = decoded if isinstance(decoded, list) else [decoded]
     named = [(name, item) for item in map(dict_of, items) if (name := word_of(item.get("name")))]
     return tuple(
         ToolUse(id if len(named) == 1 else f"{id}-{place}", name, arguments_of(item.get("arguments")))

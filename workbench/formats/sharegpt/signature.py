@@ -1,4 +1,4 @@
-"""By what a file is known: ShareGPT."""
+"""Recognise ShareGPT data sets."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ KEYS = frozenset(["conversations", "from", "system", "tools", "value"])
 
 def recognise(look: Look) -> str:
     items = look.document if isinstance(look.document, list) else [look.first]
-    said = next(iter(list_of(dict_of(items[0]).get("conversations"))), None) if items else None
-    return "conversations with from and value" if is_turn(said) else ""
+    turn = next(iter(list_of(dict_of(items[0]).get("conversations"))), None) if items else None
+    return "conversations with from and value" if is_turn(turn) else ""
 
 
 def is_turn(turn: Any) -> bool:

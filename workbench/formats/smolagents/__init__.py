@@ -1,8 +1,8 @@
-"""smolagents' memory as JSON: the list that `agent.memory.get_full_steps()` gives, or `get_succinct_steps()`.
+"""smolagents' memory as JSON: the list returned by `agent.memory.get_full_steps()` or `get_succinct_steps()`.
 
-Steps are a task, a plan, or an action with its calls and what was observed. A full step holds the request it made: the
-system prompt is taken from there. smolagents sends calls and observations as texts with a heading; here they are calls
-and results. Read only.
+Steps are a task, a plan, or an action with its calls and observations. A full step holds its request, from which the
+system prompt is taken. smolagents sends calls and observations as texts with a heading; here they are calls and
+results. Read only.
 
 No usual place: the program that saves its memory chooses the file.
 """

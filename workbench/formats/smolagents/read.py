@@ -1,4 +1,4 @@
-"""Reading: smolagents steps."""
+"""Read smolagents steps."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Reader(Document):
 
 
 def _system(steps: Sequence[Any]) -> str:
-    """The system prompt of the newest request of an action; a plan is asked for with another one."""
+    """Return the system prompt of the newest action's request; plans have another one."""
     for step in map(dict_of, reversed(steps)):
         if word_of(step.get("system_prompt")):
             return str(step["system_prompt"])
-        asked = list_of(step.get("model_input_messages")) if "step_number" in step else []
-        if asked and dict_of(asked[0]).get("role") == "system":
-            return "\n".join(text_of(dict_of(part).get("text")) for part in _parts(dict_of(asked[0]).get("content")))
+        request = list_of(step.get("model_input_messages")) if "step_number" in step else []
+        if request and dict_of(request[0]).get("role") == "system":
+            return "\n".join(text_of(dict_of(part).get("text")) for part in _parts(dict_of(request[0]).get("content")))
     return ""
 
 
@@ -59,43 +59,43 @@ def _messages(index: int, step: Item) -> Iterator[Message]:
         yield Message(id, "assistant", (Text(as_text(step["plan"])),), time=time, usage=_usage(step), source=source)
     elif "step_number" in step:
         calls = tuple(_calls(step, id))
-        said = _said(step)
-        blocks: tuple[Block, ...] = (*((Text(said),) if said else ()), *calls)
+        text = _output_text(step)
+        blocks: tuple[Block, ...] = (*((Text(text),) if text else ()), *calls)
         if blocks:
             yield Message(id, "assistant", blocks, time=time, usage=_usage(step), source=source)
         yield from _observed(step, calls, f"{id}:seen", time, source)
 
 
-def _images(held: Any) -> tuple[Media, ...]:
-    return tuple(media_of("image", as_text(image)) for image in list_of(held))
+def _images(images: Any) -> tuple[Media, ...]:
+    return tuple(media_of("image", as_text(image)) for image in list_of(images))
 
 
-def _said(step: Item) -> str:
-    """What the model said: text, or parts of a message."""
-    said = step.get("model_output")
-    return "\n".join(text_of(dict_of(part).get("text")) for part in _parts(said)) if said is not None else ""
+def _output_text(step: Item) -> str:
+    """Return the text of a model response, which may be text or message parts."""
+    output = step.get("model_output")
+    return "\n".join(text_of(dict_of(part).get("text")) for part in _parts(output)) if output is not None else ""
 
 
 def _calls(step: Item, id: str) -> Iterator[ToolUse]:
-    """The calls of a step, as it lists them; where it failed before that, as the model's answer has them."""
+    """Yield the calls listed in a step, or else those in the model's response, for a step that failed earlier."""
     answer = dict_of(step.get("model_output_message"))
     for number, call in enumerate(map(dict_of, list_of(step.get("tool_calls")) or list_of(answer.get("tool_calls")))):
-        made = dict_of(call.get("function"))
-        if isinstance(made.get("name"), str):
+        function = dict_of(call.get("function"))
+        if isinstance(function.get("name"), str):
             yield ToolUse(
-                word_of(call.get("id")) or f"{id}.{number}", made["name"], arguments_of(made.get("arguments"))
+                word_of(call.get("id")) or f"{id}.{number}", function["name"], arguments_of(function.get("arguments"))
             )
 
 
 def _observed(
     step: Item, calls: Sequence[ToolUse], id: str, time: float | None, source: tuple[int, ...]
 ) -> Iterator[Message]:
-    """What came back. A step tells it once for all its calls: it is the first one's result."""
-    seen = step.get("observations")
+    """Yield the observation of a step. It is one for all calls, so it becomes the first call's result."""
+    observation = step.get("observations")
     error = dict_of(step.get("error")).get("message")
-    told = [f"Observation:\n{as_text(seen)}"] if seen is not None else []
-    told += [f"Error:\n{as_text(error)}"] if error is not None else []
-    parts: tuple[Text | Media, ...] = (*map(Text, told), *_images(step.get("observations_images")))
+    texts = [f"Observation:\n{as_text(observation)}"] if observation is not None else []
+    texts += [f"Error:\n{as_text(error)}"] if error is not None else []
+    parts: tuple[Text | Media, ...] = (*map(Text, texts), *_images(step.get("observations_images")))
     if calls and parts:
         first = ToolResult(calls[0].id, parts, error is not None)
         yield Message(id, "tool", (first, *(ToolResult(c.id, ()) for c in calls[1:])), time=time, source=source)
@@ -105,6 +105,6 @@ def _observed(
 
 
 def _usage(step: Item) -> Usage | None:
-    given = dict_of(step.get("token_usage"))
-    sent = count_of(given.get("input_tokens"))
-    return Usage(sent, count_of(given.get("output_tokens"))) if sent else None
+    counts = dict_of(step.get("token_usage"))
+    prompt = count_of(counts.get("input_tokens"))
+    return Usage(prompt, count_of(counts.get("output_tokens"))) if prompt else None

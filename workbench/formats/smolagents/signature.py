@@ -1,4 +1,4 @@
-"""By what a file is known: smolagents steps."""
+"""Recognise smolagents steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def recognise(look: Look) -> str:
 
 
 def is_step(step: Any) -> bool:
-    """Whether a list's element is a task, a plan or an action."""
+    """Return True if a list's element is a task, a plan or an action."""
     if not isinstance(step, dict) or "role" in step:
         return False
     is_action = "step_number" in step and ("model_output" in step or "observations" in step)

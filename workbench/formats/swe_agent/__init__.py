@@ -1,9 +1,9 @@
 """SWE-agent trajectories (`*.traj`): `{environment, trajectory, history, info}`.
 
-`history` is the session; `trajectory` repeats the prompt at each step and is left alone. Demonstrations are sent, but
-are no part of what happened: of kind meta, whoever speaks. Messages of another agent than the main one are in the file
-view only. What a history processor shortened is read from the prompts that the steps record, as one clearing: the
-history has it all.
+`history` is the session; `trajectory` repeats the prompt at each step and is not changed. Demonstrations are sent, but
+did not happen in this run: they have the kind meta, whatever their role. Messages of agents other than the main one are
+only in the file view. Texts shortened by a history processor are taken from the prompts that the steps record, as one
+clearing, because the history is complete.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading: SWE-agent trajectory."""
+"""Read SWE-agent trajectories."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class Reader(Document):
         own = [n for n, item in enumerate(items) if not isinstance(item, dict) or item.get("agent", main) == main]
         config = _config(document)
         replayed = dict_of(dict_of(config.get("agent")).get("model"))
-        spent = document.get(SPENT) is True  # the prompts are those of another history
-        prompts = [] if spent else _prompts(document.get("trajectory"))
-        epochs, cleared, told = _cleared(messages, items, own, prompts)
-        self.warnings += told if cleared or spent else _processors(config)
+        is_stale = document.get(SPENT) is True  # the prompts belong to another history
+        prompts = [] if is_stale else _prompts(document.get("trajectory"))
+        epochs, cleared, warnings = _cleared(messages, items, own, prompts)
+        self.warnings += warnings if cleared or is_stale else _processors(config)
         name = replayed.get("name", replayed.get("model_name"))
         return self._session(
             [*messages, *cleared],
@@ -58,14 +58,16 @@ class Reader(Document):
 
 
 def _chat(item: Any) -> Any:
-    """An item as a chat API takes it: a tool's message names one call, the first of its list."""
+    """Return an item in the chat API's form: a tool message names one call, the first of its list."""
     if not isinstance(item, dict):
         return item
-    kept = {key: item[key] for key in ("role", "content", "tool_calls", "tool_call_id") if item.get(key) is not None}
+    chat_item = {
+        key: item[key] for key in ("role", "content", "tool_calls", "tool_call_id") if item.get(key) is not None
+    }
     ids = item.get("tool_call_ids")
-    if kept.get("role") == "tool" and isinstance(ids, list) and ids:
-        kept["tool_call_id"] = ids[0]
-    return {"content": None, **kept}
+    if chat_item.get("role") == "tool" and isinstance(ids, list) and ids:
+        chat_item["tool_call_id"] = ids[0]
+    return {"content": None, **chat_item}
 
 
 def _thinking(item: Any) -> tuple[Any, ...]:
@@ -74,7 +76,7 @@ def _thinking(item: Any) -> tuple[Any, ...]:
 
 
 def kinds_of(items: Sequence[Any]) -> list[Kind]:
-    """The kind of each message: in text histories a user's message is an observation from the first answer on."""
+    """Return the kind of each message; in text histories user messages after the first response are observations."""
     kinds: list[Kind] = []
     answered = False
     for item in map(dict_of, items):
@@ -94,17 +96,18 @@ def kinds_of(items: Sequence[Any]) -> list[Kind]:
 
 
 def _prompts(steps: Any) -> list[list[Any]]:
-    """What was sent, call by call, as far as steps have it."""
-    held = (dict_of(step) for step in list_of(steps))
-    return [prompt for step in held if isinstance(prompt := step.get("query", step.get("messages")), list)]
+    """Return the recorded prompts, call by call."""
+    fields = (dict_of(step) for step in list_of(steps))
+    return [prompt for step in fields if isinstance(prompt := step.get("query", step.get("messages")), list)]
 
 
 def _cleared(
     messages: Sequence[Message], items: Sequence[Any], own: Sequence[int], prompts: Sequence[list[Any]]
 ) -> tuple[tuple[Epoch, ...], list[Message], list[LoadWarning]]:
-    """The epochs, and behind the messages those that a history processor shortened, as the newest prompt has them.
+    """Return the epochs, the messages that a history processor shortened, in the form of the newest prompt, and
+    warnings.
 
-    The processor shortens anew for each call; told as one clearing, at the first prompt that differs.
+    The processor shortens for each call separately; it is shown as one clearing, at the first prompt that differs.
     """
     sent = [n for n in own if messages[n].blocks]
     changes = [_changes(prompt, items, own) for prompt in prompts]
@@ -130,39 +133,41 @@ def _cleared(
 
 
 def _changes(prompt: Sequence[Any], items: Sequence[Any], own: Sequence[int]) -> dict[int, str]:
-    """What a prompt has otherwise than the history, by place. Nothing where it is not a prompt of this history."""
+    """Return the contents in a prompt that differ from the history, by index. Empty for a prompt of another history."""
     if len(prompt) > len(own):
         return {}
     changed: dict[int, str] = {}
     for sent, place in zip(map(dict_of, prompt), own, strict=False):
-        kept = dict_of(items[place])
-        if sent.get("role") != kept.get("role"):
+        recorded = dict_of(items[place])
+        if sent.get("role") != recorded.get("role"):
             return {}
-        if not isinstance(sent.get("content"), str) or not isinstance(kept.get("content"), str):
+        if not isinstance(sent.get("content"), str) or not isinstance(recorded.get("content"), str):
             continue
-        if sent["content"] != kept["content"]:
-            if kept.get("role") in ("assistant", "system"):
+        if sent["content"] != recorded["content"]:
+            if recorded.get("role") in ("assistant", "system"):
                 return {}
             changed[place] = sent["content"]
     return changed
 
 
 def _processors(config: Item) -> list[LoadWarning]:
-    """That the configuration has processors which shorten what is sent, where no prompt is recorded."""
+    """Warn if the configuration has processors that shorten the context, but no prompt is recorded."""
     agent = dict_of(config.get("agent"))
     named = [dict_of(one).get("type") for one in list_of(agent.get("history_processors"))]
-    named.append(dict_of(agent.get("config")).get("history_processor"))  # before 1.0: one, by its class
+    named.append(dict_of(agent.get("config")).get("history_processor"))  # before 1.0: a single class name
     shortening = [name for name in named if isinstance(name, str) and name not in _KEEPING]
     if not shortening:
         return []
-    said = ", ".join(shortening)
+    listed = ", ".join(shortening)
     return [
-        LoadWarning(f"history processors are configured ({said}): the context sent was shorter than the history shown")
+        LoadWarning(
+            f"history processors are configured ({listed}): the context sent was shorter than the history shown"
+        )
     ]
 
 
 def _config(document: Item) -> Item:
-    """The replay configuration, which some versions keep as JSON text."""
+    """Return the replay configuration, which some versions store as JSON text."""
     raw = document.get("replay_config")
     if not isinstance(raw, str):
         return dict_of(raw)

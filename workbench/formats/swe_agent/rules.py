@@ -1,4 +1,5 @@
-"""What SWE-agent demands of a trajectory's history, judged on the JSON alone: https://github.com/SWE-agent/SWE-agent."""
+"""Loader rules of SWE-agent for a trajectory's history, checked on the JSON alone:
+https://github.com/SWE-agent/SWE-agent."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from workbench.formats.openai_chat.rules import chat_faults
 
 @validator
 def validate(data: bytes) -> Faults:
-    """What the main agent sends must be what a chat API takes; a tool's message names its call in `tool_call_ids`."""
+    """Yield messages of the main agent that a chat API would reject; a tool message names its call in
+    `tool_call_ids`."""
     body = document(data)
     history = require_list(body.get("history") if isinstance(body, dict) else None, "messages in its history")
     known = ("trajectory", "info")

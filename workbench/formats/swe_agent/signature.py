@@ -1,4 +1,4 @@
-"""By what a file is known: SWE-agent trajectory."""
+"""Recognise SWE-agent trajectories."""
 
 from __future__ import annotations
 

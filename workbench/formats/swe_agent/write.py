@@ -1,4 +1,4 @@
-"""Writing: SWE-agent trajectory."""
+"""Write SWE-agent trajectories."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ from workbench.formats.swe_agent.signature import ID
 from workbench.session import Kind, Message, Session
 
 _TYPES = {"system": "system_prompt", "assistant": "action"}
-_NOTHING = "a trajectory is a record: no agent resumes it"
+_BY_HAND = "a trajectory is a record: no agent resumes it"
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The file with its history replaced; the steps of its trajectory stay. SWE-agent has no command that resumes."""
+    """Replace the history; the steps of the trajectory stay. SWE-agent has no command that resumes."""
     native = session.format == ID
     losses: Losses = []
     messages = [message for message in messages if message.blocks]
     name = f"{session.path.name.split('.')[0] if session.path else 'session'}.compacted.traj"
     if native and messages == list(session.context()):
-        return Written(session.records.data, name, by_hand=_NOTHING)
+        return Written(session.records.data, name, by_hand=_BY_HAND)
     if native:
         data = replace_fields(session.records.data, {SPENT: b"true"})
         raws = elements(data, "history")
     else:
-        messages, more = settled(messages, "openai-chat")
-        losses.extend(more)
+        messages, role_losses = settled(messages, "openai-chat")
+        losses.extend(role_losses)
         if session.system:
             losses.append(Loss(LossKind.SYSTEM_PROMPT, details=("SWE-agent",)))
         data, raws = render({"environment": "", "trajectory": [], "history": [], "info": {}}), []
     agent = next((i["agent"] for i in _items(session) if isinstance(i.get("agent"), str)), "main") if native else "main"
-    found, more_losses = pieces(raws, messages, lambda item: _dressed(item, agent), kinds_of, _with_kind)
+    found, more_losses = pieces(raws, messages, lambda item: _history_item(item, agent), kinds_of, _with_kind)
     losses.extend(more_losses)
     if native:
         losses.append(Loss(LossKind.TRAJECTORY_KEPT))
-    return Written(splice(data, "history", found), name, by_hand=_NOTHING, losses=losses)
+    return Written(splice(data, "history", found), name, by_hand=_BY_HAND, losses=losses)
 
 
 def _items(session: Session) -> list[Item]:
@@ -51,20 +51,23 @@ def _items(session: Session) -> list[Item]:
     return [dict_of(item) for item in document["history"]]
 
 
-def _dressed(item: Item, agent: str) -> Item:
-    """A chat item with SWE-agent's keys. Its content is never null there."""
+def _history_item(item: Item, agent: str) -> Item:
+    """Return a chat item with SWE-agent's keys. Its content is never null."""
     role = item["role"]
-    dressed = {
+    history_item = {
         **item,
         "content": item.get("content") or "",
         "agent": agent,
         "message_type": _TYPES.get(role, "observation"),
     }
     if role == "tool":
-        dressed["tool_call_ids"] = [dressed.pop("tool_call_id")]
+        history_item["tool_call_ids"] = [history_item.pop("tool_call_id")]
     if role == "assistant":
-        dressed |= {"thought": dressed["content"] if isinstance(dressed["content"], str) else "", "action": ""}
-    return dressed
+        history_item |= {
+            "thought": history_item["content"] if isinstance(history_item["content"], str) else "",
+            "action": "",
+        }
+    return history_item
 
 
 def _with_kind(raw: bytes, kind: Kind) -> bytes:

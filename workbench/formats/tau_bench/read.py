@@ -1,4 +1,4 @@
-"""Reading: tau-bench results."""
+"""Read tau-bench results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.session import Kind, Message, Records, Session
 
 
 class Reader(Numbered[tuple[int, Item]]):
-    """An entry is known by its place, for it is copied from there."""
+    """Reader of results. Each entry has its index, from which it is copied."""
 
     what = "session"
 
@@ -32,9 +32,9 @@ class Reader(Numbered[tuple[int, Item]]):
         return [*enumerate(map(dict_of, entries))]
 
     def describe(self, entry: tuple[int, Item]) -> tuple[str, int]:
-        """Task, trial and reward."""
-        told_of = (("task", "task_id"), ("trial", "trial"), ("reward", "reward"))
-        title = ", ".join(f"{word} {as_text(entry[1][key])}" for word, key in told_of if key in entry[1])
+        """Return task, trial and reward as title, and the number of messages."""
+        fields = (("task", "task_id"), ("trial", "trial"), ("reward", "reward"))
+        title = ", ".join(f"{word} {as_text(entry[1][key])}" for word, key in fields if key in entry[1])
         return title, len(list_of(entry[1].get("traj")))
 
     def session(self, entry: tuple[int, Item]) -> Session:

@@ -1,6 +1,5 @@
-"""What a tau-bench results file is, judged on the JSON alone: entries, each with a chat:
-https://github.com/sierra-research/tau-bench.
-"""
+"""Rules for a tau-bench results file, checked on the JSON alone: entries, each with a chat:
+https://github.com/sierra-research/tau-bench."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By what a file is known: tau-bench results."""
+"""Recognise tau-bench results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing: tau-bench results."""
+"""Write tau-bench results."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from workbench.formats.tau_bench.read import kinds
 from workbench.formats.tau_bench.signature import ID
 from workbench.session import Kind, Message, Session
 
-_NOTHING = "tau-bench results are a record: no agent resumes them"
+_BY_HAND = "tau-bench results are a record: no agent resumes them"
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The loaded entry with its messages replaced; from another format, a new entry without a reward."""
+    """Replace the messages of the loaded entry; from another format, write a new entry without a reward."""
     name = new_name(session.path)
     if session.format == ID:
         data, id = session.records.data, session.id
         if list(messages) == list(session.context()):
-            return Written(data, name, id, by_hand=_NOTHING)
+            return Written(data, name, id, by_hand=_BY_HAND)
         entry = elements(data, None)[0]
-        found, losses = pieces(elements(entry, "traj"), messages, _plain, kinds, _with_kind)
+        found, losses = pieces(elements(entry, "traj"), messages, _unchanged, kinds, _with_kind)
     else:
-        settled_messages, more = settled(messages, None)
+        settled_messages, role_losses = settled(messages, None)
         id = session.id or "session"
         entry = render({"task_id": id, "reward": 0.0, "info": {}, "traj": []})
-        found, losses = pieces([], settled_messages, _plain, kinds, _with_kind)
+        found, losses = pieces([], settled_messages, _unchanged, kinds, _with_kind)
         if session.system:
             found.insert(0, render({"role": "system", "content": session.system}))
-        losses.extend(more)
+        losses.extend(role_losses)
         data = b"[]"
-    return Written(splice(data, None, [splice(entry, "traj", found)]), name, id, by_hand=_NOTHING, losses=losses)
+    return Written(splice(data, None, [splice(entry, "traj", found)]), name, id, by_hand=_BY_HAND, losses=losses)
 
 
-def _plain(item: Item) -> Item:
+def _unchanged(item: Item) -> Item:
     return item
 
 

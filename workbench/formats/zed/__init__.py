@@ -1,7 +1,7 @@
-"""Zed's agent threads: `threads/threads.db`, where each is one compressed document, and such a document by itself.
+"""Zed's agent threads: `threads/threads.db`, where each is one compressed document, or such a document alone.
 
-After a compaction the newest of the person's messages stand before the summary, up to 80 000 bytes of them; a
-provider's own compaction hides everything before it. Read only; agents that Zed merely shows keep their own sessions.
+After a compaction the newest user messages, up to 80 000 bytes, come before the summary; a provider's own compaction
+hides everything before it. Read only; external agents in Zed store their own sessions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading: Zed."""
+"""Read Zed threads."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ from workbench.session import (
 from workbench.session.images import media_of
 
 _SUMMARY = "The previous conversation was compacted. Use this summary as context:\n\n{}"
-"""How a summary is sent."""
+"""Text in which a summary is sent."""
 
 _RETAINED = 80_000
-"""Bytes of the person's newest messages that are sent before a summary; of the oldest of them its beginning."""
+"""Bytes of the newest user messages that are sent before a summary; the oldest of them may be cut."""
 
 _RESUME = "Continue where you left off"
 
 
 class Reader(Transcript):
-    """`asked` is the id of the newest request, by which its usage is recorded."""
+    """Reader of a thread's entries. `request_id` is the id of the newest request, under which its usage is recorded."""
 
     empty = "a thread of Zed without messages; open another file"
 
     def __init__(self, path: Path, data: bytes, id: str) -> None:
         super().__init__(path, Records(data))
         value, self.warnings = parse(path, data)
-        self.thread, self.id, self.asked = dict_of(value), id, ""
+        self.thread, self.id, self.request_id = dict_of(value), id, ""
         self.model = text_of(dict_of(self.thread.get("model")).get("model")) or None
         self.usage = dict_of(self.thread.get("request_token_usage"))
 
@@ -60,15 +60,15 @@ class Reader(Transcript):
         name, body = _named(entry)
         if name == "User":
             self._bill()
-            self.asked = text_of(body.get("id"))
+            self.request_id = text_of(body.get("id"))
             blocks = tuple(_of_user(part) for part in list_of(body.get("content")))
             if blocks:
-                self._send(Message(self.asked or f"entry-{index}", "user", blocks))
+                self._send(Message(self.request_id or f"entry-{index}", "user", blocks))
         elif name == "Agent":
             self._answer(body, index)
         elif name == "Compaction":
             self._bill()
-            self.asked = ""
+            self.request_id = ""
             self._compaction(body, index)
         elif name == "Resume":
             self._send(Message(f"entry-{index}", "user", (Text(_RESUME, injected=True),), "meta"))
@@ -96,13 +96,13 @@ class Reader(Transcript):
         blocks = tuple(_of_agent(part) for part in list_of(body.get("content")))
         if blocks:
             self._send(Message(f"entry-{place}", "assistant", blocks, model=self.model))
-        results = tuple(_result(id, dict_of(given)) for id, given in dict_of(body.get("tool_results")).items())
+        results = tuple(_result(id, dict_of(result)) for id, result in dict_of(body.get("tool_results")).items())
         if results:
             self._send(Message(f"entry-{place}:results", "tool", results))
 
     def _bill(self) -> None:
-        """The usage of a request is that of its last call."""
-        bill = anthropic_usage(self.usage.get(self.asked))
+        """Set the usage of a request on its last response."""
+        bill = anthropic_usage(self.usage.get(self.request_id))
         if bill is None:
             return
         for number in reversed(self.sent):
@@ -123,11 +123,11 @@ class Reader(Transcript):
             self._send(Message(id, "assistant", blocks or (Opaque("compaction", body),), "summary"))
             return
         own = [number for number in range(len(self.messages)) if _is_own(self.messages[number])]
-        stay = _retained([self.messages[number] for number in own])
-        kept = tuple(self.messages[own[at]].id for at, text in stay if text is None)
+        retained = _retained([self.messages[number] for number in own])
+        kept = tuple(self.messages[own[at]].id for at, text in retained if text is None)
         self.end_epoch(Compaction(summary=id, kept=kept))
         self.sent = []
-        for at, text in stay:
+        for at, text in retained:
             if text is None:
                 self.sent.append(own[at])
             else:
@@ -136,7 +136,7 @@ class Reader(Transcript):
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a thread; of a database the newest one. Raises BadInput when there is no message."""
+    """Read a thread, or the newest one of a database. Raises BadInput if it has no message."""
     if not data.startswith(SQLITE):
         progress(0, len(data))
         return _session(path, zstd.unpack(path, data) if data.startswith(ZSTD) else data, "")
@@ -144,12 +144,12 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The threads of a database, the newest first; none for a document, which is one. Raises BadInput."""
+    """Return the threads of a database, newest first; empty for a document, which is one. Raises BadInput."""
     return threads_in(path, data) if data.startswith(SQLITE) else ()
 
 
 def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-    """Read one thread of a database. Raises BadInput when there is no such thread, or no message in it."""
+    """Read one thread of a database. Raises BadInput if there is no such thread, or it has no message."""
     if not data.startswith(SQLITE):
         return read(path, data, progress)
     progress(0, len(data))
@@ -164,7 +164,7 @@ def _session(path: Path, data: bytes, id: str) -> Session:
 
 
 def _named(entry: Any) -> tuple[str, dict[str, Any]]:
-    """An entry is a name alone, or one name with what it holds."""
+    """Return name and content of an entry, which is a name alone, or an object with one name."""
     if isinstance(entry, str):
         return entry, {}
     for name, body in dict_of(entry).items():
@@ -173,7 +173,7 @@ def _named(entry: Any) -> tuple[str, dict[str, Any]]:
 
 
 def _of_user(part: Any) -> Block:
-    """What is mentioned is sent with its contents, which are not the person's words."""
+    """Return the block of a user part. Contents of mentions are sent, but are not the user's words."""
     name, body = _named(part)
     if name == "Text":
         return Text(text_of(body.get("text")))
@@ -195,16 +195,16 @@ def _of_agent(part: Any) -> Block:
     if name == "RedactedThinking":
         return Thinking("", text_of(body.get("text")))
     if name == "ToolUse":
-        given = body.get("input")
-        arguments = given if isinstance(given, dict) else text_of(body.get("raw_input"))
+        input = body.get("input")
+        arguments = input if isinstance(input, dict) else text_of(body.get("raw_input"))
         return ToolUse(text_of(body.get("id")), text_of(body.get("name")), arguments)
     return Opaque(name, part)
 
 
-def _result(id: str, given: dict[str, Any]) -> ToolResult:
-    content = given.get("content")
+def _result(id: str, result: dict[str, Any]) -> ToolResult:
+    content = result.get("content")
     parts = content if isinstance(content, list) else [content]
-    return ToolResult(id, tuple(_of_result(part) for part in parts if part is not None), given.get("is_error") is True)
+    return ToolResult(id, tuple(_of_result(part) for part in parts if part is not None), result.get("is_error") is True)
 
 
 def _of_result(part: Any) -> Text | Media:
@@ -221,20 +221,21 @@ def _is_own(message: Message) -> bool:
 
 
 def _retained(own: Sequence[Message]) -> list[tuple[int, str | None]]:
-    """Which of the person's messages stay, oldest first, and what of each: None for all of it."""
-    stay: list[tuple[int, str | None]] = []
+    """Return the indexes of the user messages that are kept, oldest first, each with its text if it is cut, else
+    None."""
+    retained: list[tuple[int, str | None]] = []
     room = _RETAINED
     for at in range(len(own) - 1, -1, -1):
         text = "".join(_texts(own[at].blocks))
         size = len(text.encode())
         if size <= room:
-            stay.append((at, None))
+            retained.append((at, None))
             room -= size
             continue
         if room:
-            stay.append((at, text.encode()[:room].decode(errors="ignore")))
+            retained.append((at, text.encode()[:room].decode(errors="ignore")))
         break
-    return stay[::-1]
+    return retained[::-1]
 
 
 def _texts(blocks: Iterable[Block]) -> Iterable[str]:

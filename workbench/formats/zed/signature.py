@@ -1,4 +1,4 @@
-"""By what a file is known: Zed."""
+"""Recognise Zed threads."""
 
 from __future__ import annotations
 

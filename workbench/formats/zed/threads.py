@@ -1,4 +1,4 @@
-"""The threads in Zed's database."""
+"""Threads in Zed's database."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TABLES = frozenset(["threads"])
 
 
 def threads_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The threads with messages, the newest first. Raises BadInput for a database that is none of Zed's."""
+    """Return the threads with messages, newest first. Raises BadInput for any other database."""
     with connect_to_bytes(path, data, _TABLES, "Zed") as database:
         found = rows(database, "SELECT * FROM threads ORDER BY updated_at DESC, id DESC")
     parts = [Part(text_of(row.get("id")), text_of(row.get("summary")), _count(path, row)) for row in found]
@@ -27,7 +27,7 @@ def threads_in(path: Path, data: bytes) -> tuple[Part, ...]:
 
 
 def thread_bytes(path: Path, data: bytes, id: str) -> bytes:
-    """A thread's document. Raises BadInput where there is no such thread, or its data are damaged."""
+    """Return a thread's document. Raises BadInput if there is no such thread, or its data are damaged."""
     with connect_to_bytes(path, data, _TABLES, "Zed") as database:
         found = rows(database, "SELECT * FROM threads WHERE id = ?", id)
     if not found:
@@ -49,15 +49,15 @@ def _document(path: Path, row: dict[str, Any]) -> bytes:
 
 
 def list_sessions(path: Path) -> list[SessionGlance]:
-    """The threads at a glance, the newest first. Raises BadInput."""
+    """Glance at the threads, newest first. Raises BadInput."""
     query = (
         f"SELECT id, summary, updated_at, LENGTH(data) AS _bytes FROM threads ORDER BY updated_at DESC LIMIT {LISTED}"
     )
     with connect_for_listing(path) as database:
-        return [_found(path, row) for row in rows(database, query) if row["_bytes"]]
+        return [_thread_glance(path, row) for row in rows(database, query) if row["_bytes"]]
 
 
-def _found(path: Path, row: dict[str, Any]) -> SessionGlance:
+def _thread_glance(path: Path, row: dict[str, Any]) -> SessionGlance:
     time = seconds_of(row["updated_at"]) or path.stat().st_mtime
     title, part = text_of(row["summary"]), text_of(row["id"])
     return SessionGlance(path, count_of(row["_bytes"]), time, ID, "Zed", title=title, part=part)
