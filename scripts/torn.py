@@ -38,7 +38,7 @@ from workbench.analysis.sweep.cells import Cell, plan_of
 from workbench.analysis.sweep.journal import Journal, done
 from workbench.auditing.cache import RowCache
 from workbench.auditing.rows import SessionRow
-from workbench.base import shelf
+from workbench.base import disk_cache
 from workbench.base.errors import BadInput
 from workbench.base.files import write_atomically, write_folder
 from workbench.bench import saved_work
@@ -302,14 +302,14 @@ def _shelf(path: Path) -> Writer:
 
     def read() -> int | None:
         for number in (2, 1):
-            with shelf.opened(path, {"of": str(path), "size": number}) as there:
+            with disk_cache.open_cached(path, {"of": str(path), "size": number}) as there:
                 if there:
                     return number_in(there.read().decode())
         return None
 
     def write(number: int) -> None:
         path.parent.mkdir(exist_ok=True)
-        shelf.put(path, {"of": str(path), "size": number}, lambda file: file.write(text(number).encode()))
+        disk_cache.store(path, {"of": str(path), "size": number}, lambda file: file.write(text(number).encode()))
 
     return Writer(write, read, cache=True)
 

@@ -378,7 +378,7 @@ def test_a_dask_scheduler_gives_the_same_cells(plan: Plan, cells: tuple[Cell, ..
 
 def test_a_scheduler_that_is_not_there_is_one_sentence(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("workbench.base.spread.CONNECT_S", 0.2)
+    monkeypatch.setattr("workbench.base.parallel.CONNECT_S", 0.2)
     with pytest.raises(BadInput, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:1 "):
         list(spread([(CHAT, plan.settings)], plan, "tcp://127.0.0.1:1"))
     with pytest.raises(BadInput, match="No Dask scheduler answers at nonsense"):

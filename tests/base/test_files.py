@@ -154,7 +154,7 @@ kind, path = sys.argv[1], Path(sys.argv[2])
 if kind == "a file":
     write_atomically(path, stop)
 elif kind == "a file that is judged":
-    write_atomically(path, b"whole", judge=stop)
+    write_atomically(path, b"whole", verify=stop)
 else:
     write_folder(path, {"a/b": b"x"}, stop)
 """

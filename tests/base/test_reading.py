@@ -17,7 +17,7 @@ import pytest
 from tests.commands import cwb, session_lines, write_lines
 from tests.paths import ROOT
 from workbench.base.errors import BadInput
-from workbench.base.reading import not_a_file, open_file, read_file, read_text
+from workbench.base.reading import open_file, read_file, read_text, special_file_kind
 from workbench.cli import COMMANDS
 from workbench.finding.discover import discover
 from workbench.formats.files import load, parts_of
@@ -86,7 +86,7 @@ def test_f16_a_device_and_a_file_of_the_system_are_not_opened(path: Path, what: 
 def test_f16_a_file_and_a_folder_are_none_of_these(tmp_path: Path) -> None:
     file = tmp_path / "empty"
     file.touch()
-    assert (not_a_file(file.stat()), not_a_file(tmp_path.stat())) == ("", "")
+    assert (special_file_kind(file.stat()), special_file_kind(tmp_path.stat())) == ("", "")
     assert read_file(file) == b""
     assert parts_of(file) == ()
     file.write_bytes(b"a\r\nb\rc\n")

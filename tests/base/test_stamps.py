@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from workbench.base.stamps import END, iso, moment, seconds_of, shown
+from workbench.base.stamps import END, iso, seconds_of, shown, utc_datetime
 from workbench.session import Message
 
 BORDERS: list[tuple[Any, float | None]] = [
@@ -66,4 +66,4 @@ def test_every_time_has_a_date_in_every_zone(seconds: float, hours: int) -> None
     assert shown(seconds, "%Y", zone)
     assert Message("m", "user", (), time=seconds).time == seconds
     assert seconds_of(iso(seconds)) == pytest.approx(seconds, abs=0.0015)
-    assert moment(seconds).timestamp() == pytest.approx(seconds, abs=1e-5)
+    assert utc_datetime(seconds).timestamp() == pytest.approx(seconds, abs=1e-5)

@@ -9,7 +9,7 @@ import pytest
 import workbench
 from tests.commands import cwb, document
 from tests.paths import SAMPLES
-from workbench.base.environment import heeded, variables
+from workbench.base.environment import use_environment, variables
 from workbench.base.errors import BadInput
 from workbench.bench import choose_preset, open_bench, set_policy
 from workbench.bench.saved_work import restore_work, work_of
@@ -41,7 +41,7 @@ def test_every_setting_has_a_variable_of_its_own() -> None:
 def test_a_variable_stands_before_preset_and_default(
     environ: dict[str, str], field: str, value: object, source: str
 ) -> None:
-    with heeded(environ):
+    with use_environment(environ):
         preset = load_preset("trim")
     assert (getattr(preset.policy, field), preset.sources.get(field, "default")) == (value, source)
     assert preset.sources["trigger_window_percent"] == "preset"
@@ -50,7 +50,7 @@ def test_a_variable_stands_before_preset_and_default(
 
 def test_an_old_name_of_a_setting_sets_it_and_a_text_is_taken_as_it_stands() -> None:
     params = {"CWB_EXCHANGE_SUMMARY_MIN_VERSION": "4", "CWB_EXCHANGE_SUMMARY_SUMMARY_NODE_RESPONSE_MESSAGE": "Go on."}
-    with heeded(params):
+    with use_environment(params):
         preset = default_preset("exchange-summary")
     assert (preset.policy.min_version, preset.policy.reply) == ("4", "Go on.")  # type: ignore[attr-defined]
     assert "min_version" not in preset.basis
@@ -58,7 +58,7 @@ def test_an_old_name_of_a_setting_sets_it_and_a_text_is_taken_as_it_stands() -> 
 
 
 def test_the_language_that_a_prompt_brings_is_from_the_prompt() -> None:
-    with heeded({"CWB_EXCHANGE_SUMMARY_PROMPT": "请总结用户的需求和待办事项。"}):
+    with use_environment({"CWB_EXCHANGE_SUMMARY_PROMPT": "请总结用户的需求和待办事项。"}):
         preset = default_preset("exchange-summary")
     assert preset.told_sources["language"] == "the prompt"
     assert "language" not in default_preset("exchange-summary").told_sources
@@ -84,7 +84,7 @@ def test_the_language_that_a_prompt_brings_is_from_the_prompt() -> None:
     ],
 )
 def test_a_wrong_variable_is_named_where_its_strategy_is_used(environ: dict[str, str], sentence: str) -> None:
-    with heeded(environ):
+    with use_environment(environ):
         (id,) = strategies_set()
         with pytest.raises(BadInput) as refused:
             default_preset(id)
@@ -115,7 +115,7 @@ def test_the_command_says_where_each_value_is_from(monkeypatch: pytest.MonkeyPat
 
 def test_what_was_changed_by_hand_stands_before_the_environment_and_is_not_taken_for_it() -> None:
     session, counter = session_of(chat(3)), Counter()
-    with heeded({"CWB_TRIM_TARGET_PERCENT": "55", "CWB_TRIM_KEEP_SUMMARIES": "false"}):
+    with use_environment({"CWB_TRIM_TARGET_PERCENT": "55", "CWB_TRIM_KEEP_SUMMARIES": "false"}):
         bench = choose_preset(open_bench(session, counter), load_preset("trim"))
         work = work_of(set_policy(bench, bench.policy.with_(target_percent=70)))
         assert work.changed == {"target_percent": 70.0}

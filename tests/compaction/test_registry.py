@@ -17,7 +17,7 @@ from tests.paths import ROOT, SAMPLES
 from tests.toy_strategy import STRATEGY as TOY
 from tests.toy_strategy import Words
 from workbench.analysis.replay import replay
-from workbench.base.environment import heeded
+from workbench.base.environment import use_environment
 from workbench.base.errors import BadInput
 from workbench.compaction.preset import default_preset, load_preset
 from workbench.compaction.prompts import load_prompt, prompt_files
@@ -114,7 +114,7 @@ def test_one_that_cannot_be_used_is_told_in_a_sentence_and_stops_nothing_else(in
 
 
 def test_a_variable_of_a_longer_name_is_not_the_shorter_ones(install: Install) -> None:
-    with heeded({"CWB_TRIM_HEADLINE_WORDS": "3"}):
+    with use_environment({"CWB_TRIM_HEADLINE_WORDS": "3"}):
         with pytest.raises(BadInput, match="CWB_TRIM_HEADLINE_WORDS matches no setting"):
             default_preset("trim")
         install(trim_headline="tests.toy_strategy:STRATEGY")

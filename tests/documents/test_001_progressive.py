@@ -14,7 +14,7 @@ from tests.commands import cwb, document, session_lines, write_lines
 from tests.documents.rules import rule
 from tests.paths import ROOT, SAMPLES
 from workbench.analysis.replay import replay
-from workbench.base.environment import heeded
+from workbench.base.environment import use_environment
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.edits import Edits, context_after_edits, shortened_message
@@ -756,6 +756,6 @@ def test_what_compacting_costs_is_weighed_against_what_it_saves() -> None:
 )
 def test_each_parameter_is_set_by_a_variable(setting: str) -> None:
     name = f"CWB_PROGRESSIVE_{setting.upper()}"
-    with heeded({name: "7"}):
+    with use_environment({name: "7"}):
         preset = load_preset("progressive")
     assert (getattr(preset.policy, setting), preset.sources[setting]) == (7, name)

@@ -16,7 +16,7 @@ from tests.documents.rules import rule
 from tests.formats import claude_code_build as claude
 from tests.paths import SAMPLES
 from tests.tui.app import session_of
-from workbench.base.environment import heeded
+from workbench.base.environment import use_environment
 from workbench.bench import open_bench
 from workbench.compaction.assembled.mentions import mentioned, reminder, with_reminder
 from workbench.compaction.assembled.notes import notes_of
@@ -844,7 +844,7 @@ def test_the_number_of_kept_rounds_is_read_from_a_file(tmp_path: Path) -> None:
 @rule("002-053")
 @pytest.mark.parametrize("name", ["MIN_TAIL_ROUNDS", "MIN_ROUNDS"])
 def test_the_number_of_kept_rounds_is_set_by_a_variable(name: str) -> None:
-    with heeded({f"CWB_LAYERED_{name}": "3"}):
+    with use_environment({f"CWB_LAYERED_{name}": "3"}):
         chosen = default_preset("layered").policy
     assert isinstance(chosen, LayeredPolicy)
     assert run(context_of(rounds(5)), chosen)[0].split == 8

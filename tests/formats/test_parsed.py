@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.formats.claude_code_build import jsonl, small
-from workbench.base import shelf
+from workbench.base import disk_cache
 from workbench.base.resources import SAMPLES
 from workbench.formats import parsed
 from workbench.formats.carried import beside
@@ -69,7 +69,7 @@ def test_f11_more_values_than_a_pickle_should_note_are_not_kept(
     session.records.let_go(file, session.records.size, digest_of(session.records.data))
     huge = Message("huge", "assistant", (block({"rows": [*range(keys)]}),))
     parsed.keep(replace(session, messages=(huge, *session.messages[:1])))
-    assert shelf.place(file, "session").exists() is is_kept
+    assert disk_cache.cache_file(file, "session").exists() is is_kept
 
 
 def test_another_file_is_read_anew(file: Path) -> None:
@@ -109,7 +109,7 @@ class Foreign:
 def test_nothing_else_than_a_session_is_made(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     kept(file)
-    place = shelf.place(file, "session")
+    place = disk_cache.cache_file(file, "session")
     about, _, rest = place.read_bytes().partition(b"\n")
     for made in (pickle.dumps(Foreign()), pickle.dumps(3), rest[: len(rest) // 2], b""):
         place.write_bytes(about + b"\n" + made)
@@ -119,7 +119,7 @@ def test_nothing_else_than_a_session_is_made(file: Path, tmp_path: Path, monkeyp
     assert parsed.recall(file) is not None
 
 
-@pytest.mark.parametrize("name", ["Path", "shelf.Path", "pickle.Unpickler"])
+@pytest.mark.parametrize("name", ["Path", "disk_cache.Path", "pickle.Unpickler"])
 def test_what_a_module_of_sessions_knows_is_no_part_of_one(name: str) -> None:
     packed = (f"\x8c{chr(len(word))}{word}".encode("latin-1") for word in ("workbench.formats.parsed", name))
     with pytest.raises(pickle.UnpicklingError, match="no part of a session"):
@@ -131,7 +131,7 @@ def test_of_a_rollout_that_goes_on_from_another_nothing_is_kept(tmp_path: Path) 
     data = (SAMPLES / name).read_bytes().replace(b'"payload":{', b'"payload":{"history_base":{},', 1)
     (path := tmp_path / name).write_bytes(data)
     kept(path)
-    assert not shelf.place(path, "session").exists()
+    assert not disk_cache.cache_file(path, "session").exists()
 
 
 @pytest.mark.parametrize("name", ["openai-chat-tools.json"])
@@ -139,12 +139,12 @@ def test_of_a_format_that_does_not_say_so_nothing_is_kept(name: str, tmp_path: P
     path = tmp_path / name
     path.write_bytes((SAMPLES / name).read_bytes())
     kept(path)
-    assert not shelf.place(path, "session").exists()
+    assert not disk_cache.cache_file(path, "session").exists()
 
 
 def test_a_small_session_is_not_kept(file: Path) -> None:
     parsed.keep(load(file))
-    assert not shelf.place(file, "session").exists()
+    assert not disk_cache.cache_file(file, "session").exists()
 
 
 def test_a_session_whose_file_became_a_pipe_is_not_read_for_its_digest(file: Path) -> None:

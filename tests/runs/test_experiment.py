@@ -23,7 +23,7 @@ from tests.summarizers.live_calls import client_talks_to
 from tests.summarizers.test_batches import batch
 from tests.test_cli_probe import every_batch
 from workbench.base import paths
-from workbench.base.memory import KEPT
+from workbench.base.session_caches import CACHES
 from workbench.bench import Bench
 from workbench.cli.loading import on_bench
 from workbench.cli.selection import Selection
@@ -170,7 +170,7 @@ def test_what_was_found_out_of_a_sessions_texts_goes_with_it(sessions: Path) -> 
             (sessions / f"{number}.jsonl").write_text(said)
         files = [sessions / f"{number}.jsonl" for number in range(count)]
         assert cwb("compare", *files, sessions / "b.jsonl", *names, "--no-journal").exit_code == 0
-        left.append({one.__name__: one.cache_info().currsize for one in KEPT})
+        left.append({one.__name__: one.cache_info().currsize for one in CACHES})
     assert left[0] == left[1]
     assert sum(left[0].values()) > 100  # those of the last
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.base.text import whole
+from workbench.base.text import valid_unicode
 from workbench.tokens.encoding import o200k
 from workbench.tokens.engine import (
     WINDOW,
@@ -90,13 +90,13 @@ def test_special_tokens_in_a_text_are_ordinary_text(text: str) -> None:
 @pytest.mark.parametrize("text", ["\ud800", "a\udfffb", "\ud83d\ude00", "日\ud800" * 40_000])
 def test_lone_surrogates_count_as_replacements(text: str) -> None:
     clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    assert whole(text) == clean
+    assert valid_unicode(text) == clean
     assert tiktoken_engine().count(text) == tiktoken_engine().count(clean)
 
 
 def test_sanitising_leaves_clean_text_alone() -> None:
     text = "é日👩\ufeffx"
-    assert whole(text) is text
+    assert valid_unicode(text) is text
 
 
 def test_a_million_spaces_are_counted_exactly_in_pieces() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.formats.claude_code_build import jsonl, small
 from tests.tokens.sessions import Letters
 from tests.tokens.test_counting import never, no_engine, quiet
-from workbench.base import shelf
+from workbench.base import disk_cache
 from workbench.formats.files import load
 from workbench.session import Session
 from workbench.session.session import digest_of
@@ -69,7 +69,7 @@ def test_what_is_counted_later_is_kept_too(session: Session) -> None:
 def test_figures_of_something_else_are_not_taken(session: Session) -> None:
     weights.keep(session, counted(session))
     assert session.path is not None
-    place = shelf.place(session.path, "weights")
+    place = disk_cache.cache_file(session.path, "weights")
     whole = place.read_bytes()
     for wrong in (whole[:-8], whole + bytes(8), whole[:-1], whole.replace(b"o200k", b"o100k", 1)):
         place.write_bytes(wrong)
@@ -82,4 +82,4 @@ def test_a_small_session_is_counted_each_time(session: Session) -> None:
     assert session.path is not None
     again = load(session.path)
     weights.keep(again, counted(again))
-    assert not shelf.place(session.path, "weights").exists()
+    assert not disk_cache.cache_file(session.path, "weights").exists()

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static, TextArea
 from tests.tui.app import brought, done, in_one_line, notes, on_bench, press, session_of, settled, story, until
 from workbench.analysis.prompt_use import found
 from workbench.base import paths
-from workbench.base.environment import heeded
+from workbench.base.environment import use_environment
 from workbench.base.errors import BadInput
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.compaction.strategies import strategy
@@ -144,7 +144,7 @@ async def test_progressive_shows_the_task_type_with_its_evidence_and_the_field_o
 
 
 async def test_the_form_says_where_a_value_is_from() -> None:
-    with heeded({"CWB_TRIM_TARGET_PERCENT": "55"}):
+    with use_environment({"CWB_TRIM_TARGET_PERCENT": "55"}):
         async with on_bench(story(), preset="trim", size=SIZE) as (pilot, screen):
             said = {}
             for key in ("target_percent", "trigger_window_percent", "trigger_tokens"):

@@ -17,7 +17,7 @@ from tests.tui.bench.desk import Desk
 from workbench.analysis.course import course_of
 from workbench.analysis.pictures import LOST
 from workbench.analysis.replay import replay
-from workbench.bench import Bench, RuleState, open_bench, steps
+from workbench.bench import Bench, RuleState, open_bench, rule_states, steps
 from workbench.bench.assessment import assess
 from workbench.bench.fixes import RuleFix, RuleFixes
 from workbench.compaction.preset import load_preset
@@ -234,7 +234,7 @@ def test_the_system_prompt_is_sent_whatever_is_compacted() -> None:
     bench = steps.with_watched_rules(steps.choose_preset(opened, load_preset("trim")), (rule, "Ask nobody, ever."))
     outcome = bench.offline.outcome
     assert outcome.status == "compacted"
-    told = steps.rule_states(bench, outcome, again=True)
+    told = rule_states(bench, outcome, again=True)
     assert [(one.now, one.after, one.again) for one in told] == [("verbatim",) * 3, ("gone",) * 3]
     assert compact_repeatedly(bench, 2, lambda number: None, lambda: False).steps[1].watched == ("verbatim", "gone")
 
@@ -245,13 +245,13 @@ def test_a_rule_in_the_memories_stands_until_they_are_rewritten(left: str, after
     opened = open_bench(replace(story(6), memories=f"- {rule}\n- Be short."), Counter(None))
     trimmed = steps.with_watched_rules(steps.choose_preset(opened, load_preset("trim")), (rule,))
     assert trimmed.offline.outcome.status == "compacted"
-    (one,) = steps.rule_states(trimmed, trimmed.offline.outcome, again=True)
+    (one,) = rule_states(trimmed, trimmed.offline.outcome, again=True)
     assert (one.now, one.after, one.again) == ("verbatim", "verbatim", "verbatim")
     assert compact_repeatedly(trimmed, 2, lambda number: None, lambda: False).steps[1].watched == ("verbatim",)
     (trail,) = replay(course_of(opened.session, Counter(None)), load_preset("trim"), None, watched=(rule,)).watched
     assert trail.last == "verbatim"
     rewritten = replace(trimmed.offline.outcome, memories=left)
-    assert [one.after for one in steps.rule_states(trimmed, rewritten)] == [after]
+    assert [one.after for one in rule_states(trimmed, rewritten)] == [after]
 
 
 @pytest.mark.parametrize(("room", "told"), [(0, True), (-1, False)])

@@ -28,7 +28,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.base.values import fields_in
 from workbench.session import Message, Text, Thinking, ToolResult, ToolUse
 
@@ -447,7 +447,7 @@ def _spellings(number: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([number, *(f"{int(whole):,}".replace(",", by) + dot + fraction for by in ",_ \u202f")]))
 
 
-@remembered(20_000)
+@session_cache(20_000)
 def words_of(text: str) -> frozenset[str]:
     """Return the meaningful words of a text, cut to six letters to ignore endings."""
     return frozenset(word[:6] for word in _WORD.findall(text.lower()) if word not in _STOP)

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from workbench.analysis.amounts import Value, values_in
 from workbench.analysis.sentence_form import WORD_CLASSES, is_sentence
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.facts.terms import FUNCTION_WORDS, LANGUAGES_OF_STEMS, MODIFIERS, TOKEN, content_terms, token_terms
 from workbench.facts.word_tables import SPACED, UNSPACED, alternatives, pattern
 
@@ -72,7 +72,7 @@ class Sense(Struct, frozen=True):
     is_sentence: bool
 
 
-@remembered(1 << 13)
+@session_cache(1 << 13)
 def sense_of(text: str, language: str) -> Sense:
     """Return the meaning of a sentence."""
     amounts = values_in(text.lower())
@@ -117,7 +117,7 @@ def sense_of(text: str, language: str) -> Sense:
     )
 
 
-@remembered(1 << 13)
+@session_cache(1 << 13)
 def content_words(text: str, language: str) -> frozenset[str]:
     """Return the words of `sense_of(text, language).order`, at a fraction of its cost."""
     low = normalized(text.lower(), language)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.facts.terms import FUNCTION_WORDS, MODIFIERS, TOKEN, token_terms
 from workbench.facts.word_tables import pattern
 from workbench.facts.word_tables import words as listed
@@ -43,7 +43,7 @@ LIST_WORDS = 5
 """Shorter texts may be notes."""
 
 
-@remembered(1 << 13)
+@session_cache(1 << 13)
 def is_sentence(low: str) -> bool:
     """True if function words or punctuation hold the words together. Scripts without spaces always pass."""
     found = _LATIN.findall(low)
@@ -132,7 +132,7 @@ SCRAMBLED_FROM, ORDER_KEPT, FOREIGN_WORDS = 3, 0.5, 2
 more must stay in place."""
 
 
-@remembered(20_000)
+@session_cache(20_000)
 def _words_and_forms(low: str, language: str) -> tuple[tuple[str, str], ...]:
     """Return each word in compared form and as written; function words as themselves."""
     return tuple(

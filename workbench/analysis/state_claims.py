@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.facts.word_tables import bounded
 
 State = Literal["", "deleted", "created", "modified", "reverted", "passed", "failed", "fixed", "open", "gone"]
@@ -48,7 +48,7 @@ DENIED: dict[State, frozenset[str]] = {
 }
 
 
-@remembered(1 << 12)
+@session_cache(1 << 12)
 def claimed_states(unit: str) -> frozenset[str]:
     """Return the states that a sentence claims, "not …" for negated ones. Planned work is no claim."""
     low = unit.lower()

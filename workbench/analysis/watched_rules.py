@@ -21,9 +21,9 @@ from workbench.analysis.head_index import texts_of
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import is_unreadable, kept_marks, new_messages
 from workbench.base.errors import BadInput
-from workbench.base.memory import remembered
 from workbench.base.printable import one_line
 from workbench.base.secrets import MASK
+from workbench.base.session_caches import session_cache
 from workbench.base.tables import Column
 from workbench.compaction.context import prompted
 from workbench.compaction.outcome import Outcome
@@ -86,7 +86,7 @@ def _known(shape: Shape) -> dict[str, dict[int, RuleVerdict]]:
     return {}
 
 
-@remembered(256)
+@session_cache(256)
 def judge_prompt(sentence: str, prompt: str) -> RuleVerdict:
     """Return the state of a rule in what is sent with every call; cached."""
     return judge_text(sentence, prompt)
@@ -356,7 +356,7 @@ BEFORE_QUOTE = 40
 """Characters before a quotation that are checked for a negation."""
 
 
-@remembered(256)
+@session_cache(256)
 def _pattern_of(flat: str) -> _RulePattern:
     # A name must occur as it is; a sentence may be paraphrased.
     form = fact_query("instruction" if " " in flat or not flat.isascii() else "identifier", flat)

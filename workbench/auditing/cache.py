@@ -19,7 +19,7 @@ import orjson
 
 from workbench.auditing.rows import TRIGGERS, SessionRow, row_from
 from workbench.base import paths
-from workbench.base.text import whole
+from workbench.base.text import valid_unicode
 from workbench.base.version import __version__
 from workbench.finding.following import file_mark
 
@@ -107,7 +107,7 @@ class RowCache:
 
     def get(self, path: str, now: bytes) -> Kept | None:
         """What is kept of the file, None where nothing is."""
-        if whole(path) != path:
+        if valid_unicode(path) != path:
             return None
         query = "SELECT mark, size, digest, rows FROM files_1 WHERE path = ? AND basis = ?"
         found = self._use(lambda base: base.execute(query, (path, self._basis)).fetchone())
@@ -122,7 +122,7 @@ class RowCache:
     def put(self, path: str, now: bytes, size: int, digest: str | None, rows: Sequence[SessionRow]) -> None:
         """Remember a file's rows. They are on the disk when the run ends, or some time before. A file whose name is no
         text is read each time."""
-        if whole(path) != path:
+        if valid_unicode(path) != path:
             return
         told, day = orjson.dumps(rows), int(time.time() // 86_400)
         line = (path, self._basis, now, size, digest, told, day)

@@ -20,7 +20,7 @@ from workbench.base.figures import unbroken
 from workbench.base.files import write_atomically
 from workbench.base.printable import printable
 from workbench.base.secrets import masked, masked_value
-from workbench.base.stamps import is_time, moment
+from workbench.base.stamps import is_time, utc_datetime
 from workbench.base.tables import Kind, Value, only
 from workbench.base.templates import templates
 from workbench.base.version import SCHEMA, __version__
@@ -57,7 +57,7 @@ def as_parquet(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> b
 
 def _typed(value: Value, kind: Kind) -> Value | datetime:
     if kind == "time" and isinstance(value, float | int):
-        when = moment(value)
+        when = utc_datetime(value)
         return when.replace(microsecond=when.microsecond // 1000 * 1000) if is_time(value) else None
     return masked(value).encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 

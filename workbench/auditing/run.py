@@ -14,7 +14,7 @@ from workbench.auditing.cache import RowCache, mark
 from workbench.auditing.rows import SessionRow
 from workbench.auditing.work import Surveyed, Work
 from workbench.base.errors import BadInput
-from workbench.base.spread import cores, spread
+from workbench.base.parallel import cores, run_parallel
 from workbench.finding.discover import Candidate, below, in_places, is_session_folder, never
 from workbench.finding.glances import Unreadable
 from workbench.formats import registry
@@ -156,7 +156,7 @@ def _made(works: Sequence[Work], cluster: str) -> Iterator[Surveyed]:
         yield from map(surveyed, works)
         return
     remedy = "finished files are saved, start the audit again"
-    for several in spread(several_surveyed, pieces, jobs=jobs, cluster=cluster, remedy=remedy) if pieces else ():
+    for several in run_parallel(several_surveyed, pieces, jobs=jobs, cluster=cluster, remedy=remedy) if pieces else ():
         yield from several
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 def mask_tracebacks() -> None:
     """From now on tracebacks, a thread's, too, are masked. For a program, not for a library."""
-    sys.excepthook = _told
-    threading.excepthook = lambda died: _told(died.exc_type, died.exc_value, died.exc_traceback)
+    sys.excepthook = _print_masked
+    threading.excepthook = lambda died: _print_masked(died.exc_type, died.exc_value, died.exc_traceback)
 
 
 def mask_logs() -> None:
@@ -26,7 +26,7 @@ def mask_logs() -> None:
         logging.setLogRecordFactory(_record)
 
 
-def _told(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
+def _print_masked(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
     if not issubclass(kind, SystemExit):
         sys.stderr.write(masked("".join(traceback.format_exception(kind, error, trace))))
 

@@ -10,20 +10,20 @@ from contextlib import contextmanager
 
 PREFIX = "CWB_"
 
-_heeded: Mapping[str, str] = {}
+_variables: Mapping[str, str] = {}
 
 
 @contextmanager
-def heeded(environ: Mapping[str, str]) -> Iterator[None]:
+def use_environment(environ: Mapping[str, str]) -> Iterator[None]:
     """Heed those of `environ` that are the program's, until the end."""
-    global _heeded
-    before, _heeded = _heeded, {name: value for name, value in environ.items() if name.startswith(PREFIX)}
+    global _variables
+    before, _variables = _variables, {name: value for name, value in environ.items() if name.startswith(PREFIX)}
     try:
         yield
     finally:
-        _heeded = before
+        _variables = before
 
 
 def variables() -> Mapping[str, str]:
     """Those that are heeded now."""
-    return _heeded
+    return _variables

@@ -21,7 +21,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-TURN_S = 2.0
+LOCK_WAIT_S = 2.0
 """How long to wait for another program's turn: one takes milliseconds."""
 
 
@@ -30,16 +30,16 @@ def write_atomically(
     data: bytes | Callable[[BinaryIO], object],
     *,
     overwrite: bool = False,
-    judge: Callable[[bytes], object] | None = None,
+    verify: Callable[[bytes], object] | None = None,
 ) -> None:
     """Write a file so that it is there whole or not at all, readable by its owner only. `data` may be what writes it,
     for what would be too large in one piece.
 
-    `judge` is given what was written, as the disk has it, before the file gets its name; if it raises, there is none.
+    `verify` is given what was written, as the disk has it, before the file gets its name; if it raises, there is none.
     Raises BadInput when the file exists and `overwrite` is not set, when the name is that of a folder, device, pipe or
     socket, or when its folder cannot be written to.
     """
-    refuse_taken(path, overwrite=overwrite)
+    refuse_existing(path, overwrite=overwrite)
     with _unfinished(path, _make_file) as temporary:
         try:
             with temporary.open("wb") as file:
@@ -49,8 +49,8 @@ def write_atomically(
                     data(file)
                 file.flush()
                 os.fsync(file.fileno())
-            if judge is not None:
-                judge(temporary.read_bytes())
+            if verify is not None:
+                verify(temporary.read_bytes())
             _rename(temporary, path, overwrite=overwrite)
         except OSError as error:
             remedy = (
@@ -59,12 +59,12 @@ def write_atomically(
             raise BadInput(f"{path} cannot be written: {reason(error)}; {remedy}.") from None
 
 
-def write_folder(path: Path, files: Mapping[str, bytes], judge: Callable[[Path], object]) -> None:
+def write_folder(path: Path, files: Mapping[str, bytes], verify: Callable[[Path], object]) -> None:
     """Write a folder with these files, by their paths in it, so that it is there whole or not at all, for its owner
     only.
 
-    `judge` is given the folder as the disk has it before it gets its name; if it raises, there is none. Raises BadInput
-    when something has the name already, or when it cannot be written.
+    `verify` is called with the written folder before it gets its name; if it raises, nothing is left. Raises BadInput
+    when the name is taken, or when the folder cannot be written.
     """
     if os.path.lexists(path):
         raise BadInput(f"{path} exists; choose another name.")
@@ -73,7 +73,7 @@ def write_folder(path: Path, files: Mapping[str, bytes], judge: Callable[[Path],
             for name, data in files.items():
                 (temporary / name).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 write_atomically(temporary / name, data)
-            judge(temporary)
+            verify(temporary)
             temporary.rename(path)
         except OSError as error:
             raise BadInput(f"{path} cannot be written: {reason(error)}; make room or choose another folder.") from None
@@ -88,7 +88,7 @@ def make_folder(folder: Path) -> None:
 
 
 @contextmanager
-def in_turn(folder: Path) -> Iterator[None]:
+def folder_lock(folder: Path) -> Iterator[None]:
     """Whoever reads a file in a folder and writes it anew by what it held does so here: programs that do it at once
     take turns, and none loses what another wrote.
 
@@ -104,7 +104,7 @@ def in_turn(folder: Path) -> Iterator[None]:
         yield
         return
     try:
-        until = time.monotonic() + TURN_S
+        until = time.monotonic() + LOCK_WAIT_S
         while time.monotonic() < until:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -124,7 +124,7 @@ def same_file(one: Path | str, other: Path | str) -> bool:
     return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
-def refuse_taken(path: Path, *, overwrite: bool = False) -> None:
+def refuse_existing(path: Path, *, overwrite: bool = False) -> None:
     """Raises BadInput where something has this name that may not be replaced, or nothing can be written to its folder:
     whoever works long, or pays, for what is to be written asks first."""
     refuse_special(path)

@@ -55,12 +55,12 @@ def _holder(path: Path) -> str:
     """The id of a process that has the file open for writing, where the system lists such things."""
     target, own = os.path.realpath(path), str(os.getpid())
     until = time.monotonic() + _LOOK_S
-    for process in _listed("/proc"):
+    for process in _list_names("/proc"):
         if not process.isdecimal() or process == own:
             continue
         if time.monotonic() > until:
             break
-        for handle in _listed(f"/proc/{process}/fd"):
+        for handle in _list_names(f"/proc/{process}/fd"):
             try:
                 if os.readlink(f"/proc/{process}/fd/{handle}") == target and _is_for_writing(process, handle):
                     return process
@@ -75,7 +75,7 @@ def _is_for_writing(process: str, handle: str) -> bool:
     return bool(int(flags, 8) & _WRITES)
 
 
-def _listed(folder: str) -> list[str]:
+def _list_names(folder: str) -> list[str]:
     try:
         return os.listdir(folder)
     except OSError:

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def offered(group: str) -> tuple[str, ...]:
+def plugin_names(group: str) -> tuple[str, ...]:
     """The names in a group of entry points, in the order of the alphabet."""
     return tuple(sorted({entry.name for entry in _entries(group)}))
 
 
 def _entries(group: str) -> EntryPoints:
-    return _installed(group, tuple(sys.path))
+    return _cached_entries(group, tuple(sys.path))
 
 
 @cache
-def _installed(group: str, places: tuple[str, ...]) -> EntryPoints:
+def _cached_entries(group: str, places: tuple[str, ...]) -> EntryPoints:
     """Kept: every distribution's files are read for it, and the ids of all strategies are asked for again and again."""
     from importlib.metadata import entry_points  # takes as long to import as a format
 
@@ -48,14 +48,14 @@ def load(group: str, name: str, kind: type[T]) -> T:
     try:
         value = entry.load()
     except (Exception, SystemExit) as error:
-        raise failed(group, name, "cannot be imported", error) from error
+        raise plugin_error(group, name, "cannot be imported", error) from error
     if not isinstance(value, kind):
         trouble = f"is a {type(value).__name__} and no {kind.__name__}"
         raise BadInput(f"{name!r} of {by} {trouble}; let its entry point name a {kind.__name__}.")
     return value
 
 
-def failed(group: str, name: str, what: str, error: BaseException) -> BadInput:
+def plugin_error(group: str, name: str, what: str, error: BaseException) -> BadInput:
     """What to raise when the plug-in offered under `name` raised an error of its own: whose it is, what went wrong, and
     the remedy, in one line."""
     by = _distribution(_entry(group, name))

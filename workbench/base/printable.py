@@ -16,7 +16,7 @@ def printable(text: str) -> str:
 
     Newlines and tabs stay; lone surrogates, which no stream can carry, become escapes.
     """
-    return masked(_UNSAFE.sub(_shown, text.replace("\r\n", "\n")))
+    return masked(_UNSAFE.sub(_visible_sign, text.replace("\r\n", "\n")))
 
 
 def one_line(text: str, chars: int = LINE_CHARS) -> str:
@@ -35,7 +35,7 @@ def one_line(text: str, chars: int = LINE_CHARS) -> str:
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def _shown(match: re.Match[str]) -> str:
+def _visible_sign(match: re.Match[str]) -> str:
     code = ord(match.group())
     if code < 0x20:
         return chr(0x2400 + code)

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
-_MADE_BY_THE_SYSTEM = ("/proc", "/sys", "/sys/kernel/debug", "/sys/kernel/tracing")
-_GIVEN = re.compile(r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+")
+_SYSTEM_MOUNTS = ("/proc", "/sys", "/sys/kernel/debug", "/sys/kernel/tracing")
+_SHELL_PIPE = re.compile(r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+")
 """Names of a pipe that the shell has opened already, for `<(…)`."""
 
 
@@ -34,13 +34,13 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 def _refuse(status: os.stat_result, path: Path | str) -> None:
-    if what := not_a_file(status):
+    if what := special_file_kind(status):
         raise OSError(errno.EINVAL, f"it is {what}", str(path))
 
 
 def read_file(path: Path | str) -> bytes:
     """Return all bytes of a file, or what comes through a pipe that the shell gave. Raises OSError as `open_file`."""
-    given = _GIVEN.fullmatch(str(path)) and stat.S_ISFIFO(os.stat(path).st_mode)
+    given = _SHELL_PIPE.fullmatch(str(path)) and stat.S_ISFIFO(os.stat(path).st_mode)
     with open(path, "rb") if given else open_file(path) as file:
         return file.read()
 
@@ -50,7 +50,7 @@ def read_text(path: Path | str, encoding: str = "utf-8") -> str:
     return read_file(path).decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
 
 
-def not_a_file(status: os.stat_result) -> str:
+def special_file_kind(status: os.stat_result) -> str:
     """Return in words what has this status, where it may wait for ever or have no end: a pipe, socket or device, or a
     file of /proc or /sys. "" for any other file, and for a folder."""
     mode = status.st_mode
@@ -60,10 +60,10 @@ def not_a_file(status: os.stat_result) -> str:
         return "a socket"
     if not stat.S_ISREG(mode):
         return "" if stat.S_ISDIR(mode) else "a device"
-    return "a file that the system makes while it is read" if status.st_dev in _systems() else ""
+    return "a file that the system makes while it is read" if status.st_dev in _system_devices() else ""
 
 
 @cache
-def _systems() -> frozenset[int]:
+def _system_devices() -> frozenset[int]:
     """The devices of the system's own file systems, as far as these are mounted."""
-    return frozenset(os.stat(one).st_dev for one in _MADE_BY_THE_SYSTEM if os.path.ismount(one))
+    return frozenset(os.stat(one).st_dev for one in _SYSTEM_MOUNTS if os.path.ismount(one))

@@ -39,7 +39,7 @@ def seconds_of(stamp: Any) -> float | None:
     return seconds if is_time(seconds) else None
 
 
-def moment(seconds: float | None = None) -> datetime:
+def utc_datetime(seconds: float | None = None) -> datetime:
     """The time in UTC; now for None and for what no calendar has."""
     if seconds is None or not is_time(seconds):
         seconds = time.time()
@@ -48,7 +48,7 @@ def moment(seconds: float | None = None) -> datetime:
 
 def iso(seconds: float | None = None) -> str:
     """An ISO time in UTC with milliseconds and `Z`; now for None and for what no calendar has."""
-    return moment(seconds).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return utc_datetime(seconds).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def shown(seconds: float | None, form: str = "%Y-%m-%d %H:%M", zone: tzinfo | None = UTC) -> str:

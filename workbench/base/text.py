@@ -7,7 +7,7 @@ import re
 from workbench.base.figures import grouped
 
 
-def whole(text: str) -> str:
+def valid_unicode(text: str) -> str:
     """With U+FFFD for each half of a character (a lone surrogate), which no file, request or terminal takes: names of
     files have them, and what was cut at the wrong place. The text itself where there is none."""
     if text.isascii():

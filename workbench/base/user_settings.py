@@ -11,7 +11,7 @@ from workbench.base.files import reason
 from workbench.base.reading import read_text
 
 
-def tables_in(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
     """Nothing where there is no such file. Raises BadInput with the file and what is wrong."""
     try:
         return tomllib.loads(read_text(path, "utf-8-sig"))
@@ -23,9 +23,9 @@ def tables_in(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path} is not valid TOML ({error}); correct that place.") from None
 
 
-def most_dollars(path: Path) -> float | None:
+def read_spend_limit(path: Path) -> float | None:
     """`max_cost`: what one command, or one run on the screen, may cost; None where nothing is said. Raises BadInput."""
-    most = tables_in(path).get("max_cost")
+    most = read_toml(path).get("max_cost")
     if most is None:
         return None
     if isinstance(most, bool) or not isinstance(most, int | float) or not 0 <= most < float("inf"):

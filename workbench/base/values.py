@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from workbench.base.text import whole
+from workbench.base.text import valid_unicode
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -25,7 +25,7 @@ def json_of(model: BaseModel) -> bytes:
     try:
         return model.model_dump_json().encode()
     except ValueError:
-        return whole(json.dumps(model.model_dump(mode="json"), ensure_ascii=False)).encode()
+        return valid_unicode(json.dumps(model.model_dump(mode="json"), ensure_ascii=False)).encode()
 
 
 def json_text(value: Any) -> str:

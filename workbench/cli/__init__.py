@@ -21,7 +21,7 @@ from typing import Any
 import click
 
 from workbench.base.crashes import mask_logs, mask_tracebacks
-from workbench.base.environment import heeded, variables
+from workbench.base.environment import use_environment, variables
 from workbench.base.errors import BadInput
 from workbench.base.secrets import masking, personal_in
 from workbench.base.text import clip
@@ -116,7 +116,7 @@ def _with_new_name(args: list[str]) -> list[str]:
 @click.pass_context
 def commands(ctx: click.Context) -> None:
     """See, tune and run what compaction does to an agent's session."""
-    ctx.with_resource(heeded(os.environ))
+    ctx.with_resource(use_environment(os.environ))
     if not takes_escapes():
         ctx.color = False
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from workbench.base.errors import BadInput
-from workbench.base.files import refuse_taken, write_atomically
+from workbench.base.files import refuse_existing, write_atomically
 from workbench.base.secrets import Personal, masking
 from workbench.base.tables import document
 from workbench.base.text import counted
@@ -60,7 +60,7 @@ def command(
     if target.suffix not in (".html", ".htm", ".md"):
         raise BadInput(f"{target}: a report is HTML or Markdown; name a file that ends in .html or .md.")
     if not (as_json or as_csv):
-        refuse_taken(target, overwrite=overwrite)
+        refuse_existing(target, overwrite=overwrite)
     others = candidates((), [name.strip() for name in beside.split(",") if name.strip()]) if beside.strip() else ()
     bench, course = on_bench_and_course(chosen, lambda own: chosen.policy(own or BESIDE[0]))
     report = gather(bench, course, others)

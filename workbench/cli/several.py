@@ -10,8 +10,8 @@ from pathlib import Path
 from workbench.auditing.rows import SessionRow
 from workbench.auditing.run import candidates
 from workbench.base.errors import BadInput
-from workbench.base.memory import forget
 from workbench.base.printable import printable
+from workbench.base.session_caches import clear_session_caches
 from workbench.cli.output import warn
 from workbench.finding.discover import is_session_folder
 
@@ -53,4 +53,4 @@ def sessions_in(named: Sequence[Path]) -> list[Path]:
 def let_go() -> None:
     """Of what was open before: it hangs together in circles, may be as large as the next, and was read for itself."""
     gc.collect()
-    forget()
+    clear_session_caches()

@@ -23,8 +23,8 @@ from workbench.analysis.watched_rules import sentence_to_watch
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped, percent
+from workbench.base.parallel import cores
 from workbench.base.printable import one_line, printable
-from workbench.base.spread import cores
 from workbench.base.tables import Column, Row, Table, columns
 from workbench.base.text import counted
 from workbench.cli.output import (

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from workbench.base.files import refuse_taken, write_atomically
+from workbench.base.files import refuse_existing, write_atomically
 from workbench.base.text import counted
 from workbench.cli.output import has_a_screen, write_json
 from workbench.play.cast import cast
@@ -25,7 +25,7 @@ def tellings(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def offering(*chosen: Any, **given: Any) -> None:
         for file in filter(None, (given["cast"], given["svg"])):
-            refuse_taken(file, overwrite=given["overwrite"])
+            refuse_existing(file, overwrite=given["overwrite"])
         command(*chosen, **given)
 
     for option in (

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.compaction.prompts import load_prompt, prompt_files
 
 Language = Literal["en", "zh"]
@@ -24,7 +24,7 @@ LATIN_FOR_HAN = 3
 """A Chinese text may hold so many Latin letters for each of its characters: names, titles, commands."""
 
 
-@remembered(256)
+@session_cache(256)
 def language_of(text: str) -> Language | None:
     """The language that a text is clearly in: English without any Chinese character, or Chinese in the main. None for
     a mixed one, which may be meant for either, and for one of next to no words."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from workbench.base.errors import BadInput
-from workbench.base.stamps import moment
+from workbench.base.stamps import utc_datetime
 from workbench.compaction.preset import Preset
 from workbench.formats.registry import by_id
 from workbench.session import Session
@@ -25,4 +25,4 @@ def preset_for_version(preset: Preset, session: Session) -> Preset:
     if not preset.id or preset.id != agent_preset_id(session):
         return preset
     began = next((message.time for message in session.messages if message.time is not None), None)
-    return preset.of_version(session.facts.version, None if began is None else moment(began).date())
+    return preset.of_version(session.facts.version, None if began is None else utc_datetime(began).date())

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.facts import powershell
 from workbench.facts.shell import Effect, effects
 from workbench.facts.shell_lines import status_covers
@@ -348,7 +348,7 @@ def _reports_failure(end: str) -> bool:
     return any(at - end.rfind("\n", 0, at) <= _COUNT_COLUMN for at in counts)
 
 
-@remembered(4096)
+@session_cache(4096)
 def is_check(command: str) -> bool:
     """Whether a command tests or builds, so that what it says depends on the files."""
     return _CHECK.search(_QUOTE.split(command[:400], 1)[0]) is not None

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.facts.commands_and_paths import core_command
 from workbench.facts.fact import Fact, FactKind
 from workbench.facts.references import IDS, NAMES
@@ -91,7 +91,7 @@ class FactUses:
         return sorted(found.union(*(self._places.get(name, ()) for name in _names(one.kind, one.text))))
 
 
-@remembered(1 << 14)
+@session_cache(1 << 14)
 def _names(kind: FactKind, text: str) -> tuple[str, ...]:
     """The words by which a use of a fact is recognised; none for what is only found when it is stated again."""
     match kind:

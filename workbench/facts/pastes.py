@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.facts.fences import fences
 
 PassageKind = Literal["own", "code", "output", "document"]
@@ -49,7 +49,7 @@ class Passage:
         return self.sort == "own"
 
 
-@remembered(64)
+@session_cache(64)
 def passages(text: str) -> tuple[Passage, ...]:
     """The passages of `text` in order; joined they are `text`, and no two of a sort stand side by side. Linear, and
     found once for all who ask of the same messages."""

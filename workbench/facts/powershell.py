@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.facts import shell
 from workbench.facts.shell import Effect, EffectKind
 from workbench.facts.shell_lines import MAX_LINE_CHARS
@@ -32,7 +32,7 @@ _SWITCHES = frozenset(("-force", "-recurse", "-nonewline", "-append", "-passthru
 _PATHS = frozenset(("-path", "-literalpath", "-filepath", "-destination", "-newname"))
 
 
-@remembered(4096)
+@session_cache(4096)
 def effects(line: str) -> tuple[Effect, ...]:
     """What `line` does to files, in order, each once. Never raises."""
     if len(line) > MAX_LINE_CHARS:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.facts.shell_lines import MAX_LINE_CHARS, UNKNOWN, SimpleCommand, commands_of, join_path
 
 EffectKind = Literal["created", "modified", "deleted", "reverted"]
@@ -29,7 +29,7 @@ class Effect(Struct, frozen=True):
     last: bool = False
 
 
-@remembered(4096)
+@session_cache(4096)
 def effects(line: str) -> tuple[Effect, ...]:
     """What `line` does to files, in order, each once; () for one that only looks. Never raises."""
     if len(line) > MAX_LINE_CHARS or not _MAY_TOUCH.search(line):
@@ -43,7 +43,7 @@ def effects(line: str) -> tuple[Effect, ...]:
     return tuple(found.values())
 
 
-@remembered(4096)
+@session_cache(4096)
 def views(line: str) -> tuple[str, ...]:
     """The files that `line` shows by their names (`cat a.py`, `sed -n 1,9p b.py`), in order, each once."""
     if len(line) > MAX_LINE_CHARS or not _MAY_SHOW.search(line):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 
 MAX_LINE_CHARS = 128 * 1024
 """Of a longer line nothing is told."""
@@ -26,7 +26,7 @@ MAX_EXPANSIONS = 200
 """So many words may one word with loops and braces in it stand for."""
 
 
-@remembered(4096)
+@session_cache(4096)
 def status_covers(line: str, wanted: Callable[[str], bool]) -> bool:
     """Whether a line that ends with status 0 says by it that its last `wanted` command (asked of a command's words with
     blanks between) succeeded: not behind a pipe without `pipefail`, not before `|| true` and `; echo`."""
@@ -48,7 +48,7 @@ def status_covers(line: str, wanted: Callable[[str], bool]) -> bool:
     return told
 
 
-@remembered(4096)
+@session_cache(4096)
 def simple_commands(line: str) -> tuple[str, ...]:
     """The simple commands of a line, their words with blanks between: without redirections, assignments, `cd`, and the
     programs that only run another. A word of which nobody can tell what it is stands as `…`."""

@@ -15,7 +15,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.facts.answers import typed_texts
 from workbench.facts.fact import Fact
 from workbench.facts.pastes import passages
@@ -34,7 +34,7 @@ RULE_PROBABILITY_IN_LONG = 0.8
 """The same in a message that is a plan or a report: what that says of rules is mostly planned or reported."""
 
 
-@remembered(4_096)
+@session_cache(4_096)
 def rule_reason(sentence: str) -> str:
     """Why a user's sentence, by itself, is taken for a standing instruction; "" where it is none."""
     one = Sentence(sentence)
@@ -88,7 +88,7 @@ def standing_rules(messages: Sequence[Message], rules_in: RuleFinder | None = No
 _RELEASE_REASON = "takes an instruction back"
 
 
-@remembered(1_024)
+@session_cache(1_024)
 def _releases(words: str) -> tuple[str, ...]:
     """Sentences that take an instruction back or correct it. Who asks what stood at each of many compactions asks for
     the same ones again and again."""
@@ -111,7 +111,7 @@ def rules_in_text(words: str) -> tuple[tuple[str, str], ...]:
     return _cached_rules(words) if len(words) <= CACHED_CHARS else tuple(_find_rules(words))
 
 
-@remembered(4_096)
+@session_cache(4_096)
 def _cached_rules(words: str) -> tuple[tuple[str, str], ...]:
     return tuple(_find_rules(words))
 

@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.facts.terms import language_of
 from workbench.facts.topics import Topic, changing_clauses, speaking_words, topic_of
 
 
-@remembered(16)
+@session_cache(16)
 def superseding(sentences: tuple[str, ...]) -> tuple[int | None, ...]:
     """For each the number of the last later one that replaces it, None where none does. What two share tells which are
     compared: near linear. The bench, a replay and each preset ask of the same sentences."""

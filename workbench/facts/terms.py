@@ -11,7 +11,7 @@ import re
 from functools import cache
 
 from workbench.base.figures import ordinal
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.facts.word_tables import LANGUAGES, SPACED, table
 from workbench.facts.word_tables import words as listed
 
@@ -51,7 +51,7 @@ _HAN_GLUE = re.compile(f"[{table('zh', 'compared')['glue_characters']}]")
 _HAN_MARKS = re.compile(table("zh", "compared")["mark"])
 
 
-@remembered(1 << 12)
+@session_cache(1 << 12)
 def language_of(text: str, otherwise: str = "english") -> str:
     """The language by whose endings the words of a text are compared, by its little words; `otherwise` where it has
     none of them."""
@@ -89,7 +89,7 @@ def content_terms(text: str, language: str) -> list[str]:
     return found
 
 
-@remembered(1 << 16)
+@session_cache(1 << 16)
 def token_terms(token: str, language: str) -> tuple[str, ...]:
     """What one token is compared by: nothing for what only holds a sentence together."""
     low = token.lower().replace("’", "'")
@@ -161,7 +161,7 @@ def _character_pairs(run: str) -> list[str]:
     return found
 
 
-@remembered(1 << 16)
+@session_cache(1 << 16)
 def stem(word: str, language: str) -> str:
     """A lower-case word without its ending."""
     import snowballstemmer  # loads thirty languages, and is needed only where wordings are compared

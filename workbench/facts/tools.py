@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.session import ToolUse
 
 ActionKind = Literal["viewed", "created", "modified", "deleted", "reverted", "command"]
@@ -72,13 +72,13 @@ def actions_of(call: ToolUse) -> tuple[ToolAction, ...]:
     return actions if len(actions) < 2 else tuple(dict.fromkeys(actions))
 
 
-@remembered(1_024)
+@session_cache(1_024)
 def tool_name(name: str) -> str:
     """A tool's name without server prefix (`mcp__x__`, `developer__`, `functions.`), in lower case with underscores."""
     return name.rsplit("__", 1)[-1].rsplit(".", 1)[-1].lower().replace("-", "_")
 
 
-@remembered(4_096)
+@session_cache(4_096)
 def normal_path(path: str) -> str:
     """A path with forward slashes, without `./` and doubled or climbing parts that resolve."""
     path = path.strip()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Literal
 
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.facts.terms import FUNCTION_WORDS, LANGUAGES_OF_STEMS, NUMBER_WORDS, TOKEN, stem, token_terms
 from workbench.facts.word_tables import SPACED, UNSPACED, alternatives, pattern, table
 from workbench.facts.word_tables import words as listed
@@ -66,7 +66,7 @@ class Topic:
         return self.by_kind.get(kind, [])
 
 
-@remembered(4_096)
+@session_cache(4_096)
 def topic_of(text: str, language: str) -> Topic:
     low = pattern("replaced", "in_the").sub(" ", pattern("sense", "no_more", "no_less").sub(" ", normalize(text)))
     rest, leads = _without_leads(low)

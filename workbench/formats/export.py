@@ -14,7 +14,7 @@ from typing import BinaryIO, Literal
 from msgspec import Struct
 
 from workbench.base.errors import BadInput
-from workbench.base.files import make_folder, refuse_taken, same_file, write_atomically, write_folder
+from workbench.base.files import make_folder, refuse_existing, same_file, write_atomically, write_folder
 from workbench.base.in_use import still_written
 from workbench.base.text import counted
 from workbench.formats import registry
@@ -187,7 +187,7 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
     codec = export.format.codec
     if codec.folder and out.is_dir() and (folder := codec.folder(export.source, export.written.data)):
         where = out / folder.name
-        write_folder(where, folder.files, judge=lambda there: _verify_folder(export, there, str(where)))
+        write_folder(where, folder.files, verify=lambda there: _verify_folder(export, there, str(where)))
         return Saved(where, _word(export))
     target = out / export.written.name if out.is_dir() else out
     _refuse_own_file(target, export.source.path)
@@ -196,7 +196,7 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
     if export.note and os.path.lexists(note) and not (overwrite or is_note(note)):
         raise BadInput(f"{note} exists, and {target.name} needs it for its sidecar file; choose another name.")
     write_atomically(
-        target, export.written.data, overwrite=overwrite, judge=lambda data: _verify_bytes(export, data, target)
+        target, export.written.data, overwrite=overwrite, verify=lambda data: _verify_bytes(export, data, target)
     )
     if export.written.beside:
         name, data = export.written.beside
@@ -210,7 +210,7 @@ def refuse_place(out: Path, source: Path, *, overwrite: bool = False) -> None:
     """Raise BadInput if `save` could not put an export of the session in `source` there. Called before costly work."""
     if not out.is_dir():
         _refuse_own_file(out, source)
-        refuse_taken(out, overwrite=overwrite)
+        refuse_existing(out, overwrite=overwrite)
 
 
 def _refuse_own_file(target: Path, source: Path | None) -> None:

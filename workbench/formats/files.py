@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from workbench.base.errors import BadInput
 from workbench.base.files import reason
-from workbench.base.reading import not_a_file, open_file
+from workbench.base.reading import open_file, special_file_kind
 from workbench.formats import parsed, registry
 from workbench.formats.absurd import judged
 from workbench.formats.carried import beside, carried_in, found_beside, with_carried
@@ -251,7 +251,7 @@ def _readable(path: Path) -> Iterator[BinaryIO]:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
             raise Unread(f"{path} is a folder; open a session file in it.")
-        if what := not_a_file(status):
+        if what := special_file_kind(status):
             raise Unread(f"{path} is {what}, not a regular file; copy its content to a file and open that.")
         file = open_file(path)
     except FileNotFoundError:

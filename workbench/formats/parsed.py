@@ -1,8 +1,8 @@
 """A large session as it was read, kept for the next time it is opened: that takes a quarter of what reading it takes.
 
 It holds for the same bytes and the same program; the bytes are looked at each time. What is kept is what the session's
-file holds and lies in the cache, for its owner only (`base/shelf.py`). Of a format whose sessions do not stand in one
-file alone nothing is kept.
+file holds and lies in the cache, for its owner only (`base/disk_cache.py`). Nothing is kept for a format whose sessions
+take several files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from workbench.base import shelf
+from workbench.base import disk_cache
 from workbench.base.reading import open_file
 from workbench.formats.carried import beside
 from workbench.formats.format import Progress, no_progress
@@ -48,7 +48,9 @@ def keep(session: Session) -> None:
     if not all(map(_has_room, _parts(session))):
         return
     about = _about(path, records.size, records.digest)
-    shelf.put(shelf.place(path, "session", session.facts.part), about, lambda file: _write(session, file))
+    disk_cache.store(
+        disk_cache.cache_file(path, "session", session.facts.part), about, lambda file: _write(session, file)
+    )
 
 
 def _parts(session: Session) -> Iterator[tuple[Message, ...]]:
@@ -84,20 +86,20 @@ def _stands_alone(format: str, path: Path) -> bool:
 def recall(path: Path, part: str = "", progress: Progress = no_progress) -> Session | None:
     """The session as it was read from this very file, None where that is not kept."""
     try:
-        place = shelf.place(path, "session", part)
+        place = disk_cache.cache_file(path, "session", part)
         if not place.exists() or beside(path).exists():
             return None
         size = path.stat().st_size
         digest = _digest(path, size, progress)
-        with shelf.opened(place, _about(path, size, digest)) as file:
+        with disk_cache.open_cached(place, _about(path, size, digest)) as file:
             return _read(file, path, size, digest) if file else None
     except _BROKEN:
         return None
 
 
-def _about(path: Path, size: int, digest: bytes) -> shelf.About:
-    program = shelf.program("base", "session", "formats")
-    return {"of": shelf.named(path), "size": size, "digest": digest.hex(), "program": program}
+def _about(path: Path, size: int, digest: bytes) -> disk_cache.About:
+    program = disk_cache.code_digest("base", "session", "formats")
+    return {"of": disk_cache.real_path(path), "size": size, "digest": digest.hex(), "program": program}
 
 
 def _digest(path: Path, size: int, progress: Progress) -> bytes:

@@ -205,7 +205,7 @@ def every(failed: list[str]) -> Iterator[Format]:
 
 @cache
 def _plugin_ids() -> tuple[str, ...]:
-    return tuple(name for name in plugins.offered(GROUP) if name not in PACKAGES)
+    return tuple(name for name in plugins.plugin_names(GROUP) if name not in PACKAGES)
 
 
 def _load_plugin(name: str) -> Format:
@@ -242,6 +242,6 @@ def _guarded(name: str, function: Callable[[T], R]) -> Callable[[T], R]:
         try:
             return function(what)
         except Exception as error:
-            raise plugins.failed(GROUP, name, "cannot tell its own files", error) from error
+            raise plugins.plugin_error(GROUP, name, "cannot tell its own files", error) from error
 
     return guarded

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, V
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.base.user_settings import tables_in
+from workbench.base.user_settings import read_toml
 
 Protocol = Literal["messages", "chat", "responses"]
 """Anthropic's Messages, OpenAI's Chat Completions, OpenAI's Responses."""
@@ -194,7 +194,7 @@ def connection_named(name: str) -> Connection:
 
 
 def _own_tables(path: Path) -> dict[str, Any]:
-    tables = tables_in(path).get("connections", {})
+    tables = read_toml(path).get("connections", {})
     if not isinstance(tables, dict):
         raise BadInput(f"{path}: connections = {tables!r} is no table; write [connections.NAME].")
     return tables

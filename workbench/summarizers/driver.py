@@ -17,8 +17,8 @@ from functools import partial
 from msgspec import Struct
 
 from workbench.base.secrets import error_line
-from workbench.base.text import whole
-from workbench.base.to_its_end import to_its_end
+from workbench.base.shielded import run_shielded
+from workbench.base.text import valid_unicode
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import Compacting, ProgressStep
 from workbench.compaction.summary_request import Answer, Requests, Summary, SummaryFailed, SummaryRequest
@@ -130,7 +130,7 @@ async def run(
             got = await ask(summarizer, request)
             tell(_told(number, request, got))
             if keep:
-                await to_its_end(partial(keep, number))
+                await run_shielded(partial(keep, number))
         return got
 
     async def each(asked: Requests, first: int) -> tuple[Answer, ...]:
@@ -218,7 +218,7 @@ async def ask(summarizer: Summarizer, request: SummaryRequest) -> Answer:
         # Whatever a summarizer raises, the session is not lost: the strategy hears of it and falls back.
         return SummaryFailed("error", error_line(f"{type(error).__name__}: {error}".rstrip(": ")))
     if isinstance(got, Summary):  # a model may write half of a character, which no export would give back
-        got = replace(got, text=whole(got.text), seconds=got.seconds or time.perf_counter() - began)
+        got = replace(got, text=valid_unicode(got.text), seconds=got.seconds or time.perf_counter() - began)
     return _not_blank(got)
 
 

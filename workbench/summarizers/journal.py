@@ -24,7 +24,7 @@ from pydantic import BaseModel, ValidationError
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.secrets import masked_value
-from workbench.base.text import whole
+from workbench.base.text import valid_unicode
 from workbench.base.values import json_of
 from workbench.summarizers.runs import Call, Run
 
@@ -214,7 +214,7 @@ def _row(run: Run, sum_of: Run) -> tuple[object, ...]:
     texts = (run.end, run.strategy, run.preset, run.summarizer, run.model, run.session, run.file, run.status)
     sent = usage.input + usage.cache_read + usage.cache_write
     figures = (len(sum_of.calls), sent, usage.output, run.dollars)
-    return (run.id, run.began, run.seconds, *map(whole, texts), *figures, _packed(run))
+    return (run.id, run.began, run.seconds, *map(valid_unicode, texts), *figures, _packed(run))
 
 
 @contextmanager

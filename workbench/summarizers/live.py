@@ -16,7 +16,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
-from workbench.base.text import whole
+from workbench.base.text import valid_unicode
 from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Session, Usage
 from workbench.summarizers.clocks import in_time
@@ -253,7 +253,7 @@ class _Call:
 
 def judged(request: SummaryRequest, heard: Heard, seconds: float) -> Answer:
     """The summary, or why the answer is none."""
-    text = whole(heard.text).strip()  # a model may write half of a character, which no export would give back
+    text = valid_unicode(heard.text).strip()  # a model may write half of a character, which no export would give back
     match heard.stop_reason:
         case "refusal":
             return SummaryFailed("refused", f"the model refused{heard.why}")

@@ -17,7 +17,7 @@ from msgspec import Struct
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import exact_dollars
-from workbench.base.user_settings import most_dollars
+from workbench.base.user_settings import read_spend_limit
 from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.clocks import standing_still
@@ -149,7 +149,7 @@ class Purse:
 
 def usual_purse() -> Purse:
     """One with the limit of the settings. Raises BadInput for broken ones."""
-    return Purse(most_dollars(paths.settings()))
+    return Purse(read_spend_limit(paths.settings()))
 
 
 class Spending(Struct, frozen=True):

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from workbench.base.secrets import masked, masked_value
-from workbench.base.text import whole
+from workbench.base.text import valid_unicode
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import Compacting, ProgressStep
 from workbench.compaction.summary_request import Answer, Requests, Summary, SummaryFailed, SummaryRequest
@@ -61,9 +61,9 @@ def as_kept(answer: Answer) -> Answer:
     match answer:
         case ServerSummary():
             block = block_of(masked_value(answer.block.raw))
-            return replace(answer, text=masked(whole(answer.text)), block=block)
+            return replace(answer, text=masked(valid_unicode(answer.text)), block=block)
         case Summary():
-            return replace(answer, text=masked(whole(answer.text)))
+            return replace(answer, text=masked(valid_unicode(answer.text)))
         case _:
             return answer
 

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from workbench.base.stamps import moment
-from workbench.base.text import whole
+from workbench.base.stamps import utc_datetime
+from workbench.base.text import valid_unicode
 from workbench.compaction.summary_request import Answer, FailureKind, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.live_events import LiveEvent, bills, heard, sentence
@@ -123,7 +123,7 @@ class Run(_Kept):
 
 def new_id(now: float | None = None) -> str:
     """Sorts by time, names a file, and differs between processes."""
-    return f"{moment(now):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+    return f"{utc_datetime(now):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 def call_record(
@@ -137,14 +137,14 @@ def call_record(
     asked = {
         "key": request.key,
         "purpose": request.purpose,
-        "request": whole(request.shown),
-        "prompt": whole(request.prompt),
+        "request": valid_unicode(request.shown),
+        "prompt": valid_unicode(request.prompt),
         "notes": notes,
     }
     if isinstance(answer, Summary):
         block = answer.block.raw if isinstance(answer, ServerSummary) else None
         usage = total(tries) if tries else answer.usage
-        text, took = whole(answer.text), answer.seconds or seconds
+        text, took = valid_unicode(answer.text), answer.seconds or seconds
         billed = usage and tokens_of(usage)
         return Call(**asked, text=text, model=answer.model, usage=billed, seconds=took, block=block)
     failure = answer or SummaryFailed("error", "cancelled")

@@ -15,7 +15,7 @@ from itertools import pairwise
 from struct import iter_unpack
 from typing import NamedTuple, Protocol
 
-from workbench.base.text import whole
+from workbench.base.text import valid_unicode
 from workbench.tokens.encoding import o200k
 
 FAMILY = b"o200k_base/1"
@@ -69,10 +69,10 @@ class Ordinary:
     def count(self, text: str) -> Count:
         """Never raises on any `str`: lone surrogates count as the replacement character."""
         if len(text) <= self.window:
-            return count_piece(self.encode, whole(text))
+            return count_piece(self.encode, valid_unicode(text))
         tokens, exact = 0, True
         for piece in pieces(text, self.window):
-            part = count_piece(self.encode, whole(piece))
+            part = count_piece(self.encode, valid_unicode(piece))
             tokens += part.tokens
             exact = exact and part.exact
         return Count(tokens, exact)
@@ -104,7 +104,7 @@ class Together:
         return self.alone.count(text)
 
     def counts(self, texts: Sequence[str]) -> Iterable[Count]:
-        plain = [whole(text) for text in texts if len(text) <= self.alone.window and SPECIAL_BEGINS not in text]
+        plain = [valid_unicode(text) for text in texts if len(text) <= self.alone.window and SPECIAL_BEGINS not in text]
         try:
             _, offsets = self.encode(plain)
         except BaseException as panic:
@@ -114,7 +114,7 @@ class Together:
         if len(plain) == len(texts):
             return _between(offsets)
         counted = dict(zip(plain, _between(offsets), strict=True))
-        return (counted.get(whole(text)) or self.count(text) for text in texts)
+        return (counted.get(valid_unicode(text)) or self.count(text) for text in texts)
 
 
 def _between(offsets: bytes) -> Iterator[Count]:

@@ -1,12 +1,12 @@
 """What the messages of a large session weigh, kept for the next time it is opened: its texts are then neither hashed
-nor looked up nor counted. It holds for the same bytes, the same program and the same counts (`base/shelf.py`)."""
+nor looked up nor counted. It holds for the same bytes, the same program and the same counts (`base/disk_cache.py`)."""
 
 from __future__ import annotations
 
 from array import array
 from typing import BinaryIO
 
-from workbench.base import shelf
+from workbench.base import disk_cache
 from workbench.session import Session
 from workbench.tokens.counting import Counter, Weight
 from workbench.tokens.engine import FAMILY
@@ -32,8 +32,8 @@ def keep(session: Session, counter: Counter) -> None:
             figures.extend(_UNKNOWN)
         else:
             figures.extend((weight.text, weight.media, weight.signature, weight.calls, weight.results, weight.exact))
-    place = shelf.place(session.path, "weights", session.facts.part)
-    shelf.put(place, _about(session), lambda file: file.write(figures.tobytes()), anew=True)
+    place = disk_cache.cache_file(session.path, "weights", session.facts.part)
+    disk_cache.store(place, _about(session), lambda file: file.write(figures.tobytes()), anew=True)
 
 
 def recall(session: Session, counter: Counter) -> None:
@@ -50,7 +50,9 @@ def _kept(session: Session) -> array[int]:
     figures = array("q")
     if session.path is None or not session.records.digest:
         return figures
-    with shelf.opened(shelf.place(session.path, "weights", session.facts.part), _about(session)) as file:
+    with disk_cache.open_cached(
+        disk_cache.cache_file(session.path, "weights", session.facts.part), _about(session)
+    ) as file:
         data = _read(file) if file else b""
     if len(data) == figures.itemsize * _FIGURES * len(session.messages):
         figures.frombytes(data)
@@ -64,11 +66,11 @@ def _read(file: BinaryIO) -> bytes:
         return b""
 
 
-def _about(session: Session) -> shelf.About:
+def _about(session: Session) -> disk_cache.About:
     return {
-        "of": shelf.named(session.path) if session.path else "",
+        "of": disk_cache.real_path(session.path) if session.path else "",
         "digest": session.records.digest.hex(),
         "family": FAMILY.decode(),
         "messages": len(session.messages),
-        "program": shelf.program("base", "session", "formats", "tokens"),
+        "program": disk_cache.code_digest("base", "session", "formats", "tokens"),
     }

@@ -10,7 +10,7 @@ from typing import Any
 
 from textual.app import App
 
-from workbench.base.to_its_end import to_its_end
+from workbench.base.shielded import run_shielded
 from workbench.bench import Bench
 from workbench.bench.assessment import FIGURES, compute
 from workbench.runs.live_run import FinishedRun
@@ -67,7 +67,7 @@ class VariantQueue:
 
 def _save_runs(app: App[Any], records: Sequence[Callable[[], Record]]) -> None:
     """Render the run records and write them to the run history, in a thread."""
-    written = to_its_end(lambda: [journal.keep(record()) for record in records])
+    written = run_shielded(lambda: [journal.keep(record()) for record in records])
 
     async def report_failures() -> None:
         for trouble in filter(None, await written):

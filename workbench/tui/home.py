@@ -49,10 +49,10 @@ def _home(value: dict[str, Any]) -> Home:
 def write_home(folder: Path, change: Callable[[Home], Home]) -> None:
     """Change the saved state in `folder` atomically and under a lock, so that other open programs keep theirs. Raises
     BadInput if that fails."""
-    from workbench.base.files import in_turn, make_folder, write_atomically
+    from workbench.base.files import folder_lock, make_folder, write_atomically
 
     make_folder(folder)
-    with in_turn(folder):
+    with folder_lock(folder):
         home = change(read_home(folder))
         write_atomically(folder / FILE, json.dumps(asdict(home), indent=1).encode(), overwrite=True)
 

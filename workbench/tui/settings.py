@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.base.user_settings import most_dollars, tables_in
+from workbench.base.user_settings import read_spend_limit, read_toml
 
 SHORT_THEMES = {"dark": "workbench", "light": "workbench-light", "contrast": "workbench-contrast"}
 
@@ -45,11 +45,11 @@ def read_settings(path: Path) -> Settings:
     """Settings in `path`, the defaults if there is no such file. Raises BadInput with file and key."""
     if not path.exists():
         return Settings()
-    table = tables_in(path)
+    table = read_toml(path)
     if unknown := sorted(set(table) - {"theme", "window", "max_cost", "keys", "connections"}):
         there = "theme, window, max_cost, [keys] and [connections.NAME]"
         raise BadInput(f"{path}: there is no key {unknown[0]!r}; there are {there}.")
-    most_dollars(path)
+    read_spend_limit(path)
     theme = table.get("theme", "")
     if not isinstance(theme, str):
         raise BadInput(f'{path}: theme = {theme!r} is no name; write one in quotes, as "light".')

@@ -160,4 +160,4 @@ def write_probes(path: Path, probes: Sequence[Probe]) -> None:
     if path.exists():
         raise BadInput(f"{path} exists; edit its questions, or delete it to create new ones.")
     data = probes_toml(probes).encode()
-    write_atomically(path, data, overwrite=False, judge=lambda written: tomllib.loads(written.decode()))
+    write_atomically(path, data, overwrite=False, verify=lambda written: tomllib.loads(written.decode()))

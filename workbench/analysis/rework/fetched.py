@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from workbench.analysis.needed_items import plain_path
 from workbench.analysis.rework.taken import SAME, Taken, lines_of
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.base.values import json_text
 from workbench.facts.calls import ToolCall, is_check
 from workbench.facts.shell import views
@@ -133,7 +133,7 @@ def fetched_again(calls: Sequence[Shows], taken: Taken, cwd: str) -> Iterator[Fe
                 yield Fetched(kind, words, found[0], called, found[1])
 
 
-@remembered(1_024)
+@session_cache(1_024)
 def _sends(tool: str) -> bool:
     """Whether a tool sends another agent."""
     return _SENDS.search(tool_name(tool)) is not None
@@ -216,7 +216,7 @@ def _question(called: ToolCall, cwd: str) -> tuple[FetchKind, str] | None:
     return "search", f"{name} {given}"
 
 
-@remembered(4_096)
+@session_cache(4_096)
 def _asked(lines: str) -> tuple[FetchKind, str]:
     """What command lines ask, in which words."""
     line = _INTO.sub("", " ".join(lines.split()))
@@ -240,7 +240,7 @@ def _names_one(now: _Shown, before: _Shown, changed: Sequence[tuple[int, str]]) 
     return any(index > before.called.index and name in text for index, name in changed)
 
 
-@remembered(4_096)
+@session_cache(4_096)
 def _may_change(line: str) -> bool:
     """Whether a command line may change what another says: whatever neither looks, nor tests or builds."""
     return not all(looks(one) or is_check(one) for one in simple_commands(line))

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from workbench.analysis.needed_items import sentences, words_of
 from workbench.analysis.rework.taken import Taken
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.facts.calls import ToolCall
 from workbench.facts.pastes import passages
 from workbench.facts.standing import RuleFinder, is_compaction_prompt
@@ -150,7 +150,7 @@ def _through_tools(calls: Sequence[ToolCall]) -> Iterator[tuple[int, str]]:
             yield from ((one.index, text) for text in _questions(one.call.input))
 
 
-@remembered(1_024)
+@session_cache(1_024)
 def _asks(tool: str) -> bool:
     """Whether a tool asks the user."""
     return _ASKS.search(tool_name(tool)) is not None

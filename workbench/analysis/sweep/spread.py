@@ -7,8 +7,8 @@ from functools import partial
 
 from workbench.analysis.sweep.axes import Number
 from workbench.analysis.sweep.cells import Cell, Plan, ScaleOf, no_scale, swept
-from workbench.base import spread as over
-from workbench.base.spread import cores
+from workbench.base import parallel as over
+from workbench.base.parallel import cores
 
 Work = tuple[str, tuple[tuple[Number, ...], ...]]
 """A file and the settings under which it is to be replayed: loaded once for all of them."""
@@ -33,7 +33,7 @@ def spread(
     """The cells of each piece of work as they are done, in any order; `cluster` and what is raised as it says there."""
     if work:
         jobs, remedy = min(len(work), cores()), "continue with --resume, with fewer files"
-        yield from over.spread(partial(_swept, plan, scale_of), work, jobs=jobs, cluster=cluster, remedy=remedy)
+        yield from over.run_parallel(partial(_swept, plan, scale_of), work, jobs=jobs, cluster=cluster, remedy=remedy)
 
 
 def _swept(plan: Plan, scale_of: ScaleOf, piece: Work) -> tuple[Cell, ...]:

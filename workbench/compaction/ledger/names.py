@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from workbench.base.memory import remembered
+from workbench.base.session_caches import session_cache
 from workbench.base.values import strings_in
 from workbench.compaction.shape import Shape, per_shape
 from workbench.facts.tools import FILE_ENDINGS
@@ -124,7 +124,7 @@ def names_in(text: str) -> Iterator[tuple[str, str, Sort]]:
         yield number, text[of.start() if of else start : stop], "number"
 
 
-@remembered(1 << 17)
+@session_cache(1 << 17)
 def _parted(token: str) -> tuple[tuple[str, Sort], ...]:
     """The names that a word without spaces has: itself, or parts of it."""
     token = token.rstrip("./-+@~")

@@ -40,7 +40,7 @@ GROUP = "compaction_workbench.strategies"
 
 def strategy_ids() -> tuple[str, ...]:
     """Every id, the program's own first; nothing is imported. None takes the place of an own one."""
-    return (*OWN, *(id for id in plugins.offered(GROUP) if id not in OWN))
+    return (*OWN, *(id for id in plugins.plugin_names(GROUP) if id not in OWN))
 
 
 def strategy(id: str) -> Strategy[Any]:

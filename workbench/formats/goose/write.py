@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from workbench.base.stamps import iso, moment, seconds_of
+from workbench.base.stamps import iso, seconds_of, utc_datetime
 from workbench.formats.format import FILE, Written
 from workbench.formats.goose.content import StoredSession, render_content
 from workbench.formats.kit.document import elements, render
@@ -115,7 +115,7 @@ def _render_message(message: Message, losses: Losses, *, own: bool) -> bytes | N
     entry = {
         "id": f"msg_{uuid4()}",
         "role": "assistant" if message.role == "assistant" else "user",
-        "created": int(moment(message.time).timestamp()),
+        "created": int(utc_datetime(message.time).timestamp()),
         "content": content,
         "metadata": {"userVisible": not summary, "agentVisible": True},
     }

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.base.reading import not_a_file, open_file
+from workbench.base.reading import open_file, special_file_kind
 from workbench.formats.kit import zstd
 from workbench.formats.kit.document import render
 from workbench.formats.kit.magic import ZSTD
@@ -49,7 +49,7 @@ class Ends:
 def ends_of(path: Path, reach: int = REACH, back: int = REACH) -> Ends:
     """Read the first `reach` and the last `back` bytes. Raises OSError; BadInput for anything but a regular file, which
     is not opened."""
-    if what := not_a_file(path.stat()):
+    if what := special_file_kind(path.stat()):
         raise BadInput(f"This is {what}, not a regular file.")
     with open_file(path) as file:
         status = os.fstat(file.fileno())

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from workbench.base.reading import read_file
-from workbench.base.stamps import moment
+from workbench.base.stamps import utc_datetime
 from workbench.session import Session
 
 
@@ -28,8 +28,8 @@ def written_at(session: Session, id: str) -> datetime:
     unless it is the loaded session."""
     with suppress(OSError):
         if session.path is not None and id == session.id:
-            return moment(session.path.stat().st_mtime)
-    return moment(None)
+            return utc_datetime(session.path.stat().st_mtime)
+    return utc_datetime(None)
 
 
 def recorded_file_name(session: Session, id: str) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
-from workbench.base.stamps import moment
+from workbench.base.stamps import utc_datetime
 from workbench.formats.kit.document import render, splice
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import CARRIED
@@ -24,7 +24,7 @@ def _put(data: bytes, note: bytes) -> bytes | None:
         return _FIRST.put(data, note)
     head: dict[str, Any] = {
         "id": str(uuid4()),
-        "timestamp": moment(None).replace(tzinfo=None).isoformat(),
+        "timestamp": utc_datetime(None).replace(tzinfo=None).isoformat(),
         "source": "environment",
     }
     older = [place for place, event in enumerate(events) if not _is_note(event)]

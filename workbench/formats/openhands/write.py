@@ -13,7 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.base.secrets import without_secrets
-from workbench.base.stamps import moment
+from workbench.base.stamps import utc_datetime
 from workbench.formats.format import NAME, Written
 from workbench.formats.kit.blocks import as_object, as_text, writable
 from workbench.formats.kit.document import elements, render, splice
@@ -272,7 +272,7 @@ def _append(sheet: _EventList, event: Event, kept: bool = True) -> Any:
 
 def _stamp(seconds: float | None) -> str:
     """Return a time without a zone, as OpenHands writes it."""
-    return moment(seconds).replace(tzinfo=None).isoformat()
+    return utc_datetime(seconds).replace(tzinfo=None).isoformat()
 
 
 def _condensation(sheet: _EventList, forgotten: list[Any], summary: Message | None, offset: int) -> Event:

@@ -14,7 +14,7 @@ from itertools import islice, takewhile
 from typing import Any
 from uuid import uuid4
 
-from workbench.base.stamps import iso, moment
+from workbench.base.stamps import iso, utc_datetime
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, named, texts_of
@@ -136,7 +136,7 @@ class Writer(ChainWriter):
     def make(self, message: Message, recorded: Any = None) -> None:
         """Render a message: an entry for each tool result, and one for the rest. A system message of the session's own
         is rendered as `recorded`, if not None: with its sections and tools."""
-        stamp = round(moment(message.time).timestamp() * 1000)
+        stamp = round(utc_datetime(message.time).timestamp() * 1000)
         if self.own and message.is_own_system:
             plain = {"role": "system", "content": message.text}
             self._entry(message, {**(recorded if isinstance(recorded, dict) else plain), "timestamp": stamp})

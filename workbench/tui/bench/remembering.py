@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from workbench.base.errors import BadInput
-from workbench.base.to_its_end import to_its_end
+from workbench.base.shielded import run_shielded
 from workbench.bench.saved_work import save_work, work_of
 from workbench.session import Session
 from workbench.tui.bench.host import Host
@@ -30,7 +30,7 @@ async def write_soon(host: Host) -> None:
     session, done = host.store.bench.session, work_of(host.store.bench)
     if done == host.store.view.kept:
         return
-    if trouble := await to_its_end(partial(_written, host, session)):
+    if trouble := await run_shielded(partial(_written, host, session)):
         host.tell(trouble, bad=True)
     elif host.store.bench.session is session:
         host.store.put(replace(host.store.view, kept=done))

@@ -22,7 +22,7 @@ from workbench.analysis.probes.probe import BLANK
 from workbench.analysis.watched_rules import best_place
 from workbench.base.errors import BadInput
 from workbench.base.figures import interval
-from workbench.base.to_its_end import to_its_end
+from workbench.base.shielded import run_shielded
 from workbench.bench import Bench
 from workbench.compaction.outcome import Outcome
 from workbench.runs.questions import (
@@ -178,7 +178,7 @@ writes the questions to a file next to the session, where you can change them; E
         if done.record:
             bill = f"{several(len(done.record.calls), 'call')}, {money(done.record.dollars)}"
             self.kept.said = " · ".join(filter(None, (self.kept.said, bill)))
-            if trouble := await to_its_end(partial(journal.keep, done.record)):
+            if trouble := await run_shielded(partial(journal.keep, done.record)):
                 self.notify(trouble, severity="warning", markup=False)
         if done.failed:
             many = several(len(done.failed), "call")

@@ -19,7 +19,7 @@ from textual.worker import Worker
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.base.to_its_end import to_its_end
+from workbench.base.shielded import run_shielded
 from workbench.bench import Bench
 from workbench.compaction.flags import parse_with_best
 from workbench.compaction.policy import Policy
@@ -139,7 +139,7 @@ def ask_path(about: str, path: Path, write: Callable[[Path], object]) -> AskScre
         return Answer(Path(typed.strip()).expanduser())
 
     async def do(path: Path) -> str:
-        await to_its_end(lambda: write(path))
+        await run_shielded(lambda: write(path))
         return ""
 
     return AskScreen("Write", about, str(path), read, do)

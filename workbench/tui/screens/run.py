@@ -17,7 +17,7 @@ from textual.widgets import Static, Tab, Tabs
 from textual.worker import Worker
 
 from workbench.base.errors import BadInput
-from workbench.base.to_its_end import to_its_end
+from workbench.base.shielded import run_shielded
 from workbench.bench import Bench
 from workbench.compaction.summary_request import Answer, SummaryRequest
 from workbench.runs.cost_estimate import RequestCost, request_costs
@@ -344,7 +344,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
 
     def keep(self, record: Callable[[], Kept]) -> None:
         """Put a run into the journal, in a thread; the run itself is done, whatever comes of it."""
-        self._tell_kept(to_its_end(record))
+        self._tell_kept(run_shielded(record))
 
     @work(group="journal", exit_on_error=False, description="keep")
     async def _tell_kept(self, kept: Awaitable[Kept]) -> None:

@@ -15,7 +15,7 @@ from textual.widgets import TextArea
 
 from workbench.analysis.grounding import Ground
 from workbench.base.errors import BadInput
-from workbench.base.to_its_end import to_its_end
+from workbench.base.shielded import run_shielded
 from workbench.bench.assessment import Assessment, compute
 from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest
 from workbench.runs.drafts import Draft, requests_without_draft, rerun_with_drafts
@@ -109,7 +109,7 @@ class Drafting(Facts):
         """The program ends with drafts that nobody has committed or discarded: a terminal may have gone."""
         bench, drafts = self.bench, self.drafts
         if not self.left and any(draft.edited or draft.accepted for draft in drafts):
-            to_its_end(lambda: keep_uncommitted(bench, drafts))
+            run_shielded(lambda: keep_uncommitted(bench, drafts))
 
     # --- which draft ------------------------------------------------------------------------------------------------
 
@@ -410,7 +410,7 @@ class Drafting(Facts):
             self.start(drafts)
             return
         if any(isinstance(draft.final_answer, Summary) and (draft.edited or draft.accepted) for draft in drafts):
-            _, trouble = await to_its_end(lambda: keep_edited(bench, reading))
+            _, trouble = await run_shielded(lambda: keep_edited(bench, reading))
             if trouble:
                 self.app.notify(trouble, severity="warning", markup=False)
         self.leave_with(reading.run)

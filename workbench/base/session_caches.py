@@ -9,22 +9,22 @@ from typing import Any, ParamSpec, TypeVar, cast
 P = ParamSpec("P")
 T = TypeVar("T")
 
-KEPT: list[_lru_cache_wrapper[Any]] = []
+CACHES: list[_lru_cache_wrapper[Any]] = []
 """Every such function."""
 
 
-def remembered(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def session_cache(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """A function that is asked about the same texts again and again, with its last `most` answers."""
 
     def wrapped(function: Callable[P, T]) -> Callable[P, T]:
         remembering = lru_cache(maxsize=most)(function)
-        KEPT.append(remembering)
+        CACHES.append(remembering)
         return cast(Callable[P, T], remembering)
 
     return wrapped
 
 
-def forget() -> None:
+def clear_session_caches() -> None:
     """Let go of all of it: the next session says other things, and of thousands each would leave its own behind."""
-    for one in KEPT:
+    for one in CACHES:
         one.cache_clear()

@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 CONNECT_S = 10
 
 
-def spread(
+def run_parallel(
     do: Callable[[Piece], Result], pieces: Iterable[Piece], *, jobs: int, cluster: str = "", remedy: str
 ) -> Iterator[Result]:
     """What `do` makes of each piece, as it is done, in any order. `pieces` are taken as they are wanted, so that
@@ -27,8 +27,8 @@ def spread(
     names and have this program installed. Raises BadInput where it does not answer, where `distributed` is missing,
     and where a worker dies; `remedy` says what then helps.
     """
-    with _dask(cluster) if cluster else nullcontext() as client:
-        results = _here(do, pieces, jobs) if client is None else _there(client, do, pieces)
+    with _dask_client(cluster) if cluster else nullcontext() as client:
+        results = _run_locally(do, pieces, jobs) if client is None else _run_on_cluster(client, do, pieces)
         try:
             yield from results
         except Exception as error:
@@ -37,7 +37,7 @@ def spread(
             raise BadInput(f"A worker ended before its work was done ({reason[:200]}); {remedy}.") from None
 
 
-def _here(do: Callable[[Piece], Result], pieces: Iterable[Piece], jobs: int) -> Iterable[Result]:
+def _run_locally(do: Callable[[Piece], Result], pieces: Iterable[Piece], jobs: int) -> Iterable[Result]:
     from joblib import Parallel, delayed
 
     run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
@@ -47,16 +47,16 @@ def _here(do: Callable[[Piece], Result], pieces: Iterable[Piece], jobs: int) -> 
     return found
 
 
-AHEAD = 2
+PIECES_PER_THREAD = 2
 """Pieces that each thread of a worker is given: one that it does, and one for when that is done."""
 
 
-def _there(client: Any, do: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
+def _run_on_cluster(client: Any, do: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
     """Not through joblib, which works here where there is but one worker."""
     from distributed import as_completed
 
     waiting = (client.submit(do, piece, pure=False) for piece in pieces)
-    begun = list(islice(waiting, AHEAD * sum(client.nthreads().values())))
+    begun = list(islice(waiting, PIECES_PER_THREAD * sum(client.nthreads().values())))
     running = as_completed(begun, loop=client.loop)  # type: ignore[no-untyped-call]
     begun.clear()
     for future in running:
@@ -75,7 +75,7 @@ def cores() -> int:
 
 
 @contextmanager
-def _dask(address: str) -> Iterator[Any]:
+def _dask_client(address: str) -> Iterator[Any]:
     """A client of the scheduler at `address`."""
     try:
         from distributed import Client

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.base import paths, shelf
+from workbench.base import disk_cache, paths
 
 
 @pytest.fixture
@@ -16,13 +16,13 @@ def session(tmp_path: Path) -> Path:
 
 
 def keep(of: Path, said: bytes, digest: str = "1") -> Path:
-    file = shelf.place(of, "words")
-    shelf.put(file, {"of": str(of), "digest": digest}, lambda new: new.write(said))
+    file = disk_cache.cache_file(of, "words")
+    disk_cache.store(file, {"of": str(of), "digest": digest}, lambda new: new.write(said))
     return file
 
 
 def read(file: Path, of: Path, digest: str = "1") -> bytes | None:
-    with shelf.opened(file, {"of": str(of), "digest": digest}) as found:
+    with disk_cache.open_cached(file, {"of": str(of), "digest": digest}) as found:
         return found.read() if found else None
 
 
@@ -38,8 +38,8 @@ def test_what_is_kept_is_read_for_what_it_is_of_alone(session: Path) -> None:
 
 
 def test_a_session_and_its_parts_have_places_of_their_own(session: Path) -> None:
-    places = {shelf.place(session, *more) for more in (("words",), ("words", "1"), ("other",))}
-    places.add(shelf.place(session.with_name("t.jsonl"), "words"))
+    places = {disk_cache.cache_file(session, *more) for more in (("words",), ("words", "1"), ("other",))}
+    places.add(disk_cache.cache_file(session.with_name("t.jsonl"), "words"))
     assert len(places) == 4
 
 
@@ -78,11 +78,11 @@ def test_the_one_used_least_lately_goes_first(tmp_path: Path, monkeypatch: pytes
         os.utime(files[-1], (number, number))
     assert read(files[0], sessions[0]) == b"w" * 1000  # used just now
     size = files[0].stat().st_size
-    monkeypatch.setattr(shelf, "MAX_BYTES", 3 * size)
+    monkeypatch.setattr(disk_cache, "MAX_BYTES", 3 * size)
     (fourth := tmp_path / "d.jsonl").write_bytes(b"{}")
     files.append(keep(fourth, b"w" * 1000))
     assert [one.exists() for one in files] == [True, False, True, True]
-    monkeypatch.setattr(shelf, "MAX_BYTES", 3 * size - 1)
+    monkeypatch.setattr(disk_cache, "MAX_BYTES", 3 * size - 1)
     keep(fourth, b"w" * 1000, "2")
     assert [one.exists() for one in files] == [True, False, False, True]
 
@@ -103,5 +103,5 @@ def test_where_nothing_can_be_kept_nothing_is(session: Path) -> None:
 
 
 def test_a_changed_module_is_another_program() -> None:
-    assert shelf.program("session") == shelf.program("session")
-    assert shelf.program("session") != shelf.program("session", "formats")
+    assert disk_cache.code_digest("session") == disk_cache.code_digest("session")
+    assert disk_cache.code_digest("session") != disk_cache.code_digest("session", "formats")

@@ -26,13 +26,13 @@ from workbench.base.version import __version__
 
 MAX_BYTES = 512_000_000
 
-_LONGEST = 64_000
+_MAX_HEADER = 64_000
 """Bytes of a first line."""
 
-_SUM = 4
+_CHECKSUM_BYTES = 4
 """Bytes of the sum behind it, of CRC-32."""
 
-_BEGUN = 1
+_CHECKSUM_START = 1
 """From what it is summed: that of nothing is not the zero that a file cut off shows."""
 
 _BLOCK = 1 << 22
@@ -41,19 +41,19 @@ About = Mapping[str, str | int]
 """Of what a file is. `of` is the path of the session."""
 
 
-def named(path: Path) -> str:
+def real_path(path: Path) -> str:
     """The name of a session's file that every link to it has."""
     return os.path.realpath(path)  # `Path.resolve` raises for links in a circle
 
 
-def place(of: Path, kind: str, part: str = "") -> Path:
+def cache_file(of: Path, kind: str, part: str = "") -> Path:
     """Where a file of this kind lies that is kept of a session, or of one of several in its file."""
-    name = hashlib.blake2b(f"{named(of)}\0{part}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    name = hashlib.blake2b(f"{real_path(of)}\0{part}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     return paths.sessions() / f"{name}.{kind}"
 
 
 @contextlib.contextmanager
-def opened(file: Path, about: About) -> Iterator[BinaryIO | None]:
+def open_cached(file: Path, about: About) -> Iterator[BinaryIO | None]:
     """The file, to be read from behind its first line and its sum; None where it is not there, is of something else, or
     is not what was written."""
     try:
@@ -62,28 +62,28 @@ def opened(file: Path, about: About) -> Iterator[BinaryIO | None]:
         yield None
         return
     with found:
-        same = _about(found) == dict(about) and _is_whole(found)
+        same = _read_about(found) == dict(about) and _is_intact(found)
         if same:
             with contextlib.suppress(OSError):
                 os.utime(file)  # the one that was used last goes last
         yield found if same else None
 
 
-def put(file: Path, about: About, write: Callable[[Any], object], *, anew: bool = False) -> None:
+def store(file: Path, about: About, write: Callable[[Any], object], *, anew: bool = False) -> None:
     """Keep what `write` writes, unless that cannot be, or something of the same is kept already and not to be written
     `anew`."""
-    with opened(file, about) as there:
+    with open_cached(file, about) as there:
         if there and not anew:
             return
 
     def told(new: BinaryIO) -> None:
         new.write(json.dumps(dict(about)).encode() + b"\n")
-        place = new.tell()
-        new.write(bytes(_SUM))
-        summed = _Summed(new)
+        cache_file = new.tell()
+        new.write(bytes(_CHECKSUM_BYTES))
+        summed = _ChecksumWriter(new)
         write(summed)
-        new.seek(place)
-        new.write(summed.sum.to_bytes(_SUM, "big"))
+        new.seek(cache_file)
+        new.write(summed.sum.to_bytes(_CHECKSUM_BYTES, "big"))
 
     with contextlib.suppress(BadInput, OSError):
         make_folder(file.parent)
@@ -92,7 +92,7 @@ def put(file: Path, about: About, write: Callable[[Any], object], *, anew: bool 
 
 
 @cache
-def program(*rooms: str) -> str:
+def code_digest(*rooms: str) -> str:
     """Stands for the program's version, and for the modules of these rooms as they lie here: a change to any of them
     makes another of it."""
     root = Path(__file__).parent.parent
@@ -105,19 +105,19 @@ def program(*rooms: str) -> str:
     return hashlib.blake2b(json.dumps([__version__, stamps]).encode(), digest_size=16).hexdigest()
 
 
-def _about(file: BinaryIO) -> dict[str, Any] | None:
+def _read_about(file: BinaryIO) -> dict[str, Any] | None:
     try:
-        about = json.loads(file.readline(_LONGEST))
+        about = json.loads(file.readline(_MAX_HEADER))
     except (OSError, ValueError):
         return None
     return about if isinstance(about, dict) else None
 
 
-class _Summed(io.RawIOBase):
+class _ChecksumWriter(io.RawIOBase):
     """What is written goes on to a file, and into a sum."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self.file, self.sum = file, _BEGUN
+        self.file, self.sum = file, _CHECKSUM_START
 
     def writable(self) -> bool:
         return True
@@ -127,14 +127,14 @@ class _Summed(io.RawIOBase):
         return self.file.write(data)
 
 
-def _is_whole(file: BinaryIO) -> bool:
+def _is_intact(file: BinaryIO) -> bool:
     """Whether what follows is what was written, by the sum before it. The file is left where that begins."""
     try:
-        wanted, found = int.from_bytes(file.read(_SUM), "big"), _BEGUN
-        place = file.tell()
+        wanted, found = int.from_bytes(file.read(_CHECKSUM_BYTES), "big"), _CHECKSUM_START
+        cache_file = file.tell()
         while block := file.read(_BLOCK):
             found = zlib.crc32(block, found)
-        file.seek(place)
+        file.seek(cache_file)
     except OSError:
         return False
     return found == wanted
@@ -145,7 +145,7 @@ def _prune(folder: Path) -> None:
     for file in folder.iterdir():
         with contextlib.suppress(OSError):
             with file.open("rb") as found:
-                of = (_about(found) or {}).get("of")
+                of = (_read_about(found) or {}).get("of")
             status = file.stat()
             if isinstance(of, str) and os.path.exists(of):
                 kept.append((status.st_mtime_ns, status.st_size, file))

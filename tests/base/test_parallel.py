@@ -9,18 +9,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from workbench.base.spread import AHEAD, spread
+from workbench.base.parallel import PIECES_PER_THREAD, run_parallel
 
 STARTED_BY_A_SCREEN = """
 import io, sys
-from workbench.base.spread import spread
+from workbench.base.parallel import run_parallel
 
 class Captured(io.StringIO):
     def fileno(self):
         return -1
 
 sys.stderr = Captured()
-print(sorted(spread(abs, [-1, -2, 3], jobs=2, remedy="try again")))
+print(sorted(run_parallel(abs, [-1, -2, 3], jobs=2, remedy="try again")))
 """
 
 
@@ -47,9 +47,9 @@ def test_one_worker_of_a_cluster_does_it_all_and_pieces_are_taken_as_they_are_wa
         n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", host="127.0.0.1", dashboard_address=None
     )
     with cluster:
-        found = spread(where, pieces(), jobs=8, cluster=cluster.scheduler_address, remedy="try again")
+        found = run_parallel(where, pieces(), jobs=8, cluster=cluster.scheduler_address, remedy="try again")
         first = next(iter(found))
-        assert len(taken) == AHEAD + 1
+        assert len(taken) == PIECES_PER_THREAD + 1
         others = list(found)
     assert sorted(piece for piece, _ in (first, *others)) == [*range(20)]
     assert threading.get_ident() not in {thread for _, thread in (first, *others)}
