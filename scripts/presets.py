@@ -21,7 +21,7 @@ from workbench.analysis.course import uncounted
 from workbench.base import paths
 from workbench.base.tables import Row, Table, columns
 from workbench.cli.output import write_tables
-from workbench.compaction.of_tool import agent_preset_id, preset_for_version
+from workbench.compaction.agent_preset import agent_preset_id, preset_for_version
 from workbench.compaction.preset import load_preset
 from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache

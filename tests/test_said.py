@@ -8,7 +8,6 @@ from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.retention import is_unreadable, retention
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import transcript
-from workbench.compaction.carried import SummaryExtras
 from workbench.compaction.conversation import TextBody
 from workbench.compaction.ledger.gather import ledger_entries
 from workbench.compaction.ledger.text import line_of
@@ -17,6 +16,7 @@ from workbench.compaction.progressive.importance import values_of
 from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.progressive.retained import passages_of, texts_for
 from workbench.compaction.render import LABELS, WHOLE, labelled, tagged
+from workbench.compaction.summary_extras import SummaryExtras
 from workbench.compaction.summary_request import Summary, SummaryRequest
 from workbench.conformance.building import context_of
 from workbench.facts.tools import actions_of

@@ -12,7 +12,7 @@ from workbench.analysis.as_recorded import AsRecorded, as_recorded, told_as_reco
 from workbench.analysis.course import course_of
 from workbench.analysis.recorded import MadeRoom, made_room, recorded_outcome, told_room
 from workbench.bench import choose_preset, open_bench
-from workbench.compaction.of_tool import preset_for_version
+from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.outcome import Fate, FateSpan
 from workbench.compaction.preset import Preset, load_preset
 from workbench.compaction.strategy import Trigger

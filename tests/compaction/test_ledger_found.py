@@ -15,7 +15,6 @@ from tests.compaction.test_ledger_on_files import compacted, entries_of
 from tests.paths import SAMPLES
 from workbench.analysis.retention import retention
 from workbench.base.figures import grouped
-from workbench.compaction.carried import Original, original_of
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import LedgerEntry
 from workbench.compaction.ledger.gather import ledger_entries
@@ -26,6 +25,7 @@ from workbench.compaction.ledger.text import Ledger, written
 from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, Lost, NewMessage, Outcome
 from workbench.compaction.shape import Shape
+from workbench.compaction.summary_extras import Original, original_of
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
 from workbench.formats.files import load
 from workbench.session import Media, Message, Opaque, Span, Text, ToolResult, ToolUse

@@ -12,7 +12,6 @@ import pytest
 from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
 from workbench.base.values import strings_in
-from workbench.compaction.carried import original_of
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import LedgerEntry
@@ -25,6 +24,7 @@ from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies import strategy
+from workbench.compaction.summary_extras import original_of
 from workbench.formats.files import load, parts_of
 from workbench.session import Message, Text
 from workbench.summarizers.driver import drive

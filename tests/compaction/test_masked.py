@@ -15,8 +15,7 @@ from workbench.base.text import clip_middle
 from workbench.compaction.assembled.notes import notes_of
 from workbench.compaction.assembled.react import react
 from workbench.compaction.assembled.tool_results import ResultLimits, compressed
-from workbench.compaction.carried import Original, SummaryExtras, extras_of, opening_request
-from workbench.compaction.checks import _told_again
+from workbench.compaction.checks import _text_elsewhere
 from workbench.compaction.context import Context
 from workbench.compaction.conversation import TextBody
 from workbench.compaction.edits import Edits, apply_edits
@@ -41,6 +40,7 @@ from workbench.compaction.shape_facts import facts_of, stated_of
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
 from workbench.compaction.strategies.message_window import STRATEGY as MESSAGE_WINDOW
 from workbench.compaction.strategies.user_messages import _shortened
+from workbench.compaction.summary_extras import Original, SummaryExtras, extras_of, opening_request
 from workbench.compaction.summary_request import SummaryRequest
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import agent, call, context_of, loop, result, summary, user
@@ -197,7 +197,7 @@ def test_f02_texts_that_a_summary_s_message_carries_are_masked() -> None:
     shape = context_of([user("u", f"Go on. <Pin>{passage}</Pin>"), agent("a", "Yes.")]).shape
     assert passages_of(shape) == {0: (passage.replace(SECRET, MASK),)}
     carrying = SummaryExtras(request=f"Use password='{SECRET}' now", passages=(passage,))
-    told = f"{carrying.front}\n\n<summary>It began.</summary>\n{carrying.behind}"
+    told = f"{carrying.front}\n\n<summary>It began.</summary>\n{carrying.back}"
     assert SECRET not in repr(extras_of(context_of([summary("s", told), user("u", "Go on.")]).shape))
 
 
@@ -326,7 +326,7 @@ def test_f06_what_an_earlier_narrative_told_is_cut_from_the_masked_text(budget: 
 def test_f02_an_unread_message_is_there_where_a_summary_tells_it_without_its_secret() -> None:
     message = user("u", f"Set {SET} now.")
     told = NewMessage(summary("s", f"Set DB_PASSWORD={MASK} now."), (Span(0, 1),))
-    assert _told_again(message, Outcome("compacted", "", (message,), (told,), (), tail=0))
+    assert _text_elsewhere(message, Outcome("compacted", "", (message,), (told,), (), tail=0))
 
 
 def test_f02_a_secret_that_looks_like_the_name_of_a_file_is_no_name() -> None:

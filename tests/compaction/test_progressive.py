@@ -25,7 +25,6 @@ from tests.documents.test_001_progressive import (
     steps,
     talk,
 )
-from workbench.compaction.carried import SummaryExtras, read_extras
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.lint import lint_summary_prompt
@@ -34,6 +33,7 @@ from workbench.compaction.progressive.rungs import incremental
 from workbench.compaction.progressive.task_type import TaskCutoffs, task_type
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy
+from workbench.compaction.summary_extras import SummaryExtras, read_extras
 from workbench.compaction.summary_request import Summary
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import contexts, policies

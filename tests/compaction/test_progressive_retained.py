@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import pytest
 
 from workbench.compaction import carried
-from workbench.compaction.carried import SummaryExtras, merge_extras
 from workbench.compaction.progressive.retained import texts_for
+from workbench.compaction.summary_extras import SummaryExtras, merge_extras
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.facts.diffstat import FileChange, diffstat
 
@@ -52,7 +52,7 @@ def test_a_summary_carries_what_is_gone_and_what_it_takes_the_place_of() -> None
     write = call("c1", "Write", file_path="a.py", content="one\ntwo\n")
     context = context_of(
         [
-            summary("s1", f"{earlier.front}\n\n<summary>\nSo far.\n</summary>\n{earlier.behind}"),
+            summary("s1", f"{earlier.front}\n\n<summary>\nSo far.\n</summary>\n{earlier.back}"),
             user("u1", "Go on. <Pin>new</Pin>"),
             agent("a1", "", write),
             result("r1", "c1", "ok"),

@@ -12,7 +12,7 @@ import pytest
 
 from tests.analysis.courses import counted_from
 from workbench.analysis.as_recorded import as_recorded
-from workbench.compaction.of_tool import agent_preset_id
+from workbench.compaction.agent_preset import agent_preset_id
 from workbench.compaction.preset import load_preset
 
 A, E = "agrees", "explained"

@@ -17,9 +17,9 @@ from workbench.analysis.recorded import made_room, recorded_outcome, told_room
 from workbench.analysis.running import Running
 from workbench.base.figures import grouped
 from workbench.base.text import counted
+from workbench.compaction.agent_preset import agent_preset_id, preset_for_version
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import before_unread
-from workbench.compaction.of_tool import agent_preset_id, preset_for_version
 from workbench.compaction.outcome import KeptSpan, Outcome
 from workbench.compaction.preset import Preset, load_preset
 from workbench.compaction.strategies import strategy

@@ -132,7 +132,7 @@ def generations(
     for turn in turns(context, compact, following, count):
         stop = stop if found else head_end(turn.outcome)
         held = retention_of_head(context, stop, turn.stays, turn.made, following)
-        beside = turn.context.beside(turn.outcome)
+        beside = turn.context.system_text(turn.outcome)
         judged = tuple(judge_remaining(one, context.shape, turn.stays, turn.made, beside) for one in watched)
         found.append(_step(turn, held, judged))
     return Generations(tuple(found))

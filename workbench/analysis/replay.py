@@ -27,8 +27,8 @@ from workbench.analysis.retention import is_unreadable
 from workbench.analysis.running import Running
 from workbench.analysis.spent import spent
 from workbench.analysis.watched_rules import RuleTrail, RuleWatcher
+from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.context import Context, prompted
-from workbench.compaction.of_tool import preset_for_version
 from workbench.compaction.outcome import Outcome, Status
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import strategy
@@ -295,7 +295,9 @@ class _Playing:
         after = context.from_outcome(outcome)
         filler = self.answer is estimate and outcome.summarizes
         for eye in self.eyes:
-            eye.compact(number, running.stop, after.messages, after.beside(), unread=filler or is_unreadable(outcome))
+            eye.compact(
+                number, running.stop, after.messages, after.system_text(), unread=filler or is_unreadable(outcome)
+            )
         running.replaced(after)
         self._futile = bool(_untimed(running.strategy.triggers(running.gauge(), running.policy)))
         self._looked_at += len(context) if self._futile else 0

@@ -13,12 +13,12 @@ from workbench.api.asking import AsyncSummarize, Summarize, answered_by, awaited
 from workbench.api.given import Given, Messages, given, given_back, listed, positions
 from workbench.api.results import Compacted, Due, M, Report, in_force
 from workbench.base.errors import BadInput
+from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.alone import text_of
 from workbench.compaction.ledger.text import read_ledger
-from workbench.compaction.of_tool import preset_for_version
 from workbench.compaction.opening import context_at, epoch_of
 from workbench.compaction.outcome import NewMessage, Outcome
 from workbench.compaction.policy import Policy, explain

@@ -38,9 +38,9 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState
 from workbench.bench.assessment import Assessment
 from workbench.bench.assessment import compare as assessments
+from workbench.compaction.agent_preset import agent_preset_id, preset_for_version
 from workbench.compaction.context import Context
 from workbench.compaction.exporting import export_compacted
-from workbench.compaction.of_tool import agent_preset_id, preset_for_version
 from workbench.compaction.opening import context_at, epoch_of
 from workbench.compaction.preset import candidates, load_preset
 from workbench.compaction.strategies import strategy
@@ -144,8 +144,8 @@ def watch(compacted: Compacted[Any], *sentences: str) -> tuple[RuleState, ...]:
     context, outcome = compacted.context, compacted.outcome
     found = []
     for one in (sentence_to_watch(sentence, context.messages) for sentence in sentences):
-        now = judge_context(one, context.shape, context.beside())
-        found.append(RuleState(one, now, judge_outcome(one, context.shape, outcome, context.beside(outcome))))
+        now = judge_context(one, context.shape, context.system_text())
+        found.append(RuleState(one, now, judge_outcome(one, context.shape, outcome, context.system_text(outcome))))
     return tuple(found)
 
 

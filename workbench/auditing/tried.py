@@ -10,7 +10,7 @@ from workbench.analysis.course import Course
 from workbench.analysis.replay import Replay, replay
 from workbench.auditing.rows import TRIGGERS, Tried
 from workbench.base.errors import BadInput
-from workbench.compaction.of_tool import agent_preset_id, preset_for_version
+from workbench.compaction.agent_preset import agent_preset_id, preset_for_version
 from workbench.compaction.preset import Preset, load_preset
 from workbench.tokens.cost import MILLION
 from workbench.tokens.window import Window, window_of

@@ -11,10 +11,10 @@ from dataclasses import replace
 from workbench.analysis.why.refusals import epoch_named
 from workbench.base.errors import BadInput
 from workbench.bench.state import Bench, EpochMarks
+from workbench.compaction.agent_preset import agent_preset_id, preset_for_version
 from workbench.compaction.edits import SHORT_CHARS, shortened_message
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.layout import Layout
-from workbench.compaction.of_tool import agent_preset_id, preset_for_version
 from workbench.compaction.opening import context_at, recounted
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset

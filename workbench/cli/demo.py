@@ -13,7 +13,7 @@ from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.selection import Selection, selection
 from workbench.cli.telling import tell, tellings
-from workbench.compaction.of_tool import agent_preset_id
+from workbench.compaction.agent_preset import agent_preset_id
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import DEFAULT
 from workbench.play.demonstration import SAMPLE, WINDOW, demonstration

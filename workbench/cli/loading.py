@@ -10,7 +10,7 @@ from workbench.bench import Bench, choose_preset, open_bench, with_counts, with_
 from workbench.cli.by_hand import by_hand
 from workbench.cli.opening import Watched, keep, loaded
 from workbench.cli.selection import Selection
-from workbench.compaction.of_tool import agent_preset_id
+from workbench.compaction.agent_preset import agent_preset_id
 from workbench.compaction.preset import Preset
 from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache

@@ -25,7 +25,7 @@ from workbench.cli.replay import cost_unit, replay_document
 from workbench.cli.rework import rework_document, write_rework
 from workbench.cli.selection import Selection, selection
 from workbench.cli.watched import tell_recorded
-from workbench.compaction.of_tool import agent_preset_id
+from workbench.compaction.agent_preset import agent_preset_id
 from workbench.repairs.advice import advice
 from workbench.tokens.sizes import usage_words
 

@@ -1,4 +1,4 @@
-"""Whether an outcome is whole and may be sent. A hard failure stops an export unless the user insists."""
+"""Check an outcome before it is sent. A failed hard check stops an export unless the user insists."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from workbench.session import Message, Pair, Text, Thinking, pairs_of
 from workbench.session.masked import masked_message
 
 UNDER_THE_THRESHOLD = "under the threshold"
-"""The name of the check that fails where the same policy would compact the new context again."""
+"""Name of the check that fails if the same policy would compact the new context again."""
 
 
 class Check(Struct, frozen=True):
-    """One thing that was looked at. `hard`: a result that fails it must not be sent. `detail` says what is wrong, or
-    what was seen; `messages` are ids, of what is wrong in the result or missing from it."""
+    """Result of one check. `hard`: an outcome that fails it must not be sent. `detail`: what is wrong, or what was
+    found. `messages`: ids of messages that are wrong in the result or missing from it."""
 
     name: str
     hard: bool
@@ -36,30 +36,30 @@ class Check(Struct, frozen=True):
 
 
 def check(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> tuple[Check, ...]:
-    """Every check of an outcome, hard ones first. O(messages): for long sessions call it off the event loop."""
+    """Run every check on an outcome, hard ones first. O(messages): for long sessions call it off the event loop."""
     after = pairs_of(outcome.messages)
     return (
-        _pairs_whole(context, outcome, after),
+        _pairs_complete(context, outcome, after),
         _batches_together(context, outcome, after),
-        _roles_legal(context, outcome),
+        _role_order(context, outcome),
         _nothing_empty(outcome),
         _pins_identical(context, outcome),
         _system_untouched(context, outcome),
         _tail_identical(outcome),
-        _all_accounted_for(outcome),
+        _every_message_has_fate(outcome),
         _summary_not_empty(outcome),
         *_check_rules(outcome),
-        *_in_form(outcome, strategy, policy),
-        _unread_there(context, outcome),
+        *_follows_template(outcome, strategy, policy),
+        _unanswered_kept(context, outcome),
         *_within_budget(context, outcome, strategy, policy),
         _smaller(context, outcome),
         _fits_window(context, outcome),
-        _rests(context, outcome, strategy, policy),
+        _stays_under_threshold(context, outcome, strategy, policy),
     )
 
 
-def _pairs_whole(context: Context, outcome: Outcome, after: Sequence[Pair]) -> Check:
-    """No orphan result, and no open call that was not open before."""
+def _pairs_complete(context: Context, outcome: Outcome, after: Sequence[Pair]) -> Check:
+    """Find results without a call, and open calls that were not open in the source."""
     open_before = {pair.id for pair in context.shape.pairs if pair.result is None}
     orphans_before = {pair.id for pair in context.shape.pairs if pair.call is None}
     torn = []
@@ -73,15 +73,16 @@ def _pairs_whole(context: Context, outcome: Outcome, after: Sequence[Pair]) -> C
 
 
 def _batches_together(context: Context, outcome: Outcome, after: Sequence[Pair]) -> Check:
-    """A call's result comes before the next answer: parallel calls and their thinking stay one batch."""
+    """Check that a call's result comes before the next answer, so that parallel calls and their thinking stay one
+    batch."""
     before = context.shape.pairs if outcome.source is context.messages else pairs_of(outcome.source)
-    apart = _apart(outcome.messages, after) - _apart(outcome.source, before)
+    apart = _separated_calls(outcome.messages, after) - _separated_calls(outcome.source, before)
     detail = f"{counted(len(apart), 'call')} separated from the results" if apart else "results follow calls"
     return Check("call batches together", True, not apart, detail, tuple(sorted(apart)))
 
 
-def _apart(messages: Sequence[Message], pairs: Sequence[Pair]) -> set[str]:
-    """Ids of calling messages that another answer separates from a result."""
+def _separated_calls(messages: Sequence[Message], pairs: Sequence[Pair]) -> set[str]:
+    """Ids of messages whose calls are separated from a result by another answer."""
     answers = list(accumulate((message.role == "assistant" for message in messages), initial=0))
     return {
         messages[pair.call].id
@@ -90,8 +91,8 @@ def _apart(messages: Sequence[Message], pairs: Sequence[Pair]) -> set[str]:
     }
 
 
-def _roles_legal(context: Context, outcome: Outcome) -> Check:
-    """The API that the context goes to takes the roles as they stand, but for what it would have refused before."""
+def _role_order(context: Context, outcome: Outcome) -> Check:
+    """Check the order of roles against the context's API; violations of the source do not count."""
     if not any(not message.is_own_system for message in outcome.messages):
         there = any(not message.is_own_system for message in outcome.source)
         return Check("role order valid", True, not there, "no messages remain")
@@ -99,20 +100,20 @@ def _roles_legal(context: Context, outcome: Outcome) -> Check:
     before = {*role_refusals(outcome.source, context.api)}
     bad = [one for one in role_refusals(outcome.messages, context.api) if one not in before]
     if bad:
-        told = f"{title} would reject {counted(len(bad), 'message')}: {bad[0].id} {bad[0].why}"
-        return Check("role order valid", True, False, told, tuple(one.id for one in bad))
-    return Check("role order valid", True, True, f"{title}: {_neighbours(context, outcome)}")
+        detail = f"{title} would reject {counted(len(bad), 'message')}: {bad[0].id} {bad[0].why}"
+        return Check("role order valid", True, False, detail, tuple(one.id for one in bad))
+    return Check("role order valid", True, True, f"{title}: {_same_role_neighbours(context, outcome)}")
 
 
-def _neighbours(context: Context, outcome: Outcome) -> str:
+def _same_role_neighbours(context: Context, outcome: Outcome) -> str:
     again = joined_turns(outcome.messages)
     how = "will be merged" if KNOWN[context.api].joins else "accepted"
     return f"{counted(again, 'consecutive same-role message')} {how}" if again else "user and agent alternate"
 
 
 def _nothing_empty(outcome: Outcome) -> Check:
-    made = [piece.message for piece in outcome.pieces if isinstance(piece, NewMessage)]
-    empty = tuple(message.id for message in made if not _has_content(message))
+    new = [piece.message for piece in outcome.pieces if isinstance(piece, NewMessage)]
+    empty = tuple(message.id for message in new if not _has_content(message))
     return Check(
         "no empty messages", True, not empty, f"{counted(len(empty), 'new message')} empty" if empty else "", empty
     )
@@ -149,8 +150,8 @@ def _system_untouched(context: Context, outcome: Outcome) -> Check:
 
 
 def _tail_identical(outcome: Outcome) -> Check:
-    """Every input whose fate says so is there, the same object, and in its old order; what nobody said may be put
-    anew at another place, as agents put their own instructions."""
+    """Check that every kept or pinned message is the same object, in its old order. Messages that nobody said may move,
+    as agents move their own instructions."""
     position = {id(message): at for at, message in enumerate(outcome.messages)}
     kept = [
         outcome.source[i]
@@ -167,7 +168,7 @@ def _tail_identical(outcome: Outcome) -> Check:
     return Check("kept messages unchanged", True, not lost and ordered, detail, lost)
 
 
-def _all_accounted_for(outcome: Outcome) -> Check:
+def _every_message_has_fate(outcome: Outcome) -> Check:
     at = 0
     for span in outcome.fates:
         if span.start != at or span.stop <= span.start:
@@ -178,13 +179,13 @@ def _all_accounted_for(outcome: Outcome) -> Check:
 
 
 def _summary_not_empty(outcome: Outcome) -> Check:
-    made = [p.message for p in outcome.pieces if isinstance(p, NewMessage) and p.message.kind == "summary"]
-    passed = not outcome.summarizes or any(message.text.strip() for message in made)
+    new = [p.message for p in outcome.pieces if isinstance(p, NewMessage) and p.message.kind == "summary"]
+    passed = not outcome.summarizes or any(message.text.strip() for message in new)
     return Check("summary present", True, passed, "" if passed else "messages were summarized, but there is no summary")
 
 
 FAULTS = 4
-"""Faults of a summary's form that the check spells out; the rest is counted."""
+"""Number of faults that a check spells out; the rest is counted."""
 
 
 SHOWN_CHARS = 80
@@ -192,7 +193,7 @@ SHOWN_CHARS = 80
 
 
 def _check_rules(outcome: Outcome) -> Iterator[Check]:
-    """The user's rules and open request are there, where the strategy undertakes to keep them."""
+    """Check that the user's rules and open request are in the result, if the strategy guarantees them."""
     if outcome.lost is None:
         return
     lost = [clip(masked(one.text), SHOWN_CHARS) for one in outcome.lost]
@@ -202,13 +203,13 @@ def _check_rules(outcome: Outcome) -> Iterator[Check]:
     yield Check("rules and open request kept", True, not lost, detail, ids)
 
 
-def _in_form(outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Iterator[Check]:
-    """Whether the new summaries are written as the strategy's template has it, where it has one."""
+def _follows_template(outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Iterator[Check]:
+    """Check that new summaries follow the strategy's template, if it has one."""
     if strategy.faults is None:
         return
-    made = [piece.message for piece in outcome.pieces if isinstance(piece, NewMessage)]
-    spoken = [message for message in made if message.kind == "summary" and message.role != "assistant"]
-    found = {message.id: tuple(strategy.faults(policy, message.text)) for message in spoken}
+    new = [piece.message for piece in outcome.pieces if isinstance(piece, NewMessage)]
+    summaries = [message for message in new if message.kind == "summary" and message.role != "assistant"]
+    found = {message.id: tuple(strategy.faults(policy, message.text)) for message in summaries}
     faults = [fault for one in found.values() for fault in one]
     more = [f"and {len(faults) - FAULTS} more"] if len(faults) > FAULTS else []
     detail = "; ".join([*faults[:FAULTS], *more])
@@ -217,41 +218,44 @@ def _in_form(outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Itera
     )
 
 
-def _unread_there(context: Context, outcome: Outcome) -> Check:
-    """What stands after the agent's newest answer is there: as it was, shortened, or as text in another message."""
+def _unanswered_kept(context: Context, outcome: Outcome) -> Check:
+    """Check that every unanswered message is in the result: kept, shortened, or as text of another message."""
     unread = context.shape.unread
     elsewhere = [i for i in unread if outcome.fate_at(i).fate not in (Fate.KEPT, Fate.PINNED, Fate.COMPRESSED)]
-    gone = [message for i in elsewhere if not _told_again(message := outcome.source[i], outcome)]
-    told = f"{counted(len(gone), 'unanswered message')} not kept; a summary may mention it"
+    missing = [message for i in elsewhere if not _text_elsewhere(message := outcome.source[i], outcome)]
+    detail = f"{counted(len(missing), 'unanswered message')} not kept; a summary may mention it"
     seen = f"{counted(len(unread), 'unanswered message')} kept" if unread else "no unanswered messages"
     return Check(
-        "unanswered messages kept", False, not gone, told if gone else seen, tuple(message.id for message in gone)
+        "unanswered messages kept",
+        False,
+        not missing,
+        detail if missing else seen,
+        tuple(message.id for message in missing),
     )
 
 
-def _told_again(message: Message, outcome: Outcome) -> bool:
-    told = {message.text, masked_message(message).text}
-    return bool(message.text) and any(text in other.text for other in outcome.messages for text in told)
+def _text_elsewhere(message: Message, outcome: Outcome) -> bool:
+    texts = {message.text, masked_message(message).text}
+    return bool(message.text) and any(text in other.text for other in outcome.messages for text in texts)
 
 
 def _within_budget(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Iterator[Check]:
-    """Whether the new messages have at most what the policy gives them, where it gives the whole result a budget; if
-    not, what it could not take away."""
+    """Compare the result's messages with the strategy's budget, if it has one; name what cannot be removed."""
     if strategy.budget is None or outcome.status == "unchanged":
         return
     budget, size = strategy.budget(context, policy), context.outcome_size(outcome)
-    taken = size.chars if budget.unit == "characters" else size.tokens - context.layout.sizes.overhead
-    detail = f"{grouped(taken)} of {grouped(budget.most)} {budget.unit}"
-    if taken <= budget.most:
+    size_used = size.chars if budget.unit == "characters" else size.tokens - context.layout.sizes.overhead
+    detail = f"{grouped(size_used)} of {grouped(budget.most)} {budget.unit}"
+    if size_used <= budget.most:
         yield Check("within budget", False, True, detail)
     else:
-        named, ids = _settled(context, outcome, budget.unit)
+        named, ids = _not_removable(context, outcome, budget.unit)
         of_these = f"; largest: {', '.join(named)}" if named else ""
         yield Check("within budget", False, False, detail + of_these, ids)
 
 
-def _settled(context: Context, outcome: Outcome, unit: str) -> tuple[list[str], tuple[str, ...]]:
-    """What stays whatever the budget, each sort with what it takes, and the ids of all of it."""
+def _not_removable(context: Context, outcome: Outcome, unit: str) -> tuple[list[str], tuple[str, ...]]:
+    """Messages that stay whatever the budget: each kind with its size, and the ids of all."""
     there = {message.id: message for message in outcome.messages}
     sorts = {
         "pins": pinned_with_pairs(context),
@@ -259,13 +263,13 @@ def _settled(context: Context, outcome: Outcome, unit: str) -> tuple[list[str], 
         "the open request": [i for i in range(len(context)) if context.messages[i].starts_round][-1:],
         "unanswered messages": context.shape.unread,
     }
-    named, told = list[str](), set[str]()
+    named, kept_ids = list[str](), set[str]()
     for sort, indexes in sorts.items():
-        if ids := {context.messages[index].id for index in indexes}.intersection(there).difference(told):
+        if ids := {context.messages[index].id for index in indexes}.intersection(there).difference(kept_ids):
             size = context.measure([there[id] for id in ids])
             named.append(f"{sort} {grouped(size.chars if unit == 'characters' else size.tokens)}")
-            told |= ids
-    return named, tuple(id for id in there if id in told)
+            kept_ids |= ids
+    return named, tuple(id for id in there if id in kept_ids)
 
 
 def _smaller(context: Context, outcome: Outcome) -> Check:
@@ -285,18 +289,18 @@ def _fits_window(context: Context, outcome: Outcome) -> Check:
     return Check("fits the window", False, after < context.limit.tokens, detail)
 
 
-def _rests(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Check:
-    """Whether the same policy would leave the new context alone: else every turn compacts again."""
+def _stays_under_threshold(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Check:
+    """Check that the same policy would not compact the new context again at once."""
     after = context.from_outcome(outcome).with_(manual=False)
     again = [trigger for trigger in strategy.read_triggers(after, policy) if trigger.fires]
     return Check(UNDER_THE_THRESHOLD, False, not again, "; ".join(map(str, again)))
 
 
 def export_check(valid: bool, verdict: str) -> Check:
-    """The verdict of a format's validator as one more hard check."""
+    """Hard check from the verdict of a format's validator."""
     return Check("export valid", True, valid, verdict)
 
 
 def failures(checks: Sequence[Check]) -> tuple[Check, ...]:
-    """The hard checks that failed."""
+    """Hard checks that failed."""
     return tuple(check for check in checks if check.hard and not check.passed)

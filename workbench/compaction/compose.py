@@ -1,7 +1,7 @@
-"""Two compactions one after another, told as one: what the second did to the first one's output, in words of the input.
+"""Compose two compactions into one: what the second did to the first one's output, told about the input of the first.
 
-A ladder recounts after every rung, so each rung works on what the one before left; its outcome must still speak of the
-messages that the session holds: fates add up, through generations.
+A ladder recounts after every rung, so each rung works on the output of the one before; its outcome must still describe
+the messages that the session holds.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ from workbench.session import Span
 
 
 def composed(first: Outcome, second: Outcome) -> Outcome:
-    """`second`, whose source is `first.messages`, as an outcome over `first.source`.
+    """Rewrite `second`, whose source is `first.messages`, as an outcome over `first.source`.
 
-    Status and reason are the second's; rungs and traces are joined. What the first kept has the fate that the second
-    gave it, and so has what it only compressed, unless the second kept that. What it made into a summary or dropped has
-    that fate for good. O(pieces and fates), not messages.
+    Status and reason are the second's; rungs and traces are joined. A message that the first kept has the fate that the
+    second gave it. A message that it shortened does too, unless the second kept it. A message that it summarized or
+    dropped keeps that fate. O(pieces and fates), not messages.
     """
-    stood = SourceMap(first)
+    origins = SourceMap(first)
     return replace(
         second,
         source=first.source,
-        pieces=_pieces(stood, second),
-        fates=painted(len(first.source), _strokes(stood, second)),
+        pieces=_pieces(origins, second),
+        fates=painted(len(first.source), _strokes(origins, second)),
         rungs=(*first.rungs, *second.rungs),
         memories=first.memories if second.memories is None else second.memories,
         trace=(*first.trace, *second.trace),
-        tail=None if second.tail is None else stood.index(second.tail),
+        tail=None if second.tail is None else origins.index(second.tail),
     )
 
 
 @dataclass(frozen=True)
 class SourceMap:
-    """Where each message that an outcome leaves stood before it."""
+    """Map from the messages of an outcome to those of its source."""
 
     outcome: Outcome
 
     @cached_property
     def _starts(self) -> list[int]:
-        """The place in the output at which each piece begins."""
+        """Output index at which each piece begins."""
         starts, at = [], 0
         for piece in self.outcome.pieces:
             starts.append(at)
@@ -52,7 +52,7 @@ class SourceMap:
         return starts
 
     def parts(self, start: int, stop: int) -> Iterator[Piece]:
-        """The pieces, cut to size, that give the messages `start`..`stop` of the output."""
+        """Pieces, cut to size, that give messages `start`..`stop` of the output."""
         number = max(0, bisect_right(self._starts, start) - 1)
         while start < stop and number < len(self.outcome.pieces):
             piece, began = self.outcome.pieces[number], self._starts[number]
@@ -66,7 +66,7 @@ class SourceMap:
             number += 1
 
     def index(self, place: int) -> int:
-        """The input's index of the message at `place` of the output; the number of messages for its end."""
+        """Source index of the message at `place` of the output; the number of source messages for its end."""
         for part in self.parts(place, place + 1):
             if isinstance(part, KeptSpan):
                 return part.start
@@ -75,14 +75,14 @@ class SourceMap:
         return len(self.outcome.source)
 
 
-def _pieces(stood: SourceMap, second: Outcome) -> tuple[Piece, ...]:
+def _pieces(origins: SourceMap, second: Outcome) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
     for piece in second.pieces:
         if isinstance(piece, NewMessage):
-            behind = (span for given in piece.stands_for for span in _behind(stood, given))
-            pieces.append(NewMessage(piece.message, tuple(_union(behind))))
+            replaced = (span for span in piece.stands_for for span in _sources_of(origins, span))
+            pieces.append(NewMessage(piece.message, tuple(_union(replaced))))
             continue
-        for part in stood.parts(piece.start, piece.stop):
+        for part in origins.parts(piece.start, piece.stop):
             last = pieces[-1] if pieces else None
             if isinstance(part, KeptSpan) and isinstance(last, KeptSpan) and last.stop == part.start:
                 pieces[-1] = KeptSpan(last.start, part.stop)
@@ -91,8 +91,8 @@ def _pieces(stood: SourceMap, second: Outcome) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def _behind(stood: SourceMap, given: Span) -> Iterator[Span]:
-    for part in stood.parts(given.start, given.stop):
+def _sources_of(origins: SourceMap, span: Span) -> Iterator[Span]:
+    for part in origins.parts(span.start, span.stop):
         if isinstance(part, KeptSpan):
             yield Span(part.start, part.stop)
         else:
@@ -109,20 +109,20 @@ def _union(spans: Iterable[Span]) -> list[Span]:
     return out
 
 
-def _strokes(stood: SourceMap, second: Outcome) -> Iterator[Stroke]:
-    for span in stood.outcome.fates:
+def _strokes(origins: SourceMap, second: Outcome) -> Iterator[Stroke]:
+    for span in origins.outcome.fates:
         yield Stroke(span.fate, (Span(span.start, span.stop),), span.saw)
     for span in second.fates:
-        for part in stood.parts(span.start, span.stop):
+        for part in origins.parts(span.start, span.stop):
             if isinstance(part, KeptSpan):
                 yield Stroke(span.fate, (Span(part.start, part.stop),), span.saw)
-            elif _compressed(stood.outcome, part) and span.fate not in (Fate.KEPT, Fate.PINNED):
+            elif _compressed(origins.outcome, part) and span.fate not in (Fate.KEPT, Fate.PINNED):
                 yield Stroke(span.fate, part.stands_for, _saw_at_most_part(span))
 
 
-def _compressed(first: Outcome, made: NewMessage) -> bool:
-    """Whether this is one message in fewer words, not a summary."""
-    spans = made.stands_for
+def _compressed(first: Outcome, piece: NewMessage) -> bool:
+    """True if the piece is one shortened message, not a summary."""
+    spans = piece.stands_for
     return len(spans) == 1 and len(spans[0]) == 1 and first.fate_at(spans[0].start).fate is Fate.COMPRESSED
 
 

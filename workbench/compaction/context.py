@@ -1,4 +1,4 @@
-"""What the model would see at one point of a session, as a view that plans are made on."""
+"""The context that the model would see at one point of a session; plans are made on it."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from workbench.tokens.sizes import Basis, Size, Sizes, measure
 from workbench.tokens.window import Window
 
 SIZES_KEPT = 8
-"""Outcomes whose size is remembered with a layout: the one before a step, and what others are compared with."""
+"""Number of outcomes whose size a layout caches: the one before a step, and those compared with it."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """A context to be compacted, and what the person wants of it. Frozen; cheap to copy with `with_`.
+    """A context to compact, and the user's choices for it. Frozen; `with_` makes cheap copies.
 
-    `pins` are ids of messages to keep verbatim. `split_at` is the id of the first tail message, set by hand; None for
-    the strategy's own split. `manual`: a run at the user's command, thresholds count as reached. `limit` is the context
-    window and who says so, None when unknown. `at` is when it is looked at, in seconds since the epoch; None for when
-    its newest message came. `rules` is the text of the project's rules file.
+    `pins`: ids of messages to keep verbatim. `split_at`: id of the first tail message if set by hand, None for the
+    strategy's own split. `manual`: a run at the user's command; thresholds count as reached. `limit`: context window
+    and its source, None if unknown. `at`: time of the look, in seconds since the epoch; None for the time of the newest
+    message. `rules`: text of the project's rules file.
     """
 
     layout: Layout
@@ -44,21 +44,21 @@ class Context:
     memories: str = ""
     rules: str = ""
     transcript: str = ""
-    """The name of the session's own file, "" where it is in none."""
+    """Name of the session's own file, "" if it is in none."""
     summary_versions: Mapping[str, int] = field(default_factory=dict)
     """Format version of a summary by message id, where its format records one."""
     past: Past = field(default_factory=Past)
-    """What the session held before: the stored history, which a compaction does not shorten."""
+    """History before this context, as stored; no compaction shortens it."""
     first_context: Shape | None = None
-    """The session's first context where this is a later one; without messages where that is not known."""
+    """The session's first context if this is a later one; without messages if it is unknown."""
     overflow_error_seen: bool = False
-    """Whether the session records that the model refused this context as too long."""
+    """True if the session records that the API rejected this context as too long."""
     api: Api | None = None
-    """The API that the context goes to, None when unknown."""
+    """API that the context goes to, None if unknown."""
 
     @property
     def window(self) -> int | None:
-        """The context window in tokens, None when unknown."""
+        """Context window in tokens, None if unknown."""
         return self.limit.tokens if self.limit else None
 
     @property
@@ -71,11 +71,11 @@ class Context:
 
     @property
     def opening(self) -> Shape:
-        """The session's first context, which may be this one; without messages where it is not known."""
+        """The session's first context, possibly this one; without messages if it is unknown."""
         return self.shape if self.first_context is None else self.first_context
 
-    def beside(self, outcome: Outcome | None = None) -> str:
-        """What stands in every prompt beside the messages, as an outcome leaves it."""
+    def system_text(self, outcome: Outcome | None = None) -> str:
+        """System prompt and memories, which every request has in addition to the messages; after `outcome` if given."""
         memories = outcome.memories if outcome else None
         return prompted(self.system, self.memories if memories is None else memories)
 
@@ -86,16 +86,16 @@ class Context:
 
     @cached_property
     def prompt_tokens(self) -> int:
-        """Tokens of the system prompt's text as the session holds it (0 where the format does not record it)."""
+        """Tokens of the system prompt as the session holds it; 0 if the format does not record it."""
         return self.layout.sizes.meter.text_tokens(self.system) if self.system else 0
 
     @cached_property
     def tool_tokens(self) -> int:
-        """Tokens of the tool definitions as the session holds them (0 where the format does not record them)."""
+        """Tokens of the tool definitions as the session holds them; 0 if the format does not record them."""
         return sum(self.layout.sizes.meter.text_tokens(tool.schema) for tool in self.tools)
 
     def unit_starts(self, unit: str) -> Sequence[int]:
-        """First message indexes of the units that a strategy cuts between: exchange, round or message."""
+        """Index of the first message of each unit (exchange, round or message)."""
         if unit == "exchange":
             return self.layout.shape.exchange_starts
         if unit == "round":
@@ -103,15 +103,15 @@ class Context:
         return range(len(self))
 
     def outcome_size(self, outcome: Outcome) -> Size:
-        """The size of what an outcome would send, overhead included, in O(pieces); the last few are remembered.
+        """Size of the request after an outcome, overhead included, in O(pieces); the last few are cached.
 
-        A kept message counts what it counts here, a new one what the meter says: one method on both sides.
+        Kept messages have their size in this context, new ones that of the meter: one method before and after.
         """
         known = self.layout.sized.get(id(outcome.pieces))
         return known[1] if known else self.know_size(outcome.pieces, self._measured(outcome.pieces))
 
     def know_size(self, pieces: tuple[Piece, ...], size: Size) -> Size:
-        """Remember the size of these pieces, for whoever knows it without looking at each."""
+        """Cache the size of these pieces, for callers that know it without measuring."""
         sized = self.layout.sized
         if len(sized) >= SIZES_KEPT:
             sized.clear()
@@ -139,15 +139,15 @@ class Context:
         return len(self.layout.messages)
 
     def with_(self, **changes: object) -> Context:
-        """A copy with fields changed; the layout, and with it every sum, is shared."""
+        """Copy with fields changed; the layout and its sums are shared."""
         return replace(self, **changes)  # type: ignore[arg-type]
 
     def upto(self, index: int) -> Size:
-        """The size of the first `index` messages, in O(1); overhead not included."""
+        """Size of the first `index` messages, in O(1), without overhead."""
         return self.size(0, index)
 
     def size(self, start: int, stop: int) -> Size:
-        """The size of messages `start`..`stop`, in O(1)."""
+        """Size of messages `start`..`stop`, in O(1)."""
         layout = self.layout
         return Size(
             stop - start,
@@ -158,27 +158,29 @@ class Context:
 
     @property
     def total(self) -> Size:
-        """The whole context as the model is sent it, overhead included: exact where the provider billed just this."""
+        """Size of the whole context as sent to the model, overhead included; exact if the provider billed exactly
+        this."""
         whole, sizes = self.upto(len(self)), self.layout.sizes
         exact = 0 < len(self) == sizes.anchored_until
         return Size(whole.messages, whole.chars, whole.tokens + sizes.overhead, Basis.EXACT if exact else whole.basis)
 
     @property
     def carried(self) -> Carried:
-        """What an export of this context says of itself; of a window, only one that no table would say again."""
+        """Size facts that an export records about this context. The window is included only if no model table has
+        it."""
         limit = self.limit
         window = limit.tokens if limit and limit.source in ("given", "recorded") else None
         return carried_by(self.layout.sizes, self.messages, self.model, window)
 
     def measure(self, messages: Sequence[Message]) -> Size:
-        """The size of any messages, old or new, by the meter."""
+        """Size of any messages, old or new, by the meter."""
         return measure(messages, self.layout.sizes.meter)
 
     def from_outcome(self, outcome: Outcome) -> Context:
-        """The context as it would be after `outcome`, so that a session can go on from it.
+        """Context after `outcome`, so that the session can continue from it.
 
-        Kept messages keep their figures, new ones get the meter's; pins that are still there stay, a split does not. A
-        refusal spoke of the context that was: whatever is in its place has not been refused.
+        Kept messages keep their figures, new ones get the meter's. Remaining pins stay, a split does not. A rejection
+        as too long applied to the old context, and is dropped unless nothing changed.
         """
         sizes = self.layout.sizes
         tokens = array("q")
@@ -232,10 +234,10 @@ class Context:
 
 
 def prompted(system: str, memories: str) -> str:
-    """The system prompt with the agent's memories."""
+    """System prompt with the agent's memories."""
     return "\n".join(filter(None, (system, memories)))
 
 
 def memories_in(text: str) -> list[str]:
-    """An agent's memories, one a line, oldest first; blank lines are none."""
+    """Lines of an agent's memories, oldest first, without blank lines."""
     return [line for line in text.split("\n") if line.strip()]

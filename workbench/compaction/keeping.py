@@ -1,4 +1,5 @@
-"""What stays beside a summary, what of the head is new, and in which order an API will take it."""
+"""Head and tail of a context: what stays next to a summary, what is summarized, and in which order the result is
+sent."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from workbench.session import Message, Role, Span, Text
 
 
 def with_pairs(shape: Shape, indexes: Iterable[int]) -> frozenset[int]:
-    """These messages and every message at the other end of their tool pairs: parallel calls stay whole, all or none."""
+    """Add to these messages every message at the other end of their tool pairs, so that parallel calls stay
+    complete."""
     waiting, found = list(indexes), set[int]()
     while waiting:
         index = waiting.pop()
@@ -32,20 +34,20 @@ def with_pairs(shape: Shape, indexes: Iterable[int]) -> frozenset[int]:
 
 
 def pinned_with_pairs(context: Context) -> frozenset[int]:
-    """The pinned messages, with every message at the other end of their tool pairs."""
+    """Pinned messages, with every message at the other end of their tool pairs."""
     index_of = context.shape.index_of
     return with_pairs(context.shape, (index_of[id] for id in context.pins if id in index_of))
 
 
 def before_unread(shape: Shape) -> int:
-    """The last cut that tears no tool pair and has all behind it that the agent has not read yet, with the calls whose
-    results it is; the number of messages where it has read them all."""
+    """Last cut that splits no tool pair and leaves every unanswered message, with the calls of its results, in the
+    tail. The number of messages if all are answered."""
     start = min(with_pairs(shape, shape.unread), default=len(shape.messages))
     return next((cut for cut in range(start, 0, -1) if not shape.open_across[cut]), 0)
 
 
 def end_of_head(shape: Shape, unread: Unread) -> int:
-    """Where what is summarized ends, by what a policy says of what is not read yet."""
+    """Index at which the head ends, by the policy for unanswered messages."""
     if unread == "summarize":
         return len(shape.messages)
     stop = before_unread(shape)
@@ -57,7 +59,8 @@ def end_of_head(shape: Shape, unread: Unread) -> int:
 
 
 def summaries_in_request(context: Context, earlier: Iterable[int], choice: EarlierSummary) -> tuple[int, ...]:
-    """The earlier summaries whose text a request carries; an agent's reply to a summary says nothing of its own."""
+    """Earlier summaries whose text goes into the request. An agent's reply to a summary has no text of its own and is
+    left out."""
     if choice not in ("nest", "extend"):
         return ()
     messages, found = context.messages, set(earlier)
@@ -65,21 +68,22 @@ def summaries_in_request(context: Context, earlier: Iterable[int], choice: Earli
 
 
 def text_of_summaries(context: Context, indexes: Iterable[int], *templates: str) -> str:
-    """Earlier summaries' own words, oldest first. `templates` are how the strategy frames its own, in any language."""
+    """Text of earlier summaries, oldest first, without frames. `templates`: this strategy's own frames, in every
+    language."""
     return "\n\n".join(strip_template(context.messages[index].text, *templates) for index in indexes)
 
 
 def apply_template(template: str, summary: str) -> str:
-    """A summary in its template; one that brings the words before it along, because the prompt asks for them, is not
-    given them twice."""
+    """Put a summary into its template. A summary that already contains the template's opening words is returned
+    unchanged."""
     before = template.partition("{summary}")[0].strip()
     return summary if before and before in summary else fill(template, {"summary": summary})
 
 
 def preamble_of(context: Context) -> tuple[int, ...]:
-    """What the agent injected before it first answered, instructions and context: the first messages one after another
-    that nobody typed; between them may stand a summary. What an earlier compaction put in a gap is none: moved with
-    it, it would leave its gap open."""
+    """Indexes of instructions and context that the agent injected before its first answer: leading messages that nobody
+    typed, one after another; summaries may lie between. A gap message of an earlier compaction is not part of it,
+    because moving it would reopen its gap."""
     found: list[int] = []
     for index, message in enumerate(context.messages):
         if message.role == "assistant" and message.kind == "normal":
@@ -94,8 +98,7 @@ def preamble_of(context: Context) -> tuple[int, ...]:
 
 
 def strip_template(text: str, *templates: str) -> str:
-    """An earlier summary's own words, without the one of the templates that this strategy put around them. Other
-    places of the template may hold anything."""
+    """Text of an earlier summary without the template around it. Other placeholders of the template match anything."""
     bare = text.strip()
     for template in templates:
         before, after = (_fixed(part) for part in template.partition("{summary}")[::2])
@@ -107,7 +110,7 @@ def strip_template(text: str, *templates: str) -> str:
 
 
 def _fixed(part: str) -> list[str]:
-    """What stands between the places of a template."""
+    """Fixed parts of a template between its placeholders."""
     return [text for piece in _PLACE.split(part) if (text := piece.strip())]
 
 
@@ -133,12 +136,12 @@ class Head(Struct, frozen=True):
     fresh: tuple[Span, ...]
 
     def is_spent(self, staying: Iterable[int]) -> bool:
-        """Whether nothing fresh would go: there is none, or all of it stays."""
+        """True if nothing new would be summarized: the head has no fresh message, or all of them stay."""
         return not without(self.fresh, staying)
 
 
 def head_of(context: Context, stop: int, choice: EarlierSummary) -> Head:
-    """The head before message `stop`."""
+    """Head before message `stop`."""
     layout, lead = context.layout, context.shape.lead
     pins = pinned_with_pairs(context)
     earlier = tuple(index for index in layout.shape.summaries if lead <= index < stop)
@@ -160,7 +163,8 @@ def head_of(context: Context, stop: int, choice: EarlierSummary) -> Head:
 def head_fates(
     context: Context, head: Head, shown: Excerpt, staying: Iterable[int], compressed: Iterable[Span] = ()
 ) -> tuple[FateSpan, ...]:
-    """The fates where `staying` is what stays of the head: what was neither shown nor stays is dropped."""
+    """Fates of all messages. `staying`: messages of the head that are kept; other messages that the request does not
+    show are dropped."""
     strokes = [
         *shown.strokes(),
         Stroke(Fate.SUMMARIZED, spans_of(head.in_request), "all"),
@@ -174,22 +178,22 @@ def head_fates(
 def summary_messages(
     context: Context, head: Head, staying: Iterable[int], role: Role, text: str, reply: str
 ) -> list[NewMessage]:
-    """The summary message, named after the newest message that it stands for, and the agent's reply to it if any."""
+    """New summary message, with an id after the newest message that it replaces, and the agent's reply if any."""
     newest = context.messages[head.fresh[-1].stop - 1]
-    gone = joined(without(head.fresh, staying), head.in_request)
+    replaced = joined(without(head.fresh, staying), head.in_request)
     name = f"summary-{newest.id}"
-    made = [NewMessage(Message(name, role, (Text(text),), kind="summary", time=newest.time), tuple(gone))]
+    new = [NewMessage(Message(name, role, (Text(text),), kind="summary", time=newest.time), tuple(replaced))]
     if reply:
         answer = Message(f"{name}:reply", "assistant", (Text(reply),), kind="summary", time=newest.time)
-        made.append(NewMessage(answer, tuple(gone)))
-    return made
+        new.append(NewMessage(answer, tuple(replaced)))
+    return new
 
 
-def pieces_in_place(span: Span, new: Mapping[int, Message], gone: Set[int] = frozenset()) -> list[Piece]:
-    """The messages `span` as pieces, those of `new` (by index) in their old places, without those `gone`."""
+def pieces_in_place(span: Span, new: Mapping[int, Message], replaced: Set[int] = frozenset()) -> list[Piece]:
+    """Pieces of the messages `span`, with the replacements `new` (by index) in place and without `gone`."""
     pieces: list[Piece] = []
     here = span.start
-    for index in sorted(new.keys() | gone):
+    for index in sorted(new.keys() | replaced):
         if here < index:
             pieces.append(KeptSpan(here, index))
         if index in new:
@@ -201,25 +205,25 @@ def pieces_in_place(span: Span, new: Mapping[int, Message], gone: Set[int] = fro
 
 
 def ordered_pieces(
-    context: Context, before: Sequence[Piece], made: Sequence[NewMessage], after: Sequence[KeptSpan]
+    context: Context, before: Sequence[Piece], new: Sequence[NewMessage], after: Sequence[KeptSpan]
 ) -> tuple[Piece, ...]:
-    """Leading system messages, `before`, the new messages, `after`.
+    """Arrange leading system messages, `before`, the new messages, `after`.
 
-    Where `before` would let the agent speak first, which an API refuses, the new messages go in front of it.
+    If the agent would then speak first, which APIs refuse, the new messages go before `before`.
     """
     system = kept_pieces([Span(0, context.shape.lead)])
-    if may_open(context, (index for piece in before for index in _stands_at(piece))):
-        return (*system, *before, *made, *after)
-    return (*system, *made, *before, *after)
+    if may_open(context, (index for piece in before for index in _source_indexes(piece))):
+        return (*system, *before, *new, *after)
+    return (*system, *new, *before, *after)
 
 
-def _stands_at(piece: Piece) -> Iterable[int]:
+def _source_indexes(piece: Piece) -> Iterable[int]:
     return range(piece.start, piece.stop) if isinstance(piece, KeptSpan) else (piece.stands_for[0].start,)
 
 
 def may_open(context: Context, indexes: Iterable[int]) -> bool:
-    """Whether a conversation may open with these messages, ascending, after the session's own system messages: it
-    begins with the user, unless the session itself does not."""
+    """True if the API accepts these messages (ascending indexes) at the start, after own system messages: the user
+    speaks first, unless the session itself starts otherwise."""
     messages = context.messages
     spoken = next((index for index in indexes if not messages[index].is_own_system), None)
     if spoken is None or messages[spoken].role in ("user", "system"):

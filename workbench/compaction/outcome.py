@@ -1,4 +1,4 @@
-"""What a compaction did: the new messages, the fate of every input message, and why."""
+"""Result of a compaction: the new messages, the fate of every input message, and the reason."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.session import Message, Span
 
 
 class Fate(Enum):
-    """What became of an input message. On overlap the first of this list wins."""
+    """Fate of an input message. Where several apply, the first of this list wins."""
 
     PINNED = "pinned"
     KEPT = "kept"
@@ -39,8 +39,8 @@ _GLYPHS = {
 
 
 class FateSpan(Struct, frozen=True):
-    """Messages `start`..`stop` of the input that share a fate. `saw` is "all", "part" or "nothing"; what "part"
-    means for one message is the request's to say (`SummaryRequest.seen`)."""
+    """Messages `start`..`stop` of the input with the same fate. `saw`: how much of them the summarizer saw; how much
+    "part" is for one message tells `SummaryRequest.seen`."""
 
     start: int
     stop: int
@@ -52,15 +52,14 @@ class FateSpan(Struct, frozen=True):
 
 
 class KeptSpan(Struct, frozen=True):
-    """Input messages `start`..`stop`, unchanged: byte-identical because they are the same objects."""
+    """Input messages `start`..`stop`, unchanged: the same objects."""
 
     start: int
     stop: int
 
 
 class NewMessage(Struct, frozen=True):
-    """A new message, and the input messages it stands for (spans, in order; empty for a message that stands for
-    none)."""
+    """A new message. `stands_for`: input messages that it replaces, as ascending spans; empty if it replaces none."""
 
     message: Message
     stands_for: tuple[Span, ...] = ()
@@ -72,7 +71,8 @@ Status = Literal["compacted", "fallback", "unchanged", "not_smaller"]
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One step of a strategy: what it did, tokens before and after, and why the next one ran or did not."""
+    """One rung that a strategy tried: tokens before and after, and a note with its effect and why the next one ran or
+    did not."""
 
     name: str
     before: int
@@ -81,7 +81,7 @@ class Rung:
 
 
 class Lost(NamedTuple):
-    """A rule of the user, or their open request, that a result lacks: the id of its message, and its text."""
+    """A rule or open request of the user that a result lacks: id of its message, and its text."""
 
     message: str
     text: str
@@ -89,10 +89,10 @@ class Lost(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one compaction over `source`. Nothing in it is a copy of a kept message.
+    """Result of one compaction of `source`. Kept messages are not copied.
 
-    `pieces` in output order; `fates` in input order, covering `source` without gap or overlap.
-    `reason` says in one sentence why the status is what it is. `trace` is plain sentences with figures.
+    `pieces` are in output order; `fates` are in input order and cover `source` without gap or overlap. `reason`
+    explains the status in one sentence. `trace`: sentences with figures.
     """
 
     status: Status
@@ -104,14 +104,14 @@ class Outcome:
     memories: str | None = None
     trace: tuple[str, ...] = ()
     tail: int | None = None
-    """Where the tail begins, if the fates alone do not tell: messages dropped by hand may lie in it."""
+    """Index of the tail's first message, if the fates alone do not show it because messages dropped by hand lie in the
+    tail."""
     lost: tuple[Lost, ...] | None = None
-    """Rules and the open request that the strategy undertakes to keep and that the result lacks; None: it undertakes
-    nothing."""
+    """Rules and open request that the strategy guarantees and that the result lacks; None if it guarantees nothing."""
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """The new context."""
+        """Messages of the new context."""
         out: list[Message] = []
         for piece in self.pieces:
             if isinstance(piece, KeptSpan):
@@ -122,7 +122,7 @@ class Outcome:
 
     @cached_property
     def provenance(self) -> tuple[tuple[Span, ...], ...]:
-        """For every output message, the input messages it stands for."""
+        """Input messages that each output message stands for."""
         out: list[tuple[Span, ...]] = []
         for piece in self.pieces:
             if isinstance(piece, KeptSpan):
@@ -140,12 +140,12 @@ class Outcome:
 
     @property
     def summarizes(self) -> bool:
-        """Whether a summary stands for some of the messages."""
+        """True if a summary replaces any message."""
         return any(span.fate is Fate.SUMMARIZED for span in self.fates)
 
     @cached_property
     def split(self) -> int:
-        """Index of the first message of the trailing stretch that is kept as it is; the number of messages if none."""
+        """Index of the first message of the tail; the number of messages if there is no tail."""
         if self.tail is not None:
             return self.tail
         start = len(self.source)
@@ -158,7 +158,7 @@ class Outcome:
 
     @cached_property
     def sides(self) -> tuple[Fate, Fate]:
-        """The fate of most messages before the split, and of most from there on; pins are not counted."""
+        """Most frequent fate before the split, and from the split on; pins do not count."""
         counts: tuple[dict[Fate, int], dict[Fate, int]] = ({Fate.SUMMARIZED: 0}, {Fate.KEPT: 0})
         for span in self.fates:
             if span.fate is not Fate.PINNED:
@@ -169,11 +169,11 @@ class Outcome:
         return above, below
 
     def side_of(self, index: int) -> Fate:
-        """The fate of most messages on the side of the split on which message `index` lies."""
+        """Most frequent fate on the side of the split on which message `index` lies."""
         return self.sides[index >= self.split]
 
     def fate_at(self, index: int) -> FateSpan:
-        """The fate of input message `index`. Raises IndexError outside the input."""
+        """Fate of input message `index`. Raises IndexError outside the input."""
         low, high = 0, len(self.fates)
         while low < high:
             middle = (low + high) // 2
@@ -187,13 +187,13 @@ class Outcome:
 
 
 def unchanged(source: Sequence[Message], reason: str, trace: Iterable[str] = ()) -> Outcome:
-    """The outcome that changes nothing, with the reason."""
+    """Outcome that changes nothing, with the reason."""
     whole = (KeptSpan(0, len(source)),) if source else ()
     fates = (FateSpan(0, len(source), Fate.KEPT),) if source else ()
     return Outcome("unchanged", reason, source, whole, fates, trace=tuple(trace))
 
 
 def verdict(status: str, reason: str) -> str:
-    """How it went and why, in one line; a reason that begins with the status says it alone."""
+    """Status and reason in one line; a reason that begins with the status is not repeated."""
     words = status.replace("_", " ")
     return reason if reason.startswith(words) else f"{words}: {reason}"

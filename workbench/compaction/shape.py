@@ -1,8 +1,8 @@
-"""What a context's messages are made of whatever their tokens: units, tool pairs, characters. Found out once.
+"""Facts about a context's messages that do not depend on tokens: units, tool pairs, characters. Computed once.
 
-Pins, the split, a policy's numbers and token figures move; what stands here depends on none of them. Moving any must
-replan 60 000 messages within one frame (16 ms), so sums come from prefix arrays and whatever else is read from the
-messages is kept with their shape (`per_shape`).
+Pins, the split, settings and token figures change often; a shape depends on none of them. Such a change must replan 60
+000 messages within one frame (16 ms), so sums come from prefix arrays and everything else that is read from the
+messages is cached with their shape (`per_shape`).
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ SUMMARY_MARKER = "!!!SUMMARY!!!"
 K = TypeVar("K")
 T = TypeVar("T")
 
-_Said = dict[tuple[Any, ...], tuple[tuple[object, ...], tuple[object, ...], Any]]
-"""What parts of messages say, by who found it out and the parts' identities: with the parts, so that they live as long,
-and with what else it was found out by."""
+_PartFacts = dict[tuple[Any, ...], tuple[tuple[object, ...], tuple[object, ...], Any]]
+"""Cached facts about parts of messages, by function and identities of the parts. Each has the parts, to keep them
+alive, and the other inputs of the function."""
 
 
 def api_chars(message: Message) -> int:
-    """Length of the message's compact JSON as the model's API would carry it, media as their placeholder.
+    """Length of the message's compact JSON as the model's API would carry it, with media as their placeholder.
 
-    The size unit of `exchange-summary`: not the record on disk, which is up to 3.6 × as large.
+    The size unit of `exchange-summary`. The record on disk is up to 3.6 × as large.
     """
     blocks: list[object] = []
     for block in message.blocks:
@@ -57,8 +57,8 @@ def api_chars(message: Message) -> int:
                 blocks.append({"type": "text", "text": text})
             case Thinking(text, signature):
                 blocks.append({"type": "thinking", "thinking": text, "signature": signature})
-            case ToolUse(id, name, given):
-                blocks.append({"type": "tool_use", "id": id, "name": name, "input": given})
+            case ToolUse(id, name, inputs):
+                blocks.append({"type": "tool_use", "id": id, "name": name, "input": inputs})
             case Media():
                 blocks.append({"type": "text", "text": block.placeholder})
             case Opaque(_, raw):
@@ -71,67 +71,68 @@ def api_chars(message: Message) -> int:
 
 
 class Shape:
-    """Prefix arrays have one entry more than there are messages; `chars[b] - chars[a]` is the size of messages a..b."""
+    """Messages and their prefix sums. Prefix arrays have one entry more than there are messages: `chars[b] - chars[a]`
+    is the size of messages a..b."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self.messages = messages
         self.known: dict[Callable[..., Any], Any] = {}
-        """What `per_shape` and `newest_per_shape` keep, by the function that found it out."""
-        self._said: _Said = {}
-        self._said_before: _Said = {}
+        """Cache of `per_shape` and `newest_per_shape`, by function."""
+        self._part_facts: _PartFacts = {}
+        self._part_facts_before: _PartFacts = {}
 
-    def once(self, compute: Callable[..., T], parts: tuple[object, ...], *given: object) -> T:
-        """`compute(*parts, *given)` of parts of these messages, found out once while `given` stays the same.
+    def once(self, compute: Callable[..., T], parts: tuple[object, ...], *inputs: object) -> T:
+        """Return `compute(*parts, *inputs)`, computed once for parts of these messages while `inputs` stay the same.
 
-        A compaction keeps most of what it is made of: the shape that it leaves still knows what was asked for here,
-        and hands that on which is asked for again."""
+        The shape after a compaction shares this cache, because most of its messages are the same.
+        """
         key = (compute, *map(id, parts))
-        known = self._said.get(key) or self._said_before.get(key)
-        if known is None or known[1] != given:
-            known = parts, given, compute(*parts, *given)
-        self._said[key] = known
+        known = self._part_facts.get(key) or self._part_facts_before.get(key)
+        if known is None or known[1] != inputs:
+            known = parts, inputs, compute(*parts, *inputs)
+        self._part_facts[key] = known
         found: T = known[2]
         return found
 
     def followed_by(self, other: Shape, start: int, stop: int) -> Shape:
-        """The shape of these messages and then of `start`..`stop` of another one, the sums of both carried on."""
+        """Shape of these messages and then messages `start`..`stop` of another shape; reuses the sums of both."""
         whole = Shape((*self.messages, *other.messages[start:stop]))
         whole.chars = _continued(self.chars, other.chars, start, stop)
         whole.api_chars = _continued(self.api_chars, other.api_chars, start, stop)
-        whole._said, whole._said_before = self._said, self._said_before
+        whole._part_facts, whole._part_facts_before = self._part_facts, self._part_facts_before
         return whole
 
     def grown_by(self, new: Sequence[Message]) -> Shape:
-        """The shape of these messages and then of `new` ones, the places of all by their ids carried on. This one hands
-        its own over, to find them out again when asked: in a row of shapes that grow each would copy every id."""
+        """Shape of these messages and then `new` ones. Takes over the index of ids, so that a growing series of shapes
+        does not copy it each time; this shape rebuilds its own when asked."""
         whole = Shape((*self.messages, *new))
         places = self.index_of
         del self.index_of
         places.update({message.id: at for at, message in enumerate(new, len(self.messages))})
         whole.index_of = places
-        whole._said = self._said
+        whole._part_facts = self._part_facts
         return whole
 
     def left_by(self, outcome: Outcome) -> Shape:
-        """The shape of what `outcome` leaves, the sums of what is kept carried over."""
+        """Shape of the messages after `outcome`; reuses the sums of kept messages."""
         left = Shape(outcome.messages)
-        left.chars = _carried(self.chars, outcome.pieces, visible_chars)
-        left.api_chars = _carried(self.api_chars, outcome.pieces, api_chars)
-        left._said_before = self._said
+        left.chars = _sums_after(self.chars, outcome.pieces, visible_chars)
+        left.api_chars = _sums_after(self.api_chars, outcome.pieces, api_chars)
+        left._part_facts_before = self._part_facts
         return left
 
     def masked_at(self, index: int) -> Message:
-        """Message `index` without its secrets, found out once: what every fragment of it is made of. A name, a line or
-        a cut text has lost what the secret in it would be told by."""
+        """Message `index` with secrets masked, computed once. Everything cut from a message comes from this copy,
+        because a fragment no longer shows that it is part of a secret."""
         return self.masking(self.messages[index])
 
     def masking(self, message: Message) -> Message:
-        """The same of any message: of these, and of those that an outcome keeps or makes of them."""
+        """Any message with secrets masked: one of these, or one of an outcome."""
         return self.once(searched_message, (message,))
 
     @cached_property
     def masked(self) -> tuple[Message, ...]:
-        """All messages without their secrets: about 200 ms for a megabyte."""
+        """All messages with secrets masked: about 200 ms per megabyte."""
         return tuple(map(self.masked_at, range(len(self.messages))))
 
     @cached_property
@@ -148,7 +149,7 @@ class Shape:
 
     @cached_property
     def exchange_sizes(self) -> array[int]:
-        """The size of every exchange in `api_chars`."""
+        """Size of every exchange in `api_chars`."""
         chars = self.api_chars
         return array("q", [chars[span.stop] - chars[span.start] for span in self.exchanges])
 
@@ -175,7 +176,7 @@ class Shape:
 
     @cached_property
     def partners(self) -> dict[int, tuple[int, ...]]:
-        """For a message with calls or results: the indexes of the messages at the other end of its tool pairs."""
+        """For a message with calls or results: indexes of the messages at the other end of its tool pairs."""
         found: dict[int, tuple[int, ...]] = {}
         for _, call, result in self.pairs:
             if call is not None and result is not None:
@@ -187,7 +188,7 @@ class Shape:
 
     @cached_property
     def open_across(self) -> array[int]:
-        """How many tool pairs a cut before message i would tear, for i in 0..len."""
+        """Number of tool pairs that a cut before message i would split, for i in 0..len."""
         delta = array("q", bytes(8 * (len(self.messages) + 2)))
         for _, call, result in self.pairs:
             if call is not None and result is not None and call != result:
@@ -196,7 +197,8 @@ class Shape:
         return array("q", accumulate(delta[: len(self.messages) + 1]))
 
     def call_of(self, index: int, call_id: str) -> ToolUse | None:
-        """The call that result `call_id` in message `index` answers, without secrets; None where it is not there."""
+        """Call that result `call_id` in message `index` answers, with secrets masked; None if it is not in the
+        context."""
         for at in self.partners.get(index, ()):
             for call in self.masked_at(at).calls:
                 if call.id == call_id:
@@ -204,7 +206,7 @@ class Shape:
         return None
 
     def exchange_index(self, index: int) -> int:
-        """How many exchanges begin before message `index`."""
+        """Number of exchanges that begin before message `index`."""
         return bisect_left(self.exchange_starts, index)
 
     @cached_property
@@ -214,7 +216,7 @@ class Shape:
 
     @cached_property
     def lead(self) -> int:
-        """How many of the session's own system messages stand before everything else."""
+        """Number of the session's own system messages before everything else."""
         return leading_system(self.messages)
 
     @cached_property
@@ -228,9 +230,9 @@ class Shape:
 
     @cached_property
     def unread(self) -> tuple[int, ...]:
-        """Indexes of what stands after the agent's newest answer: the results of its newest calls, the running request.
-        It has not read them. Where it has not answered at all, what stands after a summary, else the newest message.
-        Summaries and the session's own system messages are none of them."""
+        """Indexes of unanswered messages: those after the agent's newest answer, which are results of its newest calls
+        or the running request. Without any answer: messages after a summary, else the newest message. Summaries and own
+        system messages are not counted."""
         messages = self.messages
         back = range(len(messages) - 1, -1, -1)
         answers = (i for i in back if messages[i].role == "assistant" and messages[i].kind == "normal")
@@ -241,12 +243,12 @@ class Shape:
 
     @cached_property
     def events(self) -> int:
-        """Blocks of all messages: texts, calls, results."""
+        """Number of blocks of all messages: texts, calls, results."""
         return sum(len(message.blocks) for message in self.messages)
 
     @cached_property
     def marker(self) -> int | None:
-        """The newest assistant message that asks for a summary by `SUMMARY_MARKER`."""
+        """Index of the newest assistant message that asks for a summary with `SUMMARY_MARKER`."""
         for index in range(len(self.messages) - 1, -1, -1):
             message = self.messages[index]
             if message.role == "assistant" and message.kind == "normal" and SUMMARY_MARKER in message.text:
@@ -255,13 +257,13 @@ class Shape:
 
 
 def _continued(sums: array[int], others: array[int], start: int, stop: int) -> array[int]:
-    """Prefix sums continued by those of elements `start`..`stop` of others."""
+    """Prefix sums, continued with elements `start`..`stop` of others."""
     shift = sums[-1] - others[start]
     return array("q", [*sums, *(each + shift for each in others[start + 1 : stop + 1])])
 
 
-def _carried(sums: array[int], pieces: Iterable[Piece], measured: Callable[[Message], int]) -> array[int]:
-    """Prefix sums of the messages that `pieces` give, from those of the messages they were made of."""
+def _sums_after(sums: array[int], pieces: Iterable[Piece], measured: Callable[[Message], int]) -> array[int]:
+    """Prefix sums of the messages of `pieces`, from the prefix sums of their source."""
     out = array("q", [0])
     for piece in pieces:
         if not isinstance(piece, KeptSpan):
@@ -274,8 +276,8 @@ def _carried(sums: array[int], pieces: Iterable[Piece], measured: Callable[[Mess
 
 
 def per_shape(compute: Callable[[Shape], T]) -> Callable[[Shape], T]:
-    """`compute`, called once for a shape. Threads that ask at the same time may each compute it, and all get the result
-    that was stored first: callers compare parts of it by identity."""
+    """Cache `compute` per shape. Threads that ask at the same time may each compute, and all get the result stored
+    first, because callers compare parts of it by identity."""
 
     @wraps(compute)
     def found(shape: Shape) -> T:
@@ -292,8 +294,8 @@ _STORING = Lock()
 
 
 def newest_per_shape(compute: Callable[[Shape, K], T]) -> Callable[[Shape, K], T]:
-    """`compute`, of whose results a shape keeps the newest: numbers move while a person turns them, and only what was
-    asked for last is worth its memory. Threads that ask for the same at the same time get the same."""
+    """Cache only the newest result of `compute` per shape: settings change while a user turns them, and only the last
+    result is worth its memory. Threads that ask for the same at the same time get the same result."""
 
     @wraps(compute)
     def found(shape: Shape, key: K) -> T:

@@ -28,7 +28,7 @@ from workbench.base.errors import BadInput
 from workbench.base.tables import Row, Table, Value, columns
 from workbench.bench import Bench, choose_preset, rule_states
 from workbench.bench.assessment import FIGURES, Assessment, compare, compute
-from workbench.compaction.of_tool import preset_for_version
+from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.preset import Preset, default_preset
 from workbench.runs.cost_estimate import request_costs
 from workbench.runs.live_run import FinishedRun, LiveRun, connect, drive_live

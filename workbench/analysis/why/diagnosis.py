@@ -22,9 +22,9 @@ from workbench.analysis.why.refusals import Refusal, refusals
 from workbench.analysis.why.verdict import verdict
 from workbench.base.figures import grouped
 from workbench.base.text import counted
+from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer, layers
-from workbench.compaction.of_tool import preset_for_version
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Trigger

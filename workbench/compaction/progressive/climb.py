@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 
 from workbench.base.figures import grouped, percent
 from workbench.base.text import counted
-from workbench.compaction.carried import SummaryExtras
 from workbench.compaction.compose import composed
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
@@ -31,6 +30,7 @@ from workbench.compaction.progressive.rungs import (
 from workbench.compaction.progressive.task_type import TaskKind, task_type
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategy import ProgressStep
+from workbench.compaction.summary_extras import SummaryExtras
 from workbench.compaction.summary_request import Answer, Requests, SummaryFailed
 from workbench.compaction.vocabulary import EarlierSummary
 

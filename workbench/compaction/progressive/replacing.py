@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.compaction.carried import SummaryExtras, summary_alone
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.keeping import pinned_with_pairs, summaries_in_request
@@ -30,6 +29,7 @@ from workbench.compaction.request import (
     truncation_for,
 )
 from workbench.compaction.spans import joined, kept_pieces, spans_of
+from workbench.compaction.summary_extras import SummaryExtras, summary_alone
 from workbench.compaction.summary_request import Answer, Requests, RequestSettings, SummaryFailed, SummaryRequest
 from workbench.compaction.vocabulary import EarlierSummary
 from workbench.session import Message, Span, Text
@@ -143,7 +143,7 @@ def _outcome(
     standing = frozenset(range(len(context))) - gone
     nodes: dict[int, list[NewMessage]] = {}
     for (one, summary), carried in zip(done, texts, strict=True):
-        told = fill(template, {"summary": summary, "retained": carried.behind}).strip()
+        told = fill(template, {"summary": summary, "retained": carried.back}).strip()
         text = f"{carried.front}\n\n{told}" if carried.front else told
         newest = context.messages[one.group.indexes[-1]]
         node = Message(f"summary-{newest.id}", "user", (Text(text),), kind="summary", time=newest.time)

@@ -8,11 +8,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, takewhile
 
-from workbench.compaction.carried import Original, SummaryExtras, extras_of, merge_extras, opening_request, original_of
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs, with_pairs
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.compaction.shape_calls import calls_of
+from workbench.compaction.summary_extras import (
+    Original,
+    SummaryExtras,
+    extras_of,
+    merge_extras,
+    opening_request,
+    original_of,
+)
 from workbench.facts.diffstat import FileChange, diffstat, diffstat_text, file_changes
 from workbench.facts.tasks import Status, tasks_of
 from workbench.session import Message, Span, Text

@@ -1,4 +1,4 @@
-"""What a summary's message carries beside its summary, and the session's first request.
+"""Extras that a summary message carries next to its summary, and the session's first request.
 
     <original_request> · the summary · <pinned>, <recent_memories>, <tasks>, <changes>
 
@@ -25,7 +25,7 @@ _CHANGE = re.compile(r"^(.*) \+(\d+) −(\d+) \((\d+)×\)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class SummaryExtras:
-    """What a summary's message carries beside the summary, each part empty where there is nothing."""
+    """Extras of a summary message; each is empty if there is nothing."""
 
     request: str = ""
     passages: tuple[str, ...] = ()
@@ -35,12 +35,12 @@ class SummaryExtras:
 
     @property
     def front(self) -> str:
-        """What stands in front of the summary."""
+        """Text before the summary."""
         return f"<original_request>\n{self.request}\n</original_request>" if self.request else ""
 
     @property
-    def behind(self) -> str:
-        """What stands behind it."""
+    def back(self) -> str:
+        """Text after the summary."""
         elements = [("pinned", passage) for passage in self.passages]
         elements.append(("recent_memories", "\n".join(self.memories)))
         elements.append(("tasks", "\n".join(self.tasks)))
@@ -49,13 +49,13 @@ class SummaryExtras:
 
 
 def read_extras(text: str) -> SummaryExtras:
-    """What a summary's message carries, from its text; nothing from any other text."""
+    """Extras in the text of a summary message; empty for any other text."""
     found = _REQUEST.match(text)
-    behind = _without_request(text).partition("</summary>")[2]
+    back = _without_request(text).partition("</summary>")[2]
     parts: dict[str, list[str]] = {}
-    for tag, body in _ELEMENT.findall(behind):
+    for tag, body in _ELEMENT.findall(back):
         parts.setdefault(tag, []).append(body)
-    changed = [made for body in parts.get("changes", ()) for made in _CHANGE.findall(body)]
+    changed = [change for body in parts.get("changes", ()) for change in _CHANGE.findall(body)]
     return SummaryExtras(
         found[1] if found else "",
         tuple(parts.get("pinned", ())),
@@ -66,7 +66,7 @@ def read_extras(text: str) -> SummaryExtras:
 
 
 def summary_alone(text: str) -> str:
-    """The summary proper within a summary's message: a request in front of it may speak of `<summary>`, too."""
+    """Summary in a summary message, without extras; the request before it may contain `<summary>`, too."""
     return summary_inside(_without_request(text))
 
 
@@ -75,31 +75,31 @@ def _without_request(text: str) -> str:
 
 
 def merge_extras(several: Iterable[SummaryExtras]) -> SummaryExtras:
-    """Carried texts, oldest first, as one: the first request, every passage once, the newest list, the changes' sum."""
+    """Merge extras, oldest first: the first request, every passage once, the newest lists, the sum of the changes."""
     texts = tuple(several)
     return SummaryExtras(
         next((one.request for one in texts if one.request), ""),
         tuple(dict.fromkeys(passage for one in texts for passage in one.passages)),
         next((one.memories for one in reversed(texts) if one.memories), ()),
         next((one.tasks for one in reversed(texts) if one.tasks), ()),
-        _summed([one.changes for one in texts if one.changes]),
+        _sum_changes([one.changes for one in texts if one.changes]),
     )
 
 
-def _summed(stats: Sequence[tuple[FileChange, ...]]) -> tuple[FileChange, ...]:
-    """Statistics as one. Each is a statistic already, so one alone is not walked again."""
+def _sum_changes(stats: Sequence[tuple[FileChange, ...]]) -> tuple[FileChange, ...]:
+    """Sum of change statistics. A single one is returned as it is."""
     return stats[0] if len(stats) == 1 else diffstat(change for stat in stats for change in stat)
 
 
 @per_shape
 def extras_of(shape: Shape) -> Mapping[int, SummaryExtras]:
-    """What earlier summaries carry, by index."""
+    """Extras of earlier summaries, by message index."""
     return {index: read_extras(shape.masked_at(index).text) for index in shape.summaries}
 
 
 class Original(NamedTuple):
-    """The user's first request of the whole session, without secrets. Where a message holds it, with its id; `number`
-    counts the messages from the session's first, which is 1."""
+    """The user's first request of the whole session, with secrets masked. `id`: its message, if a message has it.
+    `number`: its place counted from the session's first message, which is 1."""
 
     text: str
     id: str = ""
@@ -107,10 +107,10 @@ class Original(NamedTuple):
 
 
 def original_of(context: Context) -> Original | None:
-    """The user's first request of the whole session; None where the session's beginning is not known.
+    """The user's first request of the whole session; None if the session's beginning is unknown.
 
-    Recorded compactions may have taken it out of the context, so it is looked for in the session's first context. Where
-    that is not read, an earlier summary may still carry it.
+    A recorded compaction may have removed it from the context, so it is looked up in the session's first context, or
+    else in the extras of an earlier summary.
     """
     if found := opening_request(context.opening):
         return found
@@ -120,7 +120,7 @@ def original_of(context: Context) -> Original | None:
 
 @per_shape
 def opening_request(opening: Shape) -> Original | None:
-    """The first request in a session's first context; None where a summary there stands for what came before it."""
+    """First request in a session's first context; None if a summary there replaces what came before it."""
     if carried := merge_extras(extras_of(opening).values()).request:
         return Original(carried)
     back = range(len(opening.messages) - 1, -1, -1)
