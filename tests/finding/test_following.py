@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.formats.claude_code_build import jsonl, small
-from tests.formats.test_goose import database, said, text
+from tests.formats.test_goose import database, message_of, text
 from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
 from workbench.finding.following import file_mark, read_finished, without_partial_line
@@ -88,7 +88,7 @@ def test_a_folder_is_read_again_as_the_folder_it_was_opened_as(tmp_path: Path, k
 
 
 def test_a_databases_log_and_a_conversations_events_count(tmp_path: Path) -> None:
-    store = database(tmp_path, said("user", text("hi")), wal=True)
+    store = database(tmp_path, message_of("user", text("hi")), wal=True)
     before = file_mark(store)
     with store.with_name("sessions.db-wal").open("ab") as log:
         log.write(b"x")

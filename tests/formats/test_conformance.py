@@ -86,7 +86,7 @@ def documents(id: str) -> Sequence[bytes]:
         case "augment":
             return [test_augment.document()]
         case "cline-sdk":
-            said = test_cline_sdk.say("s", "user", "sum", metadata={"kind": "compaction_summary"})
+            said = test_cline_sdk.new_item("s", "user", "sum", metadata={"kind": "compaction_summary"})
             return [json.dumps(test_cline_sdk.document(said, *test_cline_sdk.MESSAGES)).encode()]
         case "codex":
             done = test_codex.compaction(test_codex.said("user", "do it"), test_codex.COMPACTION, 7)
@@ -96,7 +96,7 @@ def documents(id: str) -> Sequence[bytes]:
         case "copilot":
             done = test_copilot.event("session.compaction_complete", success=True, summaryContent="S")
             more = [
-                test_copilot.answered(text="on"),
+                test_copilot.response_event(text="on"),
                 test_copilot.event("session.snapshot_rewind", upToEventId="id-15"),
             ]
             return [test_copilot.chain(*test_copilot.EVENTS, *test_copilot.COMPACTION, done, *more)]
