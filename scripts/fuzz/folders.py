@@ -74,7 +74,7 @@ def roo(at: Path) -> Path:
 def cline(at: Path) -> Path:
     folder = at / "1_a"
     folder.mkdir()
-    test_cline_sdk.beside(folder, 4, "id:a2", test_cline_sdk.SUMMARY, test_cline_sdk.MESSAGES[3])
+    test_cline_sdk.session_with_sidecar(folder, 4, "id:a2", test_cline_sdk.SUMMARY, test_cline_sdk.MESSAGES[3])
     (folder / "1_a.json").write_text(json.dumps({"cwd": "/w", "metadata": {"title": "T"}, "provider": "p"}))
     return folder
 

@@ -68,14 +68,14 @@ def test_every_change_is_seen_by_the_mark(tmp_path: Path) -> None:
 def test_a_folder_is_read_again_as_the_folder_it_was_opened_as(tmp_path: Path, kind: str) -> None:
     folder = tmp_path / "task-7"
     folder.mkdir()
-    said = [{"role": role, "content": "go", "ts": 1_700_000_000_000} for role in ("user", "assistant")]
+    turns = [{"role": role, "content": "go", "ts": 1_700_000_000_000} for role in ("user", "assistant")]
     if kind == "roo":
         history, about = folder / "api_conversation_history.json", folder / "history_item.json"
-        history.write_text(json.dumps(said))
+        history.write_text(json.dumps(turns))
         about.write_text(json.dumps({"id": "task-7", "task": "The task", "workspace": "/w"}))
     else:
         history, about = folder / "task-7.messages.json", folder / "task-7.json"
-        history.write_text(json.dumps({"version": 1, "agent": "lead", "sessionId": "task-7", "messages": said}))
+        history.write_text(json.dumps({"version": 1, "agent": "lead", "sessionId": "task-7", "messages": turns}))
         about.write_text(json.dumps({"cwd": "/w", "metadata": {"title": "The task"}}))
     session = load(folder)
     assert (session.path, session.title, session.cwd, len(session.messages)) == (folder, "The task", "/w", 2)
