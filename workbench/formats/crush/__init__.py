@@ -15,10 +15,10 @@ from workbench.formats.machine import Machine, Place
 
 
 def _codec() -> Codec:
-    from workbench.formats.crush import read, sessions
+    from workbench.formats.crush import database, read
 
     return Codec(
-        read.read, sessions_in=read.sessions_in, read_part=read.read_part, list_sessions=sessions.list_sessions
+        read.read, sessions_in=database.sessions_in, read_part=read.read_part, list_sessions=database.list_sessions
     )
 
 

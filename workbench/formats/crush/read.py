@@ -8,18 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
 from workbench.formats.agent_texts import with_user_text
+from workbench.formats.crush.database import session_rows, sessions_in
 from workbench.formats.crush.signature import ID
-from workbench.formats.format import Part, Progress
+from workbench.formats.format import Progress
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import arguments_of, as_text
-from workbench.formats.kit.database import connect_to_bytes, rows
 from workbench.formats.kit.document import render
 from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.several import newest, sessions_of
+from workbench.formats.kit.several import newest
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.user_text import is_injected
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of
@@ -41,7 +40,6 @@ from workbench.session import (
 )
 from workbench.session.images import media_of
 
-_TABLES = frozenset(["sessions", "messages"])
 _INTERRUPTED = (
     "tool call was interrupted and did not produce a result, you may retry this call if the result is still needed"
 )
@@ -52,12 +50,6 @@ _FAILED = ("error", "canceled")
 """Finish reasons of a summary that was never used."""
 
 
-def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The sessions that have messages, the newest first and those of sub-agents last. Raises BadInput."""
-    with connect_to_bytes(path, data, _TABLES, "Crush") as database:
-        return sessions_of(database, "sessions", "messages", "updated_at", "parent_session_id")
-
-
 def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read the newest session. Raises BadInput when there is none with a message."""
     return newest(path, sessions_in(path, data), "session", lambda id: read_part(path, data, id, progress))
@@ -66,13 +58,9 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 def read_part(path: Path, data: bytes, id: str, progress: Progress) -> Session:
     """Read one session. Raises BadInput when there is no such session, or no message in it."""
     progress(0, len(data))
-    with connect_to_bytes(path, data, _TABLES, "Crush") as database:
-        session_rows = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
-        message_rows = rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid", id)
-    if not session_rows or not message_rows:
-        raise BadInput(f"{path} has no session {id!r} with a message; choose a listed one.")
+    session_row, message_rows = session_rows(path, data, id)
     progress(len(data), len(data))
-    session_row, warnings = session_rows[0], list[LoadWarning]()
+    warnings: list[LoadWarning] = []
     parts = [_parts(row, warnings) for row in message_rows]
     ids: dict[str, int] = {}
     messages = [

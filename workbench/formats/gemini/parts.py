@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.base.stamps import iso, seconds_of
 from workbench.formats.agent_texts import kind_of
-from workbench.formats.gemini.injected import split_injected
+from workbench.formats.gemini.texts import split_injected
 from workbench.formats.kit.blocks import as_object, as_text, named, texts_of
 from workbench.formats.kit.contents import Calls, model_block, name_and_args, parts_of, tool_result, user_block
 from workbench.formats.kit.mark import MARK, marked

@@ -8,8 +8,8 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import kind_of, with_user_text
-from workbench.formats.gemini.injected import split_injected
 from workbench.formats.gemini.parts import ACKNOWLEDGED
+from workbench.formats.gemini.texts import split_injected
 from workbench.formats.kit.contents import Calls, model_block, parts_of, user_block
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.transcript import Transcript
