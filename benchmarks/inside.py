@@ -116,7 +116,7 @@ def cancelling(file: Path) -> dict[str, float]:
     """Seconds from giving up a run whose summarizer never answers until nothing of it is left."""
     from workbench.bench import steps
     from workbench.formats.files import load
-    from workbench.summarizers.driver import Event, RequestsMade, run
+    from workbench.summarizers.driver import RequestsStarted, RunEvent, run
     from workbench.tokens import Counter
 
     bench = steps.open_bench(load(file), Counter(None))
@@ -127,8 +127,8 @@ def cancelling(file: Path) -> dict[str, float]:
         async def silent(*_: Any) -> Any:
             await asyncio.Event().wait()
 
-        def told(event: Event) -> None:
-            if isinstance(event, RequestsMade):
+        def told(event: RunEvent) -> None:
+            if isinstance(event, RequestsStarted):
                 asked.set()
 
         running = asyncio.create_task(run(bench.compacting(), silent, on_event=told))

@@ -30,7 +30,7 @@ from workbench.formats.files import load
 from workbench.play import demonstration
 from workbench.play.frames import Story
 from workbench.play.moving import moving
-from workbench.summarizers.recording import DEMO, load_recording
+from workbench.summarizers.prepared_answer import DEMO, load_prepared_answer
 from workbench.tokens import Counter
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench.screen import BenchScreen
@@ -138,7 +138,7 @@ def story() -> Story:
 
 async def demonstrated() -> dict[str, str]:
     """The run screen with the prepared answer, before it begins and when it stands there."""
-    recording = load_recording()
+    recording = load_prepared_answer()
     sample = SAMPLES.relative_to(ROOT) / recording.session
     app = DemoApp(story(), sample, preset=recording.preset, rehearses=DEMO, fresh=True)
     async with app.run_test(size=WIDE) as pilot:

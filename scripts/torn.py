@@ -49,8 +49,8 @@ from workbench.conformance.building import agent, session_of, user
 from workbench.formats.export import export, save
 from workbench.formats.files import load
 from workbench.session import Session
-from workbench.summarizers import batches, journal, model_list
-from workbench.summarizers.runs import Call, Run
+from workbench.summarizers import batches, model_list, run_history
+from workbench.summarizers.run_records import CallRecord, RunRecord
 from workbench.tokens import packaged, scales
 from workbench.tokens.cache import CountCache
 from workbench.tokens.calibration import Scale
@@ -110,7 +110,7 @@ def writers(folder: Path) -> dict[str, Writer]:
         "preset": Writer(_save_preset, lambda: number_in(load_preset("torn").about)),
         "probes": _probes(out),
         "journal": Writer(
-            lambda n: _refuse(journal.keep(_run(n))),
+            lambda n: _refuse(run_history.save_run(_run(n))),
             lambda: max(_runs(), default=None),
             _runs,
         ),
@@ -123,13 +123,15 @@ def writers(folder: Path) -> dict[str, Writer]:
         "audits": _audits(folder / "audits.sqlite"),
         "report": _command(folder, out / "r.html", "report", "--overwrite", "--compare", "", "-o"),
         "models": Writer(
-            lambda n: model_list.keep(model_list.Models(time=0.0, models=(model_list.Offered(id="m", title=text(n)),))),
-            lambda: number_in(known.models[0].title) if (known := model_list.known()) else None,
+            lambda n: model_list.save_models(
+                model_list.ModelList(time=0.0, models=(model_list.OfferedModel(id="m", title=text(n)),))
+            ),
+            lambda: number_in(known.models[0].title) if (known := model_list.cached_models()) else None,
         ),
         "packaged": _packaged(folder / "packaged.json"),
         "batch": Writer(
-            lambda n: batches.note_down(out / "batch", f"msgbatch_{n}"),
-            lambda: int(id.split("_")[1]) if (id := batches.noted(out / "batch")) else None,
+            lambda n: batches.write_note(out / "batch", f"msgbatch_{n}"),
+            lambda: int(id.split("_")[1]) if (id := batches.noted_batch(out / "batch")) else None,
         ),
         "shelf": _shelf(out / "shelf" / "one.session"),
         "cast": _command(folder, out / "c.cast", "demo", "--overwrite", "--cast"),
@@ -191,25 +193,25 @@ def _save_preset(number: int) -> None:
     save_preset(replace(load_preset("trim"), id="torn", about=text(number)))
 
 
-def _run(number: int) -> Run:
-    return Run(id=f"run-{number}", began=number, seconds=1, end="cancelled", strategy="trim", reason=text(number))
+def _run(number: int) -> RunRecord:
+    return RunRecord(id=f"run-{number}", began=number, seconds=1, end="cancelled", strategy="trim", reason=text(number))
 
 
 def _runs() -> set[int]:
-    found = {number_in(journal.load(entry.id).reason) for entry in journal.kept()}
+    found = {number_in(run_history.load_run(entry.id).reason) for entry in run_history.list_runs()}
     return {number for number in found if number is not None}
 
 
 def _answered(number: int) -> None:
     """Beside those that came before, in a run that never ends."""
-    call = Call(key=str(number), purpose="p", request="", text=text(number))
-    _refuse(journal.add(_run(0), time.time_ns(), call))
+    call = CallRecord(key=str(number), purpose="p", request="", text=text(number))
+    _refuse(run_history.save_call(_run(0), time.time_ns(), call))
 
 
 def _answers() -> set[int]:
     """Each whole, and as many as the list says."""
-    entries = journal.kept(1)
-    calls = [call for entry in entries for call in journal.load(entry.id).calls]
+    entries = run_history.list_runs(1)
+    calls = [call for entry in entries for call in run_history.load_run(entry.id).calls]
     if sum(entry.calls for entry in entries) > len(calls):
         raise ValueError("more answers in the list than there are")
     return {number for call in calls if (number := number_in(call.text)) is not None}

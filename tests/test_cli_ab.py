@@ -15,7 +15,7 @@ from tests.summarizers.fake_api import KEY, MODEL, Connection, answer, document,
 from tests.summarizers.live_calls import client_talks_to
 from workbench.base import paths
 from workbench.compaction.prompts import load_prompt, write_own
-from workbench.summarizers import journal
+from workbench.summarizers import run_history
 from workbench.tokens.models import sources
 
 BLOCK = {"type": "compaction", "content": "The steps were done.", "signature": "sig==", "later": {"z": [1.5, None]}}
@@ -77,7 +77,7 @@ async def test_two_models_are_asked_and_both_runs_are_kept(session: Path, monkey
     unfounded = [one["text"] for side in sides for one in side["grounding"]["unsupported"]]
     assert unfounded == ["/src/invented.py"]
     assert all(side["billed"]["usd"] > 0 and side["after"]["tokens"] > 0 for side in sides)
-    assert {entry.id for entry in journal.kept()} == {side["run"] for side in sides}
+    assert {entry.id for entry in run_history.list_runs()} == {side["run"] for side in sides}
     assert KEY not in run.output
 
 
@@ -102,7 +102,7 @@ async def test_where_neither_side_has_a_summary_there_is_nothing_to_compare(
     assert [[bool(call["failure"]) for call in side] for side in calls] == [
         [model in fails] for model in (MODEL, "claude-haiku-4-5")
     ]
-    assert sorted(entry.end for entry in journal.kept()) == sorted(
+    assert sorted(entry.end for entry in run_history.list_runs()) == sorted(
         ["failed" if model in fails else "finished" for model in (MODEL, "claude-haiku-4-5")] * 2
     )
 
@@ -116,7 +116,7 @@ def test_two_prompts_are_tried_with_whoever_writes(session: Path) -> None:
     assert run.stdout.count("strategy    ") == run.stdout.count("message-window, preset") == 2
     assert run.stdout.count("gone → gone: No such rule was given.") == 2
     assert "All drafts are identical." in run.stdout
-    first, second = (journal.load(entry.id) for entry in journal.kept())
+    first, second = (run_history.load_run(entry.id) for entry in run_history.list_runs())
     prompts = {run.policy["prompt"].splitlines()[0] for run in (first, second)}
     assert "As a ballad." in prompts
     assert len(prompts) == 2
@@ -129,7 +129,7 @@ async def test_compare_takes_any_summarizer_and_keeps_live_runs(session: Path, m
         run = await called(*args, f"anthropic:{MODEL}", "--json")
     columns = json.loads(run.stdout)["variants"]
     assert [column["billed"]["usd"] > 0 for column in columns] == [True, True]
-    assert sorted(entry.end for entry in journal.kept()) == ["failed", "finished"]
+    assert sorted(entry.end for entry in run_history.list_runs()) == ["failed", "finished"]
     assert len(api.received) == 2
     assert "rehearse:KIND" in cwb(*args, "oracle").stderr
 

@@ -22,8 +22,8 @@ from tests.summarizers.fake_api import KEY, MODEL, answer, document, error, fake
 from tests.summarizers.live_calls import client_talks_to
 from workbench.base import paths
 from workbench.compaction.strategies import all_strategies
-from workbench.summarizers import journal
-from workbench.summarizers.rehearsal import KINDS
+from workbench.summarizers import run_history
+from workbench.summarizers.rehearsal import FAILURE_KINDS
 
 LIVE = f"anthropic:{MODEL}"
 DRAFT = f"The user said: {RULE} I did the steps in /src/part3.py and in /src/invented.py."
@@ -116,7 +116,7 @@ class TestCompact:
         assert fingerprint(session) == before
         assert "/src/invented.py" in out.read_text("utf-8")
         assert KEY not in run.output
-        kept = journal.load(found["run"])
+        kept = run_history.load_run(found["run"])
         assert (kept.end, kept.status, kept.summarizer, kept.dollars) == (
             "finished", "compacted", LIVE, found["billed"]["usd"],
         )  # fmt: skip
@@ -156,7 +156,7 @@ class TestCompact:
         assert second["grounding"] == first["grounding"]
         assert (second["billed"], second["run"]) == (None, None)
         assert len(api.received) == 1
-        assert len(journal.kept()) == 1
+        assert len(run_history.list_runs()) == 1
 
     async def test_a_failed_call_changes_nothing_and_is_kept(
         self, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -171,7 +171,7 @@ class TestCompact:
         assert not out.exists()
         assert fingerprint(session) == before
         assert KEY not in run.output
-        (entry,) = journal.kept()
+        (entry,) = run_history.list_runs()
         assert (entry.end, entry.status) == ("failed", "unchanged")
         assert KEY.encode() not in b"".join(path.read_bytes() for path in paths.runs().parent.iterdir())
 
@@ -202,7 +202,7 @@ class TestCompact:
         assert "ANTHROPIC_API_KEY" in run.stderr
         assert len(run.stderr.splitlines()) == 1
         assert api.received == []
-        assert journal.kept() == ()
+        assert run_history.list_runs() == ()
 
     async def test_a_run_can_be_left_out_of_the_journal(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         async with fake_api(answer(DRAFT)) as api:
@@ -247,8 +247,8 @@ class TestCompact:
         assert ended.startswith("Cancelled: nothing was written; the received part is saved as run ")
         assert not out.exists()
         assert fingerprint(session) == before
-        (entry,) = journal.kept()
-        kept = journal.load(entry.id)
+        (entry,) = run_history.list_runs()
+        kept = run_history.load_run(entry.id)
         assert (kept.end, kept.calls[0].failure, kept.calls[0].detail) == ("cancelled", "error", "cancelled")
 
     @pytest.mark.usefixtures("interruptible")
@@ -323,8 +323,8 @@ class TestCompact:
             if how != "terminal gone"
             else {"cancelled", "failed"}
         )
-        assert len(journal.kept()) == sent
-        assert {entry.end for entry in journal.kept()} <= ends
+        assert len(run_history.list_runs()) == sent
+        assert {entry.end for entry in run_history.list_runs()} <= ends
 
     @pytest.mark.parametrize(
         ("name", "said"),
@@ -344,7 +344,7 @@ class TestCompact:
 
 
 class TestRehearsal:
-    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("kind", FAILURE_KINDS)
     def test_the_session_is_safe_and_the_run_is_kept(self, kind: str, session: Path) -> None:
         before = session.read_bytes()
         run = cwb("compact", session, "--strategy", "exchange-summary", "--summarizer", f"rehearse:{kind}", "--json")
@@ -352,7 +352,7 @@ class TestRehearsal:
         assert session.read_bytes() == before
         assert found["status"] == ("compacted" if kind == "garbage" else "unchanged")
         assert run.exit_code == (0 if kind == "garbage" else 4)
-        (entry,) = journal.kept()
+        (entry,) = run_history.list_runs()
         assert entry.end == ("finished" if kind == "garbage" else "failed")
 
     def test_garbage_loses_the_standing_instruction(self, session: Path) -> None:
@@ -444,7 +444,7 @@ class TestMaxCost:
             assert (await compact(session)).exit_code == 5
             assert len(api.received) == 1
             assert (await compact(session, "--max-cost", "none")).exit_code == 0
-        assert len(journal.kept()) == 2
+        assert len(run_history.list_runs()) == 2
 
     @pytest.mark.parametrize(
         "command",

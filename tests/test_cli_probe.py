@@ -22,7 +22,7 @@ from workbench.analysis.probes import Probe, read_probes, write_probes
 from workbench.base import paths
 from workbench.bench import Bench
 from workbench.cli.loading import on_bench
-from workbench.summarizers import journal
+from workbench.summarizers import run_history
 
 pytestmark = pytest.mark.usefixtures("lets_stand_what_stands")
 
@@ -139,7 +139,7 @@ async def test_what_was_answered_is_not_asked_again(session: Path, monkeypatch: 
         api.replies = [knowing(api)] * 4
         await ask(session, "--no-journal")
         assert len(api.received) == 8
-    (kept,) = journal.kept()
+    (kept,) = run_history.list_runs()
     assert (kept.strategy, kept.calls, kept.model, kept.end) == ("probe", 4, MODEL, "finished")
 
 
@@ -188,15 +188,15 @@ async def test_a_kill_costs_no_answer_that_had_come(tmp_path: Path, monkeypatch:
         await sent.wait()
         child.kill()
         await asyncio.to_thread(child.join, 60)
-        (killed,) = journal.kept()
+        (killed,) = run_history.list_runs()
         assert (killed.end, killed.calls, killed.input, killed.output) == ("cancelled", 7, 7_000, 294)
         assert killed.dollars == pytest.approx(7 * (1_000 * 5 + 42 * 25) / 1e6)
-        assert [call.text for call in journal.load(killed.id).calls] == ["1: page 3 of it"] * ANSWERED
+        assert [call.text for call in run_history.load_run(killed.id).calls] == ["1: page 3 of it"] * ANSWERED
         api.replies = [answer("1: page 3 of it")] * 12
         found = await ask(session)
     assert len(api.received) == ANSWERED + UNDER_WAY + 5  # of twelve, four arms' batches each
     assert f"{ANSWERED} calls answered before" in found["notes"]
-    assert [one.end for one in journal.kept()] == ["finished", "cancelled"]
+    assert [one.end for one in run_history.list_runs()] == ["finished", "cancelled"]
 
 
 async def test_another_model_is_asked_anew(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,7 +238,7 @@ async def test_a_batch_costs_half_and_says_so(session: Path, monkeypatch: pytest
     assert "batch msgbatch_01abc has answered 3 of 3" in found["notes"]
     assert "3 calls, 3 000 tokens in, 126 out, $0.009 (half the price, as a batch)" in found["notes"]
     assert "3 calls answered before" in again["notes"]
-    (kept,) = journal.kept()
+    (kept,) = run_history.list_runs()
     assert kept.dollars == pytest.approx((3_000 * 5 + 126 * 25) / 1e6 / 2)
 
 
@@ -299,7 +299,7 @@ async def test_several_sessions_are_asked_one_after_the_other_and_summed(
     assert "7 calls, 7 000 tokens in, 294 out, $0.04" in notes[1]
     assert again["total"] == found["total"]
     assert "6 calls answered before" in again["notes"]
-    assert [one.strategy for one in journal.kept()] == ["probe", "probe"]
+    assert [one.strategy for one in run_history.list_runs()] == ["probe", "probe"]
 
 
 async def test_one_session_is_held_at_a_time(

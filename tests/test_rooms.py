@@ -137,8 +137,8 @@ def test_why_imports_the_strategies_that_it_replays_and_no_others() -> None:
 def test_the_bench_is_drawn_before_what_is_said_of_it_is_loaded() -> None:
     """Facts, losses, checks and summarizers take as long to import as all that a first look at a session needs. Its
     plan asks of facts for calls alone."""
-    facts = ("calls", "fences", "powershell", "shell", "shell_lines", "spoken_calls", "tools", "wording")
-    summarizers = ("clocks", "driver", "estimate", "summarizer")
+    facts = ("calls", "fences", "powershell", "shell", "shell_lines", "text_calls", "tools", "wording")
+    summarizers = ("driver", "estimate", "summarizer", "time_limits")
     assert _last_line(_BENCH, str(SAMPLES / "claude-code-overflow.jsonl")) == str(
         [f"facts.{name}" for name in facts] + [f"summarizers.{name}" for name in summarizers]
     )

@@ -37,7 +37,7 @@ from workbench.formats.files import load
 from workbench.session import Message, Text
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
-from workbench.summarizers.summarizer import Answerer
+from workbench.summarizers.summarizer import PureSummarizer
 from workbench.tokens import Counter
 from workbench.tokens.sizes import Basis
 from workbench.tokens.window import Window
@@ -226,7 +226,7 @@ RULE = "Never log the refresh token."
     ],
 )
 def test_where_a_watched_sentence_was_lost(
-    name: str, answer: Answerer | None, again: tuple[str, ...], last: str, lost: int | None, unread: int | None
+    name: str, answer: PureSummarizer | None, again: tuple[str, ...], last: str, lost: int | None, unread: int | None
 ) -> None:
     told_again = [user(f"again{n}", words) for n, words in enumerate(again)]
     course = course_of_messages([user("rule", RULE), agent("ok", "Yes."), *talk(19), *told_again])

@@ -19,7 +19,7 @@ from workbench.conformance.building import agent, chat, context_of, summary, use
 from workbench.formats.glance import SessionGlance
 from workbench.session import Span
 from workbench.summarizers.driver import drive
-from workbench.summarizers.runs import Call, Checked, Run, Tokens
+from workbench.summarizers.run_records import CallRecord, CheckRecord, RunRecord, TokenRecord
 
 SIX = chat(3)
 
@@ -48,8 +48,10 @@ def test_what_becomes_of_a_message_in_two_outcomes() -> None:
     assert (shortened(of_six(of_one)), added(of_six(of_one, NewMessage(user("n", "new"))))[0]) == ({}, of_one)
 
 
-CALL = Call(key="k", purpose="p", request="r", text="one\ntwo", model="m", usage=Tokens(input=900, output=100))
-RUN = Run(
+CALL = CallRecord(
+    key="k", purpose="p", request="r", text="one\ntwo", model="m", usage=TokenRecord(input=900, output=100)
+)
+RUN = RunRecord(
     id="r1",
     began=60.0,
     seconds=2.06,
@@ -65,7 +67,10 @@ RUN = Run(
     before=12_000,
     after=3_000,
     dollars=0.12345,
-    checks=(Checked(name="pairs", hard=True, passed=True), Checked(name="ids", hard=True, passed=False, detail="two")),
+    checks=(
+        CheckRecord(name="pairs", hard=True, passed=True),
+        CheckRecord(name="ids", hard=True, passed=False, detail="two"),
+    ),
     calls=(CALL,),
 )
 
@@ -83,7 +88,7 @@ def test_a_kept_run_in_words() -> None:
         "billed": "900 tokens in, 100 out, $0.12",
         "checks": "1 passed\nids: two",
     }
-    bare = Run(id="r", began=0, seconds=0, end="cancelled", strategy="trim", file="/s", before=5)
+    bare = RunRecord(id="r", began=0, seconds=0, end="cancelled", strategy="trim", file="/s", before=5)
     assert [words for _, words in facts(bare)][2:8] == ["cancelled", "/s", "trim", "", "", "5 before"]
     assert facts(bare)[8:] == [("billed", "0 tokens in, 0 out, cost unknown"), ("checks", "0 passed")]
     failed = CALL.model_copy(update={"failure": "timeout", "detail": "120 s", "notes": ("a", "b")})

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from workbench.analysis.spending import Sum, in_all, spending
-from workbench.summarizers.journal import Entry
+from workbench.summarizers.run_history import RunRow
 
 MIDNIGHT = 1_463_961_600.0  # 2016-05-23
-FIRST = Entry(
+FIRST = RunRow(
     "r1", MIDNIGHT - 0.5, 1.0, "finished", "trim", "", "anthropic:opus", "opus", "aa", "/x/a.jsonl", "", 1, 100, 10, 0.1
 )
 ENTRIES = (

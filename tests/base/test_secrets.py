@@ -26,10 +26,10 @@ from workbench.compaction.conversation import TextBody
 from workbench.compaction.summary_request import Answer, SummaryFailed, SummaryRequest
 from workbench.formats.export import export, save
 from workbench.formats.masked import load_masked
-from workbench.summarizers import journal
+from workbench.summarizers import run_history
+from workbench.summarizers.client_errors import classify_error
 from workbench.summarizers.driver import ask
-from workbench.summarizers.runs import Run, call_record
-from workbench.summarizers.troubles import trouble_of
+from workbench.summarizers.run_records import RunRecord, call_record
 from workbench.tui.failures import failure_of
 from workbench.tui.plain import plain
 
@@ -239,9 +239,9 @@ def _answer() -> Answer:
 
 def _journal() -> str:
     call = call_record(REQUEST, _answer())
-    kept = Run(id="20260101-000000-abcdef", began=0, seconds=1, end="failed", strategy="trim", calls=[call])
-    assert journal.keep(kept) == ""
-    return journal.load(kept.id).model_dump_json()
+    kept = RunRecord(id="20260101-000000-abcdef", began=0, seconds=1, end="failed", strategy="trim", calls=[call])
+    assert run_history.save_run(kept) == ""
+    return run_history.load_run(kept.id).model_dump_json()
 
 
 def _worker() -> str:
@@ -318,7 +318,7 @@ SHOWN: dict[str, Callable[[], str]] = {
     "a refusal": lambda: str(BadInput(LEAK)),
     "a failed summary": lambda: str(SummaryFailed("error", LEAK)),
     "a summarizer that raises": lambda: str(_answer()),
-    "a server's error": lambda: trouble_of(RuntimeError(LEAK)).sentence,
+    "a server's error": lambda: classify_error(RuntimeError(LEAK)).sentence,
     "the journal": _journal,
     "a worker of the screen": _worker,
     "the command line": lambda: cwb("compact", SAMPLES / "claude-code-overflow.jsonl", "--preset", LEAK[:200]).stderr,

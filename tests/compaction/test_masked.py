@@ -48,7 +48,7 @@ from workbench.session import Message, Span, Text
 from workbench.session.masked import masked_message
 from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive
-from workbench.summarizers.runs import call_record
+from workbench.summarizers.run_records import call_record
 
 SECRET = "Fwo9GZXIvYXdzEJr9kQ2mVt7"
 RULE = f"Always run `export AWS_SESSION_TOKEN={SECRET}` in the staging shell before the deploy of the billing service."

@@ -62,7 +62,7 @@ from workbench.formats.read_back import shape
 from workbench.session import Message, Opaque, Session, Span, Text, Thinking, Tool, ToolUse, rounds_of
 from workbench.summarizers.driver import Run
 from workbench.summarizers.extractive import extractive
-from workbench.summarizers.wire import sending, sending_chat, sending_responses
+from workbench.summarizers.wire import chat_prompt, messages_prompt, responses_prompt
 from workbench.tokens import Counter
 from workbench.tokens.window import Window
 
@@ -1234,14 +1234,14 @@ def test_e2_the_request_that_is_shown_has_the_tools_that_are_sent_and_counted() 
         run_strategy(STRATEGY, context, example.with_(offer_tools=offered)) for offered in (True, False)
     )
     for sent, schema in (
-        (sending(asked, None), "input_schema"),
-        (sending_chat(asked, None), "function"),
-        (sending_responses(asked, None), "parameters"),
+        (messages_prompt(asked, None), "input_schema"),
+        (chat_prompt(asked, None), "function"),
+        (responses_prompt(asked, None), "parameters"),
     ):
         assert [tool.get("name") or tool["function"]["name"] for tool in sent.fields["tools"]] == names
         assert all(schema in tool for tool in sent.fields["tools"])
         assert sent.messages == [{"role": "user", "content": shown["text"]}]
-    assert sending(bare, None).fields == {}
+    assert messages_prompt(bare, None).fields == {}
     assert asked.key != bare.key, "an answer that was recorded without tools is none to this"
     read = [
         spent(context, Run(one, (request,), (), (), 0.0)).read for one, request in ((outcome, asked), (plain, bare))

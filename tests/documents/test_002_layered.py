@@ -39,10 +39,10 @@ from workbench.conformance.building import METER, agent, call, context_of, resul
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as by_hand
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
-from workbench.summarizers.driver import RequestsMade, StepTaken
-from workbench.summarizers.estimate import estimate, said_once
+from workbench.summarizers.by_name import parse_name
+from workbench.summarizers.driver import RequestsStarted, StepFinished
+from workbench.summarizers.estimate import estimate, shorten_placeholder
 from workbench.summarizers.extractive import extractive
-from workbench.summarizers.named import parsed
 from workbench.tokens import Counter
 from workbench.tokens.sizes import Basis, Sizes
 from workbench.tokens.window import Window
@@ -147,7 +147,7 @@ def test_request_shows_the_whole_next_prompt_of_the_new_context() -> None:
     assert shown[7].startswith("Request 1 of 1")
     after = bench.context.from_outcome(bench.outcome)
     whole = "\n".join(part.text for part in TABS["request"](view))
-    assert all(said_once(part.text) in whole for part in assembled(after, ResultLimits()))
+    assert all(shorten_placeholder(part.text) in whole for part in assembled(after, ResultLimits()))
     opened = TABS["request"](replace(view, folds=Folds(frozenset({"prompt/current input"}))))
     assert reminder(["src/a.py"]) in "\n".join(part.text for part in opened)
 
@@ -792,7 +792,7 @@ def test_what_is_noted_is_nowhere_written() -> None:
 
 @rule("002-050")
 def test_the_summary_is_asked_of_any_model_in_a_conversation_of_its_own() -> None:
-    assert parsed("anthropic:claude-opus-4-5").model == "claude-opus-4-5"
+    assert parse_name("anthropic:claude-opus-4-5").model == "claude-opus-4-5"
     _, (request,) = run(context_of(rounds(11)), policy())
     assert request.text == (
         f"{policy().asks()}\n\n<conversation>\n<user>\nrequest 1.\n</user>\n"
@@ -824,7 +824,7 @@ def test_one_sees_what_a_run_does_before_and_while_it_waits() -> None:
     assert isinstance(step, ProgressStep)
     assert isinstance(asked, tuple)
     watch = Watch()
-    lines = planned([StepTaken(step), RequestsMade(asked, 0)])
+    lines = planned([StepFinished(step), RequestsStarted(asked, 0)])
     assert [watch.words(line) for line in lines] == [
         ("○ compress tool results", f"planned · {step.detail}"),
         ("○ archived session summary", "planned"),

@@ -14,7 +14,7 @@ from workbench.facts.all_facts import find_facts
 from workbench.facts.answers import user_answers
 from workbench.facts.standing import standing_rules
 from workbench.formats.files import load
-from workbench.summarizers.extractive import COMFORTABLE, extractive
+from workbench.summarizers.extractive import DEFAULT_CHARS, extractive
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_every_choice_is_kept(name: str, chosen: int, shared: Path) -> None:
     assert len(picked) == chosen
     decided = [fact.text for fact in find_facts(messages) if fact.kind == "decision" and fact.detail]
     assert [text for text in decided if text in picked] == picked
-    told = extractive(SummaryRequest("summary", messages, "", TextBody(str), max_chars=2 * COMFORTABLE))
+    told = extractive(SummaryRequest("summary", messages, "", TextBody(str), max_chars=2 * DEFAULT_CHARS))
     assert isinstance(told, Summary)
     assert [text for text in picked if f"- {text} (asked: " not in told.text] == []
     kept = [one.entry.text for one in ledger_entries(context_of(messages)) if one.entry.state == "answer"]

@@ -14,8 +14,8 @@ from workbench.compaction.summary_request import Answer, Summary, SummaryFailed,
 from workbench.runs.cost_estimate import request_costs
 from workbench.runs.drafts import draft_summarizer, drafts_of, requests_without_draft, rerun_with_drafts
 from workbench.session import Usage
+from workbench.summarizers.by_name import SummarizerName
 from workbench.summarizers.driver import drive, run
-from workbench.summarizers.named import Name
 from workbench.tokens import Counter
 
 
@@ -99,10 +99,10 @@ async def test_only_what_no_draft_answers_is_asked(bench: Bench) -> None:
 
 
 def test_a_quote(bench: Bench) -> None:
-    (quote,) = request_costs(bench, Name("anthropic", "claude-opus-4-5"))
+    (quote,) = request_costs(bench, SummarizerName("anthropic", "claude-opus-4-5"))
     meter = bench.context.layout.sizes.meter
     assert quote.tokens == meter.text_tokens(quote.request.text)
     assert quote.cost.dollars == pytest.approx((quote.tokens * 5 + quote.expected * 25) / 1e6)
     assert quote.at_most.dollars == pytest.approx((quote.tokens * 5 + quote.most * 25) / 1e6)
-    (unknown,) = request_costs(bench, Name("anthropic", "no-such-model"))
+    (unknown,) = request_costs(bench, SummarizerName("anthropic", "no-such-model"))
     assert unknown.cost.dollars is None

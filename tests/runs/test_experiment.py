@@ -43,12 +43,12 @@ from workbench.runs.experiment import (
 )
 from workbench.runs.live_run import LiveRun
 from workbench.runs.variants import prompt_variants
-from workbench.summarizers import journal
-from workbench.summarizers.batches import UnderWay
+from workbench.summarizers import run_history
+from workbench.summarizers.batches import BatchProgress
+from workbench.summarizers.by_name import parse_name
 from workbench.summarizers.driver import drive
-from workbench.summarizers.named import parsed
-from workbench.summarizers.purse import Purse
-from workbench.summarizers.recorded import but_known, recorded
+from workbench.summarizers.recorded_answers import ask_only_missing, recorded_summarizer
+from workbench.summarizers.spend_limit import SpendLimit
 
 pytestmark = pytest.mark.usefixtures("lets_stand_what_stands")
 
@@ -123,9 +123,12 @@ def test_only_what_is_not_known_is_asked() -> None:
         return Summary("The tasks were done.")
 
     whole = drive(compacting(), answers)
-    again = drive(but_known(compacting(), whole.recording), answers)
+    again = drive(ask_only_missing(compacting(), whole.recording), answers)
     assert (len(asked), again.requests, again.outcome.messages) == (1, (), whole.outcome.messages)
-    assert drive(but_known(compacting(), {}), recorded(whole.recording)).outcome.messages == whole.outcome.messages
+    assert (
+        drive(ask_only_missing(compacting(), {}), recorded_summarizer(whole.recording)).outcome.messages
+        == whole.outcome.messages
+    )
 
 
 # --- one at a time ----------------------------------------------------------------------------------------------------
@@ -144,7 +147,7 @@ def opening(*names: str) -> tuple[Open, list[str]]:
         bench = on_bench(Selection(files=(file,), presets=("gemini-cli",)), Selection(presets=("gemini-cli",)).policy)
         held.append(weakref.ref(bench))
         order.append(file.name)
-        return tuple(one.live(bench) for one in prompt_variants(bench, [], [parsed(name) for name in names]))
+        return tuple(one.live(bench) for one in prompt_variants(bench, [], [parse_name(name) for name in names]))
 
     return opened, order
 
@@ -153,7 +156,7 @@ async def test_of_many_sessions_one_is_held(sessions: Path) -> None:
     files = [sessions / "a.jsonl", sessions / "b.jsonl"]
     opened, order = opening("extractive", "rehearse:garbage", "rehearse:empty")
     seen = [await asyncio.to_thread(queue_session, file, opened, again=True, batch=False) for file in files]
-    done = [await compare_live(file, opened, ExperimentOptions(Purse(), False, print)) for file in files]
+    done = [await compare_live(file, opened, ExperimentOptions(SpendLimit(), False, print)) for file in files]
     assert order == ["a.jsonl", "b.jsonl"] * 2
     assert ([one.file for one in seen], [one.file for one in done]) == (files, files)
     assert [len(one.variants) for one in done] == [3, 3]
@@ -183,7 +186,7 @@ async def test_none_is_held_while_its_batch_is_under_way(
     Each batch ends at the second look."""
     files = [sessions / "a.jsonl", sessions / "b.jsonl"]
     opened, order = opening("extractive", f"anthropic:{MODEL}")
-    told: list[UnderWay] = []
+    told: list[BatchProgress] = []
     async with fake_api() as api:
         client_talks_to(api, monkeypatch)
         looked: dict[str, int] = {}
@@ -198,7 +201,7 @@ async def test_none_is_held_while_its_batch_is_under_way(
                 await every_batch(api, "I did /src/part1.py.")(to)
 
         api.replies = [at_the_second_look] * 50
-        asking, turn = ExperimentOptions(Purse(), keeps, print, told.append, 0.001), asyncio.Semaphore(1)
+        asking, turn = ExperimentOptions(SpendLimit(), keeps, print, told.append, 0.001), asyncio.Semaphore(1)
         done = await asyncio.gather(*(compare_in_batches(file, opened, asking, turn) for file in files))
         assert [one.method for one in api.received].count("POST") == 4
     assert [one.counts(1) for one in done] == [True, True]
@@ -254,7 +257,11 @@ async def test_what_was_answered_is_not_asked_again(sessions: Path, monkeypatch:
     assert third["verdicts"] == second["verdicts"]
     assert [one["variants"][1]["usd"] for one in third["sessions"]] == [0.0, 0.0]
     assert "call" not in third["notes"]
-    assert [(entry.end, entry.calls) for entry in journal.kept()] == [("finished", 1), ("failed", 1), ("finished", 1)]
+    assert [(entry.end, entry.calls) for entry in run_history.list_runs()] == [
+        ("finished", 1),
+        ("failed", 1),
+        ("finished", 1),
+    ]
 
 
 async def test_the_limit_stops_it_and_it_goes_on_there(sessions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,7 +304,9 @@ async def test_in_batches_at_half_the_price(sessions: Path, monkeypatch: pytest.
         pytest.approx((1_000 * 5 + 42 * 25) / 1e6 / 2)
     ] * 2
     assert again["verdicts"] == found["verdicts"]
-    assert [entry.dollars for entry in journal.kept()] == [one["variants"][1]["usd"] for one in found["sessions"]]
+    assert [entry.dollars for entry in run_history.list_runs()] == [
+        one["variants"][1]["usd"] for one in found["sessions"]
+    ]
     assert list(paths.batches().iterdir()) == []
 
 

@@ -17,13 +17,13 @@ from workbench.bench import Bench, choose_preset, open_bench, with_counts
 from workbench.compaction.preset import default_preset
 from workbench.runs.live_run import LiveRun
 from workbench.runs.variants import check_count, prompt_variants, run_all, setting_variants
-from workbench.summarizers import journal
-from workbench.summarizers.live_events import LiveEvent, Wrote
-from workbench.summarizers.named import Name
-from workbench.summarizers.purse import Purse, TooDear
+from workbench.summarizers import run_history
+from workbench.summarizers.by_name import SummarizerName
+from workbench.summarizers.live_events import LiveEvent, TextReceived
+from workbench.summarizers.spend_limit import SpendLimit, SpendLimitExceeded
 from workbench.tokens import Counter
 
-EXTRACTIVE, GARBAGE = Name("extractive"), Name("rehearse", "garbage")
+EXTRACTIVE, GARBAGE = SummarizerName("extractive"), SummarizerName("rehearse", "garbage")
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def bench() -> Bench:
     return with_counts(made, counter)
 
 
-def live(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) -> list[LiveRun]:
+def live(bench: Bench, prompts: Sequence[Found], names: Sequence[SummarizerName]) -> list[LiveRun]:
     return [one.live(bench) for one in prompt_variants(bench, prompts, names)]
 
 
@@ -43,7 +43,7 @@ def test_a_pair_differs_in_one_thing(bench: Bench) -> None:
     a, b = live(bench, [english, chinese], [])
     assert (a.label, b.label, a.name, b.name) == ("exchange-summary.en", "exchange-summary.zh", EXTRACTIVE, EXTRACTIVE)
     assert [side.bench.policy.model_dump()["prompt"] for side in (a, b)] == [english.prompt.text, chinese.prompt.text]
-    several = live(bench, [], [EXTRACTIVE, GARBAGE, Name("typed")])
+    several = live(bench, [], [EXTRACTIVE, GARBAGE, SummarizerName("typed")])
     assert [one.label for one in several] == ["extractive", "rehearse:garbage", "typed"]
     assert all(one.bench.policy == bench.policy for one in several)
     a, b = live(bench, [by_id("message-window.zh")], [EXTRACTIVE, GARBAGE])
@@ -95,8 +95,8 @@ def test_a_prompt_with_an_id_of_its_own_is_tried_by_the_other_ones_strategy_or_t
 async def test_both_are_whole_runs_that_leave_the_bench_as_it_is(bench: Bench) -> None:
     before = repr(bench.messages)
     heard: list[int] = []
-    pair = live(bench, [], [GARBAGE, Name("rehearse", "refused")])
-    both = await run_all(pair, Purse(), lambda number, event: heard.append(number), keeps=True)
+    pair = live(bench, [], [GARBAGE, SummarizerName("rehearse", "refused")])
+    both = await run_all(pair, SpendLimit(), lambda number, event: heard.append(number), keeps=True)
     assert [one.run.outcome.status for one in both] == ["compacted", "unchanged"]
     assert [one.failures != () for one in both] == [False, True]
     assert both[0].assessment.after.tokens < both[0].assessment.before.tokens == both[1].assessment.after.tokens
@@ -111,13 +111,13 @@ async def test_a_pair_that_is_stopped_tells_what_had_come(bench: Bench, monkeypa
     writing = asyncio.Event()
 
     def heard(number: int, event: LiveEvent) -> None:
-        if isinstance(event, Wrote) and number == 1:
+        if isinstance(event, TextReceived) and number == 1:
             writing.set()
 
     async with fake_api(stalling("Half a"), stalling("Half a")) as api:
         client_talks_to(api, monkeypatch)
-        pair = live(bench, [], [Name("anthropic", MODEL), Name("anthropic", MODEL)])
-        task = asyncio.ensure_future(run_all(pair, Purse(), heard, keeps=True))
+        pair = live(bench, [], [SummarizerName("anthropic", MODEL), SummarizerName("anthropic", MODEL)])
+        task = asyncio.ensure_future(run_all(pair, SpendLimit(), heard, keeps=True))
         await writing.wait()
         task.cancel()
         await asyncio.wait([task])
@@ -135,9 +135,9 @@ async def test_an_answer_is_kept_before_both_are_there(
 ) -> None:
     async with fake_api(answer("The parser was mended.")) as api:
         client_talks_to(api, monkeypatch)
-        pair = live(bench, [], [Name("anthropic", MODEL), GARBAGE])
-        await run_all(pair, Purse(), keeps=keeps)
-    kept = [journal.load(one.id) for one in journal.kept()]
+        pair = live(bench, [], [SummarizerName("anthropic", MODEL), GARBAGE])
+        await run_all(pair, SpendLimit(), keeps=keeps)
+    kept = [run_history.load_run(one.id) for one in run_history.list_runs()]
     assert [(one.id, one.end) for one in kept] == ([(pair[0].recorder.id, "cancelled")] if keeps else [])
     assert [call.text for one in kept for call in one.calls] == (["The parser was mended."] if keeps else [])
 
@@ -147,7 +147,7 @@ async def test_without_a_key_neither_is_asked(bench: Bench, monkeypatch: pytest.
         client_talks_to(api, monkeypatch)
         monkeypatch.delenv("ANTHROPIC_API_KEY")
         with pytest.raises(BadInput, match="ANTHROPIC_API_KEY"):
-            await run_all(live(bench, [], [GARBAGE, Name("anthropic", MODEL)]), Purse(), keeps=True)
+            await run_all(live(bench, [], [GARBAGE, SummarizerName("anthropic", MODEL)]), SpendLimit(), keeps=True)
     assert api.received == []
 
 
@@ -177,10 +177,10 @@ async def test_f3_a_pair_with_an_unpriced_model_keeps_the_limit_for_the_priced_o
 
     async with fake_api(answer("One."), answer("Two.")) as api:
         client_talks_to(api, monkeypatch)
-        pair = live(bench, [], [Name("anthropic", "my-llama"), Name("anthropic", MODEL)])
+        pair = live(bench, [], [SummarizerName("anthropic", "my-llama"), SummarizerName("anthropic", MODEL)])
         try:
-            await run_all(pair, Purse(limit, ask=ask), keeps=False)
-        except TooDear:
+            await run_all(pair, SpendLimit(limit, ask=ask), keeps=False)
+        except SpendLimitExceeded:
             assert sent == 0
         assert len(api.received) == sent
     assert len(asked) == len(asked_for)

@@ -10,14 +10,14 @@ from tests.facts.talk import agent, user
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi
 from workbench.compaction.conversation import TextBody
 from workbench.compaction.summary_request import Answer, SummaryRequest
+from workbench.summarizers.call_limits import CallLimits
 from workbench.summarizers.connections import Connection, connection_named
-from workbench.summarizers.live import live
+from workbench.summarizers.live import live_summarizer
 from workbench.summarizers.live_events import LiveEvent
-from workbench.summarizers.patience import Limits
 
 PROMPT = "Summarize the conversation."
 HEAD = (user("Please fix the parser in src/parse.py. " * 40), agent("I fixed it. " * 200))
-QUICK = Limits(first_token_s=30, stall_s=30, tries=3, backoff_s=0.001, longest_backoff_s=0.002)
+QUICK = CallLimits(first_token_s=30, stall_s=30, tries=3, backoff_s=0.001, longest_backoff_s=0.002)
 """Patient where a test expects an answer, quick where it expects another try."""
 
 
@@ -49,8 +49,8 @@ def over(protocol: str, api: FakeApi) -> Connection:
 
 
 async def ask(
-    asked: SummaryRequest, limits: Limits = QUICK, connection: Connection | None = None, **wishes: object
+    asked: SummaryRequest, limits: CallLimits = QUICK, connection: Connection | None = None, **wishes: object
 ) -> tuple[Answer, list[LiveEvent]]:
     events: list[LiveEvent] = []
-    summarizer = live(MODEL, connection, on_event=events.append, limits=limits, **wishes)  # type: ignore[arg-type]
+    summarizer = live_summarizer(MODEL, connection, on_event=events.append, limits=limits, **wishes)  # type: ignore[arg-type]
     return await summarizer(asked), events

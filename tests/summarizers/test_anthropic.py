@@ -36,8 +36,18 @@ from workbench.conformance.building import agent, call, context_of, result, user
 from workbench.conformance.strategies import run
 from workbench.session import Records, Session, Tool, Usage
 from workbench.summarizers.connections import Connection, connection_named
-from workbench.summarizers.live import live
-from workbench.summarizers.live_events import Adapted, Ended, Retrying, Sent, Shrunk, Used, Wrote, heard, sentence
+from workbench.summarizers.live import live_summarizer
+from workbench.summarizers.live_events import (
+    CallEnded,
+    FieldDropped,
+    PromptSent,
+    PromptShortened,
+    RetryScheduled,
+    TextReceived,
+    UsageReported,
+    describe_event,
+    partial_text,
+)
 from workbench.summarizers.protocols.cache_marks import MARK
 
 EVERY = ("messages", "chat", "responses")
@@ -53,9 +63,16 @@ async def test_an_answer_streams_in(api: FakeApi) -> None:
     assert (got.text, got.model) == ("The parser was fixed.", MODEL)
     assert got.usage == Usage(1_000, 42)
     assert 0 < got.seconds < 20
-    assert [type(event) for event in events] == [Sent, Used, Wrote, Wrote, Used, Ended]
-    assert [event.usage.output_final for event in events if isinstance(event, Used)] == [False, True]
-    assert heard(events, asked.key) == got.text
+    assert [type(event) for event in events] == [
+        PromptSent,
+        UsageReported,
+        TextReceived,
+        TextReceived,
+        UsageReported,
+        CallEnded,
+    ]
+    assert [event.usage.output_final for event in events if isinstance(event, UsageReported)] == [False, True]
+    assert partial_text(events, asked.key) == got.text
     (sent,) = api.received
     assert (sent.method, sent.path) == ("POST", "/v1/messages")
     assert KEY in (sent.headers.get("authorization", "") + sent.headers.get("x-api-key", ""))
@@ -104,7 +121,7 @@ async def test_what_a_model_does_not_take_is_left_out(field: str, words: str, ap
     api.replies = [error(400, "invalid_request_error", words), answer("ok")]
     got, events = await ask(request(temperature=0.5))
     assert isinstance(got, Summary)
-    assert [event.field for event in events if isinstance(event, Adapted)] == [field]
+    assert [event.field for event in events if isinstance(event, FieldDropped)] == [field]
     assert [field in sent.body for sent in api.received] == [True, False]
 
 
@@ -143,7 +160,7 @@ async def test_what_is_no_summary_is_a_failure_of_its_own_kind(
     assert got.kind == kind
     assert words in got.detail
     assert len(api.received) == 1
-    assert isinstance(events[-1], Ended)
+    assert isinstance(events[-1], CallEnded)
     assert events[-1].how == kind
 
 
@@ -163,9 +180,9 @@ async def test_passing_trouble_is_tried_again_and_void_text_forgotten(trouble: R
     asked = request()
     got, events = await ask(asked)
     assert isinstance(got, Summary)
-    assert got.text == heard(events, asked.key) == "whole"
-    assert [event.attempt for event in events if isinstance(event, Sent)] == [1, 2]
-    assert sum(isinstance(event, Retrying) for event in events) == 1
+    assert got.text == partial_text(events, asked.key) == "whole"
+    assert [event.attempt for event in events if isinstance(event, PromptSent)] == [1, 2]
+    assert sum(isinstance(event, RetryScheduled) for event in events) == 1
 
 
 async def test_an_answer_in_one_piece_is_bought_once(api: FakeApi) -> None:
@@ -174,7 +191,7 @@ async def test_an_answer_in_one_piece_is_bought_once(api: FakeApi) -> None:
     got, events = await ask(asked)
     assert isinstance(got, Summary)
     assert (got.text, got.usage) == ("whole", Usage(input=1_000, output=42))
-    assert heard(events, asked.key) == "whole"
+    assert partial_text(events, asked.key) == "whole"
     assert len(api.received) == 1
 
 
@@ -184,7 +201,7 @@ async def test_a_server_that_counts_nothing_has_no_bill(figures: object, api: Fa
     got, events = await ask(request())
     assert isinstance(got, Summary)
     assert (got.text, got.usage) == ("whole", None)
-    assert not [event for event in events if isinstance(event, Used)]
+    assert not [event for event in events if isinstance(event, UsageReported)]
 
 
 @pytest.mark.parametrize(
@@ -247,7 +264,7 @@ async def test_a_client_that_cannot_start_says_why(
     assert words in got.detail
     assert "hunter2" not in got.detail
     assert api.received == []
-    assert [type(event) for event in events] == [Ended]
+    assert [type(event) for event in events] == [CallEnded]
     if variable == "BASE_URL":
         assert whom.address == f"no address ({maker}_BASE_URL)"
 
@@ -276,7 +293,7 @@ async def test_retry_after_is_honoured(api: FakeApi) -> None:
     api.replies = [limited, answer("ok")]
     got, events = await ask(request())
     assert isinstance(got, Summary)
-    assert [event.wait_s for event in events if isinstance(event, Retrying)] == [0.12]
+    assert [event.wait_s for event in events if isinstance(event, RetryScheduled)] == [0.12]
 
 
 @pytest.mark.parametrize("protocol", EVERY)
@@ -296,13 +313,15 @@ async def test_what_takes_too_long_times_out(
     got, events = await ask(asked, connection=over(protocol, api))
     await api.gone.wait()
     assert got == SummaryFailed("timeout", words)
-    assert heard(events, asked.key) == came
+    assert partial_text(events, asked.key) == came
 
 
 async def test_cancelling_closes_the_connection_at_once(api: FakeApi) -> None:
     api.replies = [stalling("The parser ")]
     writing = asyncio.Event()
-    summarizer = live(MODEL, on_event=lambda event: writing.set() if isinstance(event, Wrote) else None)
+    summarizer = live_summarizer(
+        MODEL, on_event=lambda event: writing.set() if isinstance(event, TextReceived) else None
+    )
     task = asyncio.ensure_future(summarizer(request()))
     await writing.wait()
     task.cancel()
@@ -324,11 +343,11 @@ async def test_a_prompt_that_is_too_long_is_cut_by_the_rule(api: FakeApi) -> Non
     assert sizes == sorted(set(sizes), reverse=True)
     assert sizes[1] <= sizes[0] * 0.8 * 0.95 + 1
     assert "characters are left out here" in prompts[1]
-    told = [event for event in events if isinstance(event, Shrunk)]
+    told = [event for event in events if isinstance(event, PromptShortened)]
     assert [(event.number, event.before, event.after) for event in told] == [
         (number, sizes[number - 1], sizes[number]) for number in (1, 2, 3)
     ]
-    assert "the middle was cut" in sentence(told[0])
+    assert "the middle was cut" in describe_event(told[0])
 
 
 async def test_a_prompt_that_stays_too_long_is_an_overflow(api: FakeApi) -> None:
@@ -347,7 +366,7 @@ async def test_without_a_key_one_sentence_says_what_to_do(api: FakeApi, monkeypa
     assert isinstance(got, SummaryFailed)
     assert "set ANTHROPIC_API_KEY" in got.detail
     assert api.received == []
-    assert [type(event) for event in events] == [Ended]
+    assert [type(event) for event in events] == [CallEnded]
 
 
 # --- messages instead of a text -------------------------------------------------------------------------------------
@@ -394,7 +413,7 @@ async def test_a_conversation_goes_as_its_messages(
     marks = [block.pop("cache_control") for turn in body["messages"][:-1] for block in turn["content"][-1:]
              if "cache_control" in block]  # fmt: skip
     assert marks == ([MARK] if shape == "messages" else [])
-    (told,) = [event for event in events if isinstance(event, Sent)]
+    (told,) = [event for event in events if isinstance(event, PromptSent)]
     assert told.chars == len(json.dumps(body["messages"], separators=(",", ":")))
 
 
@@ -411,8 +430,8 @@ async def test_of_a_conversation_that_is_too_long_the_oldest_messages_go(api: Fa
     assert isinstance(got, Summary)
     whole, rest = (received.body["messages"] for received in api.received)
     assert rest == whole[4:]
-    (told,) = [event for event in events if isinstance(event, Shrunk)]
-    assert "; the oldest messages were left out: " in sentence(told)
+    (told,) = [event for event in events if isinstance(event, PromptShortened)]
+    assert "; the oldest messages were left out: " in describe_event(told)
     api.replies = [TOO_LONG] * 2
     got, _ = await ask(conversation("messages"), session=SESSION)
     assert isinstance(got, SummaryFailed)

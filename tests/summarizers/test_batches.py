@@ -17,7 +17,7 @@ from workbench.compaction.outcome import unchanged
 from workbench.compaction.strategy import Compacting
 from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers import batches
-from workbench.summarizers.batches import UnderWay, few_at_once
+from workbench.summarizers.batches import BatchProgress, upload_slots
 
 ID = "msgbatch_01abc"
 
@@ -70,9 +70,9 @@ def errored(of: SummaryRequest, kind: str, message: str) -> dict[str, Any]:
 ONE, OTHER = request("the first history " * 50, temperature=0.0), request("the other history " * 50, temperature=0.0)
 
 
-async def run(*requests: SummaryRequest) -> tuple[tuple[Answer, ...], list[UnderWay]]:
-    seen: list[UnderWay] = []
-    async with batches.ran(asking(*requests), MODEL, None, seen.append, few_at_once(), every_s=0.001) as done:
+async def run(*requests: SummaryRequest) -> tuple[tuple[Answer, ...], list[BatchProgress]]:
+    seen: list[BatchProgress] = []
+    async with batches.batch_run(asking(*requests), MODEL, None, seen.append, upload_slots(), every_s=0.001) as done:
         return done.answers, seen
 
 
@@ -140,7 +140,7 @@ async def test_a_run_that_was_broken_off_goes_on_with_its_batch(api: FakeApi) ->
 async def test_answers_that_could_not_be_kept_are_read_again(api: FakeApi) -> None:
     api.replies = [batch(api, 1, 1, ended=True)] * 3 + [results(succeeded(ONE, "it"))]
     with pytest.raises(OSError, match="no room"):
-        async with batches.ran(asking(ONE), MODEL, None, lambda _: None, few_at_once()):
+        async with batches.batch_run(asking(ONE), MODEL, None, lambda _: None, upload_slots()):
             raise OSError("no room")
     assert [note.read_text() for note in paths.batches().iterdir()] == [ID]
     api.received.clear()
@@ -173,16 +173,19 @@ async def test_a_batch_that_the_server_forgot_is_sent_anew(api: FakeApi) -> None
 
 
 async def test_a_look_that_fails_is_made_again(api: FakeApi) -> None:
-    api.replies = [batch(api, 0, 1, ended=False), *[error(529, "overloaded_error", "busy")] * (batches.TRIES - 1)]
+    api.replies = [
+        batch(api, 0, 1, ended=False),
+        *[error(529, "overloaded_error", "busy")] * (batches.MAX_FAILED_LOOKS - 1),
+    ]
     api.replies += [batch(api, 1, 1, ended=True)] * 2 + [results(succeeded(ONE, "it"))]
     assert texts((await run(ONE))[0]) == ["it"]
 
 
 async def test_the_server_stays_away(api: FakeApi) -> None:
-    api.replies = [batch(api, 0, 1, ended=False), *[error(529, "overloaded_error", "busy")] * batches.TRIES]
+    api.replies = [batch(api, 0, 1, ended=False), *[error(529, "overloaded_error", "busy")] * batches.MAX_FAILED_LOOKS]
     with pytest.raises(BadInput, match="overloaded"):
         await run(ONE)
-    assert len(api.received) == 1 + batches.TRIES
+    assert len(api.received) == 1 + batches.MAX_FAILED_LOOKS
 
 
 async def test_what_fails_of_a_batch_fails_alone(api: FakeApi) -> None:
@@ -240,7 +243,7 @@ async def test_few_batches_are_sent_at_a_time(api: FakeApi) -> None:
     uploads, pair = asyncio.Semaphore(2), asyncio.Barrier(2)
 
     async def one(asked: SummaryRequest) -> tuple[Answer, ...]:
-        async with batches.ran(asking(asked), MODEL, None, lambda _: None, uploads) as done:
+        async with batches.batch_run(asking(asked), MODEL, None, lambda _: None, uploads) as done:
             return done.answers
 
     answers = await asyncio.gather(*map(one, several))
@@ -252,13 +255,13 @@ async def test_cancelling_leaves_the_batch_under_way(api: FakeApi) -> None:
     looked = asyncio.Event()
     api.replies = [batch(api, 0, 1, ended=False)] * 2
 
-    def on_batch(_: UnderWay) -> None:
+    def on_batch(_: BatchProgress) -> None:
         looked.set()
 
     generator = asking(ONE)
 
     async def ask() -> None:
-        async with batches.ran(generator, MODEL, None, on_batch, few_at_once(), every_s=60):
+        async with batches.batch_run(generator, MODEL, None, on_batch, upload_slots(), every_s=60):
             pass
 
     task = asyncio.create_task(ask())

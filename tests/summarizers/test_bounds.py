@@ -13,20 +13,29 @@ from tests.summarizers.live_calls import QUICK, ask, over, request
 from workbench.base.figures import grouped
 from workbench.compaction.summary_request import Summary, SummaryFailed
 from workbench.summarizers import bounds, live
-from workbench.summarizers.bounds import BOUNDS, Bounds, Cut, OutOfBounds, Reading, much_json
-from workbench.summarizers.live_events import Sent
+from workbench.summarizers.bounds import (
+    BOUNDS,
+    BoundedReader,
+    Framing,
+    OutOfBounds,
+    ResponseBounds,
+    exceeded_json_bound,
+)
+from workbench.summarizers.live_events import PromptSent
 
 EVERY = pytest.mark.parametrize("protocol", ["messages", "chat", "responses"])
-SMALL = Bounds(document=100, error=50, stream=100, lines=100, piece=40, pieces=5, piece_lines=4, parts=12, depth=3)
+SMALL = ResponseBounds(
+    document=100, error=50, stream=100, lines=100, piece=40, pieces=5, piece_lines=4, parts=12, depth=3
+)
 ONCE = replace(QUICK, tries=1)
 
 
-def read(parts: Iterable[bytes], cut: Cut = "whole", *, zipped: bool = False, is_error: bool = False) -> bytes:
-    reading = Reading(cut, zipped=zipped, is_error=is_error, bounds=SMALL)
+def read(parts: Iterable[bytes], cut: Framing = "whole", *, zipped: bool = False, is_error: bool = False) -> bytes:
+    reading = BoundedReader(cut, zipped=zipped, is_error=is_error, bounds=SMALL)
     return b"".join([piece for part in parts for piece in reading.feed(part)] + [*reading.rest()])
 
 
-def refused(parts: Iterable[bytes], cut: Cut = "whole", *, zipped: bool = False, is_error: bool = False) -> str:
+def refused(parts: Iterable[bytes], cut: Framing = "whole", *, zipped: bool = False, is_error: bool = False) -> str:
     with pytest.raises(OutOfBounds) as raised:
         read(parts, cut, zipped=zipped, is_error=is_error)
     return raised.value.what
@@ -58,7 +67,7 @@ def test_f1_an_error_has_a_limit_of_its_own(size: int) -> None:
 
 def test_f1_a_bomb_is_decompressed_no_further_than_its_limit() -> None:
     bomb = gzip(b"", b"x" * MB, 50)
-    reading = Reading("whole", zipped=True)
+    reading = BoundedReader("whole", zipped=True)
     with pytest.raises(OutOfBounds):
         list(reading.feed(bomb))
     assert BOUNDS.document < reading.decoded <= BOUNDS.document + 65_536
@@ -77,7 +86,7 @@ def test_f1_what_is_no_gzip_is_said_to_be_none() -> None:
 @pytest.mark.parametrize("end", [b"\n\n", b"\r\n\r\n", b"\r\r"])
 def test_f18_events_come_whole_however_they_are_sent(end: bytes) -> None:
     events = b"data: one" + end + b"data: two" + end + b"data: th"
-    reading = Reading("events", bounds=SMALL)
+    reading = BoundedReader("events", bounds=SMALL)
     pieces = [piece for at in range(len(events)) for piece in reading.feed(events[at : at + 1])]
     assert pieces == [b"data: one" + end, b"data: two" + end]
     assert [*reading.rest()] == [b"data: th"]
@@ -94,7 +103,7 @@ def test_f18_events_come_whole_however_they_are_sent(end: bytes) -> None:
         (b"x\n" * 5, b"x\n" * 6, "lines", "more than 5 lines"),
     ],
 )
-def test_f18_a_stream_is_read_up_to_its_limits(data: bytes, more: bytes, cut: Cut, what: str) -> None:
+def test_f18_a_stream_is_read_up_to_its_limits(data: bytes, more: bytes, cut: Framing, what: str) -> None:
     """Just at each limit, and one over it: in one piece, and byte by byte."""
     assert read([data], cut) == read([bytes([one]) for one in data], cut) == data
     assert refused([more], cut) == refused([bytes([one]) for one in more], cut) == what
@@ -127,17 +136,20 @@ def test_f18_a_stream_has_a_limit_of_bytes() -> None:
 )
 def test_f18_json_holds_no_more_than_its_limits(data: bytes, much: str) -> None:
     """What stands in a text is no nesting and no value."""
-    assert much_json(data, SMALL) == much
+    assert exceeded_json_bound(data, SMALL) == much
 
 
 def test_f18_a_quote_on_another_line_of_an_event_hides_nothing() -> None:
-    assert much_json(b'event: "\ndata: [[[[]]]]\n\n', SMALL, is_event=True) == "JSON that is nested more than 3 deep"
-    assert much_json(b"event: [[[[[[[\ndata: []\n\n", SMALL, is_event=True) == ""
+    assert (
+        exceeded_json_bound(b'event: "\ndata: [[[[]]]]\n\n', SMALL, is_event=True)
+        == "JSON that is nested more than 3 deep"
+    )
+    assert exceeded_json_bound(b"event: [[[[[[[\ndata: []\n\n", SMALL, is_event=True) == ""
 
 
 def test_f18_a_text_that_never_ends_is_looked_at_once() -> None:
     """Each quote of it could begin a text anew: a look from each would take a million times a million steps."""
-    assert much_json(b"[" * 4 + b'"' + b'\\"' * MB, replace(SMALL, depth=9)) == ""
+    assert exceeded_json_bound(b"[" * 4 + b'"' + b'\\"' * MB, replace(SMALL, depth=9)) == ""
 
 
 # --- through the clients ----------------------------------------------------------------------------------------------
@@ -196,7 +208,7 @@ async def test_f1_an_error_beyond_its_bounds_is_tried_again_where_its_status_say
     api.replies = [Hostile(gzip(b"", b"x" * MB, 50), status=529, encoding="gzip"), answer("whole")]
     got, events = await ask(request(), connection=over(protocol, api))
     assert isinstance(got, Summary)
-    assert len([event for event in events if isinstance(event, Sent)]) == 2
+    assert len([event for event in events if isinstance(event, PromptSent)]) == 2
 
 
 @EVERY
@@ -225,7 +237,7 @@ async def test_f18_a_stream_of_words_without_an_end_is_refused_at_its_limit(prot
     api.replies = [words]
     got, _ = await ask(request(), connection=over(protocol, api))
     await api.gone.wait()
-    most = grouped(live.MOST_CHARS)
+    most = grouped(live.MAX_ANSWER_CHARS)
     assert got == SummaryFailed("inflated", f"the answer has more than {most} characters; stopped reading")
     assert words.sent < 30 * MB
 

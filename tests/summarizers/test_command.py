@@ -17,8 +17,8 @@ from tests.summarizers.live_calls import request
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.compaction.summary_request import Summary, SummaryFailed
-from workbench.summarizers.command import MOST, by_command
-from workbench.summarizers.named import Name, named, parsed
+from workbench.summarizers.by_name import SummarizerName, parse_name, summarizer_named
+from workbench.summarizers.command import MAX_BYTES, command_summarizer
 
 SH = "sh -c "
 
@@ -26,29 +26,29 @@ found_again = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason
 
 
 def test_a_command_is_named_whole() -> None:
-    assert parsed("command:llm -m x 'a: b'") == Name("command", "llm -m x 'a: b'")
-    assert (parsed("command:cat").model, parsed("command:cat").is_kept) == ("", True)
+    assert parse_name("command:llm -m x 'a: b'") == SummarizerName("command", "llm -m x 'a: b'")
+    assert (parse_name("command:cat").model, parse_name("command:cat").is_kept) == ("", True)
     with pytest.raises(BadInput, match="close its quotes"):
-        named("command:sh -c 'echo")
+        summarizer_named("command:sh -c 'echo")
 
 
 async def test_the_request_goes_in_and_the_summary_comes_out(tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     asked = request("half a pair: \ud83d. " * 9_000)
-    got = await named(f"command:{SH}{shlex.quote(f'cat > {seen}; echo; echo Done.')}")(asked)
+    got = await summarizer_named(f"command:{SH}{shlex.quote(f'cat > {seen}; echo; echo Done.')}")(asked)
     assert isinstance(got, Summary)
     assert (got.text, got.model) == ("Done.", "sh")
     assert seen.read_text("utf-8") == asked.text.replace("\ud83d", "?")
 
 
 async def test_no_shell_is_asked(tmp_path: Path) -> None:
-    got = await by_command("echo $HOME; *")(request())
+    got = await command_summarizer("echo $HOME; *")(request())
     assert isinstance(got, Summary)
     assert got.text == "$HOME; *"
 
 
 async def test_a_program_need_not_read() -> None:
-    got = await by_command(f"{SH}'echo at once'")(request("much " * 200_000))
+    got = await command_summarizer(f"{SH}'echo at once'")(request("much " * 200_000))
     assert isinstance(got, Summary)
     assert got.text == "at once"
 
@@ -61,16 +61,16 @@ async def test_a_program_need_not_read() -> None:
         (f"{SH}'kill -9 $$'", SummaryFailed("error", "sh was ended by signal 9")),
         ("true", SummaryFailed("empty", "true wrote nothing")),
         (f"{SH}\"printf '\\\\377'\"", SummaryFailed("error", "sh wrote text that is not UTF-8, at byte 0")),
-        ("yes", SummaryFailed("inflated", f"yes wrote more than {grouped(MOST)} bytes")),
+        ("yes", SummaryFailed("inflated", f"yes wrote more than {grouped(MAX_BYTES)} bytes")),
     ],
 )  # fmt: skip
 async def test_what_is_no_summary_is_told(line: str, failed: SummaryFailed) -> None:
-    assert await by_command(line)(request()) == failed
+    assert await command_summarizer(line)(request()) == failed
 
 
 @found_again
 async def test_what_takes_too_long_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
-    asked = asyncio.ensure_future(by_command(marked(tmp_path, "sleep 600 & wait"))(request(timeout_s=60.0)))
+    asked = asyncio.ensure_future(command_summarizer(marked(tmp_path, "sleep 600 & wait"))(request(timeout_s=60.0)))
     await until(lambda: len(running(tmp_path)) == 2)
     while not asked.done():  # it may not have begun to wait when what it started is there already
         go_ahead(60)
@@ -81,7 +81,7 @@ async def test_what_takes_too_long_is_ended_with_all_that_it_started(tmp_path: P
 
 @found_again
 async def test_cancelling_ends_it(tmp_path: Path) -> None:
-    task = asyncio.ensure_future(by_command(marked(tmp_path, "sleep 600 & wait"))(request()))
+    task = asyncio.ensure_future(command_summarizer(marked(tmp_path, "sleep 600 & wait"))(request()))
     await until(lambda: len(running(tmp_path)) == 2)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -97,7 +97,7 @@ async def test_it_leaves_nothing_however_often_and_early_it_is_cancelled(
 ) -> None:
     """An application that is left cancels what it has cancelled before. Cancelled twice while the program started,
     asyncio waited for good; and what is open when its loop is closed cannot be closed any more."""
-    task = asyncio.ensure_future(by_command(marked(tmp_path, "sleep 600 & wait"))(request()))
+    task = asyncio.ensure_future(command_summarizer(marked(tmp_path, "sleep 600 & wait"))(request()))
     for _ in range(turns):
         await asyncio.sleep(0.001)
     for _ in range(cancelled):

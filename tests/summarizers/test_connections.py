@@ -6,9 +6,9 @@ import pytest
 
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.summarizers.connections import BUILT_IN, connection_named, connections, key_of, set_up
-from workbench.summarizers.named import Name, asking, parsed
-from workbench.summarizers.patience import Limits, limits_of
+from workbench.summarizers.by_name import SummarizerName, parse_model, parse_name
+from workbench.summarizers.call_limits import CallLimits, limits_of
+from workbench.summarizers.connections import BUILT_IN, configured_connections, connection_named, connections, key_of
 
 LOCAL = '[connections.local]\nprotocol = "chat"\nbase_url = "http://127.0.0.1:9/v1"\n'
 
@@ -26,8 +26,8 @@ def test_settings_add_connections_and_change_them_field_by_field() -> None:
     assert list(connections()) == [*BUILT_IN, "local"]
     usual = connection_named("anthropic")
     assert (usual.protocol, usual.key_env, usual.own) == ("messages", "ANTHROPIC_API_KEY", True)
-    assert limits_of(usual) == Limits(whole_s=900, first_token_s=300, max_output=16_000)
-    assert [one.name for one in set_up()] == ["anthropic", "local"]
+    assert limits_of(usual) == CallLimits(whole_s=900, first_token_s=300, max_output=16_000)
+    assert [one.name for one in configured_connections()] == ["anthropic", "local"]
 
 
 @pytest.mark.parametrize(
@@ -59,16 +59,23 @@ def test_broken_settings_are_told_with_file_and_field(text: str, words: str) -> 
 
 def test_a_model_is_named_with_its_connection() -> None:
     settings(LOCAL)
-    assert asking("claude-opus-4-5") == Name("anthropic", "claude-opus-4-5")
-    assert asking("local/qwen/qwen3:8b") == parsed("local:qwen/qwen3:8b") == Name("local", "qwen/qwen3:8b")
-    assert asking("openai/gpt-5") == Name("openai", "gpt-5")
-    assert asking("nobody/gpt-5") == Name("anthropic", "nobody/gpt-5"), "models have slashes, too"
-    assert [name.asked for name in (asking("claude-opus-4-5"), asking("local/m"))] == ["claude-opus-4-5", "local/m"]
-    assert (parsed("local:m").model, parsed("local:m").is_kept) == ("m", True)
+    assert parse_model("claude-opus-4-5") == SummarizerName("anthropic", "claude-opus-4-5")
+    assert (
+        parse_model("local/qwen/qwen3:8b")
+        == parse_name("local:qwen/qwen3:8b")
+        == SummarizerName("local", "qwen/qwen3:8b")
+    )
+    assert parse_model("openai/gpt-5") == SummarizerName("openai", "gpt-5")
+    assert parse_model("nobody/gpt-5") == SummarizerName("anthropic", "nobody/gpt-5"), "models have slashes, too"
+    assert [name.asked for name in (parse_model("claude-opus-4-5"), parse_model("local/m"))] == [
+        "claude-opus-4-5",
+        "local/m",
+    ]
+    assert (parse_name("local:m").model, parse_name("local:m").is_kept) == ("m", True)
     with pytest.raises(BadInput, match=r"a connection of anthropic, .*, local"):
-        parsed("nobody:m")
+        parse_name("nobody:m")
     with pytest.raises(BadInput, match="There is no connection 'gone'"):
-        _ = Name("gone", "m").connection
+        _ = SummarizerName("gone", "m").connection
 
 
 def test_an_address_is_shown_without_what_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,18 @@ from workbench.compaction.conversation import TextBody
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.strategy import Compacting, ProgressStep
 from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
-from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, StepTaken, drive, run
+from workbench.summarizers.driver import (
+    RequestAnswered,
+    RequestFailed,
+    RequestsStarted,
+    RunEvent,
+    StepFinished,
+    drive,
+    run,
+)
 from workbench.summarizers.extractive import extractive
-from workbench.summarizers.recorded import recorded
-from workbench.summarizers.summarizer import awaited
+from workbench.summarizers.recorded_answers import recorded_summarizer
+from workbench.summarizers.summarizer import in_thread
 
 MESSAGES = (user("hello"),)
 
@@ -47,27 +55,34 @@ def echo(asked: SummaryRequest) -> Answer:
 
 
 def test_drive_feeds_answers_in_order() -> None:
-    told, events = Told(), list[Event]()
+    told, events = Told(), list[RunEvent]()
     done = drive(two_rungs(told, (request("a"), request("b")), (request("c"),)), echo, events.append)
     assert told == ["<a>", "<b>", "<c>"]
     assert isinstance(done.outcome, Outcome)
     assert [r.purpose for r in done.requests] == ["a", "b", "c"]
     assert [s.name for s in done.steps] == ["light"]
-    assert [type(e) for e in events] == [StepTaken, RequestsMade, Answered, Answered, RequestsMade, Answered]
-    assert [e.first for e in events if isinstance(e, RequestsMade)] == [0, 2]
+    assert [type(e) for e in events] == [
+        StepFinished,
+        RequestsStarted,
+        RequestAnswered,
+        RequestAnswered,
+        RequestsStarted,
+        RequestAnswered,
+    ]
+    assert [e.first for e in events if isinstance(e, RequestsStarted)] == [0, 2]
 
 
 def test_blank_answers_are_failures() -> None:
-    told, events = Told(), list[Event]()
+    told, events = Told(), list[RunEvent]()
     drive(two_rungs(told, (request("a"),)), lambda asked: Summary(" \n"), events.append)
     assert told == ["empty: the answer has no text"]
-    assert isinstance(events[-1], Failed)
+    assert isinstance(events[-1], RequestFailed)
 
 
 def test_a_recording_gives_the_same_again() -> None:
     first = drive(two_rungs(Told(), (request("a"), request("b"))), echo)
     told = Told()
-    drive(two_rungs(told, (request("b"), request("a")), (request("new"),)), recorded(first.recording))
+    drive(two_rungs(told, (request("b"), request("a")), (request("new"),)), recorded_summarizer(first.recording))
     assert told[:2] == ["<b>", "<a>"]
     assert told[2].startswith("error: no recorded answer")
 
@@ -119,11 +134,11 @@ async def test_a_timeout_is_a_failure_and_the_strategy_goes_on() -> None:
             await never.wait()
         return echo(asked)
 
-    told, events = Told(), list[Event]()
+    told, events = Told(), list[RunEvent]()
     batch = (request("slow", timeout_s=0.01), request("fast"))
     await run(two_rungs(told, batch, (request("next"),)), summarizer, on_event=events.append)
     assert told == ["timeout: no answer within 0.01 s", "<fast>", "<next>"]
-    assert [e.number for e in events if isinstance(e, Failed)] == [0]
+    assert [e.number for e in events if isinstance(e, RequestFailed)] == [0]
 
 
 async def test_an_exception_becomes_one_sentence_without_secrets() -> None:
@@ -165,7 +180,7 @@ async def test_cancelling_does_not_wait_for_the_generators_thread() -> None:
         return unchanged(MESSAGES, "the end")
 
     generator = busy()  # held here: it is closed, not only collected
-    task = asyncio.create_task(run(generator, awaited(echo)))
+    task = asyncio.create_task(run(generator, in_thread(echo)))
     await asyncio.to_thread(working.wait, 10)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -176,14 +191,14 @@ async def test_cancelling_does_not_wait_for_the_generators_thread() -> None:
 
 
 async def test_what_a_listener_raises_is_raised_as_itself() -> None:
-    def listens(event: Event) -> None:
+    def listens(event: RunEvent) -> None:
         match event:
-            case Answered():
+            case RequestAnswered():
                 raise LookupError("the screen is gone")
 
     told = Told()
     with pytest.raises(LookupError, match="the screen is gone"):
-        await run(two_rungs(told, (request("a"),)), awaited(echo), on_event=listens)
+        await run(two_rungs(told, (request("a"),)), in_thread(echo), on_event=listens)
     assert told == ["closed"]
 
 
@@ -193,13 +208,13 @@ async def test_what_the_strategy_raises_propagates() -> None:
         raise KeyError("bug")
 
     with pytest.raises(KeyError, match="bug"):
-        await run(broken(), awaited(echo))
+        await run(broken(), in_thread(echo))
 
 
 async def test_drive_and_run_agree() -> None:
     batch = (request("a"), request("b"))
     driven = drive(two_rungs(Told(), batch), extractive)
-    awaited_run = await run(two_rungs(Told(), batch), awaited(extractive))
+    awaited_run = await run(two_rungs(Told(), batch), in_thread(extractive))
     assert [a.text for a in driven.answers if isinstance(a, Summary)] == [
         a.text for a in awaited_run.answers if isinstance(a, Summary)
     ]

@@ -30,11 +30,10 @@ from workbench.compaction.strategies import exchange_summary
 from workbench.conformance.building import context_of
 from workbench.formats.export import export
 from workbench.session import Records, Session
-from workbench.summarizers import driver, journal
-from workbench.summarizers.live import live
-from workbench.summarizers.live_events import LiveEvent, Wrote, sentence
-from workbench.summarizers.recorder import Recorder
-from workbench.summarizers.runs import Run, new_id
+from workbench.summarizers import driver, run_history
+from workbench.summarizers.live import live_summarizer
+from workbench.summarizers.live_events import LiveEvent, TextReceived, describe_event
+from workbench.summarizers.run_records import RunRecord, RunRecorder, new_run_id
 
 MESSAGES = tuple(
     message for number in range(30) for message in (user(f"task {number} " * 30), agent(f"done {number} " * 60))
@@ -106,11 +105,11 @@ async def test_a_run_ends_and_harms_nothing(
 ) -> None:
     case, before = CASES[name], repr(MESSAGES)
     caplog.set_level(logging.DEBUG)
-    recorder = Recorder()
+    recorder = RunRecorder()
     api.replies = [*case.replies]
     done = await driver.run(
         exchange_summary.STRATEGY.run(context_of(MESSAGES, manual=True), POLICY),
-        live(MODEL, over(protocol, api), on_event=recorder.heard, limits=QUICK),
+        live_summarizer(MODEL, over(protocol, api), on_event=recorder.heard, limits=QUICK),
         on_event=recorder.told,
     )
     assert len(api.received) == case.sent
@@ -133,16 +132,16 @@ async def test_a_cancelled_run_closes_its_connection_and_harms_nothing(
     protocol: str, api: FakeApi, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    before, recorder, writing = repr(MESSAGES), Recorder(), asyncio.Event()
+    before, recorder, writing = repr(MESSAGES), RunRecorder(), asyncio.Event()
 
     def heard(event: LiveEvent) -> None:
         recorder.heard(event)
-        if isinstance(event, Wrote):
+        if isinstance(event, TextReceived):
             writing.set()
 
     api.replies = [stalling("The ta")]
     compacting = exchange_summary.STRATEGY.run(context_of(MESSAGES, manual=True), POLICY)
-    summarizer = live(MODEL, over(protocol, api), on_event=heard, limits=QUICK)
+    summarizer = live_summarizer(MODEL, over(protocol, api), on_event=heard, limits=QUICK)
     task = asyncio.ensure_future(driver.run(compacting, summarizer, on_event=recorder.told))
     await writing.wait()
     task.cancel()
@@ -176,15 +175,17 @@ def assert_what_reached(api: FakeApi, protocol: str, *, shrinks: bool) -> None:
         assert len(set(prompts)) == 1
 
 
-def assert_secret(recorder: Recorder, outcome: Outcome | None, caplog: pytest.LogCaptureFixture) -> None:
+def assert_secret(recorder: RunRecorder, outcome: Outcome | None, caplog: pytest.LogCaptureFixture) -> None:
     """The key is in no event, no log, no journal and no export."""
-    assert KEY not in repr(recorder.events) + "".join(map(sentence, recorder.events))
+    assert KEY not in repr(recorder.events) + "".join(map(describe_event, recorder.events))
     ours = [record.getMessage() for record in caplog.records if record.name != "asyncio"]
     assert ours
     assert not [message for message in ours if KEY in message]
-    kept = Run(id=new_id(), began=0, seconds=1, end="failed", strategy="exchange-summary", calls=recorder.calls())
-    assert journal.keep(kept) == ""
-    stored = journal.load(kept.id).model_dump_json()
+    kept = RunRecord(
+        id=new_run_id(), began=0, seconds=1, end="failed", strategy="exchange-summary", calls=recorder.calls()
+    )
+    assert run_history.save_run(kept) == ""
+    stored = run_history.load_run(kept.id).model_dump_json()
     assert KEY not in stored
     assert "authorization" not in stored.lower()
     assert KEY.encode() not in b"".join(path.read_bytes() for path in paths.runs().parent.iterdir())

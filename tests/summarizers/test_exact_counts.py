@@ -9,28 +9,28 @@ import pytest
 
 from tests.facts.talk import agent, user
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi, Reply, document, error
-from tests.summarizers.test_server_side import MESSAGES, SESSION
+from tests.summarizers.test_server_compaction import MESSAGES, SESSION
 from workbench.base.errors import BadInput
 from workbench.bench import open_bench, steps, with_counts, with_saved_scale
 from workbench.conformance.building import METER
 from workbench.formats import anthropic_messages
 from workbench.formats.format import no_progress
 from workbench.session import Epoch, Message, Opaque, Usage
-from workbench.summarizers.exact_counts import Exact, count, recalibrated, scale_after, sensible
+from workbench.summarizers.exact_counts import ExactCount, check_plausible, count_exactly, recalibrate, scale_from
 from workbench.tokens import Basis, Counter, SessionMeter, family_of, scales
 from workbench.tokens.calibration import Scale
 
 
 async def test_the_export_is_counted_and_compared_with_the_same_messages(api: FakeApi) -> None:
     api.replies = [document({"input_tokens": 512})]
-    got = await count(SESSION, MESSAGES, METER, MODEL)
+    got = await count_exactly(SESSION, MESSAGES, METER, MODEL)
     (sent,) = api.received
     assert sent.path == "/v1/messages/count_tokens"
     assert set(sent.body) == {"model", "system", "tools", "messages"}
     texts = METER.text_tokens("Be brief.") + METER.text_tokens(
         '{"name":"Read","description":"Reads.","input_schema":{"type":"object"}}'
     )
-    assert got == Exact(MODEL, 512, texts + sum(map(METER.tokens, MESSAGES)))
+    assert got == ExactCount(MODEL, 512, texts + sum(map(METER.tokens, MESSAGES)))
     assert got.difference == 512 - got.local
 
 
@@ -40,7 +40,7 @@ async def test_a_body_is_counted_as_it_was_loaded(api: FakeApi) -> None:
     raw = b'{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}'
     session = anthropic_messages.FORMAT.codec.read(Path("body.json"), data % raw, no_progress)
     api.replies = [document({"input_tokens": 1_600})]
-    await count(session, session.messages, METER, MODEL)
+    await count_exactly(session, session.messages, METER, MODEL)
     assert api.received[0].body == {"model": MODEL, "messages": [{"role": "user", "content": [image]}]}
 
 
@@ -48,7 +48,7 @@ async def test_half_of_a_character_is_counted_as_one(api: FakeApi) -> None:
     """A model may write it, and then it stands in what is counted after the compaction."""
     said = replace(agent("half \ud83d done"), id="s")
     api.replies = [document({"input_tokens": 512})]
-    await count(SESSION, (*MESSAGES, said), METER, MODEL)
+    await count_exactly(SESSION, (*MESSAGES, said), METER, MODEL)
     assert api.received[0].body["messages"][-1]["content"][-1]["text"] == "half \ufffd done"
 
 
@@ -58,29 +58,29 @@ async def test_half_of_a_character_is_counted_as_one(api: FakeApi) -> None:
 async def test_a_failed_count_is_one_sentence(reply: Reply, api: FakeApi) -> None:
     api.replies = [reply]
     with pytest.raises(BadInput) as caught:
-        await count(SESSION, MESSAGES, METER, MODEL)
+        await count_exactly(SESSION, MESSAGES, METER, MODEL)
     assert KEY not in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 async def test_nothing_to_send_is_said_before_anything_is_sent() -> None:
     with pytest.raises(BadInput, match="Nothing of this context"):
-        await count(SESSION, (), METER, MODEL)
+        await count_exactly(SESSION, (), METER, MODEL)
 
 
 @pytest.mark.parametrize(
     ("scale", "exact", "value"),
     [
-        (Scale(), Exact("m", 1_100, 1_000), 1.1),
-        (Scale(1.2, 7), Exact("m", 1_000, 1_000), 1.2),
-        (Scale(1.2, 7), Exact("m", 500, 1_000), 0.6),
-        (Scale(), Exact("m", 9_000, 1_000), 2.0),
-        (Scale(), Exact("m", 100, 1_000), 0.5),
-        (Scale(), Exact("m", 100, 0), 1.0),
+        (Scale(), ExactCount("m", 1_100, 1_000), 1.1),
+        (Scale(1.2, 7), ExactCount("m", 1_000, 1_000), 1.2),
+        (Scale(1.2, 7), ExactCount("m", 500, 1_000), 0.6),
+        (Scale(), ExactCount("m", 9_000, 1_000), 2.0),
+        (Scale(), ExactCount("m", 100, 1_000), 0.5),
+        (Scale(), ExactCount("m", 100, 0), 1.0),
     ],
 )
-def test_an_exact_count_corrects_the_scale(scale: Scale, exact: Exact, value: float) -> None:
-    new = recalibrated(scale, exact)
+def test_an_exact_count_corrects_the_scale(scale: Scale, exact: ExactCount, value: float) -> None:
+    new = recalibrate(scale, exact)
     assert new.value == pytest.approx(value)
     assert new.calls == scale.calls + 1
     assert new.source == "an exact count by m"
@@ -108,20 +108,20 @@ def test_only_the_sessions_own_tokenizer_teaches_it(
     scale: Scale, session: str, counter: str, value: float | None
 ) -> None:
     meter = SessionMeter(Counter(), family_of(session), scale, counted=True)
-    taught = scale_after(meter, Exact(counter, 2_000, 1_000), session)
+    taught = scale_from(meter, ExactCount(counter, 2_000, 1_000), session)
     assert (taught.value if taught else None) == (value and pytest.approx(min(value, 2.0)))
 
 
 async def test_a_gateway_that_only_estimates_is_not_believed(api: FakeApi) -> None:
     api.replies = [document({"input_tokens": 512, "litellm_count_source": "local_estimate"})]
     with pytest.raises(BadInput, match="figure is only an estimate; the local one is kept"):
-        await count(SESSION, MESSAGES, METER, MODEL)
+        await count_exactly(SESSION, MESSAGES, METER, MODEL)
 
 
 async def test_a_context_with_the_servers_block_is_counted_under_its_beta(api: FakeApi) -> None:
     block = Message("s", "assistant", (Opaque("compaction", {"type": "compaction", "content": "x"}),), "summary")
     api.replies = [document({"input_tokens": 5})]
-    await count(SESSION, (block, *MESSAGES[:1]), METER, MODEL)
+    await count_exactly(SESSION, (block, *MESSAGES[:1]), METER, MODEL)
     assert api.received[0].headers["anthropic-beta"] == "compact-2026-09-04,compact-2026-01-12"
 
 
@@ -131,7 +131,7 @@ def test_a_bench_learns_from_an_exact_count_and_remembers_it() -> None:
     counter.count_all(bench.messages, lambda done, of: None, lambda: False)
     bench = with_counts(bench, counter)
     meter, before = bench.layout.sizes.meter, bench.context.total.tokens
-    scale = scale_after(meter, Exact("m", 300, 200), None)
+    scale = scale_from(meter, ExactCount("m", 300, 200), None)
     assert scale is not None
     taught = steps.with_scale(bench, scale)
     assert taught.context.total.tokens == pytest.approx(1.5 * before, abs=len(MESSAGES) + 2)
@@ -168,8 +168,8 @@ def test_what_was_billed_is_not_scaled() -> None:
 
 
 def test_a_count_says_its_difference_in_words() -> None:
-    assert str(Exact("m", 1_100, 1_000)) == "1 100 exact, 1 000 counted here (+100, +10 %)"
-    assert str(Exact("m", 900, 1_000)) == "900 exact, 1 000 counted here (−100, −10 %)"
+    assert str(ExactCount("m", 1_100, 1_000)) == "1 100 exact, 1 000 counted here (+100, +10 %)"
+    assert str(ExactCount("m", 900, 1_000)) == "900 exact, 1 000 counted here (−100, −10 %)"
 
 
 @pytest.mark.parametrize(
@@ -186,14 +186,14 @@ def test_a_count_says_its_difference_in_words() -> None:
 )
 def test_a_figure_that_cannot_be_of_the_context_is_refused(tokens: int, local: int, sane: bool) -> None:
     if sane:
-        assert sensible(tokens, local) == tokens
+        assert check_plausible(tokens, local) == tokens
     else:
         with pytest.raises(BadInput, match="cannot be of the same context"):
-            sensible(tokens, local)
+            check_plausible(tokens, local)
 
 
 @pytest.mark.parametrize("figure", [-5, 10**8 + 1, 1e30, True, "512"])
 async def test_f4_a_count_that_no_context_has_is_named(figure: object, api: FakeApi) -> None:
     api.replies = [document({"input_tokens": figure})]
     with pytest.raises(BadInput, match="The server cannot count this context: input_tokens is "):
-        await count(SESSION, MESSAGES, METER, MODEL)
+        await count_exactly(SESSION, MESSAGES, METER, MODEL)

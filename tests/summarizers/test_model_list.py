@@ -10,7 +10,15 @@ import pytest
 from tests.summarizers.fake_api import KEY, FakeApi, Reply, document, error
 from workbench.base.errors import BadInput
 from workbench.summarizers import model_list
-from workbench.summarizers.model_list import FRESH_S, Models, Offered, cache_path, choices, fetch, known
+from workbench.summarizers.model_list import (
+    FRESH_S,
+    ModelList,
+    OfferedModel,
+    cache_path,
+    cached_models,
+    fetch_models,
+    model_choices,
+)
 
 
 def listed(*models: dict[str, Any]) -> Reply:
@@ -25,19 +33,21 @@ def model(id: str, **figures: Any) -> dict[str, Any]:
 async def test_windows_come_from_the_server_else_from_the_table(api: FakeApi) -> None:
     told = model("claude-next", max_input_tokens=2_000_000, max_tokens=99_000)
     api.replies = [listed(told, model("claude-opus-4-5-20251101"), model("qwen-local"))]
-    got = await fetch()
+    got = await fetch_models()
     assert api.received[0].path == "/v1/models?limit=1000"
     assert got.models == (
-        Offered(id="claude-next", title="Claude-Next", window=2_000_000, max_output=99_000),
-        Offered(id="claude-opus-4-5-20251101", title="Claude-Opus-4-5-20251101", window=200_000, max_output=64_000),
-        Offered(id="qwen-local", title="Qwen-Local"),
+        OfferedModel(id="claude-next", title="Claude-Next", window=2_000_000, max_output=99_000),
+        OfferedModel(
+            id="claude-opus-4-5-20251101", title="Claude-Opus-4-5-20251101", window=200_000, max_output=64_000
+        ),
+        OfferedModel(id="qwen-local", title="Qwen-Local"),
     )
-    assert known() == got
+    assert cached_models() == got
 
 
 async def test_a_fresh_list_needs_no_server(api: FakeApi) -> None:
     api.replies = [listed(model("claude-next"))]
-    first, second = await choices(), await choices()
+    first, second = await model_choices(), await model_choices()
     assert first.models == second.models
     assert len(api.received) == 1
     assert second.age_s is not None
@@ -45,10 +55,10 @@ async def test_a_fresh_list_needs_no_server(api: FakeApi) -> None:
 
 async def test_an_old_list_serves_when_the_server_does_not(api: FakeApi) -> None:
     api.replies = [listed(model("claude-next")), error(401, "authentication_error", f"bad {KEY}")]
-    old = await fetch()
-    stale = Models(time=old.time - FRESH_S - 1, models=old.models)
+    old = await fetch_models()
+    stale = ModelList(time=old.time - FRESH_S - 1, models=old.models)
     cache_path().write_text(stale.model_dump_json())
-    got = await choices()
+    got = await model_choices()
     assert got.models == old.models
     assert got.age_s is not None
     assert got.age_s > FRESH_S
@@ -58,9 +68,9 @@ async def test_an_old_list_serves_when_the_server_does_not(api: FakeApi) -> None
 
 async def test_without_key_and_list_there_is_a_reason(api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY")
-    got = await choices()
+    got = await model_choices()
     with pytest.raises(BadInput, match="ANTHROPIC_API_KEY"):
-        await fetch()
+        await fetch_models()
     assert (got.models, got.age_s) == ((), None)
     assert "set ANTHROPIC_API_KEY" in got.trouble
 
@@ -69,8 +79,8 @@ async def test_a_damaged_list_is_fetched_again(api: FakeApi) -> None:
     api.replies = [listed(model("claude-next"))]
     cache_path().parent.mkdir(parents=True)
     cache_path().write_bytes(b'{"time": 1, "models": [')
-    assert known() is None
-    got = await choices()
+    assert cached_models() is None
+    got = await model_choices()
     assert [offered.id for offered in got.models] == ["claude-next"]
 
 
@@ -84,7 +94,7 @@ async def test_every_server_has_its_own_list_and_its_address_is_not_told(monkeyp
 @pytest.mark.parametrize(("figure", "window"), [(1, 1), (10**8, 10**8), (10**8 + 1, None), (-1, None)])
 async def test_f4_a_window_that_no_model_has_is_left_out(figure: int, window: int | None, api: FakeApi) -> None:
     api.replies = [listed(model("qwen-local", max_input_tokens=figure))]
-    (got,) = (await fetch()).models
+    (got,) = (await fetch_models()).models
     assert got.window == window
 
 
@@ -94,7 +104,7 @@ async def test_f18_a_list_without_an_end_is_refused(pages: int, api: FakeApi, mo
     more = [{"data": [model(f"m{n}")], "has_more": True, "first_id": f"m{n}", "last_id": f"m{n}"} for n in range(9)]
     api.replies = [*map(document, more[: pages - 1]), listed(model("last"))]
     if pages == 2:
-        assert len((await fetch()).models) == 2
+        assert len((await fetch_models()).models) == 2
     else:
         with pytest.raises(BadInput, match="sends a list of more than 2 models; stopped reading; check"):
-            await fetch()
+            await fetch_models()

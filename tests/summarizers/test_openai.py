@@ -30,9 +30,15 @@ from workbench.compaction.summary_request import Summary, SummaryFailed, Summary
 from workbench.conformance.building import METER, agent, call, context_of, result, user
 from workbench.session import Records, Session, Tool, Usage
 from workbench.summarizers.connections import Connection
-from workbench.summarizers.exact_counts import count
-from workbench.summarizers.live_events import Adapted, Shrunk, Thinking, Used, heard
-from workbench.summarizers.model_list import Offered, fetch, known
+from workbench.summarizers.exact_counts import count_exactly
+from workbench.summarizers.live_events import (
+    FieldDropped,
+    PromptShortened,
+    ThinkingReceived,
+    UsageReported,
+    partial_text,
+)
+from workbench.summarizers.model_list import OfferedModel, cached_models, fetch_models
 
 BOTH = pytest.mark.parametrize("protocol", ["chat", "responses"])
 READ = {"name": "Read", "description": "Reads.", "input_schema": {"type": "object"}}
@@ -54,8 +60,8 @@ async def test_an_answer_is_billed_and_its_thoughts_stand_apart(protocol: str, a
     got, events = await ask(asked, connection=over(protocol, api))
     assert isinstance(got, Summary)
     assert (got.text, got.model, got.usage) == ("The parser was fixed.", MODEL, Usage(800, 42, cache_read=200))
-    assert heard(events, asked.key) == got.text
-    assert [event.text for event in events if isinstance(event, Thinking)] == ["Hm, the parser."]
+    assert partial_text(events, asked.key) == got.text
+    assert [event.text for event in events if isinstance(event, ThinkingReceived)] == ["Hm, the parser."]
     (sent,) = api.received
     assert sent.headers["authorization"] == f"Bearer {KEY}"
     assert sent.body["max_tokens" if protocol == "chat" else "max_output_tokens"] == 2_000
@@ -66,7 +72,7 @@ async def test_anthropics_thoughts_stand_apart_too(api: FakeApi) -> None:
     got, events = await ask(request())
     assert isinstance(got, Summary)
     assert got.text == "Fixed."
-    assert [event.text for event in events if isinstance(event, Thinking)] == ["Hm."]
+    assert [event.text for event in events if isinstance(event, ThinkingReceived)] == ["Hm."]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +93,7 @@ async def test_what_a_server_does_not_take_is_left_out_once(
     api.replies = [refused, answer("ok")]
     got, events = await ask(request(temperature=0.5), connection=over(protocol, api))
     assert isinstance(got, Summary)
-    assert [event.field for event in events if isinstance(event, Adapted)] == [field]
+    assert [event.field for event in events if isinstance(event, FieldDropped)] == [field]
     assert [field in sent.body for sent in api.received] == [True, False]
     if instead:
         assert api.received[1].body[instead[0]] == instead[1]
@@ -139,7 +145,7 @@ async def test_without_the_package_its_extra_is_named(
 
 async def test_a_protocol_that_counts_nothing_beforehand_is_not_asked() -> None:
     with pytest.raises(BadInput, match="ollama uses a protocol that cannot count in advance"):
-        await count(SESSION, TALK, METER, "ollama/m")
+        await count_exactly(SESSION, TALK, METER, "ollama/m")
 
 
 @BOTH
@@ -160,7 +166,7 @@ async def test_figures_of_the_refusal_say_how_much_is_cut(protocol: str, api: Fa
     api.replies = [error(400, "invalid_request_error", words), answer("ok")]
     got, events = await ask(request(), connection=over(protocol, api))
     assert isinstance(got, Summary)
-    (cut,) = (event for event in events if isinstance(event, Shrunk))
+    (cut,) = (event for event in events if isinstance(event, PromptShortened))
     assert cut.after / cut.before == pytest.approx(0.95 * 3096 / 8000, abs=0.01)
 
 
@@ -170,7 +176,7 @@ async def test_a_stream_that_finds_the_prompt_too_long_has_it_cut(protocol: str,
     api.replies = [failing_in_stream("context_length_exceeded", words), answer("ok")]
     got, events = await ask(request(), connection=over(protocol, api))
     assert isinstance(got, Summary)
-    assert len([event for event in events if isinstance(event, Shrunk)]) == 1
+    assert len([event for event in events if isinstance(event, PromptShortened)]) == 1
     first, second = api.received
     assert len(second.prompt) < len(first.prompt)
 
@@ -182,7 +188,7 @@ async def test_a_server_that_counts_nothing_has_no_bill(protocol: str, figures: 
     got, events = await ask(request(), connection=over(protocol, api))
     assert isinstance(got, Summary)
     assert (got.text, got.usage) == ("whole", None)
-    assert not [event for event in events if isinstance(event, Used)]
+    assert not [event for event in events if isinstance(event, UsageReported)]
 
 
 @BOTH
@@ -249,7 +255,7 @@ async def test_of_a_conversation_that_is_too_long_the_oldest_goes(protocol: str,
     api.replies = [error(400, "context_length_exceeded", "too many"), answer("ok")]
     got, events = await ask(_conversation("messages"), connection=over(protocol, api), session=SESSION)
     assert isinstance(got, Summary)
-    (cut,) = (event for event in events if isinstance(event, Shrunk))
+    (cut,) = (event for event in events if isinstance(event, PromptShortened))
     assert cut.how == "the oldest messages were left out"
     first, second = api.received
     rest = second.said[1:] if protocol == "chat" else second.said
@@ -275,12 +281,12 @@ async def test_a_servers_models_tell_their_windows_as_it_does(api: FakeApi) -> N
     ]
     local = over("chat", api)
     api.replies = [document({"object": "list", "data": models})]
-    got = await fetch(local)
+    got = await fetch_models(local)
     assert got.models == (
-        Offered(id="qwen3", title="qwen3", window=40_960),
-        Offered(id="far", title="far", window=1_000_000),
-        Offered(id="bare", title="bare"),
+        OfferedModel(id="qwen3", title="qwen3", window=40_960),
+        OfferedModel(id="far", title="far", window=1_000_000),
+        OfferedModel(id="bare", title="bare"),
     )
     assert api.received[0].path == "/v1/models"
-    assert known(local) == got
-    assert known() is None
+    assert cached_models(local) == got
+    assert cached_models() is None

@@ -12,8 +12,8 @@ from workbench.base.errors import BadInput
 from workbench.compaction.conversation import TextBody
 from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest
 from workbench.session import Message
-from workbench.summarizers.estimate import LEAST, MOST, estimate, said_once
-from workbench.summarizers.typed import typed, typed_from
+from workbench.summarizers.by_name import typed_file_summarizer, typed_summarizer
+from workbench.summarizers.estimate import LEAST, MOST, estimate, shorten_placeholder
 
 
 def request(messages: tuple[Message, ...] = (), max_chars: int = 0) -> SummaryRequest:
@@ -21,8 +21,8 @@ def request(messages: tuple[Message, ...] = (), max_chars: int = 0) -> SummaryRe
 
 
 def test_typed() -> None:
-    assert typed("  mine \n")(request()) == Summary("mine", model="typed")
-    empty = typed(" \n")(request())
+    assert typed_summarizer("  mine \n")(request()) == Summary("mine", model="typed")
+    empty = typed_summarizer(" \n")(request())
     assert isinstance(empty, SummaryFailed)
     assert empty.kind == "empty"
 
@@ -30,7 +30,7 @@ def test_typed() -> None:
 def test_typed_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "summary.md"
     file.write_text("\ufeff# Zusammenfassung — 摘要\n", encoding="utf-8")
-    assert typed_from(file)(request()) == Summary("# Zusammenfassung — 摘要", model="typed")
+    assert typed_file_summarizer(file)(request()) == Summary("# Zusammenfassung — 摘要", model="typed")
 
 
 def test_typed_from_what_is_no_summary(tmp_path: Path) -> None:
@@ -38,9 +38,9 @@ def test_typed_from_what_is_no_summary(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"ab\xff\xfe")
     for name, reason in (("missing", "does not exist"), ("empty", "empty"), ("binary", "UTF-8"), (".", "folder")):
         with pytest.raises(BadInput, match=reason):
-            typed_from(tmp_path / name)
+            typed_file_summarizer(tmp_path / name)
     with pytest.raises(BadInput, match="cannot be read"):
-        typed_from(Path("a\0b"))
+        typed_file_summarizer(Path("a\0b"))
 
 
 @pytest.mark.parametrize(
@@ -59,10 +59,11 @@ def test_for_a_person_an_estimate_says_itself_once_and_nothing_else_is_touched()
     assert isinstance(answer, Summary)
     once = "(estimate: a summary of about 3000 characters will stand here; these words only take its room)"
     assert (
-        said_once(f"(a note)\n{answer.text}\nand so on") == f"(a note)\n## Goal\n{once}\n\n## State\n{once}\nand so on"
+        shorten_placeholder(f"(a note)\n{answer.text}\nand so on")
+        == f"(a note)\n## Goal\n{once}\n\n## State\n{once}\nand so on"
     )
     mine = "(estimate: two days) (estimate: two days) (see the notes"
-    assert said_once(mine) == mine
+    assert shorten_placeholder(mine) == mine
 
 
 def test_an_estimate_stands_under_the_titles_that_were_asked_for() -> None:

@@ -14,12 +14,11 @@ from workbench.base import paths
 from workbench.compaction.conversation import RequestShape
 from workbench.compaction.summary_request import Summary
 from workbench.session import Usage
-from workbench.summarizers.as_sent import as_sent
+from workbench.summarizers.by_name import SummarizerName, parse_name, request_as_sent
 from workbench.summarizers.connections import connection_named
-from workbench.summarizers.live_events import Adapted
-from workbench.summarizers.named import Name, parsed
-from workbench.summarizers.protocols.cache_marks import MARK, marked
-from workbench.summarizers.purse import billed_as
+from workbench.summarizers.live_events import FieldDropped
+from workbench.summarizers.protocols.cache_marks import MARK, with_cache_marks
+from workbench.summarizers.spend_limit import uncached_usage
 from workbench.tokens.cost import actual, actual_of_all, usage_words
 
 SHAPES: tuple[RequestShape, ...] = ("messages", "messages_without_tools", "messages_under_prompt")
@@ -73,7 +72,7 @@ def test_a_mark_ends_the_system_prompt_and_the_conversation(
     body: dict[str, object], expected: dict[str, object]
 ) -> None:
     before = json.dumps(body)
-    assert marked(body) == expected
+    assert with_cache_marks(body) == expected
     assert json.dumps(body) == before
 
 
@@ -87,18 +86,18 @@ async def test_what_is_shown_is_what_is_sent(protocol: str, shape: RequestShape,
     api.replies = [answer("A summary.")]
     asked = conversation(shape)
     await ask(asked, connection=connection_named("here"), session=SESSION)
-    shown = json.loads(as_sent(asked, Name("here", MODEL), SESSION))
+    shown = json.loads(request_as_sent(asked, SummarizerName("here", MODEL), SESSION))
     sent = api.received[0].body
     assert {**shown, "stream": True} == sent
     assert ("cache_control" in json.dumps(sent)) == (protocol == "messages" and shape == "messages")
-    assert as_sent(asked, parsed("extractive"), SESSION) == asked.text
+    assert request_as_sent(asked, parse_name("extractive"), SESSION) == asked.text
 
 
 async def test_a_server_that_takes_no_marks_is_asked_without(api: FakeApi) -> None:
     api.replies = [error(400, "invalid_request_error", "cache_control: extra inputs"), answer("A summary.")]
     got, events = await ask(conversation("messages"), session=SESSION)
     assert isinstance(got, Summary)
-    assert [event.field for event in events if isinstance(event, Adapted)] == ["cache_control"]
+    assert [event.field for event in events if isinstance(event, FieldDropped)] == ["cache_control"]
     assert [("cache_control" in json.dumps(sent.body)) for sent in api.received] == [True, False]
     assert api.received[1].body["system"] == "You are careful."
 
@@ -119,15 +118,15 @@ async def test_what_the_cache_gave_is_told_and_priced(api: FakeApi) -> None:
 @pytest.mark.parametrize(
     ("shape", "name", "billed"),
     [
-        ("messages", Name("anthropic", MODEL), Usage(0, 20, cache_write=900)),
-        ("messages_under_prompt", Name("anthropic", MODEL), Usage(900, 20)),
-        ("messages", Name("openai", "gpt-5"), Usage(900, 20)),
+        ("messages", SummarizerName("anthropic", MODEL), Usage(0, 20, cache_write=900)),
+        ("messages_under_prompt", SummarizerName("anthropic", MODEL), Usage(900, 20)),
+        ("messages", SummarizerName("openai", "gpt-5"), Usage(900, 20)),
     ],
 )
 def test_what_nothing_holds_yet_is_priced_as_written_to_the_cache(
-    shape: RequestShape, name: Name, billed: Usage
+    shape: RequestShape, name: SummarizerName, billed: Usage
 ) -> None:
-    assert billed_as(conversation(shape), name.connection, 900, 20) == billed
+    assert uncached_usage(conversation(shape), name.connection, 900, 20) == billed
 
 
 def test_prices_of_long_contexts_are_those_of_a_call() -> None:

@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 from workbench.compaction.conversation import TextBody
 from workbench.compaction.layered.archive import SECTIONS
 from workbench.compaction.summary_request import SummaryRequest
-from workbench.summarizers.regenerate import regenerated, regeneration
-from workbench.summarizers.sections import missing_titles, place_for, section_at, sections_of, with_line, with_words
+from workbench.summarizers.sections import (
+    add_line,
+    insert_regenerated,
+    missing_titles,
+    regeneration_request,
+    replace_section,
+    section_at,
+    section_for,
+    sections_of,
+)
 
 HEADED = "<summary>\n## Goal\nfix\n\n## Files touched\n- a.py\n```\n# no heading\n```\n</summary>\n"
 NUMBERED = "intro\n1. Primary Request:\n   do\n2. Files:\n   1. a.py:\n3. Pending Tasks:\n   none"
@@ -62,23 +70,23 @@ def test_sections_cover_the_text(lines: list[str]) -> None:
 
 def test_other_words_and_one_more_line() -> None:
     goal, files = sections_of(HEADED)
-    assert with_words(HEADED, goal, "go\n") == HEADED.replace("fix", "go")
-    assert with_line(HEADED, files, "- b.py") == HEADED.replace("```\n</", "```\n- b.py\n</")
-    assert with_line("## Goal", sections_of("## Goal")[0], "- x") == "## Goal\n- x"
-    assert with_line("", sections_of("")[0], "- x") == "- x"
+    assert replace_section(HEADED, goal, "go\n") == HEADED.replace("fix", "go")
+    assert add_line(HEADED, files, "- b.py") == HEADED.replace("```\n</", "```\n- b.py\n</")
+    assert add_line("## Goal", sections_of("## Goal")[0], "- x") == "## Goal\n- x"
+    assert add_line("", sections_of("")[0], "- x") == "- x"
     assert section_at((goal, files), HEADED.index("a.py")) == 1
 
 
 def test_a_fact_goes_where_it_belongs() -> None:
     sections = sections_of("## Goal\n\n## Files\n\n## Errors\n\n## User preferences\n")
     kinds = ("path", "error", "instruction", "number")
-    assert [place_for(kind, sections) for kind in kinds] == [1, 2, 3, 3]
+    assert [section_for(kind, sections) for kind in kinds] == [1, 2, 3, 3]
 
 
 def test_a_section_is_asked_for_and_put_in_place() -> None:
     request = SummaryRequest("summary", (), "Summarize.", TextBody(lambda: "Summarize.\nthe head"), language="zh-CN")
     goal = sections_of(HEADED)[0]
-    asked = regeneration(request, HEADED, goal, "shorter {draft}")
+    asked = regeneration_request(request, HEADED, goal, "shorter {draft}")
     assert asked.text.startswith(request.text)
     assert "<section>Goal</section>" in asked.text
     assert "<instruction>shorter {draft}</instruction>" in asked.text
@@ -86,4 +94,4 @@ def test_a_section_is_asked_for_and_put_in_place() -> None:
     assert asked.key != request.key
     new = HEADED.replace("fix", "better")
     for given_back in ("better", "## Goal\nbetter\n", "<summary>\n## Goal\nbetter\n## Files touched\nlies\n</summary>"):
-        assert regenerated(HEADED, goal, given_back) == new
+        assert insert_regenerated(HEADED, goal, given_back) == new

@@ -12,7 +12,7 @@ from workbench.compaction.summary_request import Summary, SummaryFailed, Summary
 from workbench.session import Message
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.labels import EN
-from workbench.summarizers.story import chapters, story
+from workbench.summarizers.story import story_chapters, story_lines
 
 EDIT = call("Edit", {"file_path": "/p/boat.py", "old_string": "a", "new_string": "b"})
 LOOK = call("Bash", {"command": "ls"})
@@ -32,7 +32,7 @@ MESSAGES: list[Message] = [
 
 
 def told(messages: list[Message], room: int, previous: str = "") -> list[str]:
-    return [line.text for line in story(chapters(messages, previous, EN), room, EN)]
+    return [line.text for line in story_lines(story_chapters(messages, previous, EN), room, EN)]
 
 
 WHOLE = [
@@ -48,7 +48,7 @@ def test_findings_reactions_to_setbacks_and_endings_are_told_in_order_and_decisi
 
 
 def test_every_line_names_its_messages() -> None:
-    lines = story(chapters(MESSAGES, "", EN), 1_000, EN)
+    lines = story_lines(story_chapters(MESSAGES, "", EN), 1_000, EN)
     ids = [message.id for message in MESSAGES]
     assert [[ids.index(one) for one in line.origins] for line in lines] == [[0, 1, 6, 7, 8, 9], [10, 11]]
 

@@ -18,22 +18,21 @@ from tests.summarizers.fake_api import MODEL, Connection, FakeApi, Reply, begin,
 from tests.summarizers.live_calls import QUICK, ask, over, request
 from tests.summarizers.test_batches import batch, results
 from tests.summarizers.test_model_list import listed, model
-from tests.summarizers.test_server_side import ASKED, BLOCK, SESSION, made
+from tests.summarizers.test_server_compaction import ASKED, BLOCK, SESSION, made
 from workbench.compaction.outcome import unchanged
 from workbench.compaction.strategy import Compacting
 from workbench.compaction.summary_request import Summary, SummaryRequest
 from workbench.session import Usage
-from workbench.summarizers import batches, driver, journal
-from workbench.summarizers.live import live
-from workbench.summarizers.live_events import LiveEvent, Misbilled, Used, bills, sentence
-from workbench.summarizers.model_list import fetch
+from workbench.summarizers import batches, driver, run_history
+from workbench.summarizers.live import live_summarizer
+from workbench.summarizers.live_events import LiveEvent, UsageRejected, UsageReported, describe_event, usage_by_attempt
+from workbench.summarizers.model_list import fetch_models
 from workbench.summarizers.protocols import chat, messages, responses
-from workbench.summarizers.protocols.usage import MOST_TOKENS, ImpossibleUsage, figure
-from workbench.summarizers.purse import Purse, Spending
-from workbench.summarizers.recorder import Recorder
-from workbench.summarizers.runs import Run, new_id
-from workbench.summarizers.server_forms import billed_for_messages, billed_for_responses
-from workbench.summarizers.server_side import server_side
+from workbench.summarizers.protocols.usage import MAX_TOKENS, ImpossibleUsage, token_figure
+from workbench.summarizers.run_records import RunRecord, RunRecorder, new_run_id
+from workbench.summarizers.server_compaction import server_summarizer
+from workbench.summarizers.server_endpoints import messages_usage, responses_usage
+from workbench.summarizers.spend_limit import Spending, SpendLimit
 from workbench.tokens.cost import actual
 
 EVERY = pytest.mark.parametrize("protocol", ["messages", "chat", "responses"])
@@ -64,15 +63,15 @@ CONVERTED = {"42.0": 42, "true": 1, '"42"': 42}
 @pytest.mark.parametrize(("value", "shown"), IMPOSSIBLE)
 def test_f4_a_figure_that_no_call_can_have_is_named(value: str, shown: str) -> None:
     with pytest.raises(ImpossibleUsage, match="input_tokens is ") as raised:
-        figure({"input_tokens": json.loads(value)}, "input_tokens")
+        token_figure({"input_tokens": json.loads(value)}, "input_tokens")
     assert str(raised.value) == f"input_tokens is {shown}"
 
 
 @pytest.mark.parametrize(("value", "tokens"), [("0", 0), ("1", 1), ("100000000", 10**8), ("null", None)])
 def test_f4_a_figure_at_its_bounds_is_read(value: str, tokens: int | None) -> None:
-    assert figure({"input_tokens": json.loads(value)}, "input_tokens") == tokens
-    assert figure({}, "input_tokens") is None
-    assert figure(None, "input_tokens") is None
+    assert token_figure({"input_tokens": json.loads(value)}, "input_tokens") == tokens
+    assert token_figure({}, "input_tokens") is None
+    assert token_figure(None, "input_tokens") is None
 
 
 # --- every reader -----------------------------------------------------------------------------------------------------
@@ -85,7 +84,7 @@ figures = st.one_of(
     st.none(),
     st.integers(0, 10**6),
     st.integers(-(10**40), 10**40),
-    st.sampled_from([-1, 0, MOST_TOKENS, MOST_TOKENS + 1]),
+    st.sampled_from([-1, 0, MAX_TOKENS, MAX_TOKENS + 1]),
     st.floats(),
     st.booleans(),
     st.text(max_size=3),
@@ -105,8 +104,8 @@ READERS: dict[str, Callable[[Any], Usage | None]] = {
     "chat, whole": chat.usage_of_chat,
     "responses, whole": responses.usage_of_response,
     "responses": lambda told: responses.usage_of_response(ResponseUsage.construct(**told)),
-    "compaction over messages": billed_for_messages,
-    "compaction over responses": billed_for_responses,
+    "compaction over messages": messages_usage,
+    "compaction over responses": responses_usage,
 }
 
 
@@ -139,7 +138,7 @@ def test_f4_usage_is_never_negative_nor_more_than_the_figures_give(reader: str, 
         return
     before = 100 if reader == "messages, then" else 0
     several = (usage.input, usage.output, usage.cache_read, usage.cache_write)
-    assert all(type(one) is int and 0 <= one <= 4 * MOST_TOKENS for one in several)
+    assert all(type(one) is int and 0 <= one <= 4 * MAX_TOKENS for one in several)
     assert sum(several) <= whole_numbers(told) + before
     dollars = actual(usage, SONNET).dollars
     assert dollars is not None
@@ -213,18 +212,18 @@ async def test_f4_impossible_usage_is_named_and_the_answer_kept(
     """Nothing of it is billed anywhere; of a limit the most is taken that the call could cost."""
     if value in CONVERTED and not in_one_piece and protocol != "responses":
         pytest.skip("a whole number by then: see the next test")
-    api.replies, purse = [billing(value, in_one_piece=in_one_piece)], Purse(1.0)
+    api.replies, purse = [billing(value, in_one_piece=in_one_piece)], SpendLimit(1.0)
     events: list[LiveEvent] = []
     spending = Spending(purse, lambda _: 1_000)
-    summarizer = live(SONNET, over(protocol, api), on_event=events.append, limits=QUICK, spending=spending)
+    summarizer = live_summarizer(SONNET, over(protocol, api), on_event=events.append, limits=QUICK, spending=spending)
     got = await summarizer(request(max_output_tokens=2_000))
     assert isinstance(got, Summary)
     assert (got.text, got.usage) == ("whole", None)
-    (misbilled,) = [event for event in events if isinstance(event, Misbilled)]
+    (misbilled,) = [event for event in events if isinstance(event, UsageRejected)]
     assert misbilled.why == f"{FIELDS[protocol]} is {shown}"
     said = f"the server's usage is ignored: {misbilled.why}, impossible for one call"
-    assert sentence(misbilled) == said
-    assert bills(events) == ()
+    assert describe_event(misbilled) == said
+    assert usage_by_attempt(events) == ()
     assert purse.spent == pytest.approx(0.033)  # 1 000 tokens in at $3 a million, 2 000 out at $15
 
 
@@ -234,9 +233,11 @@ async def test_f4_what_a_client_makes_a_number_of_is_that_number(
     value: str, tokens: int, protocol: str, api: FakeApi
 ) -> None:
     """It is billed as if the server had written it so."""
-    api.replies, purse = [billing(value, in_one_piece=False)], Purse(1.0)
+    api.replies, purse = [billing(value, in_one_piece=False)], SpendLimit(1.0)
     spending = Spending(purse, lambda _: 1_000)
-    got = await live(SONNET, over(protocol, api), limits=QUICK, spending=spending)(request(max_output_tokens=2_000))
+    got = await live_summarizer(SONNET, over(protocol, api), limits=QUICK, spending=spending)(
+        request(max_output_tokens=2_000)
+    )
     assert isinstance(got, Summary)
     assert got.usage == Usage(1_000, tokens)
     assert purse.spent == pytest.approx(0.003 + tokens * 15 / 1e6)
@@ -245,9 +246,11 @@ async def test_f4_what_a_client_makes_a_number_of_is_that_number(
 @pytest.mark.parametrize("protocol", ["messages", "chat"])
 @pytest.mark.parametrize("value", ['"-1"', "-1.0", '"100000001"', "100000001.0", '"1e30"', '"42.5"', '"NaN"'])
 async def test_f4_the_bounds_hold_for_what_a_client_makes_a_number_of(value: str, protocol: str, api: FakeApi) -> None:
-    api.replies, purse = [billing(value, in_one_piece=False)], Purse(1.0)
+    api.replies, purse = [billing(value, in_one_piece=False)], SpendLimit(1.0)
     spending = Spending(purse, lambda _: 1_000)
-    got = await live(SONNET, over(protocol, api), limits=QUICK, spending=spending)(request(max_output_tokens=2_000))
+    got = await live_summarizer(SONNET, over(protocol, api), limits=QUICK, spending=spending)(
+        request(max_output_tokens=2_000)
+    )
     assert isinstance(got, Summary)
     assert got.usage is None
     assert purse.spent == pytest.approx(0.033)
@@ -267,8 +270,8 @@ async def test_f4_a_figure_at_the_beginning_of_a_stream_voids_its_end(api: FakeA
     api.replies = [reply]
     got, events = await ask(request())
     assert isinstance(got, Summary)
-    assert (got.usage, bills(events)) == (None, ())
-    assert not [event for event in events if isinstance(event, Used)]
+    assert (got.usage, usage_by_attempt(events)) == (None, ())
+    assert not [event for event in events if isinstance(event, UsageReported)]
 
 
 @EVERY
@@ -287,7 +290,7 @@ async def test_f4_the_next_attempt_is_billed_by_its_own_figures(protocol: str, a
     got, events = await ask(request(), connection=over(protocol, api))
     assert isinstance(got, Summary)
     assert got.usage == Usage(1_000, 42)
-    assert bills(events) == (Usage(1_000, 42),)
+    assert usage_by_attempt(events) == (Usage(1_000, 42),)
 
 
 def asking(asked: SummaryRequest) -> Compacting:
@@ -298,18 +301,18 @@ def asking(asked: SummaryRequest) -> Compacting:
 @EVERY
 @pytest.mark.parametrize("value", ["-100000", "1" + "0" * 30])
 async def test_f4_a_run_with_impossible_usage_is_kept(value: str, protocol: str, api: FakeApi) -> None:
-    api.replies, recorder = [billing(value, in_one_piece=False)], Recorder()
-    summarizer = live(SONNET, over(protocol, api), on_event=recorder.heard, limits=QUICK)
+    api.replies, recorder = [billing(value, in_one_piece=False)], RunRecorder()
+    summarizer = live_summarizer(SONNET, over(protocol, api), on_event=recorder.heard, limits=QUICK)
     await driver.run(asking(request()), summarizer, on_event=recorder.told)
     cost = recorder.cost(SONNET)
-    run = Run(
-        id=new_id(), began=0, seconds=1, end="finished", strategy="x", calls=recorder.calls(), dollars=cost.dollars
+    run = RunRecord(
+        id=new_run_id(), began=0, seconds=1, end="finished", strategy="x", calls=recorder.calls(), dollars=cost.dollars
     )
-    assert journal.keep(run) == ""
-    (call,) = journal.load(run.id).calls
+    assert run_history.save_run(run) == ""
+    (call,) = run_history.load_run(run.id).calls
     assert (call.text, call.usage) == ("whole", None)
     assert [note for note in call.notes if f"{FIELDS[protocol]} is " in note]
-    assert journal.kept()[0].dollars is None
+    assert run_history.list_runs()[0].dollars is None
     assert cost.note.startswith("the server's usage is ignored: ")
 
 
@@ -324,13 +327,13 @@ async def test_f4_a_run_with_impossible_usage_is_kept(value: str, protocol: str,
 async def test_f4_usage_of_the_servers_own_compaction_is_read_alike(
     usage: dict[str, Any], why: str, api: FakeApi
 ) -> None:
-    api.replies, purse = [made(BLOCK, **usage)], Purse(1.0)
+    api.replies, purse = [made(BLOCK, **usage)], SpendLimit(1.0)
     events: list[LiveEvent] = []
     spending = Spending(purse, lambda _: 1_000)
-    got = await server_side(SONNET, SESSION, on_event=events.append, spending=spending)(ASKED)
+    got = await server_summarizer(SONNET, SESSION, on_event=events.append, spending=spending)(ASKED)
     assert isinstance(got, Summary)
     assert got.usage is None
-    assert [event.why for event in events if isinstance(event, Misbilled)] == [why]
+    assert [event.why for event in events if isinstance(event, UsageRejected)] == [why]
     assert purse.spent == pytest.approx(0.123)  # 1 000 in at $3, 8 000 out at $15
 
 
@@ -338,12 +341,12 @@ async def test_f4_usage_in_a_batch_is_read_alike(api: FakeApi) -> None:
     asked, events = request(), list[LiveEvent]()
     line = {"custom_id": asked.key, "result": {"type": "succeeded", "message": json.loads(_whole("messages", -7))}}
     api.replies = [batch(api, 1, 1, ended=True)] * 3 + [results(line)]
-    running = batches.ran(asking(asked), MODEL, None, lambda _: None, batches.few_at_once(), tell=events.append)
+    running = batches.batch_run(asking(asked), MODEL, None, lambda _: None, batches.upload_slots(), tell=events.append)
     async with running as run:
         (got,) = run.answers
     assert isinstance(got, Summary)
     assert (got.text, got.usage) == ("whole", None)
-    assert events == [Misbilled(asked.key, "output_tokens is -7")]
+    assert events == [UsageRejected(asked.key, "output_tokens is -7")]
 
 
 @pytest.mark.parametrize(
@@ -354,7 +357,7 @@ async def test_f4_in_a_batch_the_client_makes_the_same_numbers(value: str, token
     message = json.loads(_whole("messages", json.loads(value)))
     line = {"custom_id": asked.key, "result": {"type": "succeeded", "message": message}}
     api.replies = [batch(api, 1, 1, ended=True)] * 3 + [results(line)]
-    running = batches.ran(asking(asked), MODEL, None, lambda _: None, batches.few_at_once(), tell=events.append)
+    running = batches.batch_run(asking(asked), MODEL, None, lambda _: None, batches.upload_slots(), tell=events.append)
     async with running as run:
         (got,) = run.answers
     assert isinstance(got, Summary)
@@ -368,7 +371,7 @@ async def test_f4_in_a_list_of_models_the_client_makes_the_same_numbers(
     value: object, window: int | None, api: FakeApi
 ) -> None:
     api.replies = [listed(model("claude-next", max_input_tokens=value))]
-    assert (await fetch()).models[0].window == window
+    assert (await fetch_models()).models[0].window == window
 
 
 # --- the spend limit --------------------------------------------------------------------------------------------------
@@ -381,7 +384,7 @@ async def test_f3_no_bill_lifts_the_limit_for_what_follows(paid: float) -> None:
     async def yes(what: str) -> bool:
         return True
 
-    purse = Purse(0.10, ask=yes)
+    purse = SpendLimit(0.10, ask=yes)
     await purse.allow(None, "my-llama")
     async with purse.held(0.04, SONNET) as bill:
         bill.paid = paid

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.summarizers.journal import Entry
-from workbench.summarizers.model_list import Offered
-from workbench.summarizers.named import Name
+from workbench.summarizers.by_name import SummarizerName
+from workbench.summarizers.model_list import OfferedModel
+from workbench.summarizers.run_history import RunRow
 from workbench.tui.screens.choose_summarizer import ANSWERS, DRAFT, Job, able, choices, matching
 
-KEPT = Entry("r1", 0.0, 1.0, "finished", "trim", "", "litellm:ok-2", "ok-2", "s", "/f.jsonl", "compacted", 1, 9, 9, 0.0)
-OFFERED = {"anthropic": (Offered(id="claude-opus-4-5"),), "openai": (Offered(id="gpt-5"),)}
+KEPT = RunRow(
+    "r1", 0.0, 1.0, "finished", "trim", "", "litellm:ok-2", "ok-2", "s", "/f.jsonl", "compacted", 1, 9, 9, 0.0
+)
+OFFERED = {"anthropic": (OfferedModel(id="claude-opus-4-5"),), "openai": (OfferedModel(id="gpt-5"),)}
 EVERY = choices(OFFERED, [KEPT], {"openai"})
 
 
-RUN = Name("recorded", "r1")
+RUN = SummarizerName("recorded", "r1")
 
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        ("ok-2", [Name("anthropic", "ok-2"), RUN]),
-        ("litellm/ok-2", [Name("litellm", "ok-2")]),
-        ("litellm:ok-2", [Name("litellm", "ok-2"), RUN]),
-        ("server:compact:openai/gpt-6", [Name("server", "compact:gpt-6", "openai")]),
-        ("responses.compact gpt", [Name("server", "compact:gpt-5", "openai")]),
-        ("refused", [Name("anthropic", "refused"), Name("rehearse", "refused")]),
+        ("ok-2", [SummarizerName("anthropic", "ok-2"), RUN]),
+        ("litellm/ok-2", [SummarizerName("litellm", "ok-2")]),
+        ("litellm:ok-2", [SummarizerName("litellm", "ok-2"), RUN]),
+        ("server:compact:openai/gpt-6", [SummarizerName("server", "compact:gpt-6", "openai")]),
+        ("responses.compact gpt", [SummarizerName("server", "compact:gpt-5", "openai")]),
+        ("refused", [SummarizerName("anthropic", "refused"), SummarizerName("rehearse", "refused")]),
     ],
 )
-def test_a_models_name_that_is_typed_stands_before_kept_runs_and_rehearsals(typed: str, offered: list[Name]) -> None:
+def test_a_models_name_that_is_typed_stands_before_kept_runs_and_rehearsals(
+    typed: str, offered: list[SummarizerName]
+) -> None:
     assert [choice.name for choice in matching(EVERY, typed) if choice.name] == offered
 
 

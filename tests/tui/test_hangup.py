@@ -19,7 +19,7 @@ from tests.tui.app import story_file
 from workbench.base import paths
 from workbench.bench import saved_work
 from workbench.formats.files import load
-from workbench.summarizers import journal
+from workbench.summarizers import run_history
 from workbench.tui.hangup import resume_only_what_was_stopped
 
 HALF = "The user wants "
@@ -115,8 +115,8 @@ async def test_a_run_under_way_and_unsaved_work_are_kept(
         assert len(api.received) == 1
     assert child.exitcode == 0
     assert processes_of(child.pid or 0) == []
-    (entry,) = journal.kept()
-    kept = journal.load(entry.id)
+    (entry,) = run_history.list_runs()
+    kept = run_history.load_run(entry.id)
     (call,) = kept.calls
     assert (kept.end, call.failure, call.detail, call.text) == ("cancelled", "error", "cancelled", HALF)
     assert KEY not in kept.model_dump_json()

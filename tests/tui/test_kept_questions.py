@@ -19,7 +19,7 @@ from workbench.bench import Bench
 from workbench.formats.files import load
 from workbench.runs.questions import Questions, questions
 from workbench.session import Message, Session, Text
-from workbench.summarizers import journal
+from workbench.summarizers import run_history
 from workbench.tui.kept.questions import QuestionsPane, asked
 from workbench.tui.screens.kept import KeptScreen
 from workbench.tui.widgets.text_list import TextList
@@ -157,7 +157,7 @@ async def test_a_model_is_asked_and_its_answers_are_kept(tmp_path: Path, monkeyp
             assert len(api.received) == 4  # only the one that failed
             assert "1 call, $" in str(said.content)
             assert "failed" not in str(said.content)
-    assert [(one.strategy, one.calls) for one in journal.kept()] == [("probe", 1), ("probe", 3)]
+    assert [(one.strategy, one.calls) for one in run_history.list_runs()] == [("probe", 1), ("probe", 3)]
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ from tests.tui.test_live_screens import waiting
 from workbench.bench import saved_work
 from workbench.compaction.summary_request import Answer, SummaryRequest
 from workbench.formats.files import load
-from workbench.summarizers import journal
-from workbench.summarizers.named import Name
-from workbench.summarizers.runs import Run
+from workbench.summarizers import run_history
+from workbench.summarizers.by_name import SummarizerName
+from workbench.summarizers.run_records import RunRecord
 from workbench.tui.bench.remembering import write_soon
 from workbench.tui.screens.choose_summarizer import recorded_runs
 from workbench.tui.screens.compare import CompareScreen
@@ -52,12 +52,12 @@ def no_thread_free() -> Iterator[None]:
     assert not busy.done()
 
 
-def the_only_run() -> Run:
-    (entry,) = journal.kept()
-    return journal.load(entry.id)
+def the_only_run() -> RunRecord:
+    (entry,) = run_history.list_runs()
+    return run_history.load_run(entry.id)
 
 
-async def running(pilot: Pilot[None], name: Name) -> RunScreen:
+async def running(pilot: Pilot[None], name: SummarizerName) -> RunScreen:
     await settled(pilot)
     screen = await brought(pilot, RunScreen, "R")
     screen.writer = name
@@ -70,7 +70,7 @@ def test_a_run_that_is_under_way(threads: str, monkeypatch: pytest.MonkeyPatch) 
     async def left() -> None:
         async with fake_api(stalling(HALF)) as api, app_of(story(rounds=30)).run_test() as pilot:
             client_talks_to(api, monkeypatch)
-            screen = await running(pilot, Name("anthropic", MODEL))
+            screen = await running(pilot, SummarizerName("anthropic", MODEL))
             await until(lambda: any(call.text == HALF for call in screen.progress.calls))
             if threads == "free":
                 pilot.app.exit()
@@ -96,7 +96,7 @@ def test_a_run_whose_call_ends_when_the_screen_is_gone() -> None:
         async with app_of(story(rounds=30)).run_test() as pilot:
             await settled(pilot)
             screen = await brought(pilot, RunScreen, "R")
-            screen.writer = Name("command", "true")
+            screen.writer = SummarizerName("command", "true")
             screen.summarizer = lambda: asyncio.sleep(0, reluctant)  # type: ignore[assignment, method-assign]
             await pilot.press("enter")
             await until(lambda: bool(screen.live.recorder.calls()))
@@ -112,7 +112,7 @@ def test_a_run_that_has_just_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     async def left() -> None:
         async with fake_api(answer("The user wants it done.")) as api, app_of(story(rounds=30)).run_test() as pilot:
             client_talks_to(api, monkeypatch)
-            screen = await running(pilot, Name("anthropic", MODEL))
+            screen = await running(pilot, SummarizerName("anthropic", MODEL))
             keep = screen.keep
 
             def kept(record: object) -> None:
@@ -131,7 +131,7 @@ def test_a_run_that_has_just_ended(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_drafts_that_were_edited_and_not_committed(how: str) -> None:
     async def left() -> None:
         async with app_of(story(rounds=30)).run_test() as pilot:
-            screen = await running(pilot, Name("extractive"))
+            screen = await running(pilot, SummarizerName("extractive"))
             await until(lambda: screen.phase == "draft")
             await settled(pilot)
             await pilot.press("ctrl+home", "X", "Y")
@@ -142,7 +142,7 @@ def test_drafts_that_were_edited_and_not_committed(how: str) -> None:
 
     asyncio.run(left())
     if how == "discarded":
-        assert journal.kept() == ()
+        assert run_history.list_runs() == ()
         return
     run = the_only_run()
     assert (run.end, run.summarizer, run.calls[0].text[:2], run.calls[0].failure) == ("finished", "typed", "XY", None)
@@ -155,14 +155,14 @@ def test_variants_that_are_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
             client_talks_to(api, monkeypatch)
             await settled(pilot)
             screen = await brought(pilot, CompareScreen, "C")
-            waiting(screen, *[Name("anthropic", MODEL)] * 2)
+            waiting(screen, *[SummarizerName("anthropic", MODEL)] * 2)
             await pilot.press("r")
             await until(lambda: len([text for text in screen.asking.written.values() if text]) == 2)
             with no_thread_free():
                 pilot.app.exit()
 
     asyncio.run(left())
-    assert [(entry.end, entry.calls) for entry in journal.kept()] == [("cancelled", 1)] * 2
+    assert [(entry.end, entry.calls) for entry in run_history.list_runs()] == [("cancelled", 1)] * 2
 
 
 @pytest.mark.parametrize("changes", [1, 2])

@@ -30,8 +30,8 @@ from workbench.bench import choose_preset
 from workbench.compaction.preset import load_preset
 from workbench.compaction.prompts import file_of, write_own
 from workbench.runs.variants import Variant
-from workbench.summarizers import journal
-from workbench.summarizers.named import Name
+from workbench.summarizers import run_history
+from workbench.summarizers.by_name import SummarizerName
 from workbench.tokens import scales
 from workbench.tui.bench.host import take
 from workbench.tui.middle.pager import Pager
@@ -114,7 +114,7 @@ async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:
         assert "As a ballad." not in bench.bench.policy.model_dump()["prompt"]
 
 
-def waiting(screen: CompareScreen, *names: Name) -> None:
+def waiting(screen: CompareScreen, *names: SummarizerName) -> None:
     """Rows of the bench's own settings by these summarizers."""
     screen._wait([Variant(f"{number} {name}", screen.bench.as_preset, name) for number, name in enumerate(names)])
 
@@ -128,7 +128,7 @@ async def test_models_are_asked_at_once_and_can_be_stopped(monkeypatch: pytest.M
         await settled(pilot)
         bench, before = bench_screen(pilot), repr(bench_screen(pilot).bench.messages)
         screen = await brought(pilot, CompareScreen, "C")
-        waiting(screen, *[Name("anthropic", MODEL)] * 2)
+        waiting(screen, *[SummarizerName("anthropic", MODEL)] * 2)
         await settled(pilot)
         assert words(screen.query_one("#said", Static)).startswith("Compare  r asks 2 variants")
         assert f"{MODEL} at {api.url}: r asks." in words(screen.query_one("#details", Static))
@@ -140,8 +140,8 @@ async def test_models_are_asked_at_once_and_can_be_stopped(monkeypatch: pytest.M
         await press(pilot, "escape")
         assert not screen.asking.is_running
         assert len(screen.asking.waiting) == 2, "they can be asked again"
-        assert [(entry.end, entry.calls) for entry in journal.kept()] == [("cancelled", 1)] * 2
-        assert journal.load(journal.kept()[0].id).calls[0].text == "Half a"
+        assert [(entry.end, entry.calls) for entry in run_history.list_runs()] == [("cancelled", 1)] * 2
+        assert run_history.load_run(run_history.list_runs()[0].id).calls[0].text == "Half a"
         assert KEY.encode() not in paths.runs().read_bytes()
         await press(pilot, "x", "x", "x")
         assert screen.asking.waiting == ()
@@ -175,7 +175,7 @@ async def test_prompts_and_models_are_rows_whose_runs_are_kept_compared_and_play
         await press(pilot, "space", "home", "d", "d")
         assert "Sure! Here is the summary" in screen.query_one(Pager).text
         await press(pilot, "escape")
-        assert {entry.summarizer for entry in journal.kept()} == {"rehearse:truncated", "rehearse:garbage"}
+        assert {entry.summarizer for entry in run_history.list_runs()} == {"rehearse:truncated", "rehearse:garbage"}
         # Opened, a row brings its prompt and its summarizer along.
         table.move_cursor(row=names.index(labels[0]))
         await press(pilot, "enter")
@@ -199,12 +199,12 @@ async def test_prompts_and_models_are_rows_whose_runs_are_kept_compared_and_play
         await press(pilot, "b")
         assert view.text.startswith("by day")
         await press(pilot, "b", "x", "space")
-        assert len(journal.kept()) == 2
+        assert len(run_history.list_runs()) == 2
         runs.action_delete()
         runs.action_mark()  # at once: lists the runs anew while one is being deleted
         await settled(pilot)
         assert len(runs.entries) == 1
-        (left,) = journal.kept()
+        (left,) = run_history.list_runs()
         assert left.summarizer == "rehearse:garbage"
         await press(pilot, "r")
         assert pilot.app.screen is run

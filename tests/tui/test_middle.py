@@ -21,7 +21,7 @@ from workbench.compaction.shape import Shape
 from workbench.formats.files import load
 from workbench.runs.cost_estimate import request_costs
 from workbench.session import Media, Message, Span, Text, Thinking, ToolResult, ToolUse
-from workbench.summarizers.named import Name
+from workbench.summarizers.by_name import SummarizerName
 from workbench.tokens import Counter
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.lines import RoundsDrawing, split_words
@@ -276,7 +276,7 @@ def test_a_request_has_one_size_on_its_tab_and_where_it_is_quoted(words: int) ->
     messages[0] = replace(messages[0], blocks=(Text("the keel lies " * words),))
     opened = steps.choose_preset(open_bench(session_of(messages), Counter()), load_preset("claude-code"))
     heads = [part.text for part in TABS["request"](View(opened, Groups(opened.layout), 0)) if part.style == "title"]
-    (quote,) = request_costs(opened, Name("anthropic", "claude-sonnet-4-5"))
+    (quote,) = request_costs(opened, SummarizerName("anthropic", "claude-sonnet-4-5"))
     assert (quote.chars > 400_000) == (words == 90_000)
     assert [head for head in heads if head.endswith(f"~{figure(quote.tokens)} tokens")] == heads[-1:]
 

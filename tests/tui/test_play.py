@@ -19,14 +19,14 @@ from tests.tui.test_themes import contrast
 from workbench.play.drawing import drawn
 from workbench.play.frames import Story
 from workbench.session import Message, Text
-from workbench.summarizers import journal, named
-from workbench.summarizers.recording import DEMO, load_recording
+from workbench.summarizers import by_name, run_history
+from workbench.summarizers.prepared_answer import DEMO, load_prepared_answer
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.playing import DemoApp
 from workbench.tui.screens.play import PlayScreen, Stage
 from workbench.tui.screens.run import RunScreen
 
-SAMPLE = SAMPLES / load_recording().session
+SAMPLE = SAMPLES / load_prepared_answer().session
 
 
 def three() -> Story:
@@ -37,7 +37,7 @@ def three() -> Story:
 
 @asynccontextmanager
 async def playing(story: Story, size: tuple[int, int] = (100, 30)) -> AsyncIterator[tuple[Pilot[None], PlayScreen]]:
-    app = DemoApp(story, SAMPLE, preset=load_recording().preset, rehearses=DEMO, fresh=True)
+    app = DemoApp(story, SAMPLE, preset=load_prepared_answer().preset, rehearses=DEMO, fresh=True)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         screen = app.screen
@@ -131,8 +131,8 @@ async def test_q_leaves() -> None:
 
 @pytest.fixture
 def answered_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = load_recording().model_copy(update={"first_token_s": 0.0, "words_per_s": 1e12})
-    monkeypatch.setattr(named, "load_recording", lambda _: quick)
+    quick = load_prepared_answer().model_copy(update={"first_token_s": 0.0, "words_per_s": 1e12})
+    monkeypatch.setattr(by_name, "load_prepared_answer", lambda _: quick)
 
 
 @pytest.mark.usefixtures("answered_at_once")
@@ -151,7 +151,7 @@ async def test_what_the_prepared_answer_leaves_is_committed_to_the_bench() -> No
         assert pilot.app.screen is bench
         assert bench.bench.result is not None
         assert "Never log the refresh token" in bench.bench.outcome.messages[0].text
-    assert journal.kept() == ()
+    assert run_history.list_runs() == ()
     assert SAMPLE.stat().st_mtime_ns == before
 
 

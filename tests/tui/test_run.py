@@ -29,8 +29,8 @@ from workbench.base import paths
 from workbench.bench import with_summarizer
 from workbench.compaction.summary_request import Summary, SummaryFailed
 from workbench.runs.drafts import requests_without_draft
-from workbench.summarizers import journal
-from workbench.summarizers.patience import Limits
+from workbench.summarizers import run_history
+from workbench.summarizers.call_limits import CallLimits
 from workbench.tui.bench.visiting import run_with
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.run import RunScreen
@@ -46,7 +46,7 @@ DRAFT = (
 )
 
 
-async def ready(pilot: Pilot[None], name: str, limits: Limits | None = None) -> RunScreen:
+async def ready(pilot: Pilot[None], name: str, limits: CallLimits | None = None) -> RunScreen:
     """The run screen before anything is sent, as it opens for a session with this summarizer."""
     await settled(pilot)
     bench = bench_screen(pilot)
@@ -84,9 +84,9 @@ async def cancelled_while_it_is_written(pilot: Pilot[None], screen: RunScreen, a
     await settled(pilot)
     assert "cancelled; nothing was changed" in text_of(screen, "#said")
     assert "cancelled" in text_of(screen, "#steps")
-    (kept,) = journal.kept()
+    (kept,) = run_history.list_runs()
     assert kept.end == "cancelled"
-    assert journal.load(kept.id).calls[0].text == "## Goal\nhalf a sum"
+    assert run_history.load_run(kept.id).calls[0].text == "## Goal\nhalf a sum"
 
 
 async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,18 +180,18 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             await press(pilot, "U", "U")
             assert bench_screen(pilot).bench.result is bench.result
 
-    kept = journal.kept()
+    kept = run_history.list_runs()
     assert [(run.summarizer, run.end) for run in kept] == [
         ("typed", "finished"),
         (f"anthropic:{MODEL}", "finished"),
         (f"anthropic:{MODEL}", "finished"),
         (f"anthropic:{MODEL}", "cancelled"),
     ]
-    edited = journal.load(kept[0].id)
+    edited = run_history.load_run(kept[0].id)
     assert edited.calls[0].text.startswith("X## Goal")
     assert KEY not in screenshot
     assert KEY.encode() not in journal_bytes()
-    assert all(KEY not in journal.load(run.id).model_dump_json() for run in kept)
+    assert all(KEY not in run_history.load_run(run.id).model_dump_json() for run in kept)
 
 
 async def test_failures_are_told_apart_and_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,7 +225,7 @@ async def test_failures_are_told_apart_and_asked_again(monkeypatch: pytest.Monke
             assert isinstance(draft.answer, Summary)
             assert len(api.received) == len(replies) + 2
             assert bench_screen(pilot).bench is before
-    assert [run.end for run in journal.kept()] == ["finished", *["failed"] * len(replies)]
+    assert [run.end for run in run_history.list_runs()] == ["finished", *["failed"] * len(replies)]
     assert KEY.encode() not in journal_bytes()
 
 

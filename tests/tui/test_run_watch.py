@@ -6,8 +6,8 @@ from workbench.compaction.conversation import TextBody
 from workbench.compaction.strategy import ProgressStep
 from workbench.compaction.summary_request import Summary, SummaryFailed, SummaryRequest
 from workbench.session import Usage
-from workbench.summarizers.driver import Answered, Failed, RequestsMade, StepTaken
-from workbench.summarizers.live_events import Retrying, Sent, Used, Wrote
+from workbench.summarizers.driver import RequestAnswered, RequestFailed, RequestsStarted, StepFinished
+from workbench.summarizers.live_events import PromptSent, RetryScheduled, TextReceived, UsageReported
 from workbench.tui.screens.run import stream_parts
 from workbench.tui.screens.run_watch import Watch, planned
 from workbench.tui.widgets.draft_editor import common, location
@@ -22,14 +22,14 @@ def test_calls_at_once_are_each_shown_with_state_time_and_tokens() -> None:
     watch = Watch(lambda: now[0])
     one, two, three = request("first"), request("second"), request("third")
     now[0] = 2.0
-    watch.told(StepTaken(ProgressStep("tidy", "12 fewer")))
-    watch.told(RequestsMade((one, two, three), 0))
+    watch.told(StepFinished(ProgressStep("tidy", "12 fewer")))
+    watch.told(RequestsStarted((one, two, three), 0))
     for asked in (one, two):
         watch.asked(asked, asked.text)
-        watch.heard(Sent(asked.text, "m", 1, 10))
-    watch.heard(Wrote("first", "x" * 40))
-    watch.heard(Wrote("second", "lost"))
-    watch.heard(Retrying("second", 1, 1.0, "the rate limit is reached"))
+        watch.heard(PromptSent(asked.text, "m", 1, 10))
+    watch.heard(TextReceived("first", "x" * 40))
+    watch.heard(TextReceived("second", "lost"))
+    watch.heard(RetryScheduled("second", 1, 1.0, "the rate limit is reached"))
     now[0] = 5.0
     assert [watch.words(line) for line in watch.lines] == [
         ("✔ tidy", "done · 2.0 s · 12 fewer"),
@@ -39,9 +39,9 @@ def test_calls_at_once_are_each_shown_with_state_time_and_tokens() -> None:
     ]
     shown = [part.text for part in stream_parts(watch.at_work, 5)]
     assert shown == ["1 · first · writing", "x" * 40, "2 · second · retrying", "…", "3 · third · waiting", "…"]
-    watch.heard(Used("first", Usage(input=9, output=30)))
-    watch.told(Answered(0, one, Summary("x" * 40, usage=Usage(9, 31))))
-    watch.told(Failed(1, two, SummaryFailed("timeout", "too late")))
+    watch.heard(UsageReported("first", Usage(input=9, output=30)))
+    watch.told(RequestAnswered(0, one, Summary("x" * 40, usage=Usage(9, 31))))
+    watch.told(RequestFailed(1, two, SummaryFailed("timeout", "too late")))
     watch.cancelled()
     assert [watch.words(line)[1] for line in watch.calls] == [
         "done · 3.0 s · 31 tokens",
@@ -54,17 +54,17 @@ def test_calls_at_once_are_each_shown_with_state_time_and_tokens() -> None:
 def test_an_answer_is_counted_as_its_draft_is() -> None:
     watch = Watch(lambda: 0.0, count=lambda text: 7 * len(text))
     one = request("first")
-    watch.told(RequestsMade((one,), 0))
+    watch.told(RequestsStarted((one,), 0))
     watch.asked(one, one.text)
-    watch.heard(Wrote("first", "x" * 40))
+    watch.heard(TextReceived("first", "x" * 40))
     assert watch.words(watch.calls[0])[1] == "writing · 0.0 s · ~10 tokens"
-    watch.told(Answered(0, one, Summary("x" * 40)))
+    watch.told(RequestAnswered(0, one, Summary("x" * 40)))
     assert watch.words(watch.calls[0])[1] == "done · 0.0 s · ~280 tokens"
 
 
 def test_a_plan_has_neither_times_nor_figures() -> None:
     watch = Watch()
-    lines = planned([StepTaken(ProgressStep("tidy")), RequestsMade((request("sum"),), 0)])
+    lines = planned([StepFinished(ProgressStep("tidy")), RequestsStarted((request("sum"),), 0)])
     assert [watch.words(line) for line in lines] == [("○ tidy", "planned"), ("○ sum", "planned")]
 
 

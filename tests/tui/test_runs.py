@@ -9,7 +9,7 @@ import pytest
 from tests.analysis.test_spending import ENTRIES
 from tests.tui.app import brought, on_bench, story
 from tests.tui.every_screen import drawn
-from workbench.summarizers import journal
+from workbench.summarizers import run_history
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.screens.run_history import spent_line, sum_parts
 
@@ -34,7 +34,7 @@ def test_what_was_spent_is_told_beside_the_runs() -> None:
 
 async def test_in_a_wide_terminal_a_runs_line_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = tuple(replace(one, summarizer="anthropic:claude-sonnet-4-5", strategy="exchange-summary") for one in ENTRIES)
-    monkeypatch.setattr(journal, "kept", lambda: kept)
+    monkeypatch.setattr(run_history, "list_runs", lambda: kept)
     async with on_bench(story(), size=(200, 60)) as (pilot, _):
         screen = await brought(pilot, RunScreen, "R", "H")
         rows = drawn(screen).rows_of(screen.query_one("#history TextList"))

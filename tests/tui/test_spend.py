@@ -17,8 +17,8 @@ from tests.tui.test_live_screens import waiting
 from tests.tui.test_run import DRAFT, ready, text_of
 from workbench.base import paths
 from workbench.formats.files import load
-from workbench.summarizers import journal
-from workbench.summarizers.named import Name
+from workbench.summarizers import run_history
+from workbench.summarizers.by_name import SummarizerName
 from workbench.tui.kept.questions import QuestionsPane
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.confirm import ConfirmScreen
@@ -76,7 +76,7 @@ async def test_in_the_middle_of_a_run_the_next_try_is_asked_for(
             await press(pilot, key)
             assert (screen.phase, len(api.received)) == ("draft", sent)
             assert bench_screen(pilot).bench is before
-            (kept,) = journal.kept()
+            (kept,) = run_history.list_runs()
             assert kept.end == ("finished" if sent == 2 else "failed")
 
 
@@ -90,7 +90,7 @@ async def test_two_variants_are_asked_for_at_once(yes: bool, monkeypatch: pytest
         await settled(pilot)
         at_most(0.0001)
         screen = await brought(pilot, CompareScreen, "C")
-        waiting(screen, *[Name("anthropic", MODEL)] * 2)
+        waiting(screen, *[SummarizerName("anthropic", MODEL)] * 2)
         await pilot.press("r")
         assert "more than $0.0001" in await asked(pilot)
         await press(pilot, "y" if yes else "n")

@@ -11,12 +11,12 @@ from workbench.base.printable import printable
 from workbench.base.stamps import shown
 from workbench.base.text import clip
 from workbench.compaction.outcome import verdict
-from workbench.summarizers.runs import Call, Run
-from workbench.summarizers.server_forms import ServerSummary
+from workbench.summarizers.run_records import CallRecord, RunRecord
+from workbench.summarizers.server_endpoints import ServerSummary
 from workbench.tokens.cost import money, usage_words
 
 
-def facts(run: Run) -> list[tuple[str, str]]:
+def facts(run: RunRecord) -> list[tuple[str, str]]:
     """What a person asks first of a run, name and words each."""
     usage = run.usage
     failed = [check for check in run.checks if not check.passed]
@@ -34,19 +34,19 @@ def facts(run: Run) -> list[tuple[str, str]]:
     ]
 
 
-def call_facts(call: Call) -> list[tuple[str, str]]:
+def call_facts(call: CallRecord) -> list[tuple[str, str]]:
     failure = f"{call.failure}: {call.detail}" if call.failure else ""
     answer = call.answer
     block = answer.about_block if isinstance(answer, ServerSummary) else ""
     return [("failed", failure), ("model", call.model), ("block", block), ("notes", "\n".join(call.notes))]
 
 
-def differing(a: Run, b: Run) -> list[tuple[str, Any, Any]]:
+def differing(a: RunRecord, b: RunRecord) -> list[tuple[str, Any, Any]]:
     """Every field in which two runs differ, the policy's by their own names. Requests go by their keys."""
     return [(name, old, new) for name, old, new in _fields(a, b) if old != new]
 
 
-def _fields(a: Run, b: Run) -> Iterator[tuple[str, Any, Any]]:
+def _fields(a: RunRecord, b: RunRecord) -> Iterator[tuple[str, Any, Any]]:
     for name in ("file", "session", "strategy", "preset", "summarizer", "end", "status", "before", "after", "dollars"):
         yield name, getattr(a, name), getattr(b, name)
     for name in dict.fromkeys((*a.policy, *b.policy)):
@@ -57,7 +57,7 @@ def _fields(a: Run, b: Run) -> Iterator[tuple[str, Any, Any]]:
     yield "requests", [call.key for call in a.calls], [call.key for call in b.calls]
 
 
-def answer_diffs(a: Run, b: Run) -> list[list[str]]:
+def answer_diffs(a: RunRecord, b: RunRecord) -> list[list[str]]:
     """For every call the unified difference of its answers, [] where they are the same."""
     most = max(len(a.calls), len(b.calls))
     return [
@@ -66,7 +66,7 @@ def answer_diffs(a: Run, b: Run) -> list[list[str]]:
     ]
 
 
-def _lines(run: Run, number: int) -> list[str]:
+def _lines(run: RunRecord, number: int) -> list[str]:
     if number >= len(run.calls):
         return []
     call = run.calls[number]

@@ -36,7 +36,7 @@ from workbench.compaction.strategy import Trigger
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
-from workbench.summarizers.summarizer import Answerer
+from workbench.summarizers.summarizer import PureSummarizer
 from workbench.tokens.cost import MILLION
 from workbench.tokens.window import Window
 
@@ -170,7 +170,7 @@ def replay(
     course: Course,
     preset: Preset,
     limit: Window | None,
-    answer: Answerer | None = None,
+    answer: PureSummarizer | None = None,
     *,
     pins: Collection[str] = (),
     watched: Sequence[str] = (),
@@ -197,7 +197,7 @@ def replays(
     course: Course,
     presets: Iterable[Preset],
     limit: Window | None,
-    answer: Answerer | None = None,
+    answer: PureSummarizer | None = None,
     watched: Sequence[str] = (),
 ) -> Iterator[Replay]:
     """One after the other, as they are done."""
@@ -205,7 +205,7 @@ def replays(
         yield replay(course, preset, limit, answer, watched=watched)
 
 
-def writer(watched: Sequence[str]) -> Answerer:
+def writer(watched: Sequence[str]) -> PureSummarizer:
     """Who writes a replay's summaries unless somebody is named: filler of the likely length; where sentences are
     watched the session's own sentences, for nobody can say what stands in filler."""
     return extractive if watched else estimate
@@ -236,7 +236,7 @@ class _Playing:
         self,
         running: Running,
         rates: Rates,
-        answer: Answerer,
+        answer: PureSummarizer,
         eyes: Sequence[RuleWatcher],
         on_outcome: OnOutcome | None,
     ) -> None:

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Literal
 
 from workbench.base.stamps import shown
-from workbench.summarizers.journal import Entry
+from workbench.summarizers.run_history import RunRow
 
 By = Literal["day", "model", "session"]
 
@@ -33,7 +33,7 @@ class Sum:
         return PurePath(self.file).name or self.name or "no file"
 
 
-_KEYS: dict[By, Callable[[Entry], str]] = {
+_KEYS: dict[By, Callable[[RunRow], str]] = {
     "day": lambda entry: shown(entry.began, "%Y-%m-%d"),
     "model": lambda entry: entry.summarizer.partition(":")[0] + "/" + entry.model,
     "session": lambda entry: entry.session or entry.file,
@@ -41,10 +41,10 @@ _KEYS: dict[By, Callable[[Entry], str]] = {
 """Days are those of UTC, as the list of runs has them; a model is named with the connection that it was asked over."""
 
 
-def spending(entries: Sequence[Entry], by: By) -> tuple[Sum, ...]:
+def spending(entries: Sequence[RunRow], by: By) -> tuple[Sum, ...]:
     """Days newest first, models and sessions by what they cost, the dearest first."""
     key = _KEYS[by]
-    groups: dict[str, list[Entry]] = {}
+    groups: dict[str, list[RunRow]] = {}
     for entry in entries:
         if entry.model:
             groups.setdefault(key(entry), []).append(entry)
@@ -54,11 +54,11 @@ def spending(entries: Sequence[Entry], by: By) -> tuple[Sum, ...]:
     return tuple(sorted(rows, key=lambda row: (-row.dollars, -row.unknown, row.name)))
 
 
-def in_all(entries: Iterable[Entry]) -> Sum:
+def in_all(entries: Iterable[RunRow]) -> Sum:
     return _sum("all", [entry for entry in entries if entry.model])
 
 
-def _sum(name: str, entries: Sequence[Entry], file: str = "") -> Sum:
+def _sum(name: str, entries: Sequence[RunRow], file: str = "") -> Sum:
     return Sum(
         name,
         len(entries),

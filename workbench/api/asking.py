@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.base.secrets import error_line
 from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.summarizers.summarizer import Answerer, Summarizer
+from workbench.summarizers.summarizer import PureSummarizer, Summarizer
 
 Summarize = Callable[[str], str]
 """Gets a prompt as it is to be sent, gives the model's text. What it raises counts as a failed summary."""
@@ -17,7 +17,7 @@ AsyncSummarize = Callable[[str], str | Awaitable[str]]
 """The same, or one whose text is awaited."""
 
 
-def answered_by(summarize: Summarize) -> Answerer:
+def answered_by(summarize: Summarize) -> PureSummarizer:
     """What a function gives for a request, at once."""
 
     def answer(request: SummaryRequest) -> Answer:

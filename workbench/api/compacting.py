@@ -30,7 +30,7 @@ from workbench.formats.format import no_progress
 from workbench.session import Session
 from workbench.summarizers.driver import drive, run
 from workbench.summarizers.extractive import extractive
-from workbench.summarizers.summarizer import awaited
+from workbench.summarizers.summarizer import in_thread
 from workbench.tokens import Counter, to_weigh
 
 Pins = str | Collection[str] | Callable[[Any], bool]
@@ -134,7 +134,7 @@ async def acompact(
     chosen = _chosen(source, strategy, preset, fields, asked=summarize is not None)
     known = given(source, model=model, system=system, tools=tools)
     now = await asyncio.to_thread(_context, known, epoch, pins, window)
-    asked = awaited_from(summarize) if summarize else awaited(extractive)
+    asked = awaited_from(summarize) if summarize else in_thread(extractive)
     outcome = (await run(chosen.compacting(now), asked)).outcome
     return await asyncio.to_thread(_done, known, now, chosen, outcome, epoch)
 

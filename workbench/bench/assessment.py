@@ -31,8 +31,8 @@ from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Trigger
 from workbench.summarizers.driver import Run, drive
-from workbench.summarizers.server_side import can_be_read
-from workbench.summarizers.summarizer import Answerer
+from workbench.summarizers.server_compaction import are_readable
+from workbench.summarizers.summarizer import PureSummarizer
 from workbench.tokens.cost import MILLION, Cost
 from workbench.tokens.sizes import Size
 
@@ -212,7 +212,7 @@ class Assessment:
     def lost(self) -> tuple[TrackedFact, ...] | None:
         """Lost facts of the head, the gravest first; None where nothing was replaced or the summary is unreadable."""
         held = self.retention
-        known = held.head and not held.overall.unknown and can_be_read(self.run.answers)
+        known = held.head and not held.overall.unknown and are_readable(self.run.answers)
         return held.lost if known else None
 
     @cached_property
@@ -228,7 +228,7 @@ class Assessment:
     @cached_property
     def grounding(self) -> Grounding | None:
         """Claims of the summaries, checked against the messages they replace; None without a readable summary."""
-        return grounded(self.run) if can_be_read(self.run.answers) else None
+        return grounded(self.run) if are_readable(self.run.answers) else None
 
     # --- all of it --------------------------------------------------------------------------------------------------
 
@@ -275,7 +275,7 @@ def assess_recorded(bench: Bench) -> Assessment | None:
     return Assessment(bench, Run(outcome, (), (), (), 0.0))
 
 
-def compare(bench: Bench, presets: Iterable[Preset], answer: Answerer) -> Iterator[Assessment]:
+def compare(bench: Bench, presets: Iterable[Preset], answer: PureSummarizer) -> Iterator[Assessment]:
     """Run each preset on the bench's context, its summaries written by `answer`, and assess it.
 
     The bench's pins and edits hold in every run, and its split where the strategy has one.

@@ -33,9 +33,9 @@ from workbench.compaction.outcome import verdict
 from workbench.compaction.preset import Preset
 from workbench.formats.export import Export, Saved, refuse_place, save, send
 from workbench.formats.steps import steps
-from workbench.summarizers.named import asking, parsed
-from workbench.summarizers.purse import Purse
-from workbench.summarizers.server_side import with_blocks
+from workbench.summarizers.by_name import parse_model, parse_name
+from workbench.summarizers.server_compaction import with_server_block
+from workbench.summarizers.spend_limit import SpendLimit
 
 STDOUT = Path("-")
 
@@ -99,7 +99,7 @@ def command(
     if_triggered: bool,
     summarizer_name: str,
     model: str | None,
-    purse: Purse,
+    purse: SpendLimit,
     no_journal: bool,
     exact: str | None,
     out: Path | None,
@@ -130,7 +130,7 @@ def command(
     only_in_json(full, as_json=as_json)
     if out is not None and out != STDOUT:
         refuse_place(out, chosen.file, overwrite=force)
-    name = asking(model) if model else parsed(summarizer_name)
+    name = parse_model(model) if model else parse_name(summarizer_name)
     presets: list[Preset] = []
 
     def policy(own: str) -> Preset:
@@ -141,7 +141,7 @@ def command(
     to = to or (bench.session.format if out is not None else None)
     done = compacted(bench, name, purse, journal=not no_journal, to=to, by_hand=not if_triggered)
     found, made, code = done.found, done.made, done.code
-    messages = with_blocks(found.outcome, found.run.answers)
+    messages = with_server_block(found.outcome, found.run.answers)
     exactly = counted_exactly(bench.session, found.context, messages, exact) if exact else None
     saved = _put(made, out, overwrite=force) if made and out and (force or code == DONE) else None
     result = Result(done, presets[-1].told_sources, exactly, saved)

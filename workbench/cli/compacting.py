@@ -15,9 +15,9 @@ from workbench.compaction.summary_request import SummaryFailed
 from workbench.formats import registry
 from workbench.formats.export import Export
 from workbench.runs.live_run import FinishedRun
-from workbench.summarizers.named import Name
-from workbench.summarizers.purse import Purse
-from workbench.summarizers.server_side import messages_for
+from workbench.summarizers.by_name import SummarizerName
+from workbench.summarizers.server_compaction import messages_for
+from workbench.summarizers.spend_limit import SpendLimit
 
 DONE, NOTHING, CHECK_FAILED, NO_SUMMARY = 0, 1, 3, 4
 
@@ -45,7 +45,7 @@ class Compacted(Struct, frozen=True):
 
 
 def compacted(
-    bench: Bench, name: Name, purse: Purse, *, journal: bool, to: str | None, by_hand: bool = True
+    bench: Bench, name: SummarizerName, purse: SpendLimit, *, journal: bool, to: str | None, by_hand: bool = True
 ) -> Compacted:
     """Compact what is on the bench and, where `to` names a format or one of its ways, write it in memory.
 

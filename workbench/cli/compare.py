@@ -29,10 +29,10 @@ from workbench.cli.spending import max_cost
 from workbench.compaction.context import Context
 from workbench.compaction.preset import Preset
 from workbench.runs.variants import figures_table, retention_table, rules_table
+from workbench.summarizers.by_name import SummarizerName, parse_name
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
-from workbench.summarizers.named import Name, parsed
-from workbench.summarizers.purse import Purse
+from workbench.summarizers.spend_limit import SpendLimit
 
 OFFLINE = {"extractive": extractive, "estimate": estimate}
 """Summarizers that need neither a model nor a person."""
@@ -191,13 +191,13 @@ def _compare(
     chosen: Selection,
     *,
     summarizers: tuple[str, ...],
-    purse: Purse,
+    purse: SpendLimit,
     diff: bool,
     no_journal: bool,
     as_json: bool,
     as_csv: str | None,
 ) -> None:
-    name = parsed(*summarizers or ("extractive",))
+    name = parse_name(*summarizers or ("extractive",))
     files = sessions_in(chosen.files)
     if files != list(chosen.files) or len(files) > 1:
         if diff:
@@ -258,7 +258,7 @@ def _write_diff(context: Context, first: Assessment, second: Assessment) -> None
             click.echo(f"\nnew in {one.name}, {context.measure((piece.message,))} tokens: {words}")
 
 
-def _assessed(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal: bool) -> Assessment:
+def _assessed(bench: Bench, preset: Preset, name: SummarizerName, purse: SpendLimit, *, journal: bool) -> Assessment:
     """Run a preset and assess it; a run that a model answered is kept before the next one begins."""
     chosen = choose_preset(bench, preset)
     call = run_named(chosen, chosen.compacting, name, purse, journal=journal)

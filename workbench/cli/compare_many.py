@@ -20,7 +20,7 @@ from workbench.cli.output import write_csv, write_json, write_tables
 from workbench.cli.selection import Selection
 from workbench.cli.several import Refused, let_go, refusal
 from workbench.compaction.preset import Preset
-from workbench.summarizers.summarizer import Answerer
+from workbench.summarizers.summarizer import PureSummarizer
 from workbench.tokens.cost import added
 
 
@@ -62,7 +62,7 @@ class VariantMean(Struct, frozen=True):
 
 
 def compare_many(
-    chosen: Selection, files: Sequence[Path], answerer: Answerer, *, as_json: bool, as_csv: str | None
+    chosen: Selection, files: Sequence[Path], answerer: PureSummarizer, *, as_json: bool, as_csv: str | None
 ) -> None:
     """Compact every session by every preset, offline. A file that fails is a row with its reason."""
     for option, is_given in (("--part", chosen.part), ("--watch", chosen.watched)):
@@ -90,7 +90,7 @@ def compare_many(
     write_tables(tables)
 
 
-def _compared(chosen: Selection, file: Path, policies: Sequence[Preset], answerer: Answerer) -> ComparedSession:
+def _compared(chosen: Selection, file: Path, policies: Sequence[Preset], answerer: PureSummarizer) -> ComparedSession:
     bench = on_bench(chosen)
     their = assess_recorded(bench)
     # A preset goes by its own name in every session, and not by that of an agent's version.

@@ -61,11 +61,11 @@ def _of_sample(**how: Any) -> None:
     found = demonstration(course, bench.original.limit)
 
     def show() -> int:
-        from workbench.summarizers.recording import DEMO, load_recording
+        from workbench.summarizers.prepared_answer import DEMO, load_prepared_answer
         from workbench.tui.playing import DemoApp
         from workbench.tui.settings import read_settings
 
-        recording = load_recording()
+        recording = load_prepared_answer()
         app = DemoApp(
             found, SAMPLE, preset=recording.preset, settings=read_settings(paths.settings()), rehearses=DEMO, fresh=True
         )

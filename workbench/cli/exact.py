@@ -13,14 +13,14 @@ from workbench.cli.output import only, plain, warn
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
 from workbench.session import Message, Session
-from workbench.summarizers.exact_counts import Exact, count, not_taught, scale_after
-from workbench.summarizers.named import asking
+from workbench.summarizers.by_name import parse_model
+from workbench.summarizers.exact_counts import ExactCount, count_exactly, no_scale_reason, scale_from
 from workbench.tokens import Scale, scales
 
 
 class ExactSizes(Struct, frozen=True):
-    before: Exact
-    after: Exact
+    before: ExactCount
+    after: ExactCount
     scale: Scale | None = None
 
     def words(self) -> str:
@@ -29,7 +29,7 @@ class ExactSizes(Struct, frozen=True):
 
 
 @plain.register
-def _(exact: Exact) -> dict[str, Any]:
+def _(exact: ExactCount) -> dict[str, Any]:
     return {
         **only(exact, "model", "tokens", "local_tokens=local", "difference_tokens=difference"),
         "ratio": round(exact.ratio, 4),
@@ -41,7 +41,7 @@ def _(scale: Scale) -> dict[str, Any]:
     return {"value": round(scale.value, 4), "source": scale.source}
 
 
-def count_now(session: Session, context: Context, model: str) -> Exact:
+def count_now(session: Session, context: Context, model: str) -> ExactCount:
     """The context's count, which calibrates the session's figures from now on. Raises BadInput without one."""
     (exact,) = asyncio.run(_counts(session, context, [context.messages], model))
     _learnt(session, context, exact)
@@ -58,17 +58,17 @@ def counted_exactly(session: Session, context: Context, outcome: Outcome, model:
     return ExactSizes(before, after, _learnt(session, context, before))
 
 
-def _learnt(session: Session, context: Context, exact: Exact) -> Scale | None:
-    scale = scale_after(context.layout.sizes.meter, exact, session.model)
+def _learnt(session: Session, context: Context, exact: ExactCount) -> Scale | None:
+    scale = scale_from(context.layout.sizes.meter, exact, session.model)
     if scale:
         scales.keep(session, scale)
     else:
-        warn(f"{not_taught(exact, session.model)}.")
+        warn(f"{no_scale_reason(exact, session.model)}.")
     return scale
 
 
-async def _counts(session: Session, context: Context, several: list[Sequence[Message]], model: str) -> list[Exact]:
+async def _counts(session: Session, context: Context, several: list[Sequence[Message]], model: str) -> list[ExactCount]:
     meter = context.layout.sizes.meter
-    name = asking(model)
+    name = parse_model(model)
     warn(f"the whole context goes to {name.connection.address}, where {name.model} counts it.")
-    return [await count(session, messages, meter, model) for messages in several]
+    return [await count_exactly(session, messages, meter, model) for messages in several]

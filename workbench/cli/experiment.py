@@ -36,12 +36,12 @@ from workbench.runs.experiment import (
     verdicts,
 )
 from workbench.summarizers import batches
-from workbench.summarizers.batches import UnderWay
-from workbench.summarizers.purse import Purse, TooDear
+from workbench.summarizers.batches import BatchProgress
+from workbench.summarizers.spend_limit import SpendLimit, SpendLimitExceeded
 from workbench.tokens.cost import added, money
 
 
-def experiment(files: Sequence[Path], open: Open, purse: Purse, *, keeps: bool, batch: bool, as_json: bool,
+def experiment(files: Sequence[Path], open: Open, purse: SpendLimit, *, keeps: bool, batch: bool, as_json: bool,
                as_csv: str | None) -> None:  # fmt: skip
     """Compare the variants on every session, and write the figures of each and the verdicts.
 
@@ -127,20 +127,20 @@ def _run(
     return sorted(done, key=lambda one: order.index(one.file)), failed, left
 
 
-def _too_dear(purse: Purse, most: float | None, each: QueuedSession) -> str:
+def _too_dear(purse: SpendLimit, most: float | None, each: QueuedSession) -> str:
     try:
         purse.check(most, each.models)
-    except TooDear as reason:
+    except SpendLimitExceeded as reason:
         return str(reason)
     return ""
 
 
 def _each_state_once() -> batches.OnBatch:
     """Print each state of a batch once. A batch that this run has sent is not called resumed."""
-    seen = set[UnderWay]()
+    seen = set[BatchProgress]()
     ours = set[str]()
 
-    def on_batch(now: UnderWay) -> None:
+    def on_batch(now: BatchProgress) -> None:
         if not now.resumed:
             ours.add(now.id)
         now = replace(now, resumed=now.resumed and now.id not in ours)

@@ -39,7 +39,7 @@ from workbench.tokens.window import Source, Window
 
 if TYPE_CHECKING:
     from workbench.compaction.prompt_parts import PromptPart
-    from workbench.summarizers.exact_counts import Exact
+    from workbench.summarizers.exact_counts import ExactCount
 
 FIRST_WORDS = 60
 NOTE = 400
@@ -183,7 +183,7 @@ class Inspected(Struct, frozen=True):
     epoch: int
     warnings: Sequence[str]
     context: Measured
-    exact: Exact | None
+    exact: ExactCount | None
     session_cost: Paid | None
     layers: Sequence[Layer]
     epoch_list: Sequence[EpochSizes]
@@ -210,7 +210,7 @@ class Note:
     text: str
 
 
-def _inspected(found: Opened, exact: Exact | None) -> Inspected:
+def _inspected(found: Opened, exact: ExactCount | None) -> Inspected:
     session, context = found.session, found.context
     total = context.total
     return Inspected(
@@ -363,7 +363,7 @@ def _sizes(found: Opened) -> dict[str, Table]:
     }
 
 
-def _tables(found: Opened, exact: Exact | None) -> None:
+def _tables(found: Opened, exact: ExactCount | None) -> None:
     session, context = found.session, found.context
     total, shape = context.total, context.shape
     failures = failures_of(session)

@@ -81,8 +81,8 @@ KEYS = {
         "cache_write_tokens=cache_write",
     "session.session.LoadWarning": "line text",
     "session.session.Compaction": "trigger kind=way tokens_before tokens_after time",
-    "summarizers.journal.Entry": "id began seconds end strategy preset summarizer model session_digest=session file "
-        "status calls input_tokens=input output_tokens=output usd=dollars",
+    "summarizers.run_history.RunRow": "id began seconds end strategy preset summarizer model session_digest=session "
+        "file status calls input_tokens=input output_tokens=output usd=dollars",
     "tokens.cost.Cost": "model usd=dollars note",
     "tokens.sizes.Size": "messages chars tokens",
 }  # fmt: skip

@@ -11,7 +11,7 @@ from workbench.base import paths
 from workbench.base.tables import Row, Table, columns
 from workbench.cli.output import USD_PER_MILLION, csv_option, only, plain, warn, write_csv, write_json, write_tables
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named, connections
-from workbench.summarizers.model_list import Choice, Offered, choices, fetch
+from workbench.summarizers.model_list import ModelChoices, OfferedModel, fetch_models, model_choices
 from workbench.tokens import find_model
 from workbench.tokens.models import BUNDLED, Prices, sources
 
@@ -62,8 +62,8 @@ def command(whom: str, refresh: bool, as_json: bool, as_csv: str | None) -> None
     click.echo(f"Windows and prices: {sources()}.")
 
 
-async def _choice(connection: Connection, refresh: bool) -> Choice:
-    return Choice((await fetch(connection)).models, 0.0) if refresh else await choices(connection)
+async def _choice(connection: Connection, refresh: bool) -> ModelChoices:
+    return ModelChoices((await fetch_models(connection)).models, 0.0) if refresh else await model_choices(connection)
 
 
 def _told(one: Connection) -> Row:
@@ -71,13 +71,13 @@ def _told(one: Connection) -> Row:
     return Row((one.name, one.protocol, one.address, key))
 
 
-def _row(one: Offered) -> Row:
+def _row(one: OfferedModel) -> Row:
     prices = _prices(one)
     dollars = (prices.input, prices.output) if prices else (None, None)
     return Row((one.id, one.window or None, one.max_output or None, *dollars))
 
 
-def _prices(one: Offered) -> Prices | None:
+def _prices(one: OfferedModel) -> Prices | None:
     info = find_model(one.id)
     return info.prices if info else None
 
@@ -88,7 +88,7 @@ def _(one: Connection) -> dict[str, Any]:
 
 
 @plain.register
-def _(one: Offered) -> dict[str, Any]:
+def _(one: OfferedModel) -> dict[str, Any]:
     prices = _prices(one)
     sizes = only(one, "id", "title", "window_tokens=window", "max_output_tokens=max_output")
     usd = prices and {"input": prices.input, "output": prices.output, "unit": USD_PER_MILLION}

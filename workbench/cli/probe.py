@@ -34,10 +34,10 @@ from workbench.runs.questions import (
     questions,
     recorded_compaction,
 )
+from workbench.summarizers.by_name import SummarizerName, parse_name
 from workbench.summarizers.driver import Run, drive
-from workbench.summarizers.named import Name, parsed
-from workbench.summarizers.purse import Purse
-from workbench.summarizers.recorded import recorded as recorded_answers
+from workbench.summarizers.recorded_answers import recorded_summarizer as recorded_answers
+from workbench.summarizers.spend_limit import SpendLimit
 
 FAILED = 2
 
@@ -52,8 +52,8 @@ class Exams:
     chosen: Selection
     several: bool
     policies: Sequence[Preset] | None
-    name: Name
-    purse: Purse
+    name: SummarizerName
+    purse: SpendLimit
     recorded: bool
     file: Path | None
     most: int | None
@@ -68,7 +68,7 @@ def probe(
     *,
     model: str,
     batch: bool,
-    purse: Purse,
+    purse: SpendLimit,
     summarizer_name: str,
     recorded: bool,
     file: Path | None,
@@ -83,7 +83,7 @@ def probe(
     questions to files."""
     if batch and not model:
         raise click.UsageError("--batch asks a model; name it with --model.")
-    name = parsed(summarizer_name)
+    name = parse_name(summarizer_name)
     files = sessions_in(chosen.files)
     several = len(files) > 1 or files != list(chosen.files)
     if several and (file or chosen.part):
@@ -195,7 +195,7 @@ def _end(good: bool) -> None:
         raise click.exceptions.Exit(FAILED)
 
 
-def _made(bench: Bench, preset: Preset, name: Name, purse: Purse, *, journal: bool) -> tuple[str, Run]:
+def _made(bench: Bench, preset: Preset, name: SummarizerName, purse: SpendLimit, *, journal: bool) -> tuple[str, Run]:
     """A compaction under its name; where a model writes in it, it is kept before the next one begins."""
     there = choose_preset(bench, preset)
     call = run_named(there, there.compacting, name, purse, journal=journal)

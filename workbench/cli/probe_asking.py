@@ -33,12 +33,12 @@ from workbench.runs.questions import (
     total_costs,
 )
 from workbench.session import Usage
-from workbench.summarizers import batches, runs
-from workbench.summarizers.batches import UnderWay
-from workbench.summarizers.named import asking as asking_of
-from workbench.summarizers.named import need_key
-from workbench.summarizers.purse import Purse
-from workbench.summarizers.recorded import heard_as_kept
+from workbench.summarizers import batches, run_records
+from workbench.summarizers.batches import BatchProgress
+from workbench.summarizers.by_name import check_key
+from workbench.summarizers.by_name import parse_model as asking_of
+from workbench.summarizers.recorded_answers import receive_recorded_forms
+from workbench.summarizers.spend_limit import SpendLimit
 from workbench.tokens.cost import added, money, usage_words
 
 
@@ -85,7 +85,7 @@ def foreseen(sitting: Sitting, model: str, *, journal: bool, batch: bool) -> Que
 
 
 def answers(
-    quotes: Mapping[Path, QuestionCosts], open: Open, model: str, purse: Purse, *, journal: bool, batch: bool
+    quotes: Mapping[Path, QuestionCosts], open: Open, model: str, purse: SpendLimit, *, journal: bool, batch: bool
 ) -> tuple[list[tuple[Sat, Probing]], list[Refused]]:
     """The model's answers, those that the journal keeps and the others asked now; and the sessions that gave none. What
     all of it costs is told once, before and after. A session is held while it is asked after: one at a time, or all of
@@ -102,7 +102,7 @@ def answers(
         warn(f"a judge of answers in prose comes to at most {money(quote.judge_cost.dollars)} on top.")
     within(purse, quote.most, asking_of(model).model)
     if quote.calls:
-        asyncio.run(need_key(asking_of(model)))
+        asyncio.run(check_key(asking_of(model)))
     asked_for = [partial(_asking, path, open, model, journal) for path in quotes]
     done = _in_batches(asked_for) if batch else [_live(one, purse) for one in asked_for]
     came = [one for one in done if isinstance(one, Came)]
@@ -152,7 +152,7 @@ class Asking:
     known: Mapping[str, Answer]
     journal: bool
 
-    def keep(self, record: runs.Run) -> None:
+    def keep(self, record: run_records.RunRecord) -> None:
         if self.journal:
             keep(record)
 
@@ -162,7 +162,7 @@ def _asking(path: Path, open: Open, model: str, journal: bool) -> Asking:
     return Asking(sitting, model, saved_answers(sitting.bench, model) if journal else {}, journal)
 
 
-def _live(opened: Callable[[], Asking], purse: Purse) -> Came | BadInput:
+def _live(opened: Callable[[], Asking], purse: SpendLimit) -> Came | BadInput:
     try:
         return _asked_live(opened(), purse)
     except BadInput as refused:
@@ -174,12 +174,12 @@ def _without_frames(refused: BadInput) -> BadInput:
     return BadInput(str(refused))
 
 
-def _asked_live(asking: Asking, purse: Purse) -> Came:
+def _asked_live(asking: Asking, purse: SpendLimit) -> Came:
     bench, exam = asking.sitting.bench, asking.sitting.exam
     name = asking_of(asking.model)
     call = run_named(
         bench,
-        lambda: heard_as_kept(exam.asking(asking.known)),
+        lambda: receive_recorded_forms(exam.asking(asking.known)),
         name,
         purse,
         journal=asking.journal,
@@ -196,9 +196,9 @@ def _in_batches(several: Sequence[Callable[[], Asking]]) -> list[Came | BadInput
     """Every session as a batch of its own, all at once. What Ctrl-C leaves under way the same command takes up."""
 
     async def one(opened: Callable[[], Asking], uploads: asyncio.Semaphore) -> Came | BadInput:
-        seen = set[UnderWay]()
+        seen = set[BatchProgress]()
 
-        def on_batch(now: UnderWay) -> None:
+        def on_batch(now: BatchProgress) -> None:
             if now not in seen:
                 seen.add(now)
                 warn(f"{now}.")
@@ -214,7 +214,7 @@ def _in_batches(several: Sequence[Callable[[], Asking]]) -> list[Came | BadInput
             return _without_frames(refused)
 
     async def every() -> list[Came | BadInput]:
-        uploads = batches.few_at_once()
+        uploads = batches.upload_slots()
         return await asyncio.gather(*(one(opened, uploads) for opened in several))
 
     try:
@@ -226,6 +226,6 @@ def _in_batches(several: Sequence[Callable[[], Asking]]) -> list[Came | BadInput
 def _tell_bill(bills: Sequence[Bill], model: str, *, batch: bool) -> None:
     if not bills:
         return
-    usage, calls = runs.total(one.usage for one in bills), counted(sum(one.calls for one in bills), "call")
+    usage, calls = run_records.sum_usage(one.usage for one in bills), counted(sum(one.calls for one in bills), "call")
     cost = money(added(one.dollars for one in bills))
     warn(f"{model}: {calls}, {usage_words(usage)}, {cost}{' (half the price, as a batch)' if batch else ''}")

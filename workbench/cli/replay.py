@@ -31,9 +31,9 @@ from workbench.cli.selection import Selection
 from workbench.cli.watched import tell_recorded
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
-from workbench.summarizers.summarizer import Answerer
+from workbench.summarizers.summarizer import PureSummarizer
 
-_SUMMARIZERS: dict[str, Answerer] = {"estimate": estimate, "extractive": extractive}
+_SUMMARIZERS: dict[str, PureSummarizer] = {"estimate": estimate, "extractive": extractive}
 
 
 def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_json: bool, as_csv: str | None) -> None:

@@ -28,8 +28,8 @@ from workbench.formats.steps import steps
 from workbench.repairs.engine import Repair
 from workbench.repairs.saving import save as save_repair
 from workbench.repairs.saving import steps_of
-from workbench.summarizers.named import parsed
-from workbench.summarizers.purse import Purse
+from workbench.summarizers.by_name import parse_name
+from workbench.summarizers.spend_limit import SpendLimit
 
 NO_MODEL = "extractive"
 """Who answers should a named policy ask: nothing is sent."""
@@ -61,7 +61,7 @@ NO_MODEL = "extractive"
 )
 @max_cost
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a sentence and the steps.")
-def command(chosen: Selection, summarizer_name: str | None, purse: Purse, out: Path | None, as_json: bool) -> None:
+def command(chosen: Selection, summarizer_name: str | None, purse: SpendLimit, out: Path | None, as_json: bool) -> None:
     """Compact a session that its agent can no longer compact, and print the steps to resume it there.
 
     Without FILE it is the newest session of this folder, whichever agent's. A damaged one is repaired first, as
@@ -85,7 +85,7 @@ def command(chosen: Selection, summarizer_name: str | None, purse: Purse, out: P
         chosen = replace(chosen, files=(found.path,), part=found.part)
     if out is not None:
         refuse_place(out, chosen.file)
-    name = parsed(summarizer_name or NO_MODEL)
+    name = parse_name(summarizer_name or NO_MODEL)
     damaged, repair = chosen.file, repaired_copy(chosen.file, chosen.part)
     if repair is not None:
         chosen = replace(chosen, files=(_lying(repair),), part="" if repair.written else chosen.part)

@@ -44,8 +44,8 @@ from workbench.cli.watched import stand_words, tell_recorded
 from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
 from workbench.compaction.outcome import Outcome, verdict
-from workbench.summarizers.named import Name, parsed
-from workbench.summarizers.purse import Purse
+from workbench.summarizers.by_name import SummarizerName, parse_name
+from workbench.summarizers.spend_limit import SpendLimit
 
 NAMED = 12
 """Lost facts that are listed; --json and --csv have all."""
@@ -149,7 +149,7 @@ def _retention(
     *,
     summarizer_name: str,
     judge_name: str,
-    purse: Purse,
+    purse: SpendLimit,
     count: int | None,
     recorded: bool,
     as_json: bool,
@@ -164,7 +164,7 @@ def _retention(
             raise click.UsageError("--recorded judges what the session recorded; leave strategy and generations out.")
         _recorded(chosen, as_json)
         return
-    name = parsed(summarizer_name)
+    name = parse_name(summarizer_name)
     bench = on_bench(chosen, chosen.policy)
 
     def compact(context: Context) -> Outcome:
@@ -180,7 +180,7 @@ def _retention(
     outcome = compact(bench.context)
     held, needed = bench.retention(outcome), bench.later_use(outcome)
     stood = rule_states(bench, outcome)
-    said = _judged(bench, outcome, held, parsed(judge_name), purse) if judge_name else None
+    said = _judged(bench, outcome, held, parse_name(judge_name), purse) if judge_name else None
     if as_json:
         sizes = {
             "tokens_before": bench.context.total.tokens,
@@ -203,7 +203,7 @@ def _retention(
                    f"{percent(said.agreed_present)} on kept, {percent(said.agreed_right)} on correct")  # fmt: skip
 
 
-def _judged(bench: Bench, outcome: Outcome, held: Retention, name: Name, purse: Purse) -> JudgeResult:
+def _judged(bench: Bench, outcome: Outcome, held: Retention, name: SummarizerName, purse: SpendLimit) -> JudgeResult:
     """What a model says of the facts and of the labelled pairs. It is paid for, and told on stderr what it took."""
     facts = facts_to_judge(held)
     text = "\n".join(message.text for message in new_messages(outcome))
@@ -213,7 +213,7 @@ def _judged(bench: Bench, outcome: Outcome, held: Retention, name: Name, purse: 
     return judge_result(facts, call.run.answers)
 
 
-def _outcome(bench: Bench, context: Context, name: Name, purse: Purse) -> Outcome:
+def _outcome(bench: Bench, context: Context, name: SummarizerName, purse: SpendLimit) -> Outcome:
     """One compaction; a live one is kept, because it has been paid for."""
     make = partial(compacting, context, bench.edits, bench.strategy, bench.policy)
     call = run_named(bench, make, name, purse, journal=True)

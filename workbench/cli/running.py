@@ -21,12 +21,20 @@ from workbench.compaction.strategy import Compacting
 from workbench.compaction.summary_request import Summary, SummaryFailed
 from workbench.runs.live_run import EditRecord, FinishedRun, LiveRun, connect, drive_live, unchanged
 from workbench.session import Usage
-from workbench.summarizers import driver, journal, runs
-from workbench.summarizers.live_events import Adapted, LiveEvent, Misbilled, Sent, Shrunk, Wrote, sentence
-from workbench.summarizers.named import Name
-from workbench.summarizers.purse import Purse
-from workbench.summarizers.recorder import Recorder
-from workbench.summarizers.server_forms import ServerSummary
+from workbench.summarizers import driver, run_history, run_records
+from workbench.summarizers.by_name import SummarizerName
+from workbench.summarizers.live_events import (
+    FieldDropped,
+    LiveEvent,
+    PromptSent,
+    PromptShortened,
+    TextReceived,
+    UsageRejected,
+    describe_event,
+)
+from workbench.summarizers.run_records import RunRecorder
+from workbench.summarizers.server_endpoints import ServerSummary
+from workbench.summarizers.spend_limit import SpendLimit
 from workbench.tokens.cost import actual, usage_words
 
 T = TypeVar("T")
@@ -41,8 +49,8 @@ CHARS_PER_TOKEN = 4
 def run_named(
     bench: Bench,
     compacting: Callable[[], Compacting],
-    name: Name,
-    purse: Purse,
+    name: SummarizerName,
+    purse: SpendLimit,
     *,
     journal: bool,
     keeping: EditRecord = unchanged,
@@ -98,9 +106,9 @@ def completed(work: Coroutine[Any, Any, T]) -> T:
     return given[0]
 
 
-def keep(record: runs.Run) -> str:
+def keep(record: run_records.RunRecord) -> str:
     """Put a record into the journal; its id, "" where it could not be kept, which is said on stderr."""
-    trouble = journal.keep(record)
+    trouble = run_history.save_run(record)
     if trouble:
         warn(trouble)
     return "" if trouble else record.id
@@ -126,7 +134,7 @@ def call_words(call: FinishedRun) -> str:
     answers = call.run.answers
     if not answers:
         return ""
-    sent = sum(isinstance(event, Sent) for event in call.live.recorder.events)
+    sent = sum(isinstance(event, PromptSent) for event in call.live.recorder.events)
     more = f" in {grouped(sent)} requests" if sent > len(answers) else ""
     parts = [f"{grouped(len(answers))} {plural(len(answers), 'call')}{more}"]
     if call.usage:
@@ -146,25 +154,29 @@ def call_words(call: FinishedRun) -> str:
 def changed_words(call: FinishedRun) -> list[str]:
     """How what was sent differs from what was to be: prompts that were cut, fields that were left out; and usage that
     was left out."""
-    changes = (event for event in call.live.recorder.events if isinstance(event, Shrunk | Adapted | Misbilled))
-    return list(dict.fromkeys(map(sentence, changes)))
+    changes = (
+        event
+        for event in call.live.recorder.events
+        if isinstance(event, PromptShortened | FieldDropped | UsageRejected)
+    )
+    return list(dict.fromkeys(map(describe_event, changes)))
 
 
 class _Watched:
     """One line on a terminal's stderr: who writes, tokens, seconds and cost so far; gone afterwards."""
 
-    def __init__(self, name: Name, recorder: Recorder, purse: Purse) -> None:
+    def __init__(self, name: SummarizerName, recorder: RunRecorder, purse: SpendLimit) -> None:
         self._seen = on_a_terminal() and bool(name.model)
         self._name, self._recorder, self._purse = name, recorder, purse
         self._began = time.perf_counter()
         self._chars: dict[str, int] = {}
 
     def heard(self, event: LiveEvent) -> None:
-        if isinstance(event, Wrote):
+        if isinstance(event, TextReceived):
             self._chars[event.key] = self._chars.get(event.key, 0) + len(event.text)
-        elif isinstance(event, Sent):
+        elif isinstance(event, PromptSent):
             self._chars[event.key] = 0
-        if self._seen and not isinstance(event, Sent) and (words := sentence(event)):
+        if self._seen and not isinstance(event, PromptSent) and (words := describe_event(event)):
             click.echo(over_line(printable(words)), err=True)
 
     async def tick(self) -> None:

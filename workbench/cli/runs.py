@@ -23,7 +23,7 @@ from workbench.cli.output import (
     write_json,
     write_tables,
 )
-from workbench.summarizers import journal
+from workbench.summarizers import run_history
 
 REQUEST_CHARS = 1_000
 """Of each request so much is shown; --request shows all of it."""
@@ -49,7 +49,7 @@ def command(ctx: click.Context, limit: int | None, as_json: bool, as_csv: str | 
     """
     if ctx.invoked_subcommand is not None:
         return
-    entries = journal.kept(limit)
+    entries = run_history.list_runs(limit)
     table = Table("runs", "", columns(RUNS), tuple(map(_row, entries)))
     if as_csv:
         write_csv({"runs": table}, as_csv)
@@ -67,7 +67,7 @@ def command(ctx: click.Context, limit: int | None, as_json: bool, as_csv: str | 
 @csv_option("spent")
 def spent(by: By, as_json: bool, as_csv: str | None) -> None:
     """Add up what the kept runs have cost: by day (UTC), model or session, and in all. Deleted runs are in no sum."""
-    entries = journal.kept()
+    entries = run_history.list_runs()
     rows, whole = spending(entries, by), in_all(entries)
     if as_json:
         write_json({"grouped_by": by, "groups": rows, "total": whole})
@@ -93,7 +93,7 @@ def spent(by: By, as_json: bool, as_csv: str | None) -> None:
 @as_json_option
 def show(id: str, whole: bool, as_json: bool) -> None:
     """Show run ID (or the beginning of one): what was asked, answered, billed and checked."""
-    run = journal.load(id)
+    run = run_history.load_run(id)
     if as_json:
         write_json({"run": run.model_dump(mode="json"), "usage": run.usage})
         return
@@ -111,7 +111,7 @@ def text(id: str) -> None:
     """Write what the model wrote in run ID, and nothing else, to standard output; of calls that broke off or failed as
     far as it came. `--summarizer typed:FILE` takes it from a file.
     """
-    run = journal.load(id)
+    run = run_history.load_run(id)
     if not any(call.text for call in run.calls):
         raise BadInput(f"In run {run.id} nothing was written.")
     click.echo(printable("\n\n".join(call.text for call in run.calls if call.text)))
@@ -124,7 +124,7 @@ def text(id: str) -> None:
 @csv_option("differences")
 def diff(first: str, second: str, as_json: bool, as_csv: str | None) -> None:
     """Compare two runs: their policies, figures and answers."""
-    a, b = journal.load(first), journal.load(second)
+    a, b = run_history.load_run(first), run_history.load_run(second)
     fields = differing(a, b)
     if as_json:
         differences = [{"field": name, "a": old, "b": new} for name, old, new in fields]
@@ -150,8 +150,8 @@ def diff(first: str, second: str, as_json: bool, as_csv: str | None) -> None:
 @as_json_option
 def delete(ids: tuple[str, ...], as_json: bool) -> None:
     """Delete runs by their ids, or beginnings of them; all of them or, when one is not there, none."""
-    whole = list(dict.fromkeys(map(journal.whole_id, ids)))
-    journal.delete(whole)
+    whole = list(dict.fromkeys(map(run_history.full_run_id, ids)))
+    run_history.delete_runs(whole)
     if as_json:
         write_json({"deleted": whole})
     else:
@@ -165,7 +165,7 @@ def _beginning(text: str) -> str:
     return f"{text[:REQUEST_CHARS]}\n[… {grouped(left)} more characters; --request shows them …]"
 
 
-def _row(entry: journal.Entry) -> Row:
+def _row(entry: run_history.RunRow) -> Row:
     sizes = (entry.calls, entry.input, entry.output, entry.seconds, entry.dollars)
     status = entry.status.replace("_", " ")
     return Row((entry.id, entry.began, entry.end, status, *sizes, entry.strategy, str(entry.summarizer), entry.file))

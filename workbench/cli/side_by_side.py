@@ -25,8 +25,8 @@ from workbench.cli.watched import stand_words
 from workbench.compaction.outcome import verdict
 from workbench.runs.live_run import FinishedRun, LiveRun
 from workbench.runs.variants import check_count, prompt_variants, run_all
-from workbench.summarizers.named import Name, asking, parsed
-from workbench.summarizers.purse import Purse, TooDear
+from workbench.summarizers.by_name import SummarizerName, parse_model, parse_name
+from workbench.summarizers.spend_limit import SpendLimit, SpendLimitExceeded
 from workbench.tokens.cost import usage_words
 
 
@@ -37,7 +37,7 @@ def side_by_side(
     models: tuple[str, ...],
     summarizers: tuple[str, ...],
     batch: bool,
-    purse: Purse,
+    purse: SpendLimit,
     no_journal: bool,
     as_json: bool,
     as_csv: str | None,
@@ -45,7 +45,7 @@ def side_by_side(
     """Compact with each prompt by each model, and write every draft and what it lost; of several sessions the verdicts.
 
     Raises BadInput where there is only one variant."""
-    named = [*(asking(model) for model in models), *map(parsed, summarizers)]
+    named = [*(parse_model(model) for model in models), *map(parse_name, summarizers)]
     files = sessions_in(chosen.files)
     if batch or len(files) > 1 or files != list(chosen.files):
         _many(replace(chosen, files=tuple(files)), prompts, named, purse, not no_journal, batch=batch, as_json=as_json,
@@ -79,8 +79,8 @@ def side_by_side(
 
 
 def _many(
-    chosen: Selection, prompts: tuple[str, ...], named: list[Name], purse: Purse, keeps: bool, *, batch: bool,
-    as_json: bool, as_csv: str | None,
+    chosen: Selection, prompts: tuple[str, ...], named: list[SummarizerName], purse: SpendLimit, keeps: bool, *,
+    batch: bool, as_json: bool, as_csv: str | None,
 ) -> None:  # fmt: skip
     """Every variant on every session."""
     if chosen.part:
@@ -98,7 +98,7 @@ def _many(
     experiment(chosen.files, opened, purse, keeps=keeps, batch=batch, as_json=as_json, as_csv=as_csv)
 
 
-def _tell_where(named: Sequence[Name]) -> None:
+def _tell_where(named: Sequence[SummarizerName]) -> None:
     """At what address models are asked, before anything is sent."""
     for name in dict.fromkeys(named):
         if name.model:
@@ -111,11 +111,11 @@ def _leave(done: Sequence[FinishedRun]) -> None:
         raise click.exceptions.Exit(NO_SUMMARY)
 
 
-def _run(live: Sequence[LiveRun], purse: Purse, *, journal: bool) -> tuple[FinishedRun, ...]:
+def _run(live: Sequence[LiveRun], purse: SpendLimit, *, journal: bool) -> tuple[FinishedRun, ...]:
     clock = time.perf_counter()
     try:
         return completed(run_all(live, purse, keeps=journal))
-    except TooDear as refused:
+    except SpendLimitExceeded as refused:
         raise OverTheLimit(str(refused)) from None
     except KeyboardInterrupt:
         seconds = time.perf_counter() - clock

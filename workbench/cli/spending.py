@@ -17,10 +17,10 @@ from workbench.cli.output import interrupted, over_line
 from workbench.cli.stopping import stopped_as_by_ctrl_c
 from workbench.compaction.strategy import Compacting
 from workbench.runs.cost_estimate import request_costs_of
+from workbench.summarizers.by_name import SummarizerName
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
-from workbench.summarizers.named import Name
-from workbench.summarizers.purse import Purse, TooDear, usual_purse
+from workbench.summarizers.spend_limit import SpendLimit, SpendLimitExceeded, default_spend_limit
 from workbench.tokens.cost import added, money
 from workbench.tokens.sizes import Meter
 
@@ -54,8 +54,8 @@ def max_cost(command: F) -> F:
     """Give a command the option, and `purse`: with that limit, else with that of the settings. On a terminal what could
     cost more is asked for."""
 
-    def opened(ctx: click.Context, param: click.Parameter, most: float | None) -> Purse:
-        purse = usual_purse() if most is None else Purse(None if most == float("inf") else most)
+    def opened(ctx: click.Context, param: click.Parameter, most: float | None) -> SpendLimit:
+        purse = default_spend_limit() if most is None else SpendLimit(None if most == float("inf") else most)
         purse.ask = asked_on_the_terminal if can_be_asked() else None
         return purse
 
@@ -101,7 +101,7 @@ async def _line_typed(terminal: int) -> str:
     return (await typed).decode(errors="replace")
 
 
-def priced(purse: Purse, name: Name, compacting: Callable[[], Compacting], meter: Meter) -> str:
+def priced(purse: SpendLimit, name: SummarizerName, compacting: Callable[[], Compacting], meter: Meter) -> str:
     """What a run is foreseen to cost, in words; "" where no model is asked. Raises OverTheLimit where that may be more
     than is left."""
     if not name.model:
@@ -113,7 +113,7 @@ def priced(purse: Purse, name: Name, compacting: Callable[[], Compacting], meter
     return "at an unknown price" if None in (about, most) else f"for about {money(about)}, at most {money(most)}"
 
 
-def within(purse: Purse, most: float | None, model: str) -> None:
+def within(purse: SpendLimit, most: float | None, model: str) -> None:
     """Asks where somebody can be asked. Raises OverTheLimit."""
 
     async def allowed() -> None:
@@ -122,7 +122,7 @@ def within(purse: Purse, most: float | None, model: str) -> None:
 
     try:
         asyncio.run(allowed())
-    except TooDear as refused:
+    except SpendLimitExceeded as refused:
         raise OverTheLimit(str(refused)) from None
     except (KeyboardInterrupt, asyncio.CancelledError):
         raise interrupted("Cancelled: nothing was sent.") from None

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from workbench.bench import Bench
 from workbench.compaction.summary_request import Summary, SummaryRequest
+from workbench.summarizers.by_name import SummarizerName
+from workbench.summarizers.call_limits import CallLimits, limits_of
 from workbench.summarizers.driver import Run
-from workbench.summarizers.named import Name
-from workbench.summarizers.patience import Limits, limits_of
-from workbench.summarizers.purse import billed_as
+from workbench.summarizers.spend_limit import uncached_usage
 from workbench.tokens.cost import Cost, actual
 from workbench.tokens.sizes import Meter
 
@@ -27,21 +27,21 @@ class RequestCost:
     at_most: Cost
 
 
-def request_costs(bench: Bench, name: Name) -> tuple[RequestCost, ...]:
+def request_costs(bench: Bench, name: SummarizerName) -> tuple[RequestCost, ...]:
     """Estimate each request of the plan. Renders and counts them: not for the event loop."""
     return request_costs_of(bench.plan.run, bench.layout.sizes.meter, name)
 
 
-def request_costs_of(run: Run, meter: Meter, name: Name) -> tuple[RequestCost, ...]:
+def request_costs_of(run: Run, meter: Meter, name: SummarizerName) -> tuple[RequestCost, ...]:
     """Estimate each request of a run that was driven with estimated answers, assuming an empty prompt cache."""
     model, connection = name.model, name.connection if name.model else None
-    longest = limits_of(connection).max_output if connection else Limits().max_output
+    longest = limits_of(connection).max_output if connection else CallLimits().max_output
     estimates = []
     for request, answer in zip(run.requests, run.answers, strict=True):
         tokens = meter.text_tokens(request.text)
         words = answer.text if isinstance(answer, Summary) else ""
         most = request.max_output_tokens or longest
         expected = min(meter.text_tokens(words), most)
-        cost, at_most = (actual(billed_as(request, connection, tokens, n), model) for n in (expected, most))
+        cost, at_most = (actual(uncached_usage(request, connection, tokens, n), model) for n in (expected, most))
         estimates.append(RequestCost(request, len(request.text), tokens, expected, most, cost, at_most))
     return tuple(estimates)

@@ -36,14 +36,19 @@ from workbench.runs.cost_estimate import request_costs_of
 from workbench.runs.live_run import FinishedRun, LiveRun, connect, drive_live
 from workbench.runs.questions import exam_of, in_batch, questions
 from workbench.session import fingerprint
-from workbench.summarizers import batches, driver, journal
+from workbench.summarizers import batches, driver, run_history
+from workbench.summarizers.by_name import check_key
 from workbench.summarizers.connections import DEFAULT
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
-from workbench.summarizers.named import need_key
-from workbench.summarizers.purse import Purse
-from workbench.summarizers.recorded import but_known, heard_as_kept, kept, recorded
-from workbench.summarizers.server_side import can_be_read
+from workbench.summarizers.recorded_answers import (
+    ask_only_missing,
+    receive_recorded_forms,
+    recorded_forms,
+    recorded_summarizer,
+)
+from workbench.summarizers.server_compaction import are_readable
+from workbench.summarizers.spend_limit import SpendLimit
 from workbench.tokens.cost import actual_of_all, added
 
 Measure = Literal["facts correct", "supported claims", "questions answered", "watched rules kept"]
@@ -96,7 +101,7 @@ class VariantFigures:
 def variant_figures(one: Assessment, dollars: float | None, run: str) -> VariantFigures:
     """Compute the figures. Reads every message: not for an event loop."""
     bench, answers, ground = one.bench, one.run.answers, one.grounding
-    readable = can_be_read(answers)
+    readable = are_readable(answers)
     probes = questions(bench).probes if readable else ()
     summaries = "\n\n".join(each.text for each in answers if isinstance(each, Summary))
     return VariantFigures(
@@ -213,9 +218,9 @@ def queue_session(file: Path, open: Open, *, again: bool, batch: bool) -> Queued
     costs: list[tuple[float | None, float | None]] = [(0.0, 0.0)]
     for one in live:
         if one.name.model:
-            run = drive(but_known(one.bench.compacting(), known_answers(one) if again else {}), estimate)
+            run = drive(ask_only_missing(one.bench.compacting(), known_answers(one) if again else {}), estimate)
             found = request_costs_of(run, one.bench.layout.sizes.meter, one.name)
-            share = batches.PRICE if batch else 1.0
+            share = batches.PRICE_FACTOR if batch else 1.0
             most, about = added(each.at_most.dollars for each in found), added(each.cost.dollars for each in found)
             calls += len(found)
             costs.append((most and most * share, about and about * share))
@@ -247,11 +252,13 @@ def known_answers(live: LiveRun) -> dict[str, Answer]:
     if not live.name.is_kept:
         return {}
     session, name = fingerprint(live.bench.session), str(live.name)
-    ids = [one.id for one in journal.kept() if (one.session, one.summarizer) == (session, name)]
+    ids = [one.id for one in run_history.list_runs() if (one.session, one.summarizer) == (session, name)]
     found: dict[str, Answer] = {}
     for id in reversed(ids):
         with suppress(BadInput):  # a damaged record is skipped; its requests are sent again
-            found |= {key: answer for key, answer in journal.load(id).answers.items() if isinstance(answer, Summary)}
+            found |= {
+                key: answer for key, answer in run_history.load_run(id).answers.items() if isinstance(answer, Summary)
+            }
     return found
 
 
@@ -264,11 +271,11 @@ class ExperimentOptions:
     `warn` receives the reason when a run cannot be saved, `on_batch` the progress of a batch, asked every `every_s`
     seconds."""
 
-    purse: Purse
+    purse: SpendLimit
     saves: bool
     warn: Callable[[str], None]
     on_batch: batches.OnBatch = lambda _: None
-    every_s: float = batches.EVERY_S
+    every_s: float = batches.POLL_S
 
 
 async def compare_live(file: Path, open: Open, asking: ExperimentOptions) -> SessionResult:
@@ -294,7 +301,7 @@ async def compare_in_batches(
             if bench is not None:
                 return _session_result(file, bench, [done[place] for place in sorted(done)])
         for id, resumed in waits.items():
-            await batches.until_ended(id, asking.on_batch, asking.every_s, resumed=resumed)
+            await batches.wait_for_batch(id, asking.on_batch, asking.every_s, resumed=resumed)
 
 
 async def _run_until_batches_wait(
@@ -310,7 +317,7 @@ async def _run_until_batches_wait(
     for place, end in zip(left, ends, strict=True):
         if isinstance(end, VariantFigures):
             done[place] = end
-        elif isinstance(end, batches.StillUnderWay):
+        elif isinstance(end, batches.BatchPending):
             waits[end.id] = end.resumed
             end.__traceback__ = None
         else:
@@ -338,9 +345,9 @@ async def _run_in_batches(live: LiveRun, asking: ExperimentOptions) -> VariantFi
         return await _run_live(live, asking)
     if name.kind != DEFAULT:
         raise BadInput(f"{name} uses a connection without batches; leave --batch out.")
-    await need_key(name)
+    await check_key(name)
     known = await asyncio.to_thread(known_answers, live) if asking.saves else {}
-    going = batches.ran_so_far(
+    going = batches.batch_run_so_far(
         _compacting_with_known(live, known), name.model, live.bench.session, tell=live.recorder.heard
     )
     async with going as run:
@@ -352,7 +359,7 @@ async def _run_in_batches(live: LiveRun, asking: ExperimentOptions) -> VariantFi
 
 def _compacting_with_known(live: LiveRun, known: Mapping[str, Answer]) -> Compacting:
     """Mask secrets in new answers as saving does, so that a resumed run gives the same as an unbroken one."""
-    return heard_as_kept(but_known(live.bench.compacting(), known))
+    return receive_recorded_forms(ask_only_missing(live.bench.compacting(), known))
 
 
 def _assess_run(
@@ -360,13 +367,13 @@ def _assess_run(
 ) -> VariantFigures:
     """Save the new answers, which are paid for, before the assessment, which may fail."""
     id = _save_record(live, run, dollars, asking.warn) if asking.saves and live.name.is_kept and run.requests else ""
-    complete = drive(live.bench.compacting(), recorded({**known, **kept(run.recording)}))
+    complete = drive(live.bench.compacting(), recorded_summarizer({**known, **recorded_forms(run.recording)}))
     return variant_figures(assess(live.bench, complete), dollars, id)
 
 
 def _save_record(live: LiveRun, run: driver.Run, dollars: float | None, warn: Callable[[str], None]) -> str:
     record = FinishedRun(live, run).record.model_copy(update={"dollars": dollars})
-    if trouble := journal.keep(record):
+    if trouble := run_history.save_run(record):
         warn(trouble)
         return ""
     return record.id

@@ -22,20 +22,20 @@ from workbench.compaction.checks import Check
 from workbench.compaction.strategy import Compacting
 from workbench.compaction.summary_request import Summary, SummaryFailed
 from workbench.session import Usage, fingerprint
-from workbench.summarizers import driver, journal, runs
-from workbench.summarizers.live_events import LiveEvent, OnLiveEvent, Used, nobody
-from workbench.summarizers.named import Name, named, need_key
-from workbench.summarizers.patience import Limits
-from workbench.summarizers.purse import Purse, Spending
-from workbench.summarizers.recorder import Recorder
+from workbench.summarizers import driver, run_history, run_records
+from workbench.summarizers.by_name import SummarizerName, check_key, summarizer_named
+from workbench.summarizers.call_limits import CallLimits
+from workbench.summarizers.live_events import LiveEvent, OnLiveEvent, UsageReported, ignore_event
+from workbench.summarizers.run_records import RunRecorder
+from workbench.summarizers.spend_limit import Spending, SpendLimit
 from workbench.summarizers.summarizer import Summarizer
 from workbench.tokens.cost import Cost, actual_of_all
 
-EditRecord = Callable[[runs.Run], runs.Run]
+EditRecord = Callable[[run_records.RunRecord], run_records.RunRecord]
 """Changes a record before it is saved: questions to a model are records of another kind."""
 
 
-def unchanged(record: runs.Run) -> runs.Run:
+def unchanged(record: run_records.RunRecord) -> run_records.RunRecord:
     return record
 
 
@@ -45,15 +45,15 @@ class LiveRun:
     `began` is UTC seconds."""
 
     bench: Bench
-    name: Name
+    name: SummarizerName
     label: str = ""
-    recorder: Recorder = field(default_factory=Recorder)
+    recorder: RunRecorder = field(default_factory=RunRecorder)
     began: float = field(default_factory=time.time)
 
     @property
     def usage(self) -> Usage | None:
         """Usage billed so far, failed attempts included; None where no model is asked or none was reported."""
-        reported = any(isinstance(event, Used) for event in self.recorder.events)
+        reported = any(isinstance(event, UsageReported) for event in self.recorder.events)
         return self.recorder.usage if self.name.model and reported else None
 
     @property
@@ -62,14 +62,14 @@ class LiveRun:
         known = self.name.model and (self.usage or self.recorder.misbilled)
         return self.recorder.cost(self.name.model) if known else None
 
-    def unfinished(self, seconds: float) -> runs.Run:
+    def unfinished(self, seconds: float) -> run_records.RunRecord:
         """Return the record of a run without an outcome: requests, answers and usage. Renders and hashes the requests:
         not for an event loop."""
         calls = self.recorder.calls()
         dollars = self.recorder.cost(self.name.model).dollars if self.name.model else 0.0
         return self._begun(seconds).model_copy(update={"calls": calls, "dollars": dollars})
 
-    def finished(self, run: driver.Run, checks: Sequence[Check]) -> runs.Run:
+    def finished(self, run: driver.Run, checks: Sequence[Check]) -> run_records.RunRecord:
         """Return the record of a run with its outcome. It is `failed` where a request had no summary and the strategy
         fell back. Not for an event loop."""
         record, outcome, context = self.unfinished(run.seconds), run.outcome, self.bench.context
@@ -81,7 +81,7 @@ class LiveRun:
                 "reason": outcome.reason,
                 "after": context.outcome_size(outcome).tokens,
                 "checks": tuple(
-                    runs.Checked(name=c.name, hard=c.hard, passed=c.passed, detail=c.detail) for c in checks
+                    run_records.CheckRecord(name=c.name, hard=c.hard, passed=c.passed, detail=c.detail) for c in checks
                 ),
             }
         )
@@ -93,11 +93,11 @@ class LiveRun:
         dollars = actual_of_all(self.recorder.bills_of(number), model).dollars if model else 0.0
         known = None if self.recorder.misbilled else dollars
         record = edit(self._begun(time.time() - self.began)).model_copy(update={"dollars": known})
-        journal.add(record, number, self.recorder.call(number).model_copy(update={"request": ""}))
+        run_history.save_call(record, number, self.recorder.call(number).model_copy(update={"request": ""}))
 
-    def _begun(self, seconds: float) -> runs.Run:
+    def _begun(self, seconds: float) -> run_records.RunRecord:
         bench = self.bench
-        return runs.Run(
+        return run_records.RunRecord(
             id=self.recorder.id,
             began=self.began,
             seconds=seconds,
@@ -114,11 +114,11 @@ class LiveRun:
 
 
 async def connect(
-    run: LiveRun, purse: Purse, on_event: OnLiveEvent = nobody, *, limits: Limits | None = None
+    run: LiveRun, purse: SpendLimit, on_event: OnLiveEvent = ignore_event, *, limits: CallLimits | None = None
 ) -> Summarizer:
     """Return the run's summarizer, within the spend limit of `purse`. Sends nothing. Raises BadInput without a key, and
     for a summarizer that does not exist."""
-    await need_key(run.name)
+    await check_key(run.name)
 
     def record_event(event: LiveEvent) -> None:
         run.recorder.heard(event)
@@ -127,7 +127,9 @@ async def connect(
     bench = run.bench
     spending = Spending(purse, bench.layout.sizes.meter.text_tokens)
     return await asyncio.to_thread(
-        lambda: named(run.name, on_event=record_event, limits=limits, session=bench.session, spending=spending)
+        lambda: summarizer_named(
+            run.name, on_event=record_event, limits=limits, session=bench.session, spending=spending
+        )
     )
 
 
@@ -135,7 +137,7 @@ async def drive_live(
     run: LiveRun,
     compacting: Compacting,
     summarizer: Summarizer,
-    on_event: driver.OnEvent = lambda event: None,
+    on_event: driver.OnRunEvent = lambda event: None,
     *,
     keeps: bool,
     edit: EditRecord = unchanged,
@@ -143,7 +145,7 @@ async def drive_live(
     """Drive `compacting` to its end. With `keeps` each answer of a model is saved in the run history before the next
     request. Exceptions of the generator propagate."""
 
-    def record_event(event: driver.Event) -> None:
+    def record_event(event: driver.RunEvent) -> None:
         run.recorder.told(event)
         on_event(event)
 
@@ -182,7 +184,7 @@ class FinishedRun:
         if self.live.name.model:
             return self.live.usage
         billed = [answer.usage for answer in self.run.answers if isinstance(answer, Summary) and answer.usage]
-        return runs.total(billed) if billed else None
+        return run_records.sum_usage(billed) if billed else None
 
     @property
     def cost(self) -> Cost | None:
@@ -190,6 +192,6 @@ class FinishedRun:
         return self.live.cost
 
     @property
-    def record(self) -> runs.Run:
+    def record(self) -> run_records.RunRecord:
         """Record for the run history. Not for an event loop."""
         return self.live.finished(self.run, self.assessment.checks)

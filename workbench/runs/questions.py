@@ -32,12 +32,12 @@ from workbench.runs.cost_estimate import request_costs_of
 from workbench.runs.live_run import LiveRun, connect, drive_live
 from workbench.session import fingerprint
 from workbench.summarizers import batches, driver
+from workbench.summarizers.by_name import SummarizerName, parse_model
 from workbench.summarizers.estimate import estimate
-from workbench.summarizers.live_events import OnLiveEvent, Shrunk, nobody
-from workbench.summarizers.named import Name, asking
-from workbench.summarizers.purse import Purse
-from workbench.summarizers.recorded import heard_as_kept, kept
-from workbench.summarizers.runs import Run
+from workbench.summarizers.live_events import OnLiveEvent, PromptShortened, ignore_event
+from workbench.summarizers.recorded_answers import receive_recorded_forms, recorded_forms
+from workbench.summarizers.run_records import RunRecord
+from workbench.summarizers.spend_limit import SpendLimit
 from workbench.tokens.cost import Cost, actual_of_all, added, at_share, together
 
 RECORDED = "recorded"
@@ -127,7 +127,7 @@ def question_costs(
 ) -> QuestionCosts:
     """Estimate the cost of the questions that `known` does not answer. Renders the requests: not for an event loop.
     Raises BadInput for a broken table of models."""
-    meter, name = bench.layout.sizes.meter, asking(model)
+    meter, name = bench.layout.sizes.meter, parse_model(model)
     calls = request_costs_of(driver.drive(exam.asking(known), estimate), meter, name)
     judging = request_costs_of(driver.drive(exam.judged_at_most(), estimate), meter, name) if calls else ()
     answered = len({sheet.request.key for sheet in exam.sheets} & known.keys())
@@ -150,13 +150,13 @@ def total_costs(several: Sequence[QuestionCosts], model: str) -> QuestionCosts:
 
 
 def in_batch(cost: Cost) -> Cost:
-    return at_share(cost, batches.PRICE, "half the price, as a batch")
+    return at_share(cost, batches.PRICE_FACTOR, "half the price, as a batch")
 
 
 def saved_answers(bench: Bench, model: str) -> dict[str, Answer]:
     """Return the model's earlier answers in the run history, by request key. Raises BadInput for an unreadable run
     history."""
-    return answers_before(fingerprint(bench.session), asking(model).model)
+    return answers_before(fingerprint(bench.session), parse_model(model).model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,19 +186,24 @@ class QuestionRun:
     each failed call. `cut`: the model's window was too small for a variant, and its oldest messages were left out."""
 
     probing: Probing
-    record: Run | None
+    record: RunRecord | None
     failed: tuple[str, ...]
     cut: bool
 
 
 async def ask(
-    bench: Bench, exam: Exam, model: str, known: Mapping[str, Answer], purse: Purse, on_event: OnLiveEvent = nobody
+    bench: Bench,
+    exam: Exam,
+    model: str,
+    known: Mapping[str, Answer],
+    purse: SpendLimit,
+    on_event: OnLiveEvent = ignore_event,
 ) -> QuestionRun:
     """Ask `model` the questions that `known` does not answer; each answer is saved in the run history at once. Raises
     BadInput without a key."""
-    live = LiveRun(bench, asking(model))
+    live = LiveRun(bench, parse_model(model))
     summarizer = await connect(live, purse, on_event)
-    run = await drive_live(live, heard_as_kept(exam.asking(known)), summarizer, keeps=True, edit=as_probe)
+    run = await drive_live(live, receive_recorded_forms(exam.asking(known)), summarizer, keeps=True, edit=as_probe)
     return await asyncio.to_thread(grade_run, exam, known, live, run)
 
 
@@ -209,14 +214,14 @@ async def ask_in_batch(
     known: Mapping[str, Answer],
     on_batch: batches.OnBatch,
     uploads: asyncio.Semaphore,
-    keep: Callable[[Run], object],
+    keep: Callable[[RunRecord], object],
 ) -> QuestionRun:
     """Ask through the Message Batches API, at half the price: within a day, mostly within the hour. An unfinished batch
     of an earlier run is resumed, until `keep` has saved its record, in a thread. Raises BadInput, whose text says
     whether a batch is still running."""
-    live = LiveRun(bench, Name("anthropic", model))
-    compacting = heard_as_kept(exam.asking(known))
-    async with batches.ran(compacting, model, bench.session, on_batch, uploads, tell=live.recorder.heard) as run:
+    live = LiveRun(bench, SummarizerName("anthropic", model))
+    compacting = receive_recorded_forms(exam.asking(known))
+    async with batches.batch_run(compacting, model, bench.session, on_batch, uploads, tell=live.recorder.heard) as run:
         live.recorder.took(run.requests, run.answers)
         done = grade_run(exam, known, live, run)
         if done.record is None:
@@ -231,6 +236,6 @@ async def ask_in_batch(
 def grade_run(exam: Exam, known: Mapping[str, Answer], live: LiveRun, run: driver.Run) -> QuestionRun:
     """Grade the answers of a run. Renders the requests: not for an event loop."""
     record = as_probe(live.finished(run, ())) if run.requests else None
-    cut = any(isinstance(event, Shrunk) for event in live.recorder.events)
+    cut = any(isinstance(event, PromptShortened) for event in live.recorder.events)
     failed = tuple(answer.detail or answer.kind for answer in run.answers if isinstance(answer, SummaryFailed))
-    return QuestionRun(graded(exam, {**known, **kept(run.recording)}, live.name.model), record, failed, cut)
+    return QuestionRun(graded(exam, {**known, **recorded_forms(run.recording)}, live.name.model), record, failed, cut)

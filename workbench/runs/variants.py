@@ -32,13 +32,13 @@ from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.preset import Preset, default_preset
 from workbench.runs.cost_estimate import request_costs
 from workbench.runs.live_run import FinishedRun, LiveRun, connect, drive_live
+from workbench.summarizers.by_name import SummarizerName, check_key
 from workbench.summarizers.extractive import extractive
-from workbench.summarizers.live_events import LiveEvent, nobody
-from workbench.summarizers.named import Name, need_key
-from workbench.summarizers.purse import Purse
+from workbench.summarizers.live_events import LiveEvent, ignore_event
+from workbench.summarizers.spend_limit import SpendLimit
 from workbench.tokens.cost import added
 
-OFFLINE = Name("extractive")
+OFFLINE = SummarizerName("extractive")
 
 BENCH_LABEL = "on the bench"
 """Label of the bench's own settings and run."""
@@ -53,7 +53,7 @@ class Variant:
 
     label: str
     preset: Preset
-    summarizer: Name = OFFLINE
+    summarizer: SummarizerName = OFFLINE
 
     def live(self, bench: Bench) -> LiveRun:
         """Return a run of this variant on the bench."""
@@ -81,13 +81,13 @@ def setting_variants(preset: Preset, vary: Sequence[str]) -> tuple[Variant, ...]
     return tuple(Variant(setting_words(plan.axes, setting), plan.preset_with(setting)) for setting in plan.settings)
 
 
-def check_count(prompts: Sequence[Found], names: Sequence[Name]) -> None:
+def check_count(prompts: Sequence[Found], names: Sequence[SummarizerName]) -> None:
     """Raises BadInput where there is only one variant."""
     if len(prompts) < 2 and len(names) < 2:
         raise BadInput("Give at least two prompts, or two summarizers.")
 
 
-def prompt_variants(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) -> tuple[Variant, ...]:
+def prompt_variants(bench: Bench, prompts: Sequence[Found], names: Sequence[SummarizerName]) -> tuple[Variant, ...]:
     """Return each prompt (default: the bench's own) by each summarizer (default: offline).
 
     Prompts of another strategy than the bench's use that strategy's first preset. Raises BadInput for prompts that are
@@ -134,7 +134,7 @@ def highest_costs(live: Sequence[LiveRun]) -> list[tuple[float | None, str]]:
 
 
 async def run_all(
-    live: Sequence[LiveRun], purse: Purse, on_event: OnVariantEvent | None = None, *, keeps: bool
+    live: Sequence[LiveRun], purse: SpendLimit, on_event: OnVariantEvent | None = None, *, keeps: bool
 ) -> tuple[FinishedRun, ...]:
     """Run all variants at once. Cancelling leaves the session as it is; the events so far stay in each recorder, and
     with `keeps` each answer is saved in the run history before the next request.
@@ -143,7 +143,7 @@ async def run_all(
     cost more than `purse` allows.
     """
     for one in live:
-        await need_key(one.name)
+        await check_key(one.name)
     if purse.limit is not None:
         costs = await asyncio.to_thread(highest_costs, live)
         for model in dict.fromkeys(model for most, model in costs if most is None):
@@ -160,9 +160,9 @@ async def run_all(
 
 
 async def _run_variant(
-    number: int, live: LiveRun, purse: Purse, on_event: OnVariantEvent | None, *, keeps: bool
+    number: int, live: LiveRun, purse: SpendLimit, on_event: OnVariantEvent | None, *, keeps: bool
 ) -> FinishedRun:
-    summarizer = await connect(live, purse, partial(on_event, number) if on_event else nobody)
+    summarizer = await connect(live, purse, partial(on_event, number) if on_event else ignore_event)
     done = FinishedRun(live, await drive_live(live, live.bench.compacting(), summarizer, keeps=keeps))
     await asyncio.to_thread(compute, done.assessment, "after", "checks", "grounding", "lost", "watched")
     return done

@@ -26,27 +26,27 @@ from workbench.base.files import make_folder, write_atomically
 from workbench.compaction.strategy import Compacting
 from workbench.compaction.summary_request import Answer, Requests, SummaryFailed, SummaryRequest
 from workbench.session import Session
+from workbench.summarizers.call_limits import limits_of
+from workbench.summarizers.client_errors import CallFailure, classify_error
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named
 from workbench.summarizers.driver import Run, run_turns
-from workbench.summarizers.live import Heard, judged
-from workbench.summarizers.live_events import Misbilled, OnLiveEvent, nobody
-from workbench.summarizers.patience import limits_of
-from workbench.summarizers.protocols.came import Billed, billed_by
-from workbench.summarizers.protocols.came import Misbilled as Misread
-from workbench.summarizers.protocols.messages import SAMPLING_VERSION, body_of, opened, server_of, usage_of
-from workbench.summarizers.troubles import Trouble, trouble_of
-from workbench.summarizers.wire import sending
+from workbench.summarizers.live import ReceivedAnswer, answer_from
+from workbench.summarizers.live_events import OnLiveEvent, UsageRejected, ignore_event
+from workbench.summarizers.protocols.messages import SAMPLING_VERSION, messages_body, open_client, server_of, usage_of
+from workbench.summarizers.protocols.protocol import BadUsage as Misread
+from workbench.summarizers.protocols.protocol import UsageSoFar, read_usage
+from workbench.summarizers.wire import messages_prompt
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
-PRICE = 0.5
+PRICE_FACTOR = 0.5
 """What a batch costs, of the usual price."""
 
-EVERY_S = 30.0
+POLL_S = 30.0
 """How often a batch under way is looked at."""
 
-TRIES = 20
+MAX_FAILED_LOOKS = 20
 """So often in a row a look may fail before the person is asked to try again later."""
 
 CONNECT_S = 300.0
@@ -56,7 +56,7 @@ _ID = re.compile(r"[\w-]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
-class UnderWay:
+class BatchProgress:
     """A batch was looked at: so many of its requests are `done`, of all. `resumed`: it was sent by an earlier run."""
 
     id: str
@@ -69,13 +69,13 @@ class UnderWay:
         return f"batch {self.id}{again} has answered {self.done} of {self.of}"
 
 
-OnBatch = Callable[[UnderWay], None]
+OnBatch = Callable[[BatchProgress], None]
 
-Ended = Callable[["AsyncAnthropic", str, bool], Awaitable[None]]
+WaitForEnd = Callable[["AsyncAnthropic", str, bool], Awaitable[None]]
 """Returns once the batch of this id has ended; told whether an earlier run sent it."""
 
 
-class StillUnderWay(Exception):
+class BatchPending(Exception):
     """The batch of this `id` has not ended, so that the run cannot go on now."""
 
     def __init__(self, id: str, *, resumed: bool) -> None:
@@ -83,73 +83,73 @@ class StillUnderWay(Exception):
         self.id, self.resumed = id, resumed
 
 
-def _usual() -> Connection:
+def _batch_connection() -> Connection:
     """Whose batches these are."""
     return connection_named(DEFAULT)
 
 
-def few_at_once() -> asyncio.Semaphore:
+def upload_slots() -> asyncio.Semaphore:
     """For runs that go at once: of their batches, which may be large, so many are made and sent at a time."""
     return asyncio.Semaphore(4)
 
 
-def ran(
+def batch_run(
     generator: Compacting,
     model: str,
     session: Session | None,
     on_batch: OnBatch,
     uploads: asyncio.Semaphore,
     *,
-    every_s: float = EVERY_S,
-    tell: OnLiveEvent = nobody,
+    every_s: float = POLL_S,
+    tell: OnLiveEvent = ignore_event,
 ) -> AbstractAsyncContextManager[Run]:
     """Run `generator` to its end, each of its turns one batch; whoever gets the run keeps it before leaving, then the
     notes go. Cancelling, or a kill, leaves the batches as they are: the next run with the same requests takes them up.
     Raises BadInput without a key, and where the server takes no batch. `tell` hears of usage that cannot be."""
 
     async def ended(client: AsyncAnthropic, id: str, resumed: bool) -> None:
-        await _until_ended(client, id, on_batch, every_s, resumed=resumed)
+        await _wait_for_batch(client, id, on_batch, every_s, resumed=resumed)
 
-    return _ran(generator, model, session, ended, uploads, tell)
+    return _run_batches(generator, model, session, ended, uploads, tell)
 
 
-def ran_so_far(
-    generator: Compacting, model: str, session: Session | None, *, tell: OnLiveEvent = nobody
+def batch_run_so_far(
+    generator: Compacting, model: str, session: Session | None, *, tell: OnLiveEvent = ignore_event
 ) -> AbstractAsyncContextManager[Run]:
     """The same, which raises StillUnderWay where a batch, sent now or before, has not ended; the next one goes on."""
-    return _ran(generator, model, session, _ended_now, few_at_once(), tell)
+    return _run_batches(generator, model, session, _check_ended, upload_slots(), tell)
 
 
-async def until_ended(id: str, on_batch: OnBatch, every_s: float = EVERY_S, *, resumed: bool = False) -> None:
+async def wait_for_batch(id: str, on_batch: OnBatch, every_s: float = POLL_S, *, resumed: bool = False) -> None:
     """Wait for a batch, with nothing in hand but its id. Raises BadInput where the server cannot be asked."""
-    async with await opened(_usual(), CONNECT_S) as client:
-        await _until_ended(client, id, on_batch, every_s, resumed=resumed)
+    async with await open_client(_batch_connection(), CONNECT_S) as client:
+        await _wait_for_batch(client, id, on_batch, every_s, resumed=resumed)
 
 
 @asynccontextmanager
-async def _ran(
+async def _run_batches(
     generator: Compacting,
     model: str,
     session: Session | None,
-    ended: Ended,
+    ended: WaitForEnd,
     uploads: asyncio.Semaphore,
     tell: OnLiveEvent,
 ) -> AsyncIterator[Run]:
     notes: list[Path] = []
 
     async def answered(asked: Requests, first: int) -> tuple[Answer, ...]:
-        found = await _answered(asked, model, session, ended, uploads, notes, tell)
+        found = await _answer_in_batches(asked, model, session, ended, uploads, notes, tell)
         return tuple(found[request.key] for request in asked)
 
     yield await run_turns(generator, answered)
-    await asyncio.to_thread(_forget, notes)
+    await asyncio.to_thread(_delete_notes, notes)
 
 
-async def _answered(
+async def _answer_in_batches(
     requests: Sequence[SummaryRequest],
     model: str,
     session: Session | None,
-    ended: Ended,
+    ended: WaitForEnd,
     uploads: asyncio.Semaphore,
     notes: list[Path],
     tell: OnLiveEvent,
@@ -160,9 +160,9 @@ async def _answered(
     found: dict[str, Answer] = {}
     left_out: frozenset[str] = frozenset()
     while different:
-        note = _note(model, different, left_out)
+        note = _note_path(model, different, left_out)
         notes.append(note)
-        answers, refused = await _batch(note, different, model, session, left_out, ended, uploads, tell)
+        answers, refused = await _run_batch(note, different, model, session, left_out, ended, uploads, tell)
         found |= answers
         fields = frozenset(trouble.field for trouble in refused.values()) - left_out
         if not fields:
@@ -172,32 +172,32 @@ async def _answered(
     return found
 
 
-async def _batch(
+async def _run_batch(
     note: Path,
     requests: Mapping[str, SummaryRequest],
     model: str,
     session: Session | None,
     left_out: frozenset[str],
-    ended: Ended,
+    ended: WaitForEnd,
     uploads: asyncio.Semaphore,
     tell: OnLiveEvent,
-) -> tuple[dict[str, Answer], dict[str, Trouble]]:
+) -> tuple[dict[str, Answer], dict[str, CallFailure]]:
     """The answers of one batch, and of those among the failures what could be left out."""
-    async with await opened(_usual(), CONNECT_S) as client:
-        id = await asyncio.to_thread(noted, note)
+    async with await open_client(_batch_connection(), CONNECT_S) as client:
+        id = await asyncio.to_thread(noted_batch, note)
         resumed = bool(id)
-        if resumed and not await _is_there(client, id):
+        if resumed and not await _is_available(client, id):
             id, resumed = "", False
         if not id:
             async with uploads:
                 bodies = await asyncio.to_thread(_bodies, requests, model, session, left_out)
-                await asyncio.to_thread(note_down, note, "")  # what could not be noted would be paid for twice
+                await asyncio.to_thread(write_note, note, "")  # what could not be noted would be paid for twice
                 try:
-                    id = await _sent(client, bodies)
+                    id = await _send(client, bodies)
                 except BadInput:
-                    await asyncio.to_thread(_forget, [note])
+                    await asyncio.to_thread(_delete_notes, [note])
                     raise
-            await asyncio.to_thread(note_down, note, id)
+            await asyncio.to_thread(write_note, note, id)
         await ended(client, id, resumed)
         answers, refused = await _results(client, id, requests, tell)
     missing = {key: SummaryFailed("error", "the batch has no answer to it") for key in requests.keys() - answers.keys()}
@@ -207,26 +207,30 @@ async def _batch(
 def _bodies(
     requests: Mapping[str, SummaryRequest], model: str, session: Session | None, left_out: frozenset[str]
 ) -> list[dict[str, Any]]:
-    longest = limits_of(_usual()).max_output
+    longest = limits_of(_batch_connection()).max_output
 
     def body(request: SummaryRequest) -> dict[str, Any]:
-        return body_of(request, model, sending(request, session), request.max_output_tokens or longest, left_out)
+        return messages_body(
+            request, model, messages_prompt(request, session), request.max_output_tokens or longest, left_out
+        )
 
     return [{"custom_id": key, "params": body(request)} for key, request in requests.items()]
 
 
-async def _sent(client: AsyncAnthropic, bodies: list[dict[str, Any]]) -> str:
+async def _send(client: AsyncAnthropic, bodies: list[dict[str, Any]]) -> str:
     samples = any("temperature" in one["params"] for one in bodies)
     headers = {"anthropic-version": SAMPLING_VERSION} if samples else None
     try:
         batch = await client.messages.batches.create(requests=bodies, extra_headers=headers)  # type: ignore[arg-type]
     except Exception as error:
         # Whatever the client raises: nothing is under way, and one sentence says why.
-        raise BadInput(f"The batch was not taken: {trouble_of(error, server_of(client, _usual())).sentence}.") from None
+        raise BadInput(
+            f"The batch was not taken: {classify_error(error, server_of(client, _batch_connection())).sentence}."
+        ) from None
     return str(batch.id)
 
 
-async def _is_there(client: AsyncAnthropic, id: str) -> bool:
+async def _is_available(client: AsyncAnthropic, id: str) -> bool:
     """Whether the server still knows a batch and its results; where it cannot be asked, that is taken for yes."""
     try:
         batch = await client.messages.batches.retrieve(id)
@@ -235,72 +239,74 @@ async def _is_there(client: AsyncAnthropic, id: str) -> bool:
     return batch.archived_at is None
 
 
-async def _until_ended(client: AsyncAnthropic, id: str, on_batch: OnBatch, every_s: float, *, resumed: bool) -> None:
+async def _wait_for_batch(client: AsyncAnthropic, id: str, on_batch: OnBatch, every_s: float, *, resumed: bool) -> None:
     failed = 0
     while True:
         try:
             batch = await client.messages.batches.retrieve(id)
         except Exception as error:
-            trouble = trouble_of(error, server_of(client, _usual()))
+            trouble = classify_error(error, server_of(client, _batch_connection()))
             failed += 1
-            if trouble.remedy != "retry" or failed >= TRIES:
-                raise _later(id, trouble) from None
+            if trouble.remedy != "retry" or failed >= MAX_FAILED_LOOKS:
+                raise _try_later(id, trouble) from None
         else:
             failed, counts = 0, batch.request_counts
             of = counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
-            on_batch(UnderWay(id, of - counts.processing, of, resumed))
+            on_batch(BatchProgress(id, of - counts.processing, of, resumed))
             if batch.processing_status == "ended":
                 return
         await asyncio.sleep(every_s)
 
 
-async def _ended_now(client: AsyncAnthropic, id: str, resumed: bool) -> None:
+async def _check_ended(client: AsyncAnthropic, id: str, resumed: bool) -> None:
     try:
         batch = await client.messages.batches.retrieve(id)
     except Exception:  # whoever waits for it tells why it cannot be looked at
-        raise StillUnderWay(id, resumed=resumed) from None
+        raise BatchPending(id, resumed=resumed) from None
     if batch.processing_status != "ended":
-        raise StillUnderWay(id, resumed=resumed)
+        raise BatchPending(id, resumed=resumed)
 
 
 async def _results(
     client: AsyncAnthropic, id: str, requests: Mapping[str, SummaryRequest], tell: OnLiveEvent
-) -> tuple[dict[str, Answer], dict[str, Trouble]]:
+) -> tuple[dict[str, Answer], dict[str, CallFailure]]:
     answers: dict[str, Answer] = {}
-    refused: dict[str, Trouble] = {}
+    refused: dict[str, CallFailure] = {}
     try:
         async for one in await client.messages.batches.results(id):
             request = requests.get(one.custom_id)
             if request is None:
                 continue
             if one.result.type == "succeeded":
-                answers[one.custom_id] = judged(request, _heard(one.result.message, one.custom_id, tell), 0.0)
+                answers[one.custom_id] = answer_from(request, _received(one.result.message, one.custom_id, tell), 0.0)
             elif one.result.type == "errored":
-                trouble = trouble_of(_Refused(one.result.error.model_dump()), server_of(client, _usual()))
+                trouble = classify_error(
+                    _BatchError(one.result.error.model_dump()), server_of(client, _batch_connection())
+                )
                 answers[one.custom_id] = SummaryFailed(trouble.kind, trouble.sentence)
                 if trouble.remedy == "adapt":
                     refused[one.custom_id] = trouble
             else:
                 answers[one.custom_id] = SummaryFailed("error", f"the batch was {one.result.type} before it was asked")
     except Exception as error:
-        raise _later(id, trouble_of(error, server_of(client, _usual()))) from None
+        raise _try_later(id, classify_error(error, server_of(client, _batch_connection()))) from None
     return answers, refused
 
 
-def _later(id: str, trouble: Trouble) -> BadInput:
+def _try_later(id: str, trouble: CallFailure) -> BadInput:
     return BadInput(
         f"Batch {id} cannot be read now: {trouble.sentence}; the batch continues, run the same command again later."
     )
 
 
-def _heard(message: Any, key: str, tell: OnLiveEvent) -> Heard:
+def _received(message: Any, key: str, tell: OnLiveEvent) -> ReceivedAnswer:
     text = [block.text for block in message.content if block.type == "text"]
-    heard = Heard(text, stop_reason=message.stop_reason or "", model=str(message.model))
-    match billed_by(partial(usage_of, message.usage)):
-        case Billed(usage):
+    heard = ReceivedAnswer(text, stop_reason=message.stop_reason or "", model=str(message.model))
+    match read_usage(partial(usage_of, message.usage)):
+        case UsageSoFar(usage):
             heard.usage = usage
         case Misread(why):
-            tell(Misbilled(key, why))
+            tell(UsageRejected(key, why))
     return heard
 
 
@@ -308,7 +314,7 @@ _STATUS = {"invalid_request_error": 400, "authentication_error": 401, "permissio
            "request_too_large": 413}  # fmt: skip
 
 
-class _Refused(Exception):
+class _BatchError(Exception):
     """An error that a batch tells of one request, as the client would have raised it for a call of its own."""
 
     def __init__(self, body: dict[str, Any]) -> None:
@@ -320,12 +326,12 @@ class _Refused(Exception):
 # --- which batch is under way -----------------------------------------------------------------------------------------
 
 
-def _note(model: str, keys: Mapping[str, SummaryRequest], left_out: frozenset[str]) -> Path:
+def _note_path(model: str, keys: Mapping[str, SummaryRequest], left_out: frozenset[str]) -> Path:
     asked = "\n".join([model, *sorted(left_out), "", *sorted(keys)])
     return paths.batches() / hashlib.blake2b(asked.encode(), digest_size=16).hexdigest()
 
 
-def noted(note: Path) -> str:
+def noted_batch(note: Path) -> str:
     """The batch that is noted there, "" for none."""
     try:
         id = note.read_text("utf-8").strip()
@@ -334,12 +340,12 @@ def noted(note: Path) -> str:
     return id if _ID.fullmatch(id) else ""
 
 
-def _forget(notes: Sequence[Path]) -> None:
+def _delete_notes(notes: Sequence[Path]) -> None:
     for note in notes:
         note.unlink(missing_ok=True)
 
 
-def note_down(note: Path, id: str) -> None:
+def write_note(note: Path, id: str) -> None:
     """Raises BadInput where that cannot be."""
     make_folder(note.parent)
     write_atomically(note, id.encode(), overwrite=True)

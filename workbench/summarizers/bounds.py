@@ -20,12 +20,12 @@ from workbench.base.figures import grouped
 ENCODING = "gzip"
 """The only compression that is asked for, and read: the standard library decompresses it in steps of a given size."""
 
-Cut = Literal["whole", "events", "lines"]
+Framing = Literal["whole", "events", "lines"]
 """How an answer is taken apart: one document, the events of a stream, or a document a line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ResponseBounds:
     """The most that is read of an answer. In bytes: a `document`, one with a status from 300 (`error`), a `stream` of
     events, a document of `lines`, and each `piece` of those two. `pieces`: how many of them; `piece_lines`: lines of an
     event. `parts`: texts, values and lists of one piece of JSON; `depth`: its nesting.
@@ -45,7 +45,7 @@ class Bounds:
     depth: int = 100
 
 
-BOUNDS = Bounds()
+BOUNDS = ResponseBounds()
 
 
 class OutOfBounds(Exception):
@@ -62,8 +62,8 @@ async def bound_response(response: Any) -> None:
     and for a compression that nobody asked for."""
     status, headers = response.status_code, response.headers
     encoding = headers.get("content-encoding", "").strip().lower()
-    cut = _cut_of(status, headers.get("content-type", "").lower(), response.url.path)
-    reading = Reading(cut, zipped=encoding in ("gzip", "x-gzip"), is_error=status >= 300, bounds=BOUNDS)
+    cut = _framing_of(status, headers.get("content-type", "").lower(), response.url.path)
+    reading = BoundedReader(cut, zipped=encoding in ("gzip", "x-gzip"), is_error=status >= 300, bounds=BOUNDS)
     try:
         if encoding not in ("", "identity", "gzip", "x-gzip"):
             raise OutOfBounds(f"an answer in the encoding {encoding[:40]}, which was not asked for")
@@ -75,7 +75,7 @@ async def bound_response(response: Any) -> None:
     response.stream = bounded(response.stream, reading, status, headers)
 
 
-def _cut_of(status: int, kind: str, path: str) -> Cut:
+def _framing_of(status: int, kind: str, path: str) -> Framing:
     if status >= 300 or "html" in kind:
         return "whole"
     if "jsonl" in kind or "ndjson" in kind or path.endswith("/results"):
@@ -96,7 +96,7 @@ def _bounded_type(base: Any) -> Any:
     """A class of bounded streams below `base`, the HTTP library's AsyncByteStream: it takes no other."""
 
     class BoundedStream(base):  # type: ignore[misc]
-        def __init__(self, stream: Any, reading: Reading, status: int, headers: Mapping[str, str]) -> None:
+        def __init__(self, stream: Any, reading: BoundedReader, status: int, headers: Mapping[str, str]) -> None:
             self._stream, self._reading, self._status, self._headers = stream, reading, status, headers
 
         @property
@@ -125,11 +125,13 @@ _STEP = 65_536
 """Bytes that are decompressed at a time."""
 
 
-class Reading:
+class BoundedReader:
     """The state of one answer while it is read. `feed` and `rest` yield it decompressed, cut where an event or a line
     ends, so that no client puts a long one together from its pieces. They raise OutOfBounds."""
 
-    def __init__(self, cut: Cut, *, zipped: bool = False, is_error: bool = False, bounds: Bounds = BOUNDS) -> None:
+    def __init__(
+        self, cut: Framing, *, zipped: bool = False, is_error: bool = False, bounds: ResponseBounds = BOUNDS
+    ) -> None:
         self.bounds = bounds
         self._cut, self._what = cut, "an error answer" if is_error else "an answer"
         sizes = {"whole": bounds.document, "events": bounds.stream, "lines": bounds.lines}
@@ -193,7 +195,7 @@ class Reading:
                 raise OutOfBounds(f"more than {grouped(self.bounds.pieces)} {self._cut}")
         if self._cut == "events" and piece.count(b"\n") + piece.count(b"\r") > self.bounds.piece_lines:
             raise OutOfBounds(f"an event of more than {grouped(self.bounds.piece_lines)} lines")
-        if much := much_json(piece, self.bounds, is_event=self._cut == "events"):
+        if much := exceeded_json_bound(piece, self.bounds, is_event=self._cut == "events"):
             raise OutOfBounds(f"{self._what if self._cut == 'whole' else _ONE[self._cut]} with {much}")
 
     def _check_length(self, length: int) -> None:
@@ -205,7 +207,7 @@ _PARTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|(?P<opens>[\[{])|(?
 """A text to its end, or to the end of everything; a bracket; a comma."""
 
 
-def much_json(data: bytes, bounds: Bounds = BOUNDS, *, is_event: bool = False) -> str:
+def exceeded_json_bound(data: bytes, bounds: ResponseBounds = BOUNDS, *, is_event: bool = False) -> str:
     """Return in words which bound a piece of JSON, or the data of an event, exceeds; "" where it may be decoded."""
     opened = data.count(b"[") + data.count(b"{")
     if opened <= bounds.depth and opened + data.count(b",") + data.count(b'"') <= bounds.parts:

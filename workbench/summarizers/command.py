@@ -20,17 +20,17 @@ from workbench.summarizers.summarizer import Summarizer
 TIMEOUT_S = 600.0
 """For requests that say nothing of their time."""
 
-MOST = 4_000_000
+MAX_BYTES = 4_000_000
 """Bytes of an answer; what writes more is ended."""
 
 LINGER_S = 2.0
 """How long the pipes of an ended program are waited for."""
 
-SAID = 300
+ERROR_CHARS = 300
 """Characters of what a failed program wrote to standard error that are told."""
 
 
-def by_command(line: str) -> Summarizer:
+def command_summarizer(line: str) -> Summarizer:
     """Runs `line`, its words parted as a shell parts them, and no shell: `command:sh -c '…'` asks for one.
 
     The program gets the whole request as UTF-8. It fails by its exit status, by a text that is empty or no UTF-8, or by
@@ -47,7 +47,7 @@ def by_command(line: str) -> Summarizer:
     async def summarize(request: SummaryRequest) -> Answer:
         text = await asyncio.to_thread(lambda: request.text.encode("utf-8", "replace"))
         try:
-            program = await _started(words)
+            program = await _start(words)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             return SummaryFailed("error", error_line(f"{words[0]} cannot be run ({reason})"))
@@ -58,12 +58,12 @@ def by_command(line: str) -> Summarizer:
         except TimeoutError:
             return SummaryFailed("timeout", f"{words[0]} wrote no complete answer within {limit:g} s")
         finally:
-            await _ended(program)
+            await _kill(program)
 
     return summarize
 
 
-async def _started(words: Sequence[str]) -> asyncio.subprocess.Process:
+async def _start(words: Sequence[str]) -> asyncio.subprocess.Process:
     """The program, running. Where that is cancelled, however often, it has started all the same, for nobody can end
     what asyncio leaves half started; then it is ended, and the cancelling passed on."""
     pipe = asyncio.subprocess.PIPE
@@ -71,15 +71,15 @@ async def _started(words: Sequence[str]) -> asyncio.subprocess.Process:
         asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
     )
     try:
-        await _whole(starting)
+        await _wait_for(starting)
     except asyncio.CancelledError:
         if starting.exception() is None:
-            await _ended(starting.result())
+            await _kill(starting.result())
         raise
     return starting.result()
 
 
-async def _whole(work: asyncio.Future[Any]) -> None:
+async def _wait_for(work: asyncio.Future[Any]) -> None:
     """Wait until it is done. A cancelling, of which there may be several, is passed on when it is."""
     cancelled: asyncio.CancelledError | None = None
     while not work.done():
@@ -95,11 +95,11 @@ async def _answer(program: asyncio.subprocess.Process, name: str, text: bytes) -
     stdin, stdout, stderr = program.stdin, program.stdout, program.stderr
     if stdin is None or stdout is None or stderr is None:
         raise TypeError("a program without pipes")
-    given, beside = asyncio.ensure_future(_given(stdin, text)), asyncio.ensure_future(_read(stderr, MOST))
+    given, beside = asyncio.ensure_future(_write(stdin, text)), asyncio.ensure_future(_read(stderr, MAX_BYTES))
     try:
-        wrote = await _read(stdout, MOST)
-        if len(wrote) > MOST:
-            return SummaryFailed("inflated", f"{name} wrote more than {grouped(MOST)} bytes")
+        wrote = await _read(stdout, MAX_BYTES)
+        if len(wrote) > MAX_BYTES:
+            return SummaryFailed("inflated", f"{name} wrote more than {grouped(MAX_BYTES)} bytes")
         await given
         said = await beside
     finally:
@@ -107,7 +107,7 @@ async def _answer(program: asyncio.subprocess.Process, name: str, text: bytes) -
         beside.cancel()
     status = await program.wait()
     if status:
-        told = clip(error_line(said.decode("utf-8", "replace")), SAID)
+        told = clip(error_line(said.decode("utf-8", "replace")), ERROR_CHARS)
         how = f"was ended by signal {-status}" if status < 0 else f"exited with {status}"
         return SummaryFailed("error", f"{name} {how}" + (f": {told}" if told else ""))
     try:
@@ -117,7 +117,7 @@ async def _answer(program: asyncio.subprocess.Process, name: str, text: bytes) -
     return Summary(summary, model=name) if summary else SummaryFailed("empty", f"{name} wrote nothing")
 
 
-async def _given(pipe: asyncio.StreamWriter, text: bytes) -> None:
+async def _write(pipe: asyncio.StreamWriter, text: bytes) -> None:
     """Write all of it; a program need not read to the end."""
     with contextlib.suppress(ConnectionError):
         pipe.write(text)
@@ -133,14 +133,14 @@ async def _read(pipe: asyncio.StreamReader, most: int) -> bytes:
     return bytes(found)
 
 
-async def _ended(program: asyncio.subprocess.Process) -> None:
+async def _kill(program: asyncio.subprocess.Process) -> None:
     """It, and what it started; whoever is cancelled meanwhile is so when that is done."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(program.pid, signal.SIGKILL)
-    await _whole(asyncio.ensure_future(_let_go(program)))
+    await _wait_for(asyncio.ensure_future(_drain(program)))
 
 
-async def _let_go(program: asyncio.subprocess.Process) -> None:
+async def _drain(program: asyncio.subprocess.Process) -> None:
     """Read its pipes out, so that they close. Where one that left the group keeps them they are closed all the same:
     when the loop is closed they cannot be any more."""
     try:

@@ -26,7 +26,9 @@ Protocol = Literal["messages", "chat", "responses"]
 SERVICE = "compaction-workbench"
 """The service under which keys lie in the system's keyring; the user of each is the connection's name."""
 
-TAKEN = frozenset(["extractive", "estimate", "typed", "server", "recorded", "recording", "rehearse", "command"])
+RESERVED_NAMES = frozenset(
+    ["extractive", "estimate", "typed", "server", "recorded", "recording", "rehearse", "command"]
+)
 """Names of other summarizers, which no connection can have."""
 
 _NAME = re.compile(r"[A-Za-z][\w.-]*")
@@ -56,7 +58,7 @@ class Connection(BaseModel):
     @classmethod
     def _has_no_password(cls, url: str) -> str:
         if url and not is_address(url):
-            raise ValueError(NO_ADDRESS)
+            raise ValueError(BAD_ADDRESS)
         if urlsplit(url).password:
             raise ValueError("holds a password, which must not be in this file; use key_env")
         return url
@@ -103,7 +105,7 @@ class Connection(BaseModel):
         return self.key_env or f"key_env of [connections.{self.name}]"
 
 
-NO_ADDRESS = "is no address; write http:// or https://, a host, and a port where it has one"
+BAD_ADDRESS = "is no address; write http:// or https://, a host, and a port where it has one"
 
 
 def is_address(url: str) -> bool:
@@ -152,7 +154,7 @@ def connections() -> dict[str, Connection]:
     found: dict[str, Connection] = {}
     for name in (*BUILT_IN, *(name for name in own if name not in BUILT_IN)):
         given = own.get(name, {})
-        if not isinstance(given, dict) or name in TAKEN or not _NAME.fullmatch(name):
+        if not isinstance(given, dict) or name in RESERVED_NAMES or not _NAME.fullmatch(name):
             raise BadInput(f"{path}: [connections.{name}] is not a connection; use another name, with fields below it.")
         if wrong := sorted(given.keys() & {"key", "api_key", "token"}):
             raise BadInput(
@@ -171,7 +173,7 @@ def connections() -> dict[str, Connection]:
     return found
 
 
-def set_up() -> tuple[Connection, ...]:
+def configured_connections() -> tuple[Connection, ...]:
     """Those that a person has set up: Anthropic's, what stands in the settings, and what has a key in the environment.
     Raises BadInput."""
     own = _own_tables(paths.settings())
@@ -209,7 +211,7 @@ def key_of(connection: Connection) -> str:
     else:
         return ""
     if not key.strip():
-        raise BadInput(no_key(connection))
+        raise BadInput(missing_key(connection))
     return key
 
 
@@ -221,13 +223,13 @@ def headers_in(variable: str) -> dict[str, str]:
 
 def secrets_in(headers: Mapping[str, str]) -> tuple[str, ...]:
     """The values that are long enough to be secrets."""
-    return tuple(value for value in headers.values() if len(value) >= LEAST_OF_A_SECRET)
+    return tuple(value for value in headers.values() if len(value) >= SHORTEST_SECRET)
 
 
-LEAST_OF_A_SECRET = 8
+SHORTEST_SECRET = 8
 
 
-def no_key(connection: Connection) -> str:
+def missing_key(connection: Connection) -> str:
     """What to do about a key that is not there."""
     if connection.keyring:
         return (

@@ -19,13 +19,13 @@ from workbench.facts.fact import Fact
 from workbench.facts.tasks import Task, tasks_of
 from workbench.facts.wording import prose
 from workbench.session import Message
-from workbench.summarizers.fitting import Line
-from workbench.summarizers.labels import Labels, Topic
+from workbench.summarizers.fitting import SummaryLine
+from workbench.summarizers.labels import SummaryLabels, Topic
 
 USER, AGENT = 1000.0, 0.0
 """A user's words outrank an agent's; within a topic the newer outranks the older by its message index (0 to 1)."""
 
-_LOOKING = (
+_READ_ONLY = (
     "ls", "cat", "cd", "pwd", "echo", "grep", "rg", "find", "head", "tail", "sed -n", "wc", "which", "tree", "sleep",
     "git status", "git diff", "git log", "git show", "git branch", "less", "file ", "stat ", "type ", "get-content",
 )  # fmt: skip
@@ -36,13 +36,13 @@ _LOOKING = (
 class Digest:
     """Lines by topic, and per topic how many an earlier summary had already left out."""
 
-    lines: dict[Topic, list[Line]] = field(default_factory=dict)
+    lines: dict[Topic, list[SummaryLine]] = field(default_factory=dict)
     omitted: Counter[Topic] = field(default_factory=Counter)
 
-    def add(self, topic: Topic, lines: Iterable[Line]) -> None:
+    def add(self, topic: Topic, lines: Iterable[SummaryLine]) -> None:
         self.lines.setdefault(topic, []).extend(lines)
 
-    def of(self, topic: Topic) -> tuple[Line, ...]:
+    def of(self, topic: Topic) -> tuple[SummaryLine, ...]:
         return tuple(self.lines.get(topic, ()))
 
     @property
@@ -50,7 +50,7 @@ class Digest:
         return not any(self.lines.values())
 
 
-def digest(messages: Sequence[Message], labels: Labels) -> Digest:
+def digest(messages: Sequence[Message], labels: SummaryLabels) -> Digest:
     """What `messages` say, complete; making it fit is another's task."""
     facts = find_facts(messages)
     by_kind: dict[str, list[Fact]] = {}
@@ -63,8 +63,8 @@ def digest(messages: Sequence[Message], labels: Labels) -> Digest:
     asked = of("request")
     made.add("goal", (_bullet(clip_at_word(fact.text, 1200), [fact], USER) for fact in asked[:1]))
     made.add("instructions", _sentences(of("instruction"), age, 500))
-    made.add("requests", _asked(messages, asked, labels, age))
-    made.add("decisions", _decided(of("decision"), labels, age))
+    made.add("requests", _requests(messages, asked, labels, age))
+    made.add("decisions", _decisions(of("decision"), labels, age))
     made.add("done", (_task(messages, task, labels, age) for task in tasks if task.status == "completed"))
     made.add("done", _commits(of("command"), labels, age))
     made.add("done", _notes(messages, labels, age))
@@ -72,10 +72,10 @@ def digest(messages: Sequence[Message], labels: Labels) -> Digest:
     made.add("files", _files(of("path"), base, labels, age))
     made.add("commands", _commands(of("command"), labels, age))
     made.add("errors", _errors(of("error"), base, labels, age))
-    made.add("named", _named(of("identifier"), of("url"), of("number"), age))
+    made.add("named", _references(of("identifier"), of("url"), of("number"), age))
     made.add("stack", _stack(of("path"), of("command"), labels))
-    made.add("last", _last(messages, labels))
-    made.add("open", _open(messages, asked, tasks, labels, age))
+    made.add("last", _last_words(messages, labels))
+    made.add("open", _open_work(messages, asked, tasks, labels, age))
     return made
 
 
@@ -88,8 +88,8 @@ class _Age(Struct, frozen=True):
         return index / (self.messages or 1)
 
 
-def _bullet(text: str, facts: Sequence[Fact], rank: float) -> Line:
-    return Line(f"- {text}", _origins(facts), rank)
+def _bullet(text: str, facts: Sequence[Fact], rank: float) -> SummaryLine:
+    return SummaryLine(f"- {text}", _origins(facts), rank)
 
 
 def _origins(facts: Iterable[Fact]) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ def _quoted(text: str, limit: int) -> str:
     return f"“{clip_at_word(text, limit)}”"
 
 
-def _sentences(facts: Sequence[Fact], age: _Age, limit: int) -> list[Line]:
+def _sentences(facts: Sequence[Fact], age: _Age, limit: int) -> list[SummaryLine]:
     """Each sentence once, where it was said last."""
     said: dict[str, list[Fact]] = {}
     for fact in facts:
@@ -109,7 +109,7 @@ def _sentences(facts: Sequence[Fact], age: _Age, limit: int) -> list[Line]:
     return [_bullet(clip_at_word(same[0].text, limit), same, age(same[-1].index)) for same in found]
 
 
-def _decided(facts: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
+def _decisions(facts: Sequence[Fact], labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
     """What was decided; the user's answers with their questions first to stay."""
     answers = [fact for fact in facts if fact.detail]
     lines = _sentences([fact for fact in facts if not fact.detail], age, 400)
@@ -120,9 +120,11 @@ def _decided(facts: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
     return lines
 
 
-def _asked(messages: Sequence[Message], asked: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
+def _requests(
+    messages: Sequence[Message], asked: Sequence[Fact], labels: SummaryLabels, age: _Age
+) -> list[SummaryLine]:
     """Every request after the first, each followed by how the answer began; the first one's answer too."""
-    lines: list[Line] = []
+    lines: list[SummaryLine] = []
     for number, fact in enumerate(asked):
         stop = asked[number + 1].index if number + 1 < len(asked) else len(messages)
         if number:
@@ -130,10 +132,12 @@ def _asked(messages: Sequence[Message], asked: Sequence[Fact], labels: Labels, a
             lines.append(replace(line, done=bool(fact.ok)))
         answer = _answer(messages, fact.index + 1, stop) if fact.ok else None
         if answer is not None:
-            text = labels.answered.format(text=clip_at_word(answered_first(prose(answer.text)) or answer.text, 260))
-            lines.append(Line(("  - " if number else "- ") + text, (answer.id,), AGENT + age(fact.index), not number))
+            text = labels.answered.format(text=clip_at_word(first_sentences(prose(answer.text)) or answer.text, 260))
+            lines.append(
+                SummaryLine(("  - " if number else "- ") + text, (answer.id,), AGENT + age(fact.index), not number)
+            )
         elif number and number + 1 < len(asked):
-            lines.append(Line(f"  - {labels.unanswered}", (fact.message,), AGENT + age(fact.index) - 1))
+            lines.append(SummaryLine(f"  - {labels.unanswered}", (fact.message,), AGENT + age(fact.index) - 1))
     return lines
 
 
@@ -146,7 +150,7 @@ def _answer(messages: Sequence[Message], start: int, stop: int) -> Message | Non
     return None
 
 
-def answered_first(words: str) -> str:
+def first_sentences(words: str) -> str:
     """What an answer says first: its first lines that are no heading, table or rule, up to a sentence or two."""
     said: list[str] = []
     for paragraph in words.split("\n"):
@@ -159,18 +163,18 @@ def answered_first(words: str) -> str:
     return " ".join(said)
 
 
-def _task(messages: Sequence[Message], task: Task, labels: Labels, age: _Age) -> Line:
+def _task(messages: Sequence[Message], task: Task, labels: SummaryLabels, age: _Age) -> SummaryLine:
     sign = {"completed": "[x]", "in_progress": "[~]"}.get(task.status, "[ ]")
     text = f"- {sign} {clip_at_word(task.text, 240)}"
     if task.status == "in_progress":
         text += f" ({labels.task[task.status]})"
     rank = USER + (1 if task.status == "in_progress" else 0) + age(task.index)
-    return Line(text, (messages[task.index].id,), rank, task.status == "completed")
+    return SummaryLine(text, (messages[task.index].id,), rank, task.status == "completed")
 
 
-def _commits(facts: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
+def _commits(facts: Sequence[Fact], labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
     """The subjects of the commits that succeeded: what the agent itself called done."""
-    lines: list[Line] = []
+    lines: list[SummaryLine] = []
     for fact in facts:
         subject = _COMMIT.search(fact.text) if fact.ok else None
         if subject:
@@ -187,15 +191,15 @@ _COMMIT = re.compile(
 )
 
 
-def _notes(messages: Sequence[Message], labels: Labels, age: _Age) -> list[Line]:
+def _notes(messages: Sequence[Message], labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
     """What the agent explained while it worked: longer words beside its calls, by their beginning."""
-    lines: list[Line] = []
+    lines: list[SummaryLine] = []
     for index, message in enumerate(messages):
         if message.role == "assistant" and message.kind == "normal" and message.calls:
             words = prose(message.text)
             if len(words) >= NOTE and _REASON.search(words):
-                text = labels.noted.format(text=clip_at_word(answered_first(words), 240))
-                lines.append(Line(f"- {text}", (message.id,), AGENT + age(index)))
+                text = labels.noted.format(text=clip_at_word(first_sentences(words), 240))
+                lines.append(SummaryLine(f"- {text}", (message.id,), AGENT + age(index)))
     return lines
 
 
@@ -209,14 +213,14 @@ _REASON = re.compile(
 )
 
 
-def _files(facts: Sequence[Fact], base: str, labels: Labels, age: _Age) -> list[Line]:
+def _files(facts: Sequence[Fact], base: str, labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
     """What happened to which file: changed ones first, each with its counts; then those only read, in one line."""
     touched: dict[str, list[Fact]] = {}
     for fact in facts:
         if fact.detail != "mentioned" and fact.ok is not False:
             touched.setdefault(fact.text, []).append(fact)
     changed = {path: done for path, done in touched.items() if any(fact.detail != "viewed" for fact in done)}
-    lines: list[Line] = []
+    lines: list[SummaryLine] = []
     if base:
         first = [done[0] for path, done in touched.items() if path.startswith(base)]
         lines.append(_bullet(labels.under.format(path=base), first[:1], 2 * USER))
@@ -251,17 +255,17 @@ def _under(path: str, base: str) -> str:
     return path.removeprefix(base + "/") if base else path
 
 
-def _commands(facts: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
+def _commands(facts: Sequence[Fact], labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
     """Each command once, with how often it ran and how it ended the last time."""
     runs: dict[str, list[Fact]] = {}
     for fact in facts:
         runs.setdefault(core_command(fact.text), []).append(fact)
-    lines: list[Line] = []
+    lines: list[SummaryLine] = []
     for command, same in sorted(runs.items(), key=lambda item: item[1][-1].index):
         last = same[-1]
         ending = {True: labels.ok, False: labels.failed, None: labels.unknown}[last.ok]
         times = labels.times.format(n=len(same)) if len(same) > 1 else ""
-        looking = command.lower().startswith(_LOOKING)
+        looking = command.lower().startswith(_READ_ONLY)
         result = f": {clip_at_word(last.detail, 140)}" if last.detail and not (looking and last.ok) else ""
         rank = age(last.index) + (0 if looking else USER) + (1 if last.ok is False or is_check(command) else 0)
         line = _bullet(f"`{clip_at_word(command, 150)}` → {times}{ending}{result}", same, rank)
@@ -269,13 +273,13 @@ def _commands(facts: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
     return lines
 
 
-def _errors(facts: Sequence[Fact], base: str, labels: Labels, age: _Age) -> list[Line]:
+def _errors(facts: Sequence[Fact], base: str, labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
     """Errors by what they say, the unfixed first to stay. Slips of other tools, put right, are left out."""
     by_text: dict[tuple[str, str], list[Fact]] = {}
     for fact in facts:
         if not (fact.state == "resolved" and "`" not in fact.detail):
             by_text.setdefault((fact.text, fact.state), []).append(fact)
-    lines: list[Line] = []
+    lines: list[SummaryLine] = []
     for (text, state), same in sorted(by_text.items(), key=lambda item: item[1][-1].index):
         origin, fix = ((said.replace(base + "/", "") if base else said) for said in (same[-1].detail, same[-1].by))
         ending = {"resolved": f" → {labels.fixed}: {fix}", "open": f" → {labels.unfixed}"}.get(state, "")
@@ -284,12 +288,14 @@ def _errors(facts: Sequence[Fact], base: str, labels: Labels, age: _Age) -> list
     return lines
 
 
-def _named(identifiers: Sequence[Fact], urls: Sequence[Fact], numbers: Sequence[Fact], age: _Age) -> list[Line]:
+def _references(
+    identifiers: Sequence[Fact], urls: Sequence[Fact], numbers: Sequence[Fact], age: _Age
+) -> list[SummaryLine]:
     """References in one line a sort, addresses, and numbers in their words."""
     sorts: dict[str, list[Fact]] = {}
     for fact in identifiers:
         sorts.setdefault(fact.detail.split(" ")[0], []).append(fact)
-    lines: list[Line] = []
+    lines: list[SummaryLine] = []
     for sort in ("ticket", "hash", "uuid", "variable", "function", "name"):
         used = sorted(sorts.get(sort, ()), key=lambda fact: -int(fact.detail.rsplit("×", 1)[1]))[:12]
         if used:
@@ -303,7 +309,7 @@ def _named(identifiers: Sequence[Fact], urls: Sequence[Fact], numbers: Sequence[
     return lines
 
 
-def _stack(paths: Sequence[Fact], commands: Sequence[Fact], labels: Labels) -> list[Line]:
+def _stack(paths: Sequence[Fact], commands: Sequence[Fact], labels: SummaryLabels) -> list[SummaryLine]:
     """File types and programs: all that can be said of a stack without reading it into the words."""
     touched = {fact.text: fact for fact in paths if fact.detail != "mentioned"}
     types = Counter(ext for path in touched if (ext := posixpath.splitext(path)[1]))
@@ -312,7 +318,7 @@ def _stack(paths: Sequence[Fact], commands: Sequence[Fact], labels: Labels) -> l
         program = core_command(fact.text).split(" ", 1)[0]
         if program.isascii() and program.replace("-", "").replace("_", "").isalnum():
             programs.setdefault(program, []).append(fact)
-    lines: list[Line] = []
+    lines: list[SummaryLine] = []
     if types:
         items = ", ".join(f"{ext} ×{n}" for ext, n in types.most_common(8))
         lines.append(_bullet(labels.languages.format(items=items), list(touched.values())[:8], USER))
@@ -323,23 +329,25 @@ def _stack(paths: Sequence[Fact], commands: Sequence[Fact], labels: Labels) -> l
     return lines
 
 
-def _last(messages: Sequence[Message], labels: Labels) -> list[Line]:
+def _last_words(messages: Sequence[Message], labels: SummaryLabels) -> list[SummaryLine]:
     said = _answer(messages, 0, len(messages))
     if said is None:
         return []
-    return [Line("- " + labels.said.format(text=clip_at_word(prose(said.text) or said.text, 700)), (said.id,), USER)]
+    return [
+        SummaryLine("- " + labels.said.format(text=clip_at_word(prose(said.text) or said.text, 700)), (said.id,), USER)
+    ]
 
 
-def _open(
-    messages: Sequence[Message], asked: Sequence[Fact], tasks: Sequence[Task], labels: Labels, age: _Age
-) -> list[Line]:
-    lines: list[Line] = []
+def _open_work(
+    messages: Sequence[Message], asked: Sequence[Fact], tasks: Sequence[Task], labels: SummaryLabels, age: _Age
+) -> list[SummaryLine]:
+    lines: list[SummaryLine] = []
     done = sum(task.status == "completed" for task in tasks)
     left = [task for task in tasks if task.status in ("pending", "in_progress")]
     if tasks:
         newest = max(task.index for task in tasks)
         text = labels.tasks_done.format(done=done, all=done + len(left))
-        lines.append(Line(f"- {text}", (messages[newest].id,), USER + 3))
+        lines.append(SummaryLine(f"- {text}", (messages[newest].id,), USER + 3))
     lines.extend(_task(messages, task, labels, age) for task in left)
     if asked and not asked[-1].ok:
         text = labels.last_request.format(text=_quoted(asked[-1].text, 500))

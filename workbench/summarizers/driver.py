@@ -22,24 +22,24 @@ from workbench.base.text import valid_unicode
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import Compacting, ProgressStep
 from workbench.compaction.summary_request import Answer, Requests, Summary, SummaryFailed, SummaryRequest
-from workbench.summarizers.clocks import in_time
-from workbench.summarizers.summarizer import Answerer, Summarizer
+from workbench.summarizers.summarizer import PureSummarizer, Summarizer
+from workbench.summarizers.time_limits import time_limit
 
 
-class StepTaken(Struct, frozen=True):
+class StepFinished(Struct, frozen=True):
     """A rung that needed no model."""
 
     step: ProgressStep
 
 
-class RequestsMade(Struct, frozen=True):
+class RequestsStarted(Struct, frozen=True):
     """These requests are about to be answered; `first` is the number (from 0) of the first of them in the whole run."""
 
     requests: Requests
     first: int
 
 
-class Answered(Struct, frozen=True):
+class RequestAnswered(Struct, frozen=True):
     """Request `number` is answered; the strategy receives this summary."""
 
     number: int
@@ -47,7 +47,7 @@ class Answered(Struct, frozen=True):
     summary: Summary
 
 
-class Failed(Struct, frozen=True):
+class RequestFailed(Struct, frozen=True):
     """Request `number` has no summary; the strategy decides what follows."""
 
     number: int
@@ -55,8 +55,8 @@ class Failed(Struct, frozen=True):
     failure: SummaryFailed
 
 
-Event = StepTaken | RequestsMade | Answered | Failed
-OnEvent = Callable[[Event], None]
+RunEvent = StepFinished | RequestsStarted | RequestAnswered | RequestFailed
+OnRunEvent = Callable[[RunEvent], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +75,13 @@ class Run:
         return {request.key: answer for request, answer in zip(self.requests, self.answers, strict=True)}
 
 
-def _nobody(event: Event) -> None:
+def _ignore_event(event: RunEvent) -> None:
     """For runs that nobody watches."""
 
 
-def drive(generator: Compacting, answer: Answerer, on_event: OnEvent | None = None) -> Run:
+def drive(generator: Compacting, answer: PureSummarizer, on_event: OnRunEvent | None = None) -> Run:
     """Run `generator` to its end with a pure summarizer. What the generator or the summarizer raises propagates."""
-    tell = on_event or _nobody
+    tell = on_event or _ignore_event
     began = time.perf_counter()
     steps: list[ProgressStep] = []
     requests: list[SummaryRequest] = []
@@ -94,23 +94,23 @@ def drive(generator: Compacting, answer: Answerer, on_event: OnEvent | None = No
                 return Run(asked, tuple(requests), tuple(answers), tuple(steps), time.perf_counter() - began)
             if isinstance(asked, ProgressStep):
                 steps.append(asked)
-                tell(StepTaken(asked))
+                tell(StepFinished(asked))
                 given = None
                 continue
             first = len(requests)
-            tell(RequestsMade(asked, first))
+            tell(RequestsStarted(asked, first))
             requests.extend(asked)
-            given = tuple(_not_blank(answer(request)) for request in asked)
+            given = tuple(_fail_if_blank(answer(request)) for request in asked)
             answers.extend(given)
             for number, (request, got) in enumerate(zip(asked, given, strict=True), first):
-                tell(_told(number, request, got))
+                tell(_answer_event(number, request, got))
 
 
 async def run(
     generator: Compacting,
     summarizer: Summarizer,
     *,
-    on_event: OnEvent | None = None,
+    on_event: OnRunEvent | None = None,
     keep: Callable[[int], object] | None = None,
     at_once: int = 4,
 ) -> Run:
@@ -122,19 +122,19 @@ async def run(
     A summarizer that raises or outlives the request's `timeout_s` gives a `SummaryFailed`. Cancelling closes the
     generator and raises CancelledError: the input is as it was. Events are told on the event loop.
     """
-    tell = on_event or _nobody
+    tell = on_event or _ignore_event
     gate = asyncio.Semaphore(max(1, at_once))
 
     async def answered(number: int, request: SummaryRequest) -> Answer:
         async with gate:
             got = await ask(summarizer, request)
-            tell(_told(number, request, got))
+            tell(_answer_event(number, request, got))
             if keep:
                 await run_shielded(partial(keep, number))
         return got
 
     async def each(asked: Requests, first: int) -> tuple[Answer, ...]:
-        return await _together([answered(number, request) for number, request in enumerate(asked, first)])
+        return await _gather([answered(number, request) for number, request in enumerate(asked, first)])
 
     return await run_turns(generator, each, tell)
 
@@ -142,7 +142,7 @@ async def run(
 async def run_turns(
     generator: Compacting,
     answered: Callable[[Requests, int], Awaitable[tuple[Answer, ...]]],
-    tell: OnEvent = _nobody,
+    tell: OnRunEvent = _ignore_event,
 ) -> Run:
     """The same where `answered` answers all requests of a turn; it is told the number of the first. What it raises
     closes the generator, too."""
@@ -170,11 +170,11 @@ async def run_turns(
                 return Run(asked, tuple(requests), tuple(answers), tuple(steps), time.perf_counter() - began)
             if isinstance(asked, ProgressStep):
                 steps.append(asked)
-                tell(StepTaken(asked))
+                tell(StepFinished(asked))
                 given = None
                 continue
             first = len(requests)
-            tell(RequestsMade(asked, first))
+            tell(RequestsStarted(asked, first))
             requests.extend(asked)
             given = await answered(asked, first)
             answers.extend(given)
@@ -196,7 +196,7 @@ def _advance(generator: Compacting, given: tuple[Answer, ...] | None) -> Outcome
         return outcome
 
 
-async def _together(answering: Sequence[Coroutine[None, None, Answer]]) -> tuple[Answer, ...]:
+async def _gather(answering: Sequence[Coroutine[None, None, Answer]]) -> tuple[Answer, ...]:
     """All answers, in order. The first exception cancels the others and is raised as itself."""
     try:
         async with asyncio.TaskGroup() as group:
@@ -210,7 +210,7 @@ async def ask(summarizer: Summarizer, request: SummaryRequest) -> Answer:
     """One request answered in its time, whatever the summarizer does; only a cancel is raised."""
     began = time.perf_counter()
     try:
-        async with in_time(request.timeout_s):
+        async with time_limit(request.timeout_s):
             got = await summarizer(request)
     except TimeoutError:
         return SummaryFailed("timeout", f"no answer within {request.timeout_s:g} s")
@@ -219,16 +219,16 @@ async def ask(summarizer: Summarizer, request: SummaryRequest) -> Answer:
         return SummaryFailed("error", error_line(f"{type(error).__name__}: {error}".rstrip(": ")))
     if isinstance(got, Summary):  # a model may write half of a character, which no export would give back
         got = replace(got, text=valid_unicode(got.text), seconds=got.seconds or time.perf_counter() - began)
-    return _not_blank(got)
+    return _fail_if_blank(got)
 
 
-def _not_blank(answer: Answer) -> Answer:
+def _fail_if_blank(answer: Answer) -> Answer:
     if isinstance(answer, Summary) and not answer.text.strip():
         return SummaryFailed("empty", "the answer has no text")
     return answer
 
 
-def _told(number: int, request: SummaryRequest, answer: Answer) -> Event:
+def _answer_event(number: int, request: SummaryRequest, answer: Answer) -> RunEvent:
     if isinstance(answer, Summary):
-        return Answered(number, request, answer)
-    return Failed(number, request, answer)
+        return RequestAnswered(number, request, answer)
+    return RequestFailed(number, request, answer)

@@ -11,13 +11,13 @@ LEAST, MOST = 1500, 6000
 """A twelfth of the head, within these bounds (characters): what models write for prompts like the shipped one."""
 
 _LINE = "(estimate: a summary of about {size} characters will stand here; these words only take its room) "
-_SAID = re.escape(_LINE.strip()).replace(re.escape("{size}"), r"\d+")
-_AGAIN = re.compile(rf"({_SAID})(?: \1)*(?: \([^()\n]*(?=\n|\Z))?")
+_PLACEHOLDER = re.escape(_LINE.strip()).replace(re.escape("{size}"), r"\d+")
+_REPEATED = re.compile(rf"({_PLACEHOLDER})(?: \1)*(?: \([^()\n]*(?=\n|\Z))?")
 
 
-def said_once(text: str) -> str:
+def shorten_placeholder(text: str) -> str:
     """A placeholder for a person to read, who need not see how its words take their room."""
-    return _AGAIN.sub(r"\1", text)
+    return _REPEATED.sub(r"\1", text)
 
 
 def estimate(request: SummaryRequest) -> Answer:

@@ -15,26 +15,26 @@ from workbench.base.errors import BadInput
 from workbench.base.figures import change, grouped
 from workbench.base.values import json_text
 from workbench.session import Message, Session
+from workbench.summarizers.by_name import parse_model
+from workbench.summarizers.client_errors import classify_error
 from workbench.summarizers.connections import Connection
-from workbench.summarizers.live import SPOKEN
-from workbench.summarizers.named import asking
-from workbench.summarizers.protocols.usage import ImpossibleUsage, figure
-from workbench.summarizers.server_forms import BLOCK_BETAS
-from workbench.summarizers.troubles import trouble_of
-from workbench.summarizers.wire import responses_fields, wire_body
+from workbench.summarizers.live import PROTOCOLS
+from workbench.summarizers.protocols.usage import ImpossibleUsage, token_figure
+from workbench.summarizers.server_endpoints import BLOCK_BETAS
+from workbench.summarizers.wire import messages_fields, responses_fields
 from workbench.tokens import Meter, Scale, SessionMeter, family_of
 from workbench.tokens.models import plain_name
 
 TIMEOUT_S = 60.0
 
-FAR = 10
+MAX_RATIO = 10
 """So many times the tokens of another no tokenizer needs for the same."""
 
-SMALL = 200
+SMALL_COUNT = 200
 """Tokens below which what an API adds of its own may be most of a count."""
 
 
-class Exact(Struct, frozen=True):
+class ExactCount(Struct, frozen=True):
     """What `model` counts for a context, and what is counted here for the same messages, system prompt and tools."""
 
     model: str
@@ -57,28 +57,28 @@ class Exact(Struct, frozen=True):
         return f"{grouped(self.tokens)} exact, {grouped(self.local)} counted here ({off})"
 
 
-async def count(session: Session, messages: Sequence[Message], meter: Meter, model: str) -> Exact:
+async def count_exactly(session: Session, messages: Sequence[Message], meter: Meter, model: str) -> ExactCount:
     """Have the API count `messages` with the session's system prompt and tools, as an export would send them; `model`
     may name a connection, too.
 
     Raises BadInput with one sentence when it cannot: no key, no connection, an unknown model, too much to send, a
     server that counts nothing, or whose figure cannot be of this context.
     """
-    name = await asyncio.to_thread(asking, model)
+    name = await asyncio.to_thread(parse_model, model)
     whom = name.connection
     if whom.protocol == "chat":
         raise BadInput(f"{whom.name} uses a protocol that cannot count in advance; the local figure is kept.")
-    fields = wire_body if whom.protocol == "messages" else responses_fields
+    fields = messages_fields if whom.protocol == "messages" else responses_fields
     body = await asyncio.to_thread(fields, session, messages)
-    got = await _counted(whom, {"model": name.model, **body})
-    local = await asyncio.to_thread(_local, body, messages, meter)
-    return Exact(model, sensible(_figure(got, "input_tokens"), local), local)
+    got = await _request_count(whom, {"model": name.model, **body})
+    local = await asyncio.to_thread(_local_count, body, messages, meter)
+    return ExactCount(model, check_plausible(_count_in(got, "input_tokens"), local), local)
 
 
-def sensible(tokens: int, local: int) -> int:
+def check_plausible(tokens: int, local: int) -> int:
     """A server's figure for what is counted as `local` here. Raises BadInput where it cannot be one of the same
     context: see `FAR`."""
-    if tokens <= 0 or (local >= SMALL and not local / FAR <= tokens <= local * FAR):
+    if tokens <= 0 or (local >= SMALL_COUNT and not local / MAX_RATIO <= tokens <= local * MAX_RATIO):
         raise BadInput(
             f"The server counts {grouped(tokens)} tokens where {grouped(local)} are counted here, which cannot be of "
             "the same context; the local figure is kept."
@@ -86,13 +86,13 @@ def sensible(tokens: int, local: int) -> int:
     return tokens
 
 
-def _holds_block(body: Mapping[str, Any]) -> bool:
+def _has_compaction_block(body: Mapping[str, Any]) -> bool:
     """Whether the server's own compaction block is in it, which the API takes only under its beta."""
     contents = (turn["content"] for turn in body.get("messages", ()) if isinstance(turn.get("content"), list))
     return any(block.get("type") == "compaction" for content in contents for block in content)
 
 
-def recalibrated(scale: Scale, exact: Exact) -> Scale:
+def recalibrate(scale: Scale, exact: ExactCount) -> Scale:
     """The session's scale after an exact count: what the meter that counted `exact.local` should have used.
 
     An exact count of the whole context outweighs what single calls taught, so it is not shrunk towards 1; like every
@@ -102,7 +102,7 @@ def recalibrated(scale: Scale, exact: Exact) -> Scale:
     return Scale(value, scale.calls + 1, f"an exact count by {exact.model}")
 
 
-def scale_after(meter: Meter, exact: Exact, model: str | None) -> Scale | None:
+def scale_from(meter: Meter, exact: ExactCount, model: str | None) -> Scale | None:
     """The scale that `exact`, counted beside `meter`, teaches a session of `model`; None where there is nothing to
     scale, and where another tokenizer counted than the one that the session's figures are for."""
     if not isinstance(meter, SessionMeter) or not exact.local:
@@ -112,15 +112,15 @@ def scale_after(meter: Meter, exact: Exact, model: str | None) -> Scale | None:
     else:  # tokenizers that nobody knows are alike in nothing but the model's name
         billed = meter.scale.calls and not meter.scale.source
         same = not billed or plain_name(exact.model) == plain_name(model or "")
-    return recalibrated(meter.scale, exact) if same else None
+    return recalibrate(meter.scale, exact) if same else None
 
 
-def not_taught(exact: Exact, model: str | None) -> str:
+def no_scale_reason(exact: ExactCount, model: str | None) -> str:
     """Why a count teaches a session nothing."""
     return f"{exact.model} counts by another tokenizer than {model or 'this session'}; the session's figures are kept"
 
 
-def _local(body: Mapping[str, Any], messages: Sequence[Message], meter: Meter) -> int:
+def _local_count(body: Mapping[str, Any], messages: Sequence[Message], meter: Meter) -> int:
     """The local figure for just what the body holds; a system message among the messages is counted in `system`."""
     texts = [json_text(tool) for tool in body.get("tools", ())]
     system = body.get("system") or body.get("instructions")
@@ -133,24 +133,26 @@ def _local(body: Mapping[str, Any], messages: Sequence[Message], meter: Meter) -
 _COUNTING = {"messages": "/v1/messages/count_tokens", "responses": "/responses/input_tokens"}
 
 
-async def _counted(whom: Connection, body: dict[str, Any]) -> dict[str, Any]:
-    beta = {"headers": {"anthropic-beta": BLOCK_BETAS}, "params": {"beta": "true"}} if _holds_block(body) else {}
-    spoken = SPOKEN[whom.protocol]
+async def _request_count(whom: Connection, body: dict[str, Any]) -> dict[str, Any]:
+    beta = (
+        {"headers": {"anthropic-beta": BLOCK_BETAS}, "params": {"beta": "true"}} if _has_compaction_block(body) else {}
+    )
+    spoken = PROTOCOLS[whom.protocol]
     async with await spoken.connect(whom, TIMEOUT_S) as client:
         try:
             got = await client.post(_COUNTING[whom.protocol], cast_to=object, body=body, options=beta)
         except Exception as error:
             # Whatever the client raises: one sentence, and the local figure stays.
-            trouble = trouble_of(error, spoken.server_of(client, whom))
+            trouble = classify_error(error, spoken.server_of(client, whom))
             raise BadInput(f"The exact count failed: {trouble.sentence}.") from None
     return got if isinstance(got, dict) else {}
 
 
-def _figure(got: Mapping[str, Any], name: str) -> int:
+def _count_in(got: Mapping[str, Any], name: str) -> int:
     if got.get("litellm_count_source") == "local_estimate":
         raise BadInput("The server's figure is only an estimate; the local one is kept.")
     try:
-        value = figure(got, name)
+        value = token_figure(got, name)
     except ImpossibleUsage as impossible:
         raise BadInput(f"The server cannot count this context: {impossible}; the local figure is kept.") from None
     if value is None:

@@ -14,11 +14,11 @@ from workbench.compaction.marks import TemplateMark
 from workbench.compaction.memories import condense
 from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.digest import Digest, digest
-from workbench.summarizers.fitting import Line, Section, fit
-from workbench.summarizers.labels import EN, TOPICS, ZH, Labels, Topic, labels_for
-from workbench.summarizers.story import chapters, story
+from workbench.summarizers.fitting import LineGroup, SummaryLine, fit_lines
+from workbench.summarizers.labels import EN, TOPICS, ZH, SummaryLabels, Topic, labels_for
+from workbench.summarizers.story import story_chapters, story_lines
 
-COMFORTABLE = 12_000
+DEFAULT_CHARS = 12_000
 """Characters used when a request sets no limit."""
 
 SHARES: dict[Topic, float] = {
@@ -53,7 +53,7 @@ _TITLE_WORDS: tuple[tuple[Topic, str], ...] = (
     ("goal", r"goal|objective|intent|purpose|\btask\b|overview|primary|目标|意图|任务|目的|概述"),
     ("earlier", r"earlier|previous|archive|此前|之前|归档"),
 )  # fmt: skip
-_INSTEAD: dict[Topic, tuple[Topic, ...]] = {
+_FALLBACK_TOPICS: dict[Topic, tuple[Topic, ...]] = {
     "earlier": ("goal", "requests", "done"),
     "instructions": ("decisions", "requests", "goal"),
     "decisions": ("instructions", "done"),
@@ -80,16 +80,16 @@ def extractive(request: SummaryRequest) -> Answer:
         return _narrative(request, labels)
     said = digest(request.masked, labels)
     if request.previous.strip():
-        _carry_on(said, without_secrets(request.previous), ())
+        _add_earlier(said, without_secrets(request.previous), ())
     for message in request.masked:
         if message.kind == "summary" and message.text.strip():
-            _carry_on(said, message.text, (message.id,))
+            _add_earlier(said, message.text, (message.id,))
     if said.is_empty:
         return SummaryFailed("empty", "there is nothing in these messages to summarize")
-    room = request.max_chars or COMFORTABLE
+    room = request.max_chars or DEFAULT_CHARS
     sections = _sections(said, request, labels) if request.form == "sections" else _prose(said, labels)
-    opening = [Line(mark.line()) for mark in request.marks if mark.how == "opening"]
-    lines = fit(sections, room - sum(len(line.text) + 1 for line in opening), labels.more)
+    opening = [SummaryLine(mark.line()) for mark in request.marks if mark.how == "opening"]
+    lines = fit_lines(sections, room - sum(len(line.text) + 1 for line in opening), labels.more)
     if not any(line.text.strip() for line in lines):
         return SummaryFailed("empty", f"nothing fits into {room} characters")
     lines = [*opening, *lines]
@@ -97,11 +97,11 @@ def extractive(request: SummaryRequest) -> Answer:
     return Summary(text, model="extractive", origins=tuple(line.origins for line in lines))
 
 
-def _narrative(request: SummaryRequest, labels: Labels) -> Answer:
+def _narrative(request: SummaryRequest, labels: SummaryLabels) -> Answer:
     """The story alone, after the earlier one."""
     summaries = (message.text for message in request.masked if message.kind == "summary")
-    told = chapters(request.masked, without_secrets(request.previous) or "\n".join(summaries), labels)
-    lines = story(told, request.max_chars or COMFORTABLE, labels)
+    told = story_chapters(request.masked, without_secrets(request.previous) or "\n".join(summaries), labels)
+    lines = story_lines(told, request.max_chars or DEFAULT_CHARS, labels)
     if not lines:
         return SummaryFailed("empty", "there is no story in these messages")
     text = "\n".join(line.text for line in lines)
@@ -117,26 +117,26 @@ def _memories(request: SummaryRequest) -> Answer:
     return Summary("\n".join(memory.text for memory in held), model="extractive", origins=origins)
 
 
-def _prose(said: Digest, labels: Labels) -> list[Section]:
+def _prose(said: Digest, labels: SummaryLabels) -> list[LineGroup]:
     return [
-        Section(f"## {labels.titles[topic]}", said.of(topic), SHARES[topic], said.omitted[topic]) for topic in TOPICS
+        LineGroup(f"## {labels.titles[topic]}", said.of(topic), SHARES[topic], said.omitted[topic]) for topic in TOPICS
     ]
 
 
-def _sections(said: Digest, request: SummaryRequest, labels: Labels) -> list[Section]:
+def _sections(said: Digest, request: SummaryRequest, labels: SummaryLabels) -> list[LineGroup]:
     """The titles asked for, all of them, in order, each with the marks of the template under it; a title that nothing
     belongs to says so."""
     topics = topics_of_titles(request.sections)
-    sections: list[Section] = []
+    sections: list[LineGroup] = []
     for number, title in enumerate(request.sections):
         mine = [topic for topic in topics if topics[topic] == number]
         marks = [mark for mark in request.marks if _bare(mark.under) == _bare(title)]
-        lines = _marked(said, mine, marks, labels)
+        lines = _lines_under_marks(said, mine, marks, labels)
         omitted = sum(said.omitted[topic] for topic in mine)
         share = sum(SHARES[topic] for topic in mine) or 0.5
         heading = title if title.startswith("#") else f"## {title}"
-        body = lines or (Line(labels.nothing, (), 1.0),)
-        sections.append(Section(heading, body, share, omitted, keep=True))
+        body = lines or (SummaryLine(labels.nothing, (), 1.0),)
+        sections.append(LineGroup(heading, body, share, omitted, keep=True))
     return sections
 
 
@@ -144,7 +144,9 @@ def _bare(title: str) -> str:
     return title.lstrip("# ")
 
 
-def _marked(said: Digest, topics: Sequence[Topic], marks: Sequence[TemplateMark], labels: Labels) -> tuple[Line, ...]:
+def _lines_under_marks(
+    said: Digest, topics: Sequence[Topic], marks: Sequence[TemplateMark], labels: SummaryLabels
+) -> tuple[SummaryLine, ...]:
     """The lines of these topics under the marks of their section. Where there are labels, what none of them asks for is
     left out: the template has no place for it."""
     named = [mark for mark in marks if mark.how == "label"]
@@ -153,24 +155,26 @@ def _marked(said: Digest, topics: Sequence[Topic], marks: Sequence[TemplateMark]
         wanted = topics_of_titles(f"{mark.words}: {mark.of}" for mark in named)
         lines = []
         for number, mark in enumerate(named):
-            lines += _labelled(mark, [line for t in topics if wanted.get(t) == number for line in said.of(t)], labels)
+            lines += _lines_under_label(
+                mark, [line for t in topics if wanted.get(t) == number for line in said.of(t)], labels
+            )
     for mark in marks:
         if mark.how == "item":
             lines = [replace(line, text=mark.line(_ITEM.sub("", line.text))) if line.done else line for line in lines]
-    notes = [Line(mark.line(), (), _FIXED) for mark in marks if mark.how == "note"]
-    return (*notes, *(lines or [Line(labels.nothing, (), 1.0)] if notes else lines))
+    notes = [SummaryLine(mark.line(), (), _TEMPLATE_RANK) for mark in marks if mark.how == "note"]
+    return (*notes, *(lines or [SummaryLine(labels.nothing, (), 1.0)] if notes else lines))
 
 
-def _labelled(mark: TemplateMark, lines: Sequence[Line], labels: Labels) -> list[Line]:
+def _lines_under_label(mark: TemplateMark, lines: Sequence[SummaryLine], labels: SummaryLabels) -> list[SummaryLine]:
     """A label with its one line beside it, several below it."""
     if len(lines) < 2:
         text, origins = (lines[0].text, lines[0].origins) if lines else (labels.nothing, ())
-        return [Line(mark.line(_ITEM.sub("", text)), origins, _FIXED)]
-    return [Line(mark.line(), (), _FIXED), *(replace(line, text=f"  {line.text}") for line in lines)]
+        return [SummaryLine(mark.line(_ITEM.sub("", text)), origins, _TEMPLATE_RANK)]
+    return [SummaryLine(mark.line(), (), _TEMPLATE_RANK), *(replace(line, text=f"  {line.text}") for line in lines)]
 
 
 _ITEM = re.compile(r"^\s*- (?:\[x\] )?")
-_FIXED = 1e9
+_TEMPLATE_RANK = 1e9
 """The rank of a template's own words."""
 
 
@@ -183,7 +187,7 @@ def topics_of_titles(titles: Iterable[str]) -> dict[Topic, int]:
         if number is not None:
             found[topic] = number
     direct = dict(found)
-    for topic, others in _INSTEAD.items():
+    for topic, others in _FALLBACK_TOPICS.items():
         if topic not in direct:
             other = next((o for o in others if o in direct), None)
             if other is not None:
@@ -191,11 +195,11 @@ def topics_of_titles(titles: Iterable[str]) -> dict[Topic, int]:
     return {topic: found[topic] for topic in (*TOPICS, "stack") if topic in found}
 
 
-def _carry_on(said: Digest, previous: str, origins: tuple[str, ...]) -> None:
+def _add_earlier(said: Digest, previous: str, origins: tuple[str, ...]) -> None:
     """Add an earlier summary's lines, before the new ones and without those that are there already."""
     topic: Topic = "earlier"
-    carried: dict[Topic, list[Line]] = {}
-    for raw in without_scratch(previous).split("\n"):
+    carried: dict[Topic, list[SummaryLine]] = {}
+    for raw in without_analysis(previous).split("\n"):
         line = raw.rstrip()
         if not line:
             continue
@@ -206,7 +210,7 @@ def _carry_on(said: Digest, previous: str, origins: tuple[str, ...]) -> None:
             said.omitted[topic] += int(more[1])
         else:
             text = line if line.lstrip().startswith(("-", "*")) or topic == "earlier" else f"- {line.strip()}"
-            carried.setdefault(topic, []).append(Line(text, origins, _CARRIED))
+            carried.setdefault(topic, []).append(SummaryLine(text, origins, _EARLIER_RANK))
     if carried and said.of("goal"):
         # What is asked first after a compaction is a later request, not the goal.
         first = [replace(line, text=f"- “{line.text[2:]}”") for line in said.lines.pop("goal")]
@@ -224,7 +228,7 @@ def _carry_on(said: Digest, previous: str, origins: tuple[str, ...]) -> None:
         said.lines[topic] = list((earlier | there).values())
 
 
-def without_scratch(summary: str) -> str:
+def without_analysis(summary: str) -> str:
     """A model's summary without its tags and without the `Analysis:` it wrote to itself first."""
     text = summary.replace("<summary>", "").replace("</summary>", "").strip()
     begins = text.find("Analysis:")
@@ -233,7 +237,7 @@ def without_scratch(summary: str) -> str:
     return text
 
 
-_CARRIED = 0.5
+_EARLIER_RANK = 0.5
 """The rank of a carried line: above what an agent said in the older half, below a user's words."""
 
 

@@ -17,7 +17,7 @@ WORTHWHILE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SummaryLine:
     """One line of a summary. The higher its `rank`, the longer it stays when room is short. `done`: it tells of
     something that was finished and that succeeded."""
 
@@ -27,7 +27,7 @@ class Line:
     done: bool = False
 
 
-class Section(Struct, frozen=True):
+class LineGroup(Struct, frozen=True):
     """A heading and its lines, in the order in which they are shown. `omitted` counts lines already left out.
 
     `share` is the section's part of the room relative to the others'; room that one does not need goes to the rest.
@@ -35,7 +35,7 @@ class Section(Struct, frozen=True):
     """
 
     heading: str
-    lines: tuple[Line, ...]
+    lines: tuple[SummaryLine, ...]
     share: float = 1.0
     omitted: int = 0
     keep: bool = False
@@ -51,7 +51,7 @@ class Section(Struct, frozen=True):
         return sum(len(line.text) + 1 for line in self.lines) + note
 
 
-def fit(sections: Sequence[Section], max_chars: int, more: str) -> list[Line]:
+def fit_lines(sections: Sequence[LineGroup], max_chars: int, more: str) -> list[SummaryLine]:
     """The sections' lines with headings, as text of at most `max_chars` characters when joined by newlines.
 
     Every section gets a fair share; inside it the lines of the highest rank stay, in their order, and a last line made
@@ -60,21 +60,21 @@ def fit(sections: Sequence[Section], max_chars: int, more: str) -> list[Line]:
     """
     held = _affordable([s for s in sections if s.lines or s.omitted or s.keep], max_chars)
     room = max_chars - sum(section.overhead for section in held)
-    shares = _fair([(section.share, section.need(more)) for section in held], room)
-    out: list[Line] = []
+    shares = _fair_shares([(section.share, section.need(more)) for section in held], room)
+    out: list[SummaryLine] = []
     for section, share in zip(held, shares, strict=True):
-        body = _chosen(section, share, more)
+        body = _choose_lines(section, share, more)
         if not body and not section.keep:
             continue
         if section.heading:
             if out:
-                out.append(Line(""))
-            out.append(Line(section.heading))
+                out.append(SummaryLine(""))
+            out.append(SummaryLine(section.heading))
         out.extend(body)
     return _cut(out, max_chars)
 
 
-def _affordable(sections: Sequence[Section], max_chars: int) -> list[Section]:
+def _affordable(sections: Sequence[LineGroup], max_chars: int) -> list[LineGroup]:
     """Without the least important sections, where not even their headings would leave room for words."""
     held = list(sections)
     while held and sum(s.overhead + WORTHWHILE for s in held) > max_chars:
@@ -85,7 +85,7 @@ def _affordable(sections: Sequence[Section], max_chars: int) -> list[Section]:
     return held
 
 
-def _fair(wishes: Sequence[tuple[float, int]], room: int) -> list[int]:
+def _fair_shares(wishes: Sequence[tuple[float, int]], room: int) -> list[int]:
     """Room divided by share, for (share, need) pairs; what one does not need is divided again among the others."""
     given = [0] * len(wishes)
     waiting = list(range(len(wishes)))
@@ -104,11 +104,11 @@ def _fair(wishes: Sequence[tuple[float, int]], room: int) -> list[int]:
     return given
 
 
-def _chosen(section: Section, room: int, more: str) -> list[Line]:
+def _choose_lines(section: LineGroup, room: int, more: str) -> list[SummaryLine]:
     lines = section.lines
     whole = not section.omitted and section.need(more) <= room
     left = room if whole else room - len(section.bullet) - len(more.format(n=len(lines) + section.omitted)) - 1
-    taken: dict[int, Line] = {}
+    taken: dict[int, SummaryLine] = {}
     for number in sorted(range(len(lines)), key=lambda i: -lines[i].rank):
         line = lines[number]
         if len(line.text) + 1 > left:
@@ -116,31 +116,31 @@ def _chosen(section: Section, room: int, more: str) -> list[Line]:
                 continue
             if left <= SHORTEST // 2:
                 continue
-            line = replace(line, text=shortened(line.text, left - 1))
+            line = replace(line, text=shorten_line(line.text, left - 1))
         taken[number] = line
         left -= len(line.text) + 1
     chosen = [taken[number] for number in sorted(taken)]
     lost = len(lines) - len(chosen) + section.omitted
     if lost and (chosen or not lines):
         origins = tuple(dict.fromkeys(id for n, line in enumerate(lines) if n not in taken for id in line.origins))
-        chosen.append(Line(section.bullet + more.format(n=lost), origins))
+        chosen.append(SummaryLine(section.bullet + more.format(n=lost), origins))
     return chosen
 
 
-def shortened(line: str, limit: int) -> str:
+def shorten_line(line: str, limit: int) -> str:
     """A line cut at a word with `…`, its indentation kept."""
     indent = line[: len(line) - len(line.lstrip())]
     return indent + clip_at_word(line, limit - len(indent))
 
 
-def _cut(lines: Sequence[Line], max_chars: int) -> list[Line]:
+def _cut(lines: Sequence[SummaryLine], max_chars: int) -> list[SummaryLine]:
     """The last resort for tiny budgets: whole lines as long as they fit, the last one shortened."""
-    out: list[Line] = []
+    out: list[SummaryLine] = []
     left = max_chars + 1
     for line in lines:
         if len(line.text) + 1 > left:
             if left > 2:
-                out.append(replace(line, text=shortened(line.text, left - 1)))
+                out.append(replace(line, text=shorten_line(line.text, left - 1)))
             break
         out.append(line)
         left -= len(line.text) + 1

@@ -17,7 +17,7 @@ TOPICS: tuple[Topic, ...] = (
 """In the order in which a summary has them. `stack` stands only where a request asks for it by a section's title."""
 
 
-class Labels(Struct, frozen=True):
+class SummaryLabels(Struct, frozen=True):
     titles: dict[Topic, str]
     nothing: str
     more: str
@@ -46,7 +46,7 @@ class Labels(Struct, frozen=True):
     programs: str
 
 
-EN = Labels(
+EN = SummaryLabels(
     titles={
         "earlier": "Earlier summary",
         "goal": "Goal",
@@ -95,7 +95,7 @@ EN = Labels(
     programs="Programs I ran: {items}",
 )
 
-ZH = Labels(
+ZH = SummaryLabels(
     titles={
         "earlier": "此前的摘要",
         "goal": "目标",
@@ -139,6 +139,6 @@ ZH = Labels(
 )
 
 
-def labels_for(language: str) -> Labels:
+def labels_for(language: str) -> SummaryLabels:
     """Chinese for any `zh…` language, else English."""
     return ZH if language.lower().startswith("zh") else EN

@@ -19,49 +19,58 @@ from workbench.base.figures import grouped
 from workbench.base.text import valid_unicode
 from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Session, Usage
-from workbench.summarizers.clocks import in_time
+from workbench.summarizers.call_limits import CallLimits, limits_of, next_wait
+from workbench.summarizers.client_errors import CallFailure, Server, classify_error
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named
 from workbench.summarizers.live_events import (
-    Adapted,
-    Ended,
-    Misbilled,
+    CallEnded,
+    FieldDropped,
     OnLiveEvent,
-    Retrying,
-    Sent,
-    Shrunk,
-    Thinking,
-    Used,
-    Wrote,
-    nobody,
+    PromptSent,
+    PromptShortened,
+    RetryScheduled,
+    TextReceived,
+    ThinkingReceived,
+    UsageRejected,
+    UsageReported,
+    ignore_event,
 )
-from workbench.summarizers.patience import Limits, limits_of, wait_or_give_up
-from workbench.summarizers.protocols import came as parts
-from workbench.summarizers.protocols.came import Billed, By, Came, Failed, Spoken, Stopped, Thought, Words
+from workbench.summarizers.protocols import protocol as parts
 from workbench.summarizers.protocols.chat import CHAT
 from workbench.summarizers.protocols.messages import MESSAGES
+from workbench.summarizers.protocols.protocol import (
+    AnswerEnd,
+    AnsweringModel,
+    ApiProtocol,
+    AttemptFailed,
+    StreamPart,
+    TextDelta,
+    ThinkingDelta,
+    UsageSoFar,
+)
 from workbench.summarizers.protocols.responses import RESPONSES
-from workbench.summarizers.purse import FREE, Spending
+from workbench.summarizers.spend_limit import UNLIMITED, Spending
 from workbench.summarizers.summarizer import Summarizer
-from workbench.summarizers.troubles import Server, Trouble, trouble_of
-from workbench.summarizers.wire import Sending
+from workbench.summarizers.time_limits import time_limit
+from workbench.summarizers.wire import WirePrompt
 
-MOST_CHARS = 4_000_000
+MAX_ANSWER_CHARS = 4_000_000
 """Characters of an answer and of the thoughts before it; the longest of today's models have half a million."""
 
 SPARE_PIECES = 10_000
 """Pieces of an answer beside two for each token that was asked for: servers send one for each, or fewer."""
 
-SPOKEN = {"messages": MESSAGES, "chat": CHAT, "responses": RESPONSES}
+PROTOCOLS = {"messages": MESSAGES, "chat": CHAT, "responses": RESPONSES}
 
 
-def live(
+def live_summarizer(
     model: str,
     connection: Connection | None = None,
     *,
     on_event: OnLiveEvent | None = None,
-    limits: Limits | None = None,
+    limits: CallLimits | None = None,
     session: Session | None = None,
-    spending: Spending = FREE,
+    spending: Spending = UNLIMITED,
 ) -> Summarizer:
     """A summarizer that asks `model` over `connection`, by default Anthropic's. Cancelling it closes the connection.
     What could cost more than `spending` allows is not sent.
@@ -70,8 +79,8 @@ def live(
     as it arrives. `limits` are the connection's own where none are given. Raises BadInput for broken settings.
     """
     whom = connection or connection_named(DEFAULT)
-    tell, patience = on_event or nobody, limits or limits_of(whom)
-    spoken = SPOKEN[whom.protocol]
+    tell, patience = on_event or ignore_event, limits or limits_of(whom)
+    spoken = PROTOCOLS[whom.protocol]
 
     async def summarize(request: SummaryRequest) -> Answer:
         # Rendering and hashing megabytes, and the client's import, would freeze a screen.
@@ -79,32 +88,32 @@ def live(
         began = time.perf_counter()
         whole_s = request.timeout_s or patience.whole_s
         most = request.max_output_tokens or patience.max_output
-        call = _Call(request, key, model, spoken, tell, patience, most, spending)
+        call = _LiveCall(request, key, model, spoken, tell, patience, most, spending)
         try:
             call.dollars = await asyncio.to_thread(spending.most, request, model, whom, most)
             whole = await asyncio.to_thread(spoken.sending, request, session)
-            async with in_time(whole_s) as clock, await spoken.connect(whom, whole_s + 5) as client:
+            async with time_limit(whole_s) as clock, await spoken.connect(whom, whole_s + 5) as client:
                 answer = await call.answer(client, spoken.server_of(client, whom), whole, clock)
         except TimeoutError:
             answer = SummaryFailed("timeout", f"no complete answer within {whole_s:g} s")
         except BadInput as refused:
             answer = SummaryFailed("error", str(refused))
         how = call.heard.stop_reason or "end_turn" if isinstance(answer, Summary) else answer.kind
-        tell(Ended(key, how, time.perf_counter() - began, call.heard.usage))
+        tell(CallEnded(key, how, time.perf_counter() - began, call.heard.usage))
         return answer
 
     return summarize
 
 
-async def need_key(connection: Connection) -> None:
+async def check_key(connection: Connection) -> None:
     """Raises BadInput where there is no key or no client for it: the person's to mend, before any strategy falls back
     from it. Nothing is sent."""
-    async with await SPOKEN[connection.protocol].connect(connection, 5.0):
+    async with await PROTOCOLS[connection.protocol].connect(connection, 5.0):
         return
 
 
 @dataclass(slots=True)
-class Heard:
+class ReceivedAnswer:
     """An answer as far as it has come."""
 
     parts: list[str] = field(default_factory=list)
@@ -123,23 +132,23 @@ class Heard:
 
 
 @dataclass(slots=True)
-class _Call:
+class _LiveCall:
     """One request on its way to an answer, over as many attempts as it takes."""
 
     request: SummaryRequest
     key: str
     model: str
-    spoken: Spoken
+    spoken: ApiProtocol
     tell: OnLiveEvent
-    limits: Limits
+    limits: CallLimits
     most: int
     spending: Spending
     dollars: float | None = 0.0
     """What an attempt with the whole prompt can cost."""
-    heard: Heard = field(default_factory=Heard)
+    heard: ReceivedAnswer = field(default_factory=ReceivedAnswer)
     left_out: set[str] = field(default_factory=set)
 
-    async def answer(self, client: Any, server: Server, prompt: Sending, clock: asyncio.Timeout) -> Answer:
+    async def answer(self, client: Any, server: Server, prompt: WirePrompt, clock: asyncio.Timeout) -> Answer:
         tries = attempt = shrinks = 0
         began, whole = time.perf_counter(), max(1, prompt.chars)
         while True:
@@ -147,33 +156,35 @@ class _Call:
             tries += 1
             dollars = None if self.dollars is None else self.dollars * prompt.chars / whole
             async with self.spending.purse.held(dollars, self.model) as bill:
-                self.tell(Sent(self.key, self.model, attempt, prompt.chars))
+                self.tell(PromptSent(self.key, self.model, attempt, prompt.chars))
                 trouble = await self._attempt(client, server, prompt)
                 bill.paid = self._paid(bill.paid, trouble)
             if trouble is None:
-                return judged(self.request, self.heard, time.perf_counter() - began)
+                return answer_from(self.request, self.heard, time.perf_counter() - began)
             if trouble.remedy == "adapt" and trouble.field in self.spoken.optional - self.left_out:
                 self.left_out.add(trouble.field)
                 tries = 0
-                self.tell(Adapted(self.key, trouble.field, trouble.sentence))
+                self.tell(FieldDropped(self.key, trouble.field, trouble.sentence))
             elif trouble.remedy == "shrink":
                 smaller = prompt.smaller(trouble.room) if shrinks < self.limits.shrinks else None
                 if smaller is None:
                     tried = f"; cutting it {shrinks} times did not help" if shrinks else ""
                     return SummaryFailed("overflow", trouble.sentence + tried)
                 shrinks += 1
-                self.tell(Shrunk(self.key, shrinks, prompt.chars, smaller.chars, trouble.sentence, smaller.cut))
+                self.tell(
+                    PromptShortened(self.key, shrinks, prompt.chars, smaller.chars, trouble.sentence, smaller.cut)
+                )
                 prompt, tries = smaller, 0
             else:
-                wait = wait_or_give_up(trouble, tries, self.limits, clock)
+                wait = next_wait(trouble, tries, self.limits, clock)
                 if isinstance(wait, SummaryFailed):
                     return wait
-                self.tell(Retrying(self.key, attempt, wait, trouble.sentence))
+                self.tell(RetryScheduled(self.key, attempt, wait, trouble.sentence))
                 await asyncio.sleep(wait)
 
-    async def _attempt(self, client: Any, server: Server, prompt: Sending) -> Trouble | None:
+    async def _attempt(self, client: Any, server: Server, prompt: WirePrompt) -> CallFailure | None:
         """Send `prompt` and hear the answer to its end; what went wrong, None if nothing did."""
-        self.heard = Heard()
+        self.heard = ReceivedAnswer()
         limits = self.limits
         begun = False
         body = self.spoken.body(self.request, self.model, prompt, self.most, self.left_out)
@@ -184,24 +195,26 @@ class _Call:
                 aclosing(self.spoken.heard(client, body, server)) as coming,  # type: ignore[type-var]
             ):
                 async for came in coming:
-                    if isinstance(came, Words | Thought):
+                    if isinstance(came, TextDelta | ThinkingDelta):
                         begun = True
                         self._count(came.text, server)
                         clock.reschedule(loop.time() + limits.stall_s)
                     self._take(came)
         except TimeoutError:
             if begun:
-                return Trouble("timeout", f"the answer stalled for {limits.stall_s:g} s", broke=True)
-            return Trouble("timeout", f"no first token within {limits.first_token_s:g} s", broke=True)
+                return CallFailure("timeout", f"the answer stalled for {limits.stall_s:g} s", broke=True)
+            return CallFailure("timeout", f"no first token within {limits.first_token_s:g} s", broke=True)
         except BadInput:
             raise
-        except Failed as failed:
+        except AttemptFailed as failed:
             return failed.trouble
         except Exception as error:
             # Whatever the client raises is a failure of this call; cancelling is no Exception and passes.
-            return trouble_of(error, server)
+            return classify_error(error, server)
         if not self.heard.stop_reason:
-            return Trouble("error", "the connection failed (the answer broke off before its end)", "retry", broke=True)
+            return CallFailure(
+                "error", "the connection failed (the answer broke off before its end)", "retry", broke=True
+            )
         return None
 
     def _count(self, text: object, server: Server) -> None:
@@ -209,49 +222,49 @@ class _Call:
         for, or is no text."""
         if not isinstance(text, str):
             why = f"{server.address} answers with invalid text; check {server.address_from}"
-            raise Failed(Trouble("error", why, broke=True))
+            raise AttemptFailed(CallFailure("error", why, broke=True))
         heard, most = self.heard, SPARE_PIECES + 2 * self.most
         heard.chars += len(text)
         much = ""
-        if heard.chars > MOST_CHARS:
-            much = f"{grouped(MOST_CHARS)} characters"
+        if heard.chars > MAX_ANSWER_CHARS:
+            much = f"{grouped(MAX_ANSWER_CHARS)} characters"
         elif len(heard.parts) + len(heard.thoughts) >= most:
             much = f"{grouped(most)} pieces where {grouped(self.most)} tokens were asked for"
         if much:
             why = f"the answer has more than {much}; stopped reading"
-            raise Failed(Trouble("inflated", why, broke=True))
+            raise AttemptFailed(CallFailure("inflated", why, broke=True))
 
-    def _paid(self, most: float, trouble: Trouble | None) -> float:
+    def _paid(self, most: float, trouble: CallFailure | None) -> float:
         written = "".join([*self.heard.thoughts, *self.heard.parts])
         refused = trouble is not None and not trouble.broke and not written
         return self.spending.paid(most, self.heard.usage, written, self.model, refused=refused)
 
-    def _take(self, came: Came) -> None:
+    def _take(self, came: StreamPart) -> None:
         heard = self.heard
         match came:
-            case Words(text):
+            case TextDelta(text):
                 heard.parts.append(text)
-                self.tell(Wrote(self.key, text))
-            case Thought(text):
+                self.tell(TextReceived(self.key, text))
+            case ThinkingDelta(text):
                 heard.thoughts.append(text)
-                self.tell(Thinking(self.key, text))
-            case By(model):
+                self.tell(ThinkingReceived(self.key, text))
+            case AnsweringModel(model):
                 heard.model = model
-            case Stopped(reason, why):
+            case AnswerEnd(reason, why):
                 heard.stop_reason, heard.why = reason, why or heard.why
-            case parts.Misbilled(why):
+            case parts.BadUsage(why):
                 if not heard.misbilled:
-                    self.tell(Misbilled(self.key, why))
+                    self.tell(UsageRejected(self.key, why))
                 heard.usage, heard.misbilled = None, True
-            case Billed(usage):
+            case UsageSoFar(usage):
                 # Zeros are of a server that does not count: what it billed is unknown.
                 counted = usage.input or usage.output or usage.cache_read or usage.cache_write
                 if counted and not heard.misbilled:
                     heard.usage = usage
-                    self.tell(Used(self.key, usage))
+                    self.tell(UsageReported(self.key, usage))
 
 
-def judged(request: SummaryRequest, heard: Heard, seconds: float) -> Answer:
+def answer_from(request: SummaryRequest, heard: ReceivedAnswer, seconds: float) -> Answer:
     """The summary, or why the answer is none."""
     text = valid_unicode(heard.text).strip()  # a model may write half of a character, which no export would give back
     match heard.stop_reason:

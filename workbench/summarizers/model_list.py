@@ -18,10 +18,10 @@ from workbench.base.figures import grouped
 from workbench.base.files import make_folder, write_atomically
 from workbench.base.values import json_of
 from workbench.summarizers.bounds import OutOfBounds
+from workbench.summarizers.client_errors import classify_error
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named
-from workbench.summarizers.live import SPOKEN
-from workbench.summarizers.protocols.usage import MOST_TOKENS
-from workbench.summarizers.troubles import trouble_of
+from workbench.summarizers.live import PROTOCOLS
+from workbench.summarizers.protocols.usage import MAX_TOKENS
 from workbench.tokens import ModelInfo, find_model
 
 FRESH_S = 86_400
@@ -32,7 +32,7 @@ TIMEOUT_S = 30.0
 MOST_MODELS = 10_000
 
 
-class Offered(BaseModel):
+class OfferedModel(BaseModel):
     """A model that the server offers. Windows in tokens; None where neither server nor table says."""
 
     model_config = ConfigDict(frozen=True)
@@ -43,75 +43,75 @@ class Offered(BaseModel):
     max_output: int | None = None
 
 
-class Models(BaseModel):
+class ModelList(BaseModel):
     """The list as it was at `time` (seconds since the epoch, UTC)."""
 
     model_config = ConfigDict(frozen=True)
 
     time: float
-    models: tuple[Offered, ...]
+    models: tuple[OfferedModel, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ModelChoices:
     """What to offer a person: the models, how old the list is, and why it could not be renewed ("" if it could)."""
 
-    models: tuple[Offered, ...]
+    models: tuple[OfferedModel, ...]
     age_s: float | None
     trouble: str = ""
 
 
-async def choices(connection: Connection | None = None) -> Choice:
+async def model_choices(connection: Connection | None = None) -> ModelChoices:
     """The server's models: from the cache while it is fresh, else from the API; never raises for a missing server.
 
     Without either there are no models and the reason is told; a model may always be typed.
     """
-    cached = known(connection)
+    cached = cached_models(connection)
     if cached is not None and 0 <= time.time() - cached.time < FRESH_S:
-        return Choice(cached.models, time.time() - cached.time)
+        return ModelChoices(cached.models, time.time() - cached.time)
     try:
-        fresh = await fetch(connection)
+        fresh = await fetch_models(connection)
     except BadInput as error:
         old = time.time() - cached.time if cached else None
-        return Choice(cached.models if cached else (), old, str(error))
-    return Choice(fresh.models, 0.0)
+        return ModelChoices(cached.models if cached else (), old, str(error))
+    return ModelChoices(fresh.models, 0.0)
 
 
-def known(connection: Connection | None = None) -> Models | None:
+def cached_models(connection: Connection | None = None) -> ModelList | None:
     """The list on disk, however old; None when there is none or it is damaged (it is then fetched again)."""
     try:
-        return Models.model_validate_json(cache_path(connection).read_bytes())
+        return ModelList.model_validate_json(cache_path(connection).read_bytes())
     except (OSError, ValidationError):
         return None
 
 
-async def fetch(connection: Connection | None = None) -> Models:
+async def fetch_models(connection: Connection | None = None) -> ModelList:
     """Ask the server now, by default the usual one, and keep the answer. Raises BadInput with one sentence when it does
     not say.
 
     A list that cannot be kept is still given: the cache saves time, nothing else.
     """
     whom = connection or connection_named(DEFAULT)
-    spoken = SPOKEN[whom.protocol]
+    spoken = PROTOCOLS[whom.protocol]
     async with await spoken.connect(whom, TIMEOUT_S) as client:
         try:
             listed = client.models.list(limit=1000) if whom.protocol == "messages" else client.models.list()
-            offered = list[Offered]()
+            offered = list[OfferedModel]()
             async for entry in listed:  # page by page, as many as the server has
                 if len(offered) == MOST_MODELS:
                     raise OutOfBounds(f"a list of more than {grouped(MOST_MODELS)} models")
-                offered.append(_offered(entry))
+                offered.append(_offered_model(entry))
         except Exception as error:
             # Whatever the client raises: one sentence, and the cached list stays.
-            trouble = trouble_of(error, spoken.server_of(client, whom))
+            trouble = classify_error(error, spoken.server_of(client, whom))
             raise BadInput(f"The list of models failed: {trouble.sentence}.") from None
-    found = Models(time=time.time(), models=tuple(offered))
+    found = ModelList(time=time.time(), models=tuple(offered))
     with suppress(BadInput):
-        keep(found, whom)
+        save_models(found, whom)
     return found
 
 
-def keep(found: Models, connection: Connection | None = None) -> None:
+def save_models(found: ModelList, connection: Connection | None = None) -> None:
     """Raises BadInput where it cannot be."""
     path = cache_path(connection)
     make_folder(path.parent)
@@ -127,10 +127,10 @@ def cache_path(connection: Connection | None = None) -> Path:
     return paths.cache() / f"models-{name}.json"
 
 
-def _offered(entry: Any) -> Offered:
+def _offered_model(entry: Any) -> OfferedModel:
     """The server's figures; what it does not tell (older servers tell no window) the dated table may know."""
     info: ModelInfo | None = find_model(str(entry.id))
-    return Offered(
+    return OfferedModel(
         id=str(entry.id),
         title=str(getattr(entry, "display_name", None) or (info.title if info else entry.id)),
         window=_count(entry, *_WINDOWS) or (info.window if info else None),
@@ -144,4 +144,4 @@ _WINDOWS = ("max_input_tokens", "context_length", "max_model_len", "context_wind
 
 def _count(entry: Any, *names: str) -> int | None:
     values = (getattr(entry, name, None) for name in names)
-    return next((value for value in values if type(value) is int and 0 < value <= MOST_TOKENS), None)
+    return next((value for value in values if type(value) is int and 0 < value <= MAX_TOKENS), None)

@@ -9,20 +9,23 @@ import asyncio
 
 from workbench.base.errors import BadInput
 from workbench.compaction.summary_request import Answer, FailureKind, Summary, SummaryFailed, SummaryRequest
+from workbench.summarizers.call_limits import limits_of
 from workbench.summarizers.connections import Connection
-from workbench.summarizers.live_events import Ended, OnLiveEvent, Sent, Wrote, nobody
-from workbench.summarizers.patience import limits_of
+from workbench.summarizers.live_events import CallEnded, OnLiveEvent, PromptSent, TextReceived, ignore_event
 from workbench.summarizers.summarizer import Summarizer
 
 MODEL = "rehearsal"
 
-_USUAL = limits_of(Connection(name="rehearsed", protocol="messages"))
+_DEFAULT_LIMITS = limits_of(Connection(name="rehearsed", protocol="messages"))
 """As patient as with a connection of which the settings say nothing."""
 
 FAILURES: dict[str, tuple[FailureKind, str]] = {
-    "timeout": ("timeout", f"no first token within {_USUAL.first_token_s:g} s"),
-    "rate-limit": ("error", f"too many requests (429); stopped after {_USUAL.tries} tries"),
-    "overflow": ("overflow", f"the prompt is too long for the model; cutting it {_USUAL.shrinks} times did not help"),
+    "timeout": ("timeout", f"no first token within {_DEFAULT_LIMITS.first_token_s:g} s"),
+    "rate-limit": ("error", f"too many requests (429); stopped after {_DEFAULT_LIMITS.tries} tries"),
+    "overflow": (
+        "overflow",
+        f"the prompt is too long for the model; cutting it {_DEFAULT_LIMITS.shrinks} times did not help",
+    ),
     "empty": ("empty", "the answer has no text (stop reason end_turn)"),
     "truncated": ("truncated", "the answer reached the limit of output tokens"),
     "refused": ("refused", "the model refused"),
@@ -30,29 +33,29 @@ FAILURES: dict[str, tuple[FailureKind, str]] = {
 }
 """What a live call that fails in each of these ways ends with."""
 
-KINDS = (*FAILURES, "garbage")
+FAILURE_KINDS = (*FAILURES, "garbage")
 """`garbage` is no failure that anybody would notice by itself: a whole answer that says nothing of the session."""
 
 GARBAGE = "Sure! Here is the summary you asked for. The weather in Lisbon is mild in March. "
 
-_HALF = "The user asked for"
+_TRUNCATED_TEXT = "The user asked for"
 """What a truncated answer had written."""
 
 
-def rehearse(kind: str, on_event: OnLiveEvent | None = None) -> Summarizer:
+def rehearsal_summarizer(kind: str, on_event: OnLiveEvent | None = None) -> Summarizer:
     """Answers every request with the same failure. Raises BadInput for a kind that is none of `KINDS`."""
-    if kind not in KINDS:
-        raise BadInput(f"There is no failure {kind!r} to rehearse; there are {', '.join(KINDS)}.")
-    tell = on_event or nobody
+    if kind not in FAILURE_KINDS:
+        raise BadInput(f"There is no failure {kind!r} to rehearse; there are {', '.join(FAILURE_KINDS)}.")
+    tell = on_event or ignore_event
 
     async def summarize(request: SummaryRequest) -> Answer:
         # Rendering and hashing megabytes would freeze a screen.
         key = await asyncio.to_thread(lambda: request.key)
         answer = _answer(kind, request)
-        tell(Sent(key, MODEL, 1, len(request.text)))
+        tell(PromptSent(key, MODEL, 1, len(request.text)))
         if kind == "truncated":
-            tell(Wrote(key, _HALF))
-        tell(Ended(key, "end_turn" if isinstance(answer, Summary) else answer.kind, 0.0))
+            tell(TextReceived(key, _TRUNCATED_TEXT))
+        tell(CallEnded(key, "end_turn" if isinstance(answer, Summary) else answer.kind, 0.0))
         return answer
 
     return summarize
@@ -63,4 +66,4 @@ def _answer(kind: str, request: SummaryRequest) -> Answer:
         failure, detail = FAILURES[kind]
         return SummaryFailed(failure, f"{detail} (rehearsed)")
     room = min(900, request.max_chars or 900, request.chars or 900)
-    return Summary((GARBAGE * (room // len(GARBAGE) + 1))[: max(room, len(_HALF))].strip(), model=MODEL)
+    return Summary((GARBAGE * (room // len(GARBAGE) + 1))[: max(room, len(_TRUNCATED_TEXT))].strip(), model=MODEL)

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from workbench.compaction.conversation import MessagesBody, RequestBody, TextBody
+from workbench.compaction.prompts import fill, load_prompt
+from workbench.compaction.summary_request import SummaryRequest
+from workbench.compaction.text import without_summary_tags
 from workbench.facts.fact import FactKind
 from workbench.facts.fences import fences
 from workbench.summarizers.extractive import topics_of_titles
@@ -17,7 +21,7 @@ from workbench.summarizers.labels import Topic
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class SummarySection:
     """`text[start:stop]`: a title (its heading or tag ends at `body`), its words `text[body:end]`, and what closes it.
 
     `title` "" is what stands before the first title, or a summary without any.
@@ -43,14 +47,14 @@ _CLOSING = re.compile(r"\s*(?:</[A-Za-z][\w-]{1,40}>\s*)*\Z")
 _EDGES = re.compile(r"^[\W\d_]+|[\W_]+$")
 
 
-def bare(title: str) -> str:
+def bare_title(title: str) -> str:
     """A title by its words alone: `### 🧠 Key Insights:` and `key insights` are the same."""
     return _EDGES.sub("", title).casefold()
 
 
-def sections_of(text: str, titles: Sequence[str] = ()) -> tuple[Section, ...]:
+def sections_of(text: str, titles: Sequence[str] = ()) -> tuple[SummarySection, ...]:
     """The sections of a summary that was asked to have `titles`; never none."""
-    marks = _asked_for(text, titles) or _headings(text) or _numbered(text) or _bold(text)
+    marks = _requested_titles(text, titles) or _headings(text) or _numbered(text) or _bold(text)
     if marks:
         return tuple(_between(text, marks))
     return tuple(_tagged(text)) or (_section(text, "", 0, 0, len(text)),)
@@ -58,25 +62,25 @@ def sections_of(text: str, titles: Sequence[str] = ()) -> tuple[Section, ...]:
 
 def missing_titles(text: str, titles: Sequence[str]) -> tuple[str, ...]:
     """Those of the titles asked for under which the text has no section."""
-    there = {bare(section.title) for section in sections_of(text, titles)}
-    return tuple(title for title in titles if bare(title) not in there)
+    there = {bare_title(section.title) for section in sections_of(text, titles)}
+    return tuple(title for title in titles if bare_title(title) not in there)
 
 
-def section_at(sections: Sequence[Section], place: int) -> int:
+def section_at(sections: Sequence[SummarySection], place: int) -> int:
     """The number of the section in which a place of the text lies."""
     return max((n for n, section in enumerate(sections) if section.start <= place), default=0)
 
 
-def with_words(text: str, section: Section, words: str) -> str:
+def replace_section(text: str, section: SummarySection, words: str) -> str:
     """The text with other words in one section; its title and what closes it stay."""
     gap = "" if section.body == 0 or text[section.body - 1] == "\n" else "\n"
     return text[: section.body] + gap + words.strip("\n") + text[section.end :]
 
 
-def with_line(text: str, section: Section, line: str) -> str:
+def add_line(text: str, section: SummarySection, line: str) -> str:
     """The text with one more line at the end of a section."""
     words = text[section.body : section.end]
-    return with_words(text, section, f"{words}\n{line}" if words.strip() else line)
+    return replace_section(text, section, f"{words}\n{line}" if words.strip() else line)
 
 
 _TOPICS: dict[FactKind, Topic] = {
@@ -93,7 +97,7 @@ _TOPICS: dict[FactKind, Topic] = {
 }
 
 
-def place_for(kind: FactKind, sections: Sequence[Section]) -> int:
+def section_for(kind: FactKind, sections: Sequence[SummarySection]) -> int:
     """The number of the section into which a fact belongs, by the sections' titles; the last where none is about it."""
     topics = topics_of_titles(section.title for section in sections)
     return topics.get(_TOPICS[kind], len(sections) - 1)
@@ -103,13 +107,13 @@ _Mark = tuple[int, int, str]
 """Where a title's line begins, where its words begin, and the title."""
 
 
-def _asked_for(text: str, titles: Sequence[str]) -> list[_Mark]:
+def _requested_titles(text: str, titles: Sequence[str]) -> list[_Mark]:
     """Lines that say one of the titles, however they are marked; with every other heading, so that no section hides
     another."""
-    wanted = {bare(title) for title in titles} - {""}
+    wanted = {bare_title(title) for title in titles} - {""}
     if not wanted:
         return []
-    found = {start: (start, stop, line) for start, stop, line in _lines(text) if bare(line) in wanted}
+    found = {start: (start, stop, line) for start, stop, line in _lines(text) if bare_title(line) in wanted}
     if found:
         found.update({mark[0]: mark for mark in _headings(text)})
     return [(start, stop, _title(line)) for start, (_, stop, line) in sorted(found.items())]
@@ -127,11 +131,11 @@ def _title(line: str) -> str:
 
 
 def _headings(text: str) -> list[_Mark]:
-    return _found(text, _HEADING)
+    return _find_titles(text, _HEADING)
 
 
 def _bold(text: str) -> list[_Mark]:
-    found = _found(text, _BOLD)
+    found = _find_titles(text, _BOLD)
     return found if len(found) > 1 else []
 
 
@@ -144,7 +148,7 @@ def _numbered(text: str) -> list[_Mark]:
     return marks if len(marks) > 1 else []
 
 
-def _found(text: str, pattern: re.Pattern[str]) -> list[_Mark]:
+def _find_titles(text: str, pattern: re.Pattern[str]) -> list[_Mark]:
     code = list(fences(text))
     return [
         (found.start(), found.end(), _title(found["title"]))
@@ -153,7 +157,7 @@ def _found(text: str, pattern: re.Pattern[str]) -> list[_Mark]:
     ]
 
 
-def _between(text: str, marks: Sequence[_Mark]) -> Iterator[Section]:
+def _between(text: str, marks: Sequence[_Mark]) -> Iterator[SummarySection]:
     first = marks[0][0]
     # A tag around it all is no section of its own.
     if _TAG.sub("", text[:first]).strip():
@@ -167,7 +171,7 @@ def _between(text: str, marks: Sequence[_Mark]) -> Iterator[Section]:
         start = stop
 
 
-def _tagged(text: str) -> Iterator[Section]:
+def _tagged(text: str) -> Iterator[SummarySection]:
     """Pairs of tags that hold no other pair; what stands around a pair belongs to it."""
     pairs = []
     for found in _TAG.finditer(text):
@@ -178,9 +182,48 @@ def _tagged(text: str) -> Iterator[Section]:
         last = number + 1 == len(pairs)
         start = 0 if number == 0 else pairs[number - 1][1].end()
         name = found["title"].replace("_", " ")
-        yield Section(name, start, found.end(), closing.start(), len(text) if last else closing.end())
+        yield SummarySection(name, start, found.end(), closing.start(), len(text) if last else closing.end())
 
 
-def _section(text: str, title: str, start: int, body: int, stop: int) -> Section:
+def _section(text: str, title: str, start: int, body: int, stop: int) -> SummarySection:
     closing = _CLOSING.search(text, body, stop)
-    return Section(title, start, body, closing.start() if closing else stop, stop)
+    return SummarySection(title, start, body, closing.start() if closing else stop, stop)
+
+
+WHOLE_DRAFT = "(the whole draft)"
+"""The title of a draft without sections."""
+
+
+def regeneration_request(
+    request: SummaryRequest, draft: str, section: SummarySection, instruction: str
+) -> SummaryRequest:
+    """The request for a section's new words. Its text begins with the request's own, so that it shrinks by the same
+    rule. Raises BadInput for a prompt of the user's that cannot be filled."""
+    language = "zh" if request.language.startswith("zh") else "en"
+    title = section.title or WHOLE_DRAFT
+    values = {"title": title, "instruction": instruction.strip(), "draft": draft.strip()}
+    asked = fill(load_prompt(f"regenerate-section.{language}.md").text, values)
+    return replace(
+        request,
+        purpose=f"section “{title}” again",
+        body=_with_more(request.body, asked),
+        form="sections" if section.title else request.form,
+        sections=(section.title,) if section.title else request.sections,
+    )
+
+
+def _with_more(body: RequestBody, asked: str) -> RequestBody:
+    if isinstance(body, MessagesBody):
+        return replace(body, last=f"{body.last}\n\n{asked}")
+    return TextBody(lambda: f"{body.text}\n\n{asked}")
+
+
+def insert_regenerated(draft: str, section: SummarySection, answer: str) -> str:
+    """The draft with the section's new words, whether or not the answer repeats the title or the other sections."""
+    text = without_summary_tags(answer)
+    if section.title:
+        own = next(
+            (s for s in sections_of(text, (section.title,)) if bare_title(s.title) == bare_title(section.title)), None
+        )
+        text = text[own.body : own.end] if own else text
+    return replace_section(draft, section, text)

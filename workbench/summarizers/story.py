@@ -18,8 +18,8 @@ from workbench.facts.decisions import is_decision
 from workbench.facts.tools import normal_path
 from workbench.facts.wording import is_agent_message, is_question, prose, sentences
 from workbench.session import Message
-from workbench.summarizers.fitting import SHORTEST, Line
-from workbench.summarizers.labels import Labels
+from workbench.summarizers.fitting import SHORTEST, SummaryLine
+from workbench.summarizers.labels import SummaryLabels
 
 EVENT_CHARS = 320
 """What one message tells is cut at a sentence to so many characters; where it all stands, to twice as many."""
@@ -28,7 +28,7 @@ ANCHOR_CHARS = 60
 """So much of a request names it."""
 
 
-class Event(Struct, frozen=True):
+class StoryEvent(Struct, frozen=True):
     """Something that was found, tried or ended. The higher its `rank`, the longer it stays when room is short."""
 
     text: str
@@ -41,10 +41,10 @@ class Chapter(Struct, frozen=True):
 
     anchor: str
     message: str
-    events: tuple[Event, ...]
+    events: tuple[StoryEvent, ...]
 
 
-def chapters(messages: Sequence[Message], previous: str, labels: Labels) -> list[Chapter]:
+def story_chapters(messages: Sequence[Message], previous: str, labels: SummaryLabels) -> list[Chapter]:
     """The story of `messages`, after that of an earlier narrative."""
     starts = [index for index, message in enumerate(messages) if message.starts_round]
     failed, turned = _setbacks(calls_in(messages), labels)
@@ -59,7 +59,7 @@ def chapters(messages: Sequence[Message], previous: str, labels: Labels) -> list
     return told
 
 
-def story(told: Sequence[Chapter], room: int, labels: Labels) -> list[Line]:
+def story_lines(told: Sequence[Chapter], room: int, labels: SummaryLabels) -> list[SummaryLine]:
     """The chapters as lines, in no more than `room` characters with their line ends: the weightiest events, in order,
     with a mark where others are left out."""
     ranked = sorted(
@@ -67,7 +67,7 @@ def story(told: Sequence[Chapter], room: int, labels: Labels) -> list[Line]:
         reverse=True,
     )
     kept = {(number, place) for _, number, place in ranked}
-    if kept and _takes(lines := [*_lines(told, kept, labels)]) <= room:
+    if kept and _char_count(lines := [*_lines(told, kept, labels)]) <= room:
         return lines
     kept.clear()
     named: set[int] = set()
@@ -81,26 +81,26 @@ def story(told: Sequence[Chapter], room: int, labels: Labels) -> list[Line]:
             named.add(number)
     while kept:
         lines = [*_lines(told, kept, labels)]
-        if _takes(lines) <= room:
+        if _char_count(lines) <= room:
             return lines
         kept.remove(next((number, place) for _, number, place in reversed(ranked) if (number, place) in kept))
     if not ranked or room <= SHORTEST:
         return []
     event = told[ranked[0][1]].events[ranked[0][2]]
-    return [Line(clip_at_word(event.text, room - 1), (event.message,))]
+    return [SummaryLine(clip_at_word(event.text, room - 1), (event.message,))]
 
 
-def _takes(lines: Sequence[Line]) -> int:
+def _char_count(lines: Sequence[SummaryLine]) -> int:
     return sum(len(line.text) + 1 for line in lines)
 
 
-def _lines(told: Sequence[Chapter], kept: set[tuple[int, int]], labels: Labels) -> Iterator[Line]:
+def _lines(told: Sequence[Chapter], kept: set[tuple[int, int]], labels: SummaryLabels) -> Iterator[SummaryLine]:
     """Whole chapters that are missing are counted where they are, lines of an earlier story together behind it."""
     missing = 0
     for number, chapter in enumerate(told):
         places = [place for place in range(len(chapter.events)) if (number, place) in kept]
         if missing and chapter.anchor and (places or not told[number - 1].anchor):
-            yield Line(labels.gap.format(n=missing))
+            yield SummaryLine(labels.gap.format(n=missing))
             missing = 0
         if not places:
             missing += 1
@@ -111,9 +111,9 @@ def _lines(told: Sequence[Chapter], kept: set[tuple[int, int]], labels: Labels) 
             newest = place
         text += "" if newest == len(chapter.events) - 1 else " …"
         ids = dict.fromkeys((chapter.message, *(chapter.events[place].message for place in places)))
-        yield Line(text, tuple(one for one in ids if one))
+        yield SummaryLine(text, tuple(one for one in ids if one))
     if missing:
-        yield Line(labels.gap.format(n=missing))
+        yield SummaryLine(labels.gap.format(n=missing))
 
 
 def _earlier(previous: str) -> Iterator[Chapter]:
@@ -123,7 +123,7 @@ def _earlier(previous: str) -> Iterator[Chapter]:
     lines = [line for line in lines if len(line) >= 12 and not _AROUND_SUMMARY.match(line)]
     for number, line in enumerate(lines):
         rank = _EARLIER + number / len(lines) / 4 + (_REASON / 2 if _FOUND.search(line) or _LEFT.search(line) else 0)
-        yield Chapter("", "", (Event(clip_at_sentence(line, 2 * EVENT_CHARS), "", rank),))
+        yield Chapter("", "", (StoryEvent(clip_at_sentence(line, 2 * EVENT_CHARS), "", rank),))
 
 
 _AROUND_SUMMARY = re.compile(
@@ -142,7 +142,7 @@ _EARLIER, _REASON, _ANSWER, _REACTION, _FINDING, _LAST = 0.2, 1.0, 2.0, 2.5, 3.0
 """How much each sort of event weighs; the newer of a sort weighs up to one more."""
 
 
-def _setbacks(calls: Iterable[ToolCall], labels: Labels) -> tuple[set[int], dict[int, list[str]]]:
+def _setbacks(calls: Iterable[ToolCall], labels: SummaryLabels) -> tuple[set[int], dict[int, list[str]]]:
     """Where a result failed, and where a call was turned back, with what it was."""
     failed: set[int] = set()
     turned: dict[int, list[str]] = {}
@@ -159,7 +159,7 @@ def _setbacks(calls: Iterable[ToolCall], labels: Labels) -> tuple[set[int], dict
 
 def _events(
     messages: Sequence[Message], start: int, stop: int, failed: set[int], turned: dict[int, list[str]], ends: bool
-) -> Iterator[Event]:
+) -> Iterator[StoryEvent]:
     speaking = [
         index for index in range(start, stop) if is_agent_message(messages[index]) and messages[index].text.strip()
     ]
@@ -168,21 +168,27 @@ def _events(
         message = messages[index]
         age = index / len(messages)
         for what in turned.get(index, ()):
-            yield Event(what, message.id, _FINDING + age)
+            yield StoryEvent(what, message.id, _FINDING + age)
         setback = setback or index in failed or index in turned
         if index not in speaking:
             continue
         last = ends and index == speaking[-1]
         answers = last or (not message.calls and index == speaking[-1])
-        text, rank = _told(prose(message.text), setback, answers=answers, last=last)
+        text, rank = _explanation(prose(message.text), setback, answers=answers, last=last)
         if text:
-            yield Event(clip_at_sentence(text, EVENT_CHARS * (1 + last)), message.id, _LAST if last else rank + age)
+            yield StoryEvent(
+                clip_at_sentence(text, EVENT_CHARS * (1 + last)), message.id, _LAST if last else rank + age
+            )
         setback = False
 
 
-def _told(words: str, setback: bool, *, answers: bool, last: bool) -> tuple[str, float]:
+def _explanation(words: str, setback: bool, *, answers: bool, last: bool) -> tuple[str, float]:
     """What of an agent's words tells why, and how much it weighs; "" where they only announce the next step."""
-    said = [one for one in sentences(words) if _whole(one) and (last or not is_question(one)) and not is_decision(one)]
+    said = [
+        one
+        for one in sentences(words)
+        if _is_full_sentence(one) and (last or not is_question(one)) and not is_decision(one)
+    ]
     if answers:
         return " ".join(said[: 6 if last else 3]), _ANSWER
     found = [place for place, one in enumerate(said) if _FOUND.search(one)][:2]
@@ -199,7 +205,7 @@ def _told(words: str, setback: bool, *, answers: bool, last: bool) -> tuple[str,
 _SHORT = 45
 
 
-def _whole(sentence: str) -> bool:
+def _is_full_sentence(sentence: str) -> bool:
     """Whether it is more than a heading, a row or an item of a list."""
     if _NO_SENTENCE.match(sentence):
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,12 +16,11 @@ from workbench.formats.kit.jsonl import loads
 from workbench.formats.openai_chat.write import write as chat_body
 from workbench.formats.openai_responses.write import write as responses_body
 from workbench.session import Message, Session
-from workbench.summarizers.shrinking import shrunk, without_oldest
 
 Fields = dict[str, Any]
 
 
-def wire_body(session: Session, messages: Sequence[Message]) -> Fields:
+def messages_fields(session: Session, messages: Sequence[Message]) -> Fields:
     """`system`, `tools` and `messages` as the exporter writes them, of any session; no model, no limits.
 
     Kept messages of a Messages API body go byte for byte, images included; in other formats images are placeholders.
@@ -44,7 +43,7 @@ def responses_fields(session: Session, messages: Sequence[Message]) -> Fields:
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
+class WirePrompt:
     """What is sent for a request: `messages`, `lead` before them and `fields` beside them. One text begins with what is
     `asked`."""
 
@@ -63,17 +62,17 @@ class Sending:
         """How it is made smaller."""
         return "the oldest messages were left out" if self.asked is None else "the middle was cut"
 
-    def smaller(self, room: float | None) -> Sending | None:
+    def smaller(self, room: float | None) -> WirePrompt | None:
         """The same with less of the head, where the model finds it too long: of a text the middle goes, of messages the
         oldest; None when it cannot be cut any further. `room` is the share that the server has room for."""
         if self.asked is None:
             rest = without_oldest(self.messages, room)
             return None if rest is None else replace(self, messages=rest)
-        text = shrunk(self.messages[0]["content"], self.asked, room)
-        return None if text is None else replace(self, messages=[_user(text)])
+        text = cut_middle(self.messages[0]["content"], self.asked, room)
+        return None if text is None else replace(self, messages=[_user_message(text)])
 
 
-def sending(request: SummaryRequest, session: Session | None) -> Sending:
+def messages_prompt(request: SummaryRequest, session: Session | None) -> WirePrompt:
     """A request as the Messages API takes it; tools go along with a text that wants them.
 
     A conversation keeps its own system prompt and tools. Where it is to have no tools, and calls stand in it, their
@@ -86,17 +85,17 @@ def sending(request: SummaryRequest, session: Session | None) -> Sending:
             {"name": name, "description": about, "input_schema": schema}
             for name, about, schema in definitions_for(request.tools, ())
         ]
-        return _text(request, {"tools": tools} if tools else {})
-    fields = wire_body(_there(session), body.messages)
-    messages = [*fields.pop("messages"), _user(_sendable(body.last))]
+        return _text_prompt(request, {"tools": tools} if tools else {})
+    fields = messages_fields(_require_session(session), body.messages)
+    messages = [*fields.pop("messages"), _user_message(_sendable(body.last))]
     if body.shape == "messages_under_prompt":
         fields["system"] = _sendable(body.system)
     if body.shape != "messages" and "tools" in fields:
         fields["tool_choice"] = {"type": "none"}
-    return Sending(messages, fields, None)
+    return WirePrompt(messages, fields, None)
 
 
-def sending_chat(request: SummaryRequest, session: Session | None) -> Sending:
+def chat_prompt(request: SummaryRequest, session: Session | None) -> WirePrompt:
     """The same as OpenAI's Chat Completions take it: the system prompt leads, and stays where messages are left out."""
     body = request.body
     if not isinstance(body, MessagesBody):
@@ -104,8 +103,8 @@ def sending_chat(request: SummaryRequest, session: Session | None) -> Sending:
             {"type": "function", "function": {"name": name, "description": about, "parameters": schema}}
             for name, about, schema in definitions_for(request.tools, ())
         ]
-        return _text(request, {"tools": tools} if tools else {})
-    document = loads(chat_body(replace(_there(session), format=""), body.messages).data)
+        return _text_prompt(request, {"tools": tools} if tools else {})
+    document = loads(chat_body(replace(_require_session(session), format=""), body.messages).data)
     messages: list[Fields] = document["messages"]
     lead = [messages.pop(0)] if messages and messages[0].get("role") == "system" else []
     fields = {"tools": document["tools"]} if document.get("tools") else {}
@@ -113,10 +112,10 @@ def sending_chat(request: SummaryRequest, session: Session | None) -> Sending:
         lead = [{"role": "system", "content": _sendable(body.system)}]
     if body.shape != "messages" and fields:
         fields["tool_choice"] = "none"
-    return Sending([*messages, _user(_sendable(body.last))], fields, None, lead)
+    return WirePrompt([*messages, _user_message(_sendable(body.last))], fields, None, lead)
 
 
-def sending_responses(request: SummaryRequest, session: Session | None) -> Sending:
+def responses_prompt(request: SummaryRequest, session: Session | None) -> WirePrompt:
     """The same as OpenAI's Responses take it."""
     body = request.body
     if not isinstance(body, MessagesBody):
@@ -124,30 +123,78 @@ def sending_responses(request: SummaryRequest, session: Session | None) -> Sendi
             {"type": "function", "name": name, "description": about, "parameters": schema, "strict": False}
             for name, about, schema in definitions_for(request.tools, ())
         ]
-        return _text(request, {"tools": tools} if tools else {})
-    fields = responses_fields(_there(session), body.messages)
+        return _text_prompt(request, {"tools": tools} if tools else {})
+    fields = responses_fields(_require_session(session), body.messages)
     items = fields.pop("input")
     if body.shape == "messages_under_prompt":
         fields["instructions"] = _sendable(body.system)
     if body.shape != "messages" and "tools" in fields:
         fields["tool_choice"] = "none"
-    return Sending([*items, _user(_sendable(body.last))], fields, None)
+    return WirePrompt([*items, _user_message(_sendable(body.last))], fields, None)
 
 
-def _text(request: SummaryRequest, fields: Fields) -> Sending:
-    return Sending([_user(_sendable(request.text))], fields, request.prompt)
+def _text_prompt(request: SummaryRequest, fields: Fields) -> WirePrompt:
+    return WirePrompt([_user_message(_sendable(request.text))], fields, request.prompt)
 
 
-def _there(session: Session | None) -> Session:
+def _require_session(session: Session | None) -> Session:
     if session is None:
         raise BadInput("This request sends a session's own messages; open the session first.")
     return session
 
 
-def _user(text: str) -> Fields:
+def _user_message(text: str) -> Fields:
     return {"role": "user", "content": text}
 
 
 def _sendable(text: str) -> str:
     """Some sessions hold lone surrogates, which no request can carry."""
     return text.encode("utf-8", "replace").decode()
+
+
+STEP = 0.8
+"""The share of the material that stays, each time."""
+
+MARGIN = 0.95
+"""Of what the server's figures leave room for, so much is used: characters and tokens are not proportional."""
+
+LEAST = 2_000
+"""Characters of material below which shrinking is given up: a summary of less would say nothing of the session."""
+
+
+def cut_middle(text: str, asked: str, room: float | None = None) -> str | None:
+    """`text` with its middle cut; always shorter than `text`. None when it cannot be cut any further.
+
+    `asked` is what the text begins with and must keep; `room` the share of the text that the server has room for.
+    """
+    kept = len(asked) if text.startswith(asked) else 0
+    material = len(text) - kept
+    target = int(material * STEP)
+    if room is not None:
+        target = min(target, int(len(text) * room * MARGIN) - kept)
+    note = f"\n[… {material - target:,} characters are left out here …]\n"
+    held = target - len(note)
+    if held < LEAST:
+        return None
+    end = held // 2
+    return text[: kept + held - end] + note + text[len(text) - end :]
+
+
+def without_oldest(messages: Sequence[Mapping[str, Any]], room: float | None = None) -> list[dict[str, Any]] | None:
+    """API messages without the oldest; the last one, which asks, stays. None where nothing can go, or only all of the
+    material. `room` is the share that the server has room for."""
+    sizes = [len(json_text(message)) for message in messages]
+    whole = sum(sizes)
+    target = min(whole * STEP, whole * MARGIN * room if room is not None else whole)
+    left = whole
+    for at, message in enumerate(messages[:-1]):
+        if at and left <= target and _may_open(message):
+            return [dict(each) for each in messages[at:]] if left - sizes[-1] >= LEAST else None
+        left -= sizes[at]
+    return None
+
+
+def _may_open(message: Mapping[str, Any]) -> bool:
+    content = message.get("content")
+    answers = isinstance(content, list) and any(block.get("type") == "tool_result" for block in content)
+    return message.get("role") == "user" and not answers

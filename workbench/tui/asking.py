@@ -15,9 +15,9 @@ from workbench.bench import Bench
 from workbench.bench.assessment import FIGURES, compute
 from workbench.runs.live_run import FinishedRun
 from workbench.runs.variants import Variant, run_all
-from workbench.summarizers import journal
-from workbench.summarizers.live_events import LiveEvent, Retrying, Shrunk, Wrote
-from workbench.summarizers.runs import Run as Record
+from workbench.summarizers import run_history
+from workbench.summarizers.live_events import LiveEvent, PromptShortened, RetryScheduled, TextReceived
+from workbench.summarizers.run_records import RunRecord as Record
 from workbench.tui.spending import spend_limit_of
 
 
@@ -45,9 +45,9 @@ class VariantQueue:
 
         def on_event(number: int, event: LiveEvent) -> None:
             label = variants[number].label
-            if isinstance(event, Wrote):
+            if isinstance(event, TextReceived):
                 self.written[label] = self.written.get(label, "") + event.text
-            elif isinstance(event, Retrying | Shrunk):
+            elif isinstance(event, RetryScheduled | PromptShortened):
                 self.written[label] = ""
 
         try:
@@ -67,7 +67,7 @@ class VariantQueue:
 
 def _save_runs(app: App[Any], records: Sequence[Callable[[], Record]]) -> None:
     """Render the run records and write them to the run history, in a thread."""
-    written = run_shielded(lambda: [journal.keep(record()) for record in records])
+    written = run_shielded(lambda: [run_history.save_run(record()) for record in records])
 
     async def report_failures() -> None:
         for trouble in filter(None, await written):

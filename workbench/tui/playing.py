@@ -8,8 +8,8 @@ from typing import Any
 
 from workbench.bench import steps
 from workbench.play.frames import Story
-from workbench.summarizers.named import Name
-from workbench.summarizers.recording import load_recording
+from workbench.summarizers.by_name import SummarizerName
+from workbench.summarizers.prepared_answer import load_prepared_answer
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens.play import PlayScreen
@@ -36,6 +36,8 @@ class DemoApp(WorkbenchApp):
         super()._first_sight()
         screen = self.screen
         if self.rehearses and isinstance(screen, BenchScreen):
-            screen.store.everywhere(partial(steps.with_summarizer, name=str(Name("recording", self.rehearses))))
-            words = f"R, then enter, plays a live run. {load_recording(self.rehearses).about}"
+            screen.store.everywhere(
+                partial(steps.with_summarizer, name=str(SummarizerName("recording", self.rehearses)))
+            )
+            words = f"R, then enter, plays a live run. {load_prepared_answer(self.rehearses).about}"
             self.notify(words, title="Nothing is sent", markup=False, timeout=15)

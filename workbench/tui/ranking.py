@@ -22,7 +22,7 @@ from workbench.bench.assessment import Assessment
 from workbench.compaction.outcome import Outcome
 from workbench.runs.live_run import FinishedRun
 from workbench.runs.variants import Variant, figures_table, paid_back_words
-from workbench.summarizers.server_forms import ServerSummary
+from workbench.summarizers.server_endpoints import ServerSummary
 from workbench.tui.plain import bar, figure, fit, one_line, percent, plain
 from workbench.tui.widgets.facts_list import fate_of
 from workbench.tui.widgets.session_plot import saw

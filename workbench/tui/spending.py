@@ -8,7 +8,7 @@ from typing import Any
 from textual.app import App
 
 from workbench.base import paths
-from workbench.summarizers.purse import Purse, usual_purse
+from workbench.summarizers.spend_limit import SpendLimit, default_spend_limit
 from workbench.tui.screens.confirm import ConfirmScreen
 
 
@@ -17,7 +17,7 @@ def spend_question(what: str) -> ConfirmScreen:
     return ConfirmScreen(f"{what}.", title="Send it anyway?", about=about, yes="Send it", no="Leave it")
 
 
-def spend_limit_of(app: App[Any]) -> Purse:
+def spend_limit_of(app: App[Any]) -> SpendLimit:
     """Spend limit of the settings that asks in a dialog before it is exceeded: call it from a worker. Raises BadInput
     for broken settings."""
 
@@ -25,4 +25,4 @@ def spend_limit_of(app: App[Any]) -> Purse:
         yes = await app.push_screen(spend_question(what), wait_for_dismiss=True)
         return bool(yes)
 
-    return replace(usual_purse(), ask=ask)
+    return replace(default_spend_limit(), ask=ask)

@@ -4,8 +4,8 @@ session. The same questions put to the same arm in the same order are not asked 
 from __future__ import annotations
 
 from workbench.compaction.summary_request import Answer, Summary
-from workbench.summarizers import journal
-from workbench.summarizers.runs import Run
+from workbench.summarizers import run_history
+from workbench.summarizers.run_records import RunRecord
 
 STRATEGY = "probe"
 """By this name the journal lists runs that asked probes and compacted nothing."""
@@ -14,13 +14,19 @@ STRATEGY = "probe"
 def answers_before(session: str, model: str) -> dict[str, Answer]:
     """By the request's key what `model` has answered already; failures are asked anew. `session` is its fingerprint.
     Raises BadInput for a journal that cannot be read."""
-    runs = [one.id for one in journal.kept() if (one.strategy, one.session, one.model) == (STRATEGY, session, model)]
+    runs = [
+        one.id
+        for one in run_history.list_runs()
+        if (one.strategy, one.session, one.model) == (STRATEGY, session, model)
+    ]
     found: dict[str, Answer] = {}
     for id in reversed(runs):
-        found |= {key: answer for key, answer in journal.load(id).answers.items() if isinstance(answer, Summary)}
+        found |= {
+            key: answer for key, answer in run_history.load_run(id).answers.items() if isinstance(answer, Summary)
+        }
     return found
 
 
-def as_probe(record: Run) -> Run:
+def as_probe(record: RunRecord) -> RunRecord:
     """The record of a run that asked probes: under no strategy's name, for it compacted nothing."""
     return record.model_copy(update={"strategy": STRATEGY, "preset": "", "policy": {}})

@@ -20,17 +20,17 @@ _MARKABLE = frozenset(["text", "image", "document", "tool_use", "tool_result"])
 Fields = dict[str, Any]
 
 
-def goes_on(request: SummaryRequest) -> bool:
+def continues_conversation(request: SummaryRequest) -> bool:
     """Whether a request is the agent's own conversation with an instruction at its end."""
     return isinstance(request.body, MessagesBody) and request.body.shape == "messages"
 
 
-def marked(body: Fields) -> Fields:
+def with_cache_marks(body: Fields) -> Fields:
     """`tools`, `system` and `messages` of a body with a mark each at the end of what the agent itself had sent: of the
     system prompt, which comes after the tools, and of the last message before the instruction. Marks that stood there
     go, for the API takes four at most.
     """
-    *conversation, instruction = [_bare(message) for message in body["messages"]]
+    *conversation, instruction = [_without_marks(message) for message in body["messages"]]
     system = _blocks(body.get("system"))
     fields: Fields = {"tools": list(map(_unmarked, body["tools"]))} if body.get("tools") else {}
     if system:
@@ -43,7 +43,7 @@ def marked(body: Fields) -> Fields:
     return {**fields, "messages": [*conversation, instruction]}
 
 
-def _bare(message: Fields) -> Fields:
+def _without_marks(message: Fields) -> Fields:
     content = message["content"]
     return {**message, "content": list(map(_unmarked, content))} if isinstance(content, list) else message
 
@@ -53,7 +53,7 @@ def _unmarked(block: Any) -> Any:
     if not isinstance(block, dict):
         return block
     bare = {name: value for name, value in block.items() if name != "cache_control"}
-    return _bare(bare) if block.get("type") == "tool_result" and "content" in block else bare
+    return _without_marks(bare) if block.get("type") == "tool_result" and "content" in block else bare
 
 
 def _blocks(content: Any) -> list[Any]:

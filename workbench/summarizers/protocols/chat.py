@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Usage
-from workbench.summarizers.protocols.came import (
-    By,
-    Came,
-    Failed,
-    Spoken,
-    Stopped,
-    Thought,
-    Words,
-    billed_by,
-    check_kind,
+from workbench.summarizers.client_errors import CallFailure, Server
+from workbench.summarizers.protocols.client import json_document
+from workbench.summarizers.protocols.openai_client import open_client, server_of, usage_of
+from workbench.summarizers.protocols.protocol import (
+    AnswerEnd,
+    AnsweringModel,
+    ApiProtocol,
+    AttemptFailed,
+    StreamPart,
+    TextDelta,
+    ThinkingDelta,
+    check_content_type,
+    read_usage,
 )
-from workbench.summarizers.protocols.client import document_of
-from workbench.summarizers.protocols.openai_client import opened, server_of, usage_of
-from workbench.summarizers.troubles import Server, Trouble
-from workbench.summarizers.wire import Sending, sending_chat
+from workbench.summarizers.wire import WirePrompt, chat_prompt
 from workbench.tokens import find_model
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ _REASONS: Mapping[str, str] = {
     "tool_calls": "tool_use",
     "function_call": "tool_use",
 }
-_THOUGHTS = ("reasoning_content", "reasoning")
+_THINKING_FIELDS = ("reasoning_content", "reasoning")
 """Where servers put what a model thinks: vLLM, llama.cpp and DeepSeek; Ollama and OpenRouter."""
 
 
 def _body(
-    request: SummaryRequest, model: str, prompt: Sending, most: int, left_out: Collection[str] = ()
+    request: SummaryRequest, model: str, prompt: WirePrompt, most: int, left_out: Collection[str] = ()
 ) -> dict[str, Any]:
     info = find_model(model)
     limit = "max_completion_tokens" if "max_tokens" in left_out else "max_tokens"
@@ -56,40 +56,40 @@ def _body(
     return body
 
 
-async def _heard(client: AsyncOpenAI, body: dict[str, Any], server: Server) -> AsyncIterator[Came]:
+async def _stream(client: AsyncOpenAI, body: dict[str, Any], server: Server) -> AsyncIterator[StreamPart]:
     async with await client.chat.completions.create(**body, stream=True) as stream:
         kind = stream.response.headers.get("content-type", "")
-        check_kind(kind, server)
+        check_content_type(kind, server)
         if "json" in kind and "stream" not in kind:  # a gateway that does not stream
-            for one in _whole(await stream.response.aread(), server):
+            for one in _complete_answer(await stream.response.aread(), server):
                 yield one
             return
         named = False
         async for chunk in stream:
             if chunk.model and not named:
                 named = True
-                yield By(chunk.model)
+                yield AnsweringModel(chunk.model)
             if chunk.usage:
-                yield billed_by(partial(usage_of_chat, chunk.usage))
+                yield read_usage(partial(usage_of_chat, chunk.usage))
             for choice in chunk.choices or ():
-                for one in _said(choice.delta, choice.finish_reason):
+                for one in _message_parts(choice.delta, choice.finish_reason):
                     yield one
 
 
-def _whole(data: bytes, server: Server) -> list[Came]:
+def _complete_answer(data: bytes, server: Server) -> list[StreamPart]:
     """An answer that came in one piece."""
     from openai.types.chat import ChatCompletion
 
-    document = document_of(data)
+    document = json_document(data)
     if not isinstance(document.get("choices"), list) or not document["choices"]:
         why = f"{server.address} answers with JSON that is no chat completion; check {server.address_from}"
-        raise Failed(Trouble("error", why))
+        raise AttemptFailed(CallFailure("error", why))
     got = ChatCompletion.construct(**document)
     choice = got.choices[0]
     return [
-        By(str(got.model)),
-        billed_by(partial(usage_of_chat, document.get("usage"))),
-        *_said(choice.message, choice.finish_reason or "stop"),
+        AnsweringModel(str(got.model)),
+        read_usage(partial(usage_of_chat, document.get("usage"))),
+        *_message_parts(choice.message, choice.finish_reason or "stop"),
     ]
 
 
@@ -97,24 +97,24 @@ def usage_of_chat(billed: object) -> Usage:
     return usage_of(billed, "prompt_tokens", "completion_tokens", "prompt_tokens_details")
 
 
-def _said(part: Any, reason: str | None) -> list[Came]:
+def _message_parts(part: Any, reason: str | None) -> list[StreamPart]:
     """What a chunk's delta, or a whole message, holds."""
-    found: list[Came] = []
-    for field in _THOUGHTS:
+    found: list[StreamPart] = []
+    for field in _THINKING_FIELDS:
         thought = getattr(part, field, None)
         if isinstance(thought, str) and thought:
-            found.append(Thought(thought))
+            found.append(ThinkingDelta(thought))
             break
     if getattr(part, "content", None):
-        found.append(Words(part.content))
+        found.append(TextDelta(part.content))
     refusal = getattr(part, "refusal", None)
     if refusal:
-        found.append(Stopped("refusal", f": {refusal}"))
+        found.append(AnswerEnd("refusal", f": {refusal}"))
     elif reason:
-        found.append(Stopped(_REASONS.get(reason, reason)))
+        found.append(AnswerEnd(_REASONS.get(reason, reason)))
     return found
 
 
-CHAT = Spoken(
-    opened, server_of, sending_chat, _body, _heard, frozenset(["temperature", "max_tokens", "stream_options"])
+CHAT = ApiProtocol(
+    open_client, server_of, chat_prompt, _body, _stream, frozenset(["temperature", "max_tokens", "stream_options"])
 )

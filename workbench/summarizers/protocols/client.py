@@ -14,14 +14,14 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.summarizers.bounds import ENCODING, bound_response
-from workbench.summarizers.connections import NO_ADDRESS, Connection, is_address
-from workbench.summarizers.troubles import Server, trouble_of
+from workbench.summarizers.client_errors import Server, classify_error
+from workbench.summarizers.connections import BAD_ADDRESS, Connection, is_address
 
 NO_KEY = "none"
 """What a server without keys is sent as one: the clients go nowhere without."""
 
 
-def started(
+def start_client(
     sdk: ModuleType, kind: str, connection: Connection, key: str | None, foreign: Iterable[str],
     secrets: tuple[str, ...], timeout_s: float,
 ) -> Any:  # fmt: skip
@@ -29,7 +29,7 @@ def started(
     byte, nor reads more of an answer than its bounds. With `key` None it looks for one itself; of the `foreign` headers
     none goes to an address of the connection's own. Raises BadInput, without `secrets`, where it cannot start."""
     if not is_address(connection.url):  # the client would say so with half of it, which may be half of a password
-        raise BadInput(f"The client of {connection.name} cannot start: {connection.address_from} {NO_ADDRESS}.")
+        raise BadInput(f"The client of {connection.name} cannot start: {connection.address_from} {BAD_ADDRESS}.")
     headers: Any = {
         "Accept-Encoding": ENCODING,
         **({} if connection.own else {name: sdk.Omit() for name in foreign}),
@@ -47,13 +47,13 @@ def started(
         )
     except Exception as error:
         # Proxies, certificates, addresses: the client and its transport raise whatever they like while they start.
-        why = trouble_of(error, Server(secrets=secrets, address_from=connection.address_from)).sentence
+        why = classify_error(error, Server(secrets=secrets, address_from=connection.address_from)).sentence
         if isinstance(error, OSError) and (file := os.environ.get("SSL_CERT_FILE")):  # which the error does not name
             why = f"SSL_CERT_FILE names {file}, whose certificates cannot be read ({error.strerror})"
         raise BadInput(f"The client of {connection.name} cannot start: {why}.") from None
 
 
-def document_of(data: bytes) -> dict[str, Any]:
+def json_document(data: bytes) -> dict[str, Any]:
     """An answer that came in one piece, as the server wrote it: many servers leave out what the client's models demand.
     Empty where it is no JSON object."""
     try:
@@ -63,7 +63,7 @@ def document_of(data: bytes) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def server_at(client: Any, connection: Connection, known: Iterable[str | None], *, adds_v1: bool) -> Server:
+def server_info(client: Any, connection: Connection, known: Iterable[str | None], *, adds_v1: bool) -> Server:
     """Whom a client talks to; `known` are the secrets that it could send and the server could echo."""
     url = client.base_url
     secrets = tuple(one for one in dict.fromkeys((*known, url.password)) if one and one != NO_KEY)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import BadInput
 from workbench.session import Usage
+from workbench.summarizers.client_errors import Server
 from workbench.summarizers.connections import Connection, headers_in, key_of, secrets_in
-from workbench.summarizers.protocols.client import NO_KEY, server_at, started
-from workbench.summarizers.protocols.usage import field_of, figure
-from workbench.summarizers.troubles import Server
+from workbench.summarizers.protocols.client import NO_KEY, server_info, start_client
+from workbench.summarizers.protocols.usage import field_of, token_figure
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -19,7 +19,7 @@ _HEADERS = "OPENAI_CUSTOM_HEADERS"
 _OWN_HEADERS = ("OpenAI-Organization", "OpenAI-Project")
 
 
-async def opened(connection: Connection, timeout_s: float) -> AsyncOpenAI:
+async def open_client(connection: Connection, timeout_s: float) -> AsyncOpenAI:
     """A client that neither retries, follows nor waits longer than `timeout_s` seconds for any byte; use it as a
     context. Opened in a thread: the import takes seconds. Raises BadInput without the package or a key."""
     return await asyncio.to_thread(_open, connection, timeout_s)
@@ -34,7 +34,7 @@ def _open(connection: Connection, timeout_s: float) -> AsyncOpenAI:
             f"{connection.name} speaks OpenAI's protocol, which needs a package; pip install "
             "'compaction-workbench[openai]'."
         ) from None
-    client: AsyncOpenAI = started(
+    client: AsyncOpenAI = start_client(
         openai, "AsyncOpenAI", connection, key, (*_OWN_HEADERS, *headers_in(_HEADERS)), (key,), timeout_s
     )
     return client
@@ -42,13 +42,15 @@ def _open(connection: Connection, timeout_s: float) -> AsyncOpenAI:
 
 def server_of(client: AsyncOpenAI, connection: Connection) -> Server:
     """Whom it talks to, and every secret that it could send and the server could echo."""
-    return server_at(client, connection, (client.api_key, *secrets_in(headers_in(_HEADERS))), adds_v1=False)
+    return server_info(client, connection, (client.api_key, *secrets_in(headers_in(_HEADERS))), adds_v1=False)
 
 
 def usage_of(billed: object, took: str, wrote: str, details: str) -> Usage:
     """The client's usage as ours: `took` and `wrote` are its fields for tokens in and out, `details` that for what of
     the former the cache gave. Tokens of thinking are among those that were written. Raises ImpossibleUsage."""
-    cached = figure(field_of(billed, details), "cached_tokens") or 0
+    cached = token_figure(field_of(billed, details), "cached_tokens") or 0
     return Usage(
-        input=max(0, (figure(billed, took) or 0) - cached), output=figure(billed, wrote) or 0, cache_read=cached
+        input=max(0, (token_figure(billed, took) or 0) - cached),
+        output=token_figure(billed, wrote) or 0,
+        cache_read=cached,
     )

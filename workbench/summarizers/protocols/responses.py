@@ -8,32 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Usage
-from workbench.summarizers.protocols.came import (
-    By,
-    Came,
-    Failed,
-    Spoken,
-    Stopped,
-    Thought,
-    Words,
-    billed_by,
-    check_kind,
+from workbench.summarizers.client_errors import CallFailure, Server, stream_failure
+from workbench.summarizers.protocols.client import json_document
+from workbench.summarizers.protocols.openai_client import open_client, server_of, usage_of
+from workbench.summarizers.protocols.protocol import (
+    AnswerEnd,
+    AnsweringModel,
+    ApiProtocol,
+    AttemptFailed,
+    StreamPart,
+    TextDelta,
+    ThinkingDelta,
+    check_content_type,
+    read_usage,
 )
-from workbench.summarizers.protocols.client import document_of
-from workbench.summarizers.protocols.openai_client import opened, server_of, usage_of
-from workbench.summarizers.troubles import Server, Trouble, in_stream
-from workbench.summarizers.wire import Sending, sending_responses
+from workbench.summarizers.wire import WirePrompt, responses_prompt
 from workbench.tokens import find_model
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 _REASONS = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
-_THOUGHTS = frozenset(["response.reasoning_summary_text.delta", "response.reasoning_text.delta"])
+_THINKING_EVENTS = frozenset(["response.reasoning_summary_text.delta", "response.reasoning_text.delta"])
 
 
 def _body(
-    request: SummaryRequest, model: str, prompt: Sending, most: int, left_out: Collection[str] = ()
+    request: SummaryRequest, model: str, prompt: WirePrompt, most: int, left_out: Collection[str] = ()
 ) -> dict[str, Any]:
     info = find_model(model)
     body: dict[str, Any] = {
@@ -49,64 +49,70 @@ def _body(
     return body
 
 
-async def _heard(client: AsyncOpenAI, body: dict[str, Any], server: Server) -> AsyncIterator[Came]:
+async def _stream(client: AsyncOpenAI, body: dict[str, Any], server: Server) -> AsyncIterator[StreamPart]:
     async with await client.responses.create(**body, stream=True) as stream:
         kind = stream.response.headers.get("content-type", "")
-        check_kind(kind, server)
+        check_content_type(kind, server)
         if "json" in kind and "stream" not in kind:  # a gateway that does not stream
-            for one in _whole(await stream.response.aread(), server):
+            for one in _complete_answer(await stream.response.aread(), server):
                 yield one
             return
         refusal = ""
         async for event in stream:
             if event.type == "response.output_text.delta":
-                yield Words(event.delta)
-            elif event.type in _THOUGHTS:
-                yield Thought(str(getattr(event, "delta", "")))
+                yield TextDelta(event.delta)
+            elif event.type in _THINKING_EVENTS:
+                yield ThinkingDelta(str(getattr(event, "delta", "")))
             elif event.type == "response.refusal.delta":
                 refusal += event.delta
             elif event.type == "response.created":
-                yield By(str(event.response.model))
+                yield AnsweringModel(str(event.response.model))
             elif event.type == "error":
-                raise Failed(in_stream(event.code or "", event.message, server))
+                raise AttemptFailed(stream_failure(event.code or "", event.message, server))
             elif event.type in ("response.completed", "response.incomplete", "response.failed"):
-                for one in _ended(event.response, event.response.usage, refusal, server):
+                for one in _end_parts(event.response, event.response.usage, refusal, server):
                     yield one
 
 
-def _ended(response: Any, billed: object, refusal: str, server: Server) -> list[Came]:
+def _end_parts(response: Any, billed: object, refusal: str, server: Server) -> list[StreamPart]:
     """How a response ended and what it cost."""
     if response.status == "failed" or response.error:
         error = response.error
-        raise Failed(in_stream(str(getattr(error, "code", "")), str(getattr(error, "message", "it failed")), server))
-    found: list[Came] = []
+        raise AttemptFailed(
+            stream_failure(str(getattr(error, "code", "")), str(getattr(error, "message", "it failed")), server)
+        )
+    found: list[StreamPart] = []
     if billed:
-        found.append(billed_by(partial(usage_of_response, billed)))
+        found.append(read_usage(partial(usage_of_response, billed)))
     if refusal:
-        return [*found, Stopped("refusal", f": {refusal}")]
+        return [*found, AnswerEnd("refusal", f": {refusal}")]
     if response.status == "incomplete":
         reason = str(getattr(response.incomplete_details, "reason", None) or "incomplete")
-        return [*found, Stopped(_REASONS.get(reason, reason))]
+        return [*found, AnswerEnd(_REASONS.get(reason, reason))]
     calls = any(item.type == "function_call" for item in response.output or ())
-    return [*found, Stopped("tool_use" if calls else "end_turn")]
+    return [*found, AnswerEnd("tool_use" if calls else "end_turn")]
 
 
 def usage_of_response(billed: object) -> Usage:
     return usage_of(billed, "input_tokens", "output_tokens", "input_tokens_details")
 
 
-def _whole(data: bytes, server: Server) -> list[Came]:
+def _complete_answer(data: bytes, server: Server) -> list[StreamPart]:
     """An answer that came in one piece."""
     from openai.types.responses import Response
 
-    document = document_of(data)
+    document = json_document(data)
     if not isinstance(document.get("output"), list):
         why = f"{server.address} answers with JSON that is no response; check {server.address_from}"
-        raise Failed(Trouble("error", why))
+        raise AttemptFailed(CallFailure("error", why))
     got = Response.construct(**document)
     parts = [part for item in got.output if item.type == "message" for part in item.content]
     refusal = "".join(part.refusal for part in parts if part.type == "refusal")
-    return [By(str(got.model)), Words(got.output_text), *_ended(got, document.get("usage"), refusal, server)]
+    return [
+        AnsweringModel(str(got.model)),
+        TextDelta(got.output_text),
+        *_end_parts(got, document.get("usage"), refusal, server),
+    ]
 
 
-RESPONSES = Spoken(opened, server_of, sending_responses, _body, _heard, frozenset(["temperature", "store"]))
+RESPONSES = ApiProtocol(open_client, server_of, responses_prompt, _body, _stream, frozenset(["temperature", "store"]))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-MOST_TOKENS = 100_000_000
+MAX_TOKENS = 100_000_000
 """Tokens that one figure of a call can have: ten times the largest window of any model."""
 
 
@@ -19,15 +19,15 @@ class ImpossibleUsage(ValueError):
     """A figure that no call can have; the text names its field and says what it holds."""
 
 
-def figure(of: object, name: str) -> int | None:
+def token_figure(of: object, name: str) -> int | None:
     """Tokens in the field `name` of a decoded object or of a client's model; None where it is missing or null. Raises
     ImpossibleUsage for anything but a whole number from 0 to MOST_TOKENS."""
     value = field_of(of, name)
     if value is None:
         return None
-    if type(value) is int and 0 <= value <= MOST_TOKENS:
+    if type(value) is int and 0 <= value <= MAX_TOKENS:
         return value
-    raise ImpossibleUsage(f"{name} is {_shown(value)}")
+    raise ImpossibleUsage(f"{name} is {_describe_value(value)}")
 
 
 def field_of(of: object, name: str) -> Any:
@@ -35,7 +35,7 @@ def field_of(of: object, name: str) -> Any:
     return of.get(name) if isinstance(of, Mapping) else getattr(of, name, None)
 
 
-def _shown(value: Any) -> str:
+def _describe_value(value: Any) -> str:
     """A number as it stands, and the kind of anything else: a text may be a key that the server echoes."""
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -8,9 +8,9 @@ from functools import partial
 
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, steps
-from workbench.summarizers.exact_counts import Exact, count, not_taught, scale_after
-from workbench.summarizers.named import asking, parsed
-from workbench.summarizers.server_side import with_blocks
+from workbench.summarizers.by_name import parse_model, parse_name
+from workbench.summarizers.exact_counts import ExactCount, count_exactly, no_scale_reason, scale_from
+from workbench.summarizers.server_compaction import with_server_block
 from workbench.tokens import Scale, scales
 from workbench.tui.bench.counting import show_epochs
 from workbench.tui.bench.host import Host
@@ -36,7 +36,7 @@ def ask_and_count(host: Host) -> None:
 def read_model(host: Host, typed: str) -> Answer[str]:
     """Parse the model that counts, and say where the context is sent. Raises BadInput."""
     if model := typed.strip():
-        address = asking(model).connection.address
+        address = parse_model(model).connection.address
         return Answer(model, f"Sends the whole context to {address} to be counted; it costs nothing.")
     scale = host.store.bench.scale
     if scale is None:
@@ -52,15 +52,15 @@ async def _counted(host: Host, model: str) -> str:
         show_epochs(host)
         return f"forgotten: × {forgotten.value:.2f} from {forgotten.source}" if forgotten else "forgotten"
     meter = bench.layout.sizes.meter
-    before = await count(bench.session, bench.context.messages, meter, model)
-    messages = with_blocks(bench.outcome, bench.result.answers if bench.result else ()).messages
-    after = await count(bench.session, messages, meter, model)
-    if scale := scale_after(meter, before, bench.session.model):
+    before = await count_exactly(bench.session, bench.context.messages, meter, model)
+    messages = with_server_block(bench.outcome, bench.result.answers if bench.result else ()).messages
+    after = await count_exactly(bench.session, messages, meter, model)
+    if scale := scale_from(meter, before, bench.session.model):
         await asyncio.to_thread(scales.keep, bench.session, scale)
         calibrate(host, scale)
         note = f"from now on: × {scale.value:.2f}, {scale.source}"
     else:
-        note = not_taught(before, bench.session.model)
+        note = no_scale_reason(before, bench.session.model)
     return f"{counts_text(before, after)}\n\n{note}"
 
 
@@ -80,12 +80,12 @@ def calibrate(host: Host, scale: Scale) -> None:
 def usual_model(bench: Bench) -> str:
     """Model of the bench's summarizer, else the session's own."""
     try:
-        return parsed(bench.summarizer).model or bench.session.model or ""
+        return parse_name(bench.summarizer).model or bench.session.model or ""
     except BadInput:
         return bench.session.model or ""
 
 
-def counts_text(before: Exact, after: Exact) -> str:
+def counts_text(before: ExactCount, after: ExactCount) -> str:
     """Counts before and after, a line each: exact, local, and their difference."""
     lines = [f"{'':8}{'exact':>{WIDTH}}{'local':>{WIDTH}}{'difference':>{WIDTH + 10}}"]
     for name, one in (("before", before), ("after", after)):

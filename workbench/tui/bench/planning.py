@@ -245,21 +245,21 @@ def run(host: Host) -> None:
 
 async def run_offline(host: Host) -> None:
     """Run the compaction with the offline summarizer; the bench stays usable and untouched until it is done."""
-    from workbench.summarizers.driver import Event, RequestsMade, StepTaken
+    from workbench.summarizers.driver import RequestsStarted, RunEvent, StepFinished
     from workbench.summarizers.driver import run as driven
-    from workbench.summarizers.summarizer import awaited
+    from workbench.summarizers.summarizer import in_thread
 
     store, stage, is_waiting = host.store, "running", True
 
     def tell(words: str) -> None:
         store.put(replace(store.view, running=words))
 
-    def told(event: Event) -> None:
+    def told(event: RunEvent) -> None:
         nonlocal stage
         match event:
-            case StepTaken(step):
+            case StepFinished(step):
                 stage = f"running: {step.name}"
-            case RequestsMade(requests, first):
+            case RequestsStarted(requests, first):
                 stage = f"running: summary {first + 1}–{first + len(requests)}, extractive"
             case _:
                 return
@@ -277,7 +277,7 @@ async def run_offline(host: Host) -> None:
 
     tell(stage)
     try:
-        done = await driven(store.bench.compacting(), awaited(partial(_summarized, read)), on_event=told)
+        done = await driven(store.bench.compacting(), in_thread(partial(_summarized, read)), on_event=told)
     except asyncio.CancelledError:
         store.put(replace(store.view, said="cancelled; nothing was changed"))
         raise

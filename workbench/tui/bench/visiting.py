@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.play.frames import Story
     from workbench.repairs.engine import Repair
     from workbench.runs.variants import Variant
-    from workbench.summarizers.patience import Limits
+    from workbench.summarizers.call_limits import CallLimits
     from workbench.tui.screens import kept, why
     from workbench.tui.screens import run as running
 
@@ -142,7 +142,7 @@ async def choose_file(host: Host) -> None:
 # --- running ----------------------------------------------------------------------------------------------------------
 
 
-def run_with(host: Host, limits: Limits | None = None, *, history: bool = False) -> None:
+def run_with(host: Host, limits: CallLimits | None = None, *, history: bool = False) -> None:
     from workbench.tui.screens.run import RunScreen
 
     host.ask(RunScreen(host.store.bench, limits, history=history), partial(_ran, host))

@@ -39,10 +39,10 @@ from workbench.runs.questions import (
     saved_answers,
 )
 from workbench.session import fingerprint
-from workbench.summarizers import journal
-from workbench.summarizers.live_events import Ended as CallEnded
+from workbench.summarizers import run_history
+from workbench.summarizers.by_name import SummarizerName, parse_model
+from workbench.summarizers.live_events import CallEnded as CallEnded
 from workbench.summarizers.live_events import LiveEvent
-from workbench.summarizers.named import Name, asking
 from workbench.tokens.cost import money
 from workbench.tui.kept.pane import Kept, KeptPane
 from workbench.tui.kept.surviving import COLOURS
@@ -163,9 +163,9 @@ writes the questions to a file next to the session, where you can change them; E
         quote = await asyncio.to_thread(question_costs, bench, exam, model, known)
         purse = spend_limit_of(self.app)
         if quote.calls:
-            await purse.allow(quote.most, asking(model).model)
+            await purse.allow(quote.most, parse_model(model).model)
         calls, answered = several(quote.calls, "call"), 0
-        there, tokens = who(asking(model)), figure(quote.tokens)
+        there, tokens = who(parse_model(model)), figure(quote.tokens)
         self.say(f"asking {there}: {calls}, ≈{tokens} tokens, about {quote.cost} · esc cancels")
 
         def on_event(event: LiveEvent) -> None:
@@ -178,7 +178,7 @@ writes the questions to a file next to the session, where you can change them; E
         if done.record:
             bill = f"{several(len(done.record.calls), 'call')}, {money(done.record.dollars)}"
             self.kept.said = " · ".join(filter(None, (self.kept.said, bill)))
-            if trouble := await run_shielded(partial(journal.keep, done.record)):
+            if trouble := await run_shielded(partial(run_history.save_run, done.record)):
                 self.notify(trouble, severity="warning", markup=False)
         if done.failed:
             many = several(len(done.failed), "call")
@@ -238,12 +238,12 @@ writes the questions to a file next to the session, where you can change them; E
         self.draw()
 
     def action_model(self) -> None:
-        def chosen(name: Name | None) -> None:
+        def chosen(name: SummarizerName | None) -> None:
             if name is not None:
                 self.model, self.kept.said = name.asked, ""
                 self.start()
 
-        usual = asking(self.model) if self.model else Name("extractive")
+        usual = parse_model(self.model) if self.model else SummarizerName("extractive")
         session = self.bench.session
         self.app.push_screen(ChooseSummarizerScreen(session, fingerprint(session), usual, ANSWERS), chosen)
 

@@ -11,7 +11,7 @@ from workbench.bench import Bench
 from workbench.compaction.edits import nearest
 from workbench.compaction.outcome import NewMessage, verdict
 from workbench.session import Span, Text
-from workbench.summarizers.estimate import said_once
+from workbench.summarizers.estimate import shorten_placeholder
 from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import changes_parts
 from workbench.tui.middle.message import message_parts
@@ -43,7 +43,7 @@ def prompt_parts(view: View) -> Parts:
         head = f"{'▾' if is_open else '▸'} {part.name} · {part.basis.value}{figure(part.tokens)} tokens"
         parts.append(Piece(f"{head}{' · ' if part.note else ''}{part.note}", "dim", fold=place if part.text else ""))
         if is_open and part.text:
-            parts += [Part(said_once(part.text) if waits else part.text), Part("")]
+            parts += [Part(shorten_placeholder(part.text) if waits else part.text), Part("")]
     return [*parts, Part("")]
 
 
@@ -54,13 +54,12 @@ def _waits(bench: Bench) -> bool:
 
 def sent_texts(bench: Bench) -> list[str]:
     """Every request exactly as the bench's summarizer receives it; as plain text if that is unknown."""
-    from workbench.summarizers.as_sent import as_sent
-    from workbench.summarizers.named import parsed
+    from workbench.summarizers.by_name import parse_name, request_as_sent
 
     requests = bench.plan.requests
     try:
-        name = parsed(bench.summarizer)
-        return [as_sent(request, name, bench.session) for request in requests]
+        name = parse_name(bench.summarizer)
+        return [request_as_sent(request, name, bench.session) for request in requests]
     except BadInput:
         return [request.shown for request in requests]
 
@@ -108,7 +107,7 @@ def summary_parts(view: View) -> Parts:
             Part(f"{piece.message.role} · {piece.message.kind} · {size} tokens · {_stands(piece.stands_for)}", "title"),
         ]
         for number, block in enumerate(piece.message.blocks):
-            shown = Text(said_once(block.text)) if isinstance(block, Text) and _waits(bench) else block
+            shown = Text(shorten_placeholder(block.text)) if isinstance(block, Text) and _waits(bench) else block
             parts += [Part(""), *block_parts(shown, view.folds, f"{piece.message.id}/{number}")]
     return parts
 

@@ -22,12 +22,12 @@ from workbench.base.figures import short
 from workbench.base.stamps import shown
 from workbench.base.text import counted
 from workbench.session import Session
-from workbench.summarizers import journal, model_list
-from workbench.summarizers.connections import DEFAULT, connections, set_up
-from workbench.summarizers.journal import Entry
-from workbench.summarizers.model_list import Offered
-from workbench.summarizers.named import SERVER_WAYS, Name, asking, parsed
-from workbench.summarizers.rehearsal import FAILURES, KINDS
+from workbench.summarizers import model_list, run_history
+from workbench.summarizers.by_name import SERVER_MODES, SummarizerName, parse_model, parse_name
+from workbench.summarizers.connections import DEFAULT, configured_connections, connections
+from workbench.summarizers.model_list import OfferedModel
+from workbench.summarizers.rehearsal import FAILURE_KINDS, FAILURES
+from workbench.summarizers.run_history import RunRow
 from workbench.tokens import find_model
 from workbench.tokens.models import all_models
 from workbench.tui.failures import failure_of
@@ -49,7 +49,7 @@ GARBAGE = "an answer that says nothing about the session, which no check notices
 class Choice:
     """A line of the list; a heading has no name."""
 
-    name: Name | None
+    name: SummarizerName | None
     title: str
     about: str = ""
 
@@ -64,10 +64,12 @@ class Job:
 
     title: str
     offline: tuple[Choice, ...]
-    can: Callable[[Name], bool]
+    can: Callable[[SummarizerName], bool]
 
 
-EXTRACTIVE = Choice(Name("extractive"), "extractive", "sentences from the messages themselves; no model, no network")
+EXTRACTIVE = Choice(
+    SummarizerName("extractive"), "extractive", "sentences from the messages themselves; no model, no network"
+)
 SUMMARY = Job(
     "Who writes the summary",
     (EXTRACTIVE, Choice(BY_HAND, "by hand", "you write the summary in the editor, next to the messages it replaces")),
@@ -77,14 +79,14 @@ DRAFT = Job("Who writes this variant's summary", (EXTRACTIVE,), lambda name: nam
 """Two drafts by hand are the person's own to compare."""
 ANSWERS = Job(
     "Who answers the questions",
-    (Choice(Name("extractive"), "looked up", "found by text search; no model, no network"),),
+    (Choice(SummarizerName("extractive"), "looked up", "found by text search; no model, no network"),),
     lambda name: name.streams or name.kind == "extractive",
 )
 
 
 def choices(
-    offered: Mapping[str, Sequence[Offered]],
-    recorded: Iterable[Entry],
+    offered: Mapping[str, Sequence[OfferedModel]],
+    recorded: Iterable[RunRow],
     responding: Collection[str] = (),
     job: Job = SUMMARY,
 ) -> tuple[Choice, ...]:
@@ -93,27 +95,33 @@ def choices(
     found = [Choice(None, "Offline"), *job.offline]
     for whom, models in offered.items():
         found += [Choice(None, f"Models of {whom}")] if models else []
-        found += [Choice(Name(whom, model.id), model.id, _about(model)) for model in models]
+        found += [Choice(SummarizerName(whom, model.id), model.id, _about(model)) for model in models]
     found += [
         Choice(None, "The server's own compaction (beta)"),
         *(
-            Choice(Name("server", f"{way}:{model.id}"), f"{way} · {model.id}", about)
-            for way, about in SERVER_WAYS.items()
+            Choice(SummarizerName("server", f"{way}:{model.id}"), f"{way} · {model.id}", about)
+            for way, about in SERVER_MODES.items()
             for model in offered.get(DEFAULT, ())[:2]
         ),
         *(
-            Choice(Name("server", f"compact:{model.id}", whom), f"compact · {whom}/{model.id}", SERVER_WAYS["compact"])
+            Choice(
+                SummarizerName("server", f"compact:{model.id}", whom),
+                f"compact · {whom}/{model.id}",
+                SERVER_MODES["compact"],
+            )
             for whom, models in offered.items()
             if whom in responding
             for model in models[:2]
         ),
     ]
-    if runs := [Choice(Name("recorded", entry.id), _run_title(entry), _run_about(entry)) for entry in recorded]:
+    if runs := [
+        Choice(SummarizerName("recorded", entry.id), _run_title(entry), _run_about(entry)) for entry in recorded
+    ]:
         found += [Choice(None, "Recorded runs, played again offline"), *runs]
     found.append(Choice(None, "Rehearse a failure: nothing is sent"))
-    for kind in KINDS:
+    for kind in FAILURE_KINDS:
         about = FAILURES[kind][1] if kind in FAILURES else GARBAGE
-        found.append(Choice(Name("rehearse", kind), kind, about))
+        found.append(Choice(SummarizerName("rehearse", kind), kind, about))
     return able(found, job)
 
 
@@ -123,24 +131,24 @@ def able(every: Sequence[Choice], job: Job) -> tuple[Choice, ...]:
     return tuple(a for a, b in zip(can, [*can[1:], None], strict=True) if a.name is not None or (b and b.name))
 
 
-def usual_models() -> dict[str, tuple[Offered, ...]]:
+def usual_models() -> dict[str, tuple[OfferedModel, ...]]:
     """By connection the models of the last lists that servers gave, however old; of Anthropic's, where there is none,
     those of the dated table, newest first. Raises BadInput for broken settings."""
     there = connections().values()
-    found = {whom.name: known.models for whom in there if (known := model_list.known(whom))}
+    found = {whom.name: known.models for whom in there if (known := model_list.cached_models(whom))}
     if DEFAULT in found:
         return found
     table = tuple(
-        Offered(id=info.id, title=info.title, window=info.window, max_output=info.max_output)
+        OfferedModel(id=info.id, title=info.title, window=info.window, max_output=info.max_output)
         for info in reversed(all_models())
         if info.id.startswith("claude")
     )
     return {DEFAULT: table, **found}
 
 
-def recorded_runs(session: Session, fingerprint: str) -> tuple[Entry, ...]:
+def recorded_runs(session: Session, fingerprint: str) -> tuple[RunRow, ...]:
     """Kept runs whose every request was answered, those of this session first, then the newest."""
-    answered = (entry for entry in journal.kept(10 * RUNS) if entry.calls and entry.end == "finished")
+    answered = (entry for entry in run_history.list_runs(10 * RUNS) if entry.calls and entry.end == "finished")
     return tuple(sorted(answered, key=lambda entry: entry.session != fingerprint)[:RUNS])
 
 
@@ -161,25 +169,25 @@ def matching(every: Sequence[Choice], query: str) -> tuple[Choice, ...]:
     typed = _typed(query.strip())
     if typed is not None and not any(choice.name == typed for choice in found):
         known = find_model(typed.model)
-        about = _about(Offered(id=typed.model)) if known else "window and price unknown; the name is sent as typed"
+        about = _about(OfferedModel(id=typed.model)) if known else "window and price unknown; the name is sent as typed"
         found += [Choice(None, "As typed"), Choice(typed, f"the model “{typed.asked}”", about)]
     return tuple(found + kept)
 
 
-def _typed(query: str) -> Name | None:
+def _typed(query: str) -> SummarizerName | None:
     """The model that a query names: alone, as CONNECTION/MODEL or as CONNECTION:MODEL; or a server's own compaction."""
     if not query or " " in query:
         return None
     whom, colon, model = query.partition(":")
     try:
         if whom == "server":
-            return parsed(query)
-        return Name(whom, model) if colon and model and whom in connections() else asking(query)
+            return parse_name(query)
+        return SummarizerName(whom, model) if colon and model and whom in connections() else parse_model(query)
     except BadInput:  # broken settings, which are told of already
         return None
 
 
-def _about(model: Offered) -> str:
+def _about(model: OfferedModel) -> str:
     info = find_model(model.id)
     window = model.window or (info.window if info else None)
     said = [f"window {short(window)}"] if window else []
@@ -188,17 +196,17 @@ def _about(model: Offered) -> str:
     return " · ".join([*([model.title] if model.title and model.title != model.id else []), *said]) or "no price known"
 
 
-def _run_title(entry: Entry) -> str:
+def _run_title(entry: RunRow) -> str:
     return f"{shown(entry.began, zone=None)} {entry.summarizer}"
 
 
-def _run_about(entry: Entry) -> str:
+def _run_about(entry: RunRow) -> str:
     many = counted(entry.calls, "call")
     file = entry.file.rpartition("/")[2]
     return f"{entry.strategy}, {many}, {figure(entry.output)} tokens written, {entry.end}; {file} · {entry.id}"
 
 
-class ChooseSummarizerScreen(ModalScreen[Name | None]):
+class ChooseSummarizerScreen(ModalScreen[SummarizerName | None]):
     HELP = """\
 Choose who writes the summaries of this session (saved with it), or who answers the questions about it. Type to \
 search. A name that is not in the list is offered as a model, so you can use any model of your server; \
@@ -213,13 +221,13 @@ listed last, or those of the table of models; F5 asks the servers again. Nothing
         HELP_KEY,
     ]
 
-    def __init__(self, session: Session, fingerprint: str, chosen: Name, job: Job = SUMMARY) -> None:
+    def __init__(self, session: Session, fingerprint: str, chosen: SummarizerName, job: Job = SUMMARY) -> None:
         super().__init__()
         self.job = job
         self.session, self.fingerprint, self.chosen = session, fingerprint, chosen
-        self.models: dict[str, tuple[Offered, ...]] = {}
+        self.models: dict[str, tuple[OfferedModel, ...]] = {}
         self.responding: set[str] = set()
-        self.recorded: tuple[Entry, ...] = ()
+        self.recorded: tuple[RunRow, ...] = ()
         self.said = ""
         self.every: tuple[Choice, ...] = ()
         self.shown: tuple[Choice, ...] = ()
@@ -251,12 +259,12 @@ listed last, or those of the table of models; F5 asks the servers again. Nothing
         self._tell("asking for models …")
         told: list[str] = []
         try:
-            whom = set_up()
+            whom = configured_connections()
         except BadInput as broken:
             whom, told = (), [str(broken)]
         for each in whom:
             try:
-                models = (await model_list.fetch(each)).models
+                models = (await model_list.fetch_models(each)).models
                 self.models = {**self.models, each.name: models}
                 told.append(f"{each.name} offers {counted(len(models), 'model')}")
             except BadInput as refused:
@@ -312,7 +320,7 @@ listed last, or those of the table of models; F5 asks the servers again. Nothing
             self.dismiss(self.shown[marked].name)
 
 
-def _line(choice: Choice, chosen: Name) -> Text:
+def _line(choice: Choice, chosen: SummarizerName) -> Text:
     if choice.name is None:
         return Text(choice.title, "bold", no_wrap=True)
     mark = "▸" if choice.name == chosen else " "

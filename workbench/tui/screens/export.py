@@ -26,7 +26,7 @@ from workbench.formats import registry
 from workbench.formats.export import Export, Saved, place, save
 from workbench.formats.masked import masked_export
 from workbench.formats.steps import steps
-from workbench.summarizers.server_side import messages_for
+from workbench.summarizers.server_compaction import messages_for
 from workbench.tui.failures import failure_of
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.middle.tabs import check_line, checks_title

@@ -16,7 +16,7 @@ from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset
 from workbench.runs.variants import OFFLINE, Variant, setting_variants
 from workbench.session import fingerprint
-from workbench.summarizers.named import Name, parsed
+from workbench.summarizers.by_name import SummarizerName, parse_name
 from workbench.tui.plain import several
 from workbench.tui.screens.ask import Answer, AskScreen
 from workbench.tui.screens.choose_summarizer import DRAFT, ChooseSummarizerScreen
@@ -61,7 +61,7 @@ def of_a_model(app: App[Any], bench: Bench, add: Add) -> None:
 
 
 def _by_whom(app: App[Any], bench: Bench, preset: Preset, label: str, add: Add) -> None:
-    def chosen(name: Name | None) -> None:
+    def chosen(name: SummarizerName | None) -> None:
         if name is not None:
             add((Variant(f"{label}{name}", preset, name),))
 
@@ -69,9 +69,9 @@ def _by_whom(app: App[Any], bench: Bench, preset: Preset, label: str, add: Add) 
     app.push_screen(ChooseSummarizerScreen(session, fingerprint(session), OFFLINE, DRAFT), chosen)
 
 
-def _usual(bench: Bench) -> Name:
+def _usual(bench: Bench) -> SummarizerName:
     try:
-        name = parsed(bench.summarizer)
+        name = parse_name(bench.summarizer)
     except BadInput:
         return OFFLINE
     return OFFLINE if name == BY_HAND else name

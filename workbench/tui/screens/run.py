@@ -24,12 +24,12 @@ from workbench.runs.cost_estimate import RequestCost, request_costs
 from workbench.runs.drafts import Draft, draft_summarizer, drafts_of, user_writes
 from workbench.runs.live_run import LiveRun, connect, drive_live
 from workbench.session import Usage, fingerprint
-from workbench.summarizers.driver import Event, Run, drive
+from workbench.summarizers.by_name import SummarizerName, parse_name
+from workbench.summarizers.call_limits import CallLimits
+from workbench.summarizers.driver import Run, RunEvent, drive
 from workbench.summarizers.estimate import estimate
-from workbench.summarizers.named import Name, parsed
-from workbench.summarizers.patience import Limits
-from workbench.summarizers.purse import Purse
-from workbench.summarizers.runs import total
+from workbench.summarizers.run_records import sum_usage
+from workbench.summarizers.spend_limit import SpendLimit
 from workbench.summarizers.summarizer import Summarizer
 from workbench.tokens.cost import added
 from workbench.tui.failures import failure_of
@@ -65,14 +65,14 @@ class Ended:
     run: Run | None = None
 
 
-def chosen(bench: Bench) -> Name:
+def chosen(bench: Bench) -> SummarizerName:
     """The summarizer of this session; extractive where the one that was remembered is none any more."""
     if bench.summarizer == BY_HAND.kind:
         return BY_HAND
     try:
-        return parsed(bench.summarizer)
+        return parse_name(bench.summarizer)
     except BadInput:
-        return Name("extractive")
+        return SummarizerName("extractive")
 
 
 class RunScreen(Drafting, Screen[Ended | None]):
@@ -81,7 +81,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
     BINDINGS = BINDINGS
     AUTO_FOCUS = "#shown"
 
-    def __init__(self, bench: Bench, limits: Limits | None = None, *, history: bool = False) -> None:
+    def __init__(self, bench: Bench, limits: CallLimits | None = None, *, history: bool = False) -> None:
         """`limits`: how patient live calls are. `history`: begin with the list of former runs."""
         super().__init__()
         self.bench = bench
@@ -93,7 +93,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.progress = Watch()
         self.live = LiveRun(bench, self.writer)
         self.earlier = Usage()
-        self.purse = Purse()
+        self.purse = SpendLimit()
         self.said = ""
         self._drawn: object = None
         self._possible: tuple[bool | None, ...] = ()
@@ -209,7 +209,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.quotes = None
 
         def made() -> tuple[tuple[RequestCost, ...], list[Line], tuple[Part, ...]]:
-            events: list[Event] = []
+            events: list[RunEvent] = []
             drive(bench.compacting(), estimate, events.append)
             found = request_costs(bench, name)
             return found, planned(events), quote_parts(found, name, bench)
@@ -232,7 +232,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         session = self.bench.session
         self.app.push_screen(ChooseSummarizerScreen(session, fingerprint(session), self.writer), self.summarize_with)
 
-    def summarize_with(self, name: Name | None) -> None:
+    def summarize_with(self, name: SummarizerName | None) -> None:
         if name is not None and name != self.writer:
             self.writer = name
             self.say("")
@@ -308,7 +308,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
             return
         except asyncio.CancelledError:
             watch.cancelled()
-            self.earlier = total((self.earlier, live.recorder.usage))
+            self.earlier = sum_usage((self.earlier, live.recorder.usage))
             if name.is_kept:  # first of all: the program may be ending, and the screen without its panes
                 self.keep(lambda: keep_cancelled(live, time.perf_counter() - clock))
             if self.is_attached:
@@ -318,7 +318,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
             self._back_to(before, "")
             raise
         watch.finished(done.outcome)
-        self.earlier = total((self.earlier, live.recorder.usage))
+        self.earlier = sum_usage((self.earlier, live.recorder.usage))
         if name.is_kept:
             self.keep(lambda: keep_finished(live, done))
         heard = [line.text for line in watch.calls]

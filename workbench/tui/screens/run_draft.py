@@ -21,19 +21,20 @@ from workbench.compaction.summary_request import Summary, SummaryFailed, Summary
 from workbench.runs.drafts import Draft, requests_without_draft, rerun_with_drafts
 from workbench.runs.live_run import LiveRun
 from workbench.session import Usage
-from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, Run, ask
-from workbench.summarizers.named import Name
-from workbench.summarizers.regenerate import regenerated, regeneration
-from workbench.summarizers.runs import total
+from workbench.summarizers.by_name import SummarizerName
+from workbench.summarizers.driver import RequestAnswered, RequestFailed, RequestsStarted, Run, RunEvent, ask
+from workbench.summarizers.run_records import sum_usage
 from workbench.summarizers.sections import (
-    Section,
-    bare,
+    SummarySection,
+    bare_title,
+    insert_regenerated,
     missing_titles,
+    regeneration_request,
+    replace_section,
     section_at,
     sections_of,
-    with_words,
 )
-from workbench.summarizers.server_forms import ServerSummary
+from workbench.summarizers.server_endpoints import ServerSummary
 from workbench.summarizers.summarizer import Summarizer
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.plain import one_line
@@ -68,7 +69,7 @@ class Drafting(Facts):
     _reads: bool = False
 
     if TYPE_CHECKING:
-        writer: Name
+        writer: SummarizerName
         phase: str
         lines: list[Line]
         progress: Watch
@@ -82,11 +83,11 @@ class Drafting(Facts):
         async def summarizer(self) -> Summarizer: ...
         def keep(self, record: Callable[[], Kept]) -> object: ...
         def leave_with(self, run: Run) -> None: ...
-        def _told(self, event: Event) -> None: ...
+        def _told(self, event: RunEvent) -> None: ...
 
     def __init__(self) -> None:
         super().__init__()
-        self.sections: tuple[Section, ...] = ()
+        self.sections: tuple[SummarySection, ...] = ()
         self.accepted: set[tuple[int, str]] = set()
         self.rewritten: set[tuple[int, str]] = set()
         self._grounds: dict[int, asyncio.Future[Ground]] = {}
@@ -175,9 +176,9 @@ class Drafting(Facts):
         """The number of the section at the cursor."""
         return section_at(self.sections, self.query_one(DraftEditor).place)
 
-    def state_of(self, section: Section, draft: Draft) -> str:
+    def state_of(self, section: SummarySection, draft: Draft) -> str:
         assert self.at is not None
-        key = (self.at, bare(section.title))
+        key = (self.at, bare_title(section.title))
         if key in self.accepted:
             return "accepted"
         if key in self.rewritten:
@@ -229,9 +230,9 @@ class Drafting(Facts):
             self.say("this text is used as the summary")
             return
         number = self.section
-        self.accepted.add((self.at, bare(self.sections[number].title)))
+        self.accepted.add((self.at, bare_title(self.sections[number].title)))
         self.put_sections()
-        left = [n for n, s in enumerate(self.sections) if (self.at, bare(s.title)) not in self.accepted]
+        left = [n for n, s in enumerate(self.sections) if (self.at, bare_title(s.title)) not in self.accepted]
         if left:
             following = next((n for n in left if n > number), left[0])
             self.query_one(DraftEditor).go_to(self.sections[following].body)
@@ -250,12 +251,12 @@ class Drafting(Facts):
             self.say("the answer had no such section; ctrl+z undoes edits")
             return
         self._forget(section)
-        self.query_one(DraftEditor).change(with_words(draft.text, section, draft.original[first.body : first.end]))
+        self.query_one(DraftEditor).change(replace_section(draft.text, section, draft.original[first.body : first.end]))
         self.say("this section is again as it was written")
 
-    def _forget(self, section: Section) -> None:
+    def _forget(self, section: SummarySection) -> None:
         for marks in (self.accepted, self.rewritten):
-            marks.discard((self.at or 0, bare(section.title)))
+            marks.discard((self.at or 0, bare_title(section.title)))
 
     def action_outside(self) -> None:
         editor = self.query_one(DraftEditor)
@@ -291,13 +292,13 @@ class Drafting(Facts):
         self.app.push_screen(AskScreen("Write this section again", about, "", read), told)
 
     @work(exclusive=True, group="run", exit_on_error=False, description="rewrite")
-    async def rewrite(self, draft: Draft, section: Section, instruction: str) -> None:
+    async def rewrite(self, draft: Draft, section: SummarySection, instruction: str) -> None:
         """One more call; the draft changes only when its answer is there."""
         name, number = self.writer, self.at
         self.phase, self.progress, self.live = "running", self.watching(), LiveRun(self.bench, self.writer)
         watch, live = self.progress, self.live
 
-        def told(event: Event) -> None:
+        def told(event: RunEvent) -> None:
             live.recorder.told(event)
             watch.told(event)
 
@@ -310,9 +311,13 @@ class Drafting(Facts):
         try:
             request = await asyncio.to_thread(_asked, draft, section, instruction)
             summarizer = await self.summarizer()
-            told(RequestsMade((request,), 0))
+            told(RequestsStarted((request,), 0))
             answer = await ask(summarizer, request)
-            told(Answered(0, request, answer) if isinstance(answer, Summary) else Failed(0, request, answer))
+            told(
+                RequestAnswered(0, request, answer)
+                if isinstance(answer, Summary)
+                else RequestFailed(0, request, answer)
+            )
         except BadInput as refused:
             answer = SummaryFailed("error", str(refused))
         except asyncio.CancelledError:
@@ -323,7 +328,7 @@ class Drafting(Facts):
             watch.cancelled()
             for line in watch.calls:
                 line.number = number
-            self.earlier = total((self.earlier, live.recorder.usage))
+            self.earlier = sum_usage((self.earlier, live.recorder.usage))
             if name.is_kept and watch.calls:
                 seconds = time.perf_counter() - clock
                 how = keep_cancelled if cancelled else keep_call
@@ -337,9 +342,9 @@ class Drafting(Facts):
         if isinstance(answer, SummaryFailed):
             self.say(f"the draft is unchanged: {answer}")
         elif number == self.at and self.draft is not None:
-            self.query_one(DraftEditor).change(regenerated(draft.text, section, answer.text))
+            self.query_one(DraftEditor).change(insert_regenerated(draft.text, section, answer.text))
             self._forget(section)
-            self.rewritten.add((number or 0, bare(section.title)))
+            self.rewritten.add((number or 0, bare_title(section.title)))
             self.put_sections()
             self.say(f"“{one_line(section.title or 'the draft', 60)}” was rewritten; ctrl+z undoes it")
 
@@ -416,8 +421,8 @@ class Drafting(Facts):
         self.leave_with(reading.run)
 
 
-def _asked(draft: Draft, section: Section, instruction: str) -> SummaryRequest:
+def _asked(draft: Draft, section: SummarySection, instruction: str) -> SummaryRequest:
     """The request for a section, rendered and hashed: not for an event loop."""
-    request = regeneration(draft.request, draft.text, section, instruction)
+    request = regeneration_request(draft.request, draft.text, section, instruction)
     assert request.key
     return request

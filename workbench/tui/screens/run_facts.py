@@ -15,7 +15,7 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench, steps
 from workbench.bench.assessment import Assessment
 from workbench.runs.drafts import Draft
-from workbench.summarizers.sections import Section, place_for, with_line
+from workbench.summarizers.sections import SummarySection, add_line, section_for
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_words import FactLine, fact_lines, line_for
 from workbench.tui.widgets.draft_editor import DraftEditor
@@ -31,7 +31,7 @@ class Facts(Screen["object"]):
     if TYPE_CHECKING:
         bench: Bench
         reading: Assessment | None
-        sections: tuple[Section, ...]
+        sections: tuple[SummarySection, ...]
 
         @property
         def draft(self) -> Draft | None: ...
@@ -117,6 +117,6 @@ class Facts(Screen["object"]):
         loss, draft = self.loss, self.draft
         if loss is None or draft is None:
             return
-        section = self.sections[place_for(loss.kind, self.sections)]
-        self.query_one(DraftEditor).change(with_line(draft.text, section, line_for(loss)))
+        section = self.sections[section_for(loss.kind, self.sections)]
+        self.query_one(DraftEditor).change(add_line(draft.text, section, line_for(loss)))
         self.say(f"inserted under “{one_line(section.title or 'the draft', 60)}”; ctrl+z undoes it")

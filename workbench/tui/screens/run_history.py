@@ -24,9 +24,9 @@ from workbench.base.stamps import shown
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.session import fingerprint
-from workbench.summarizers import journal
-from workbench.summarizers.journal import Entry
-from workbench.summarizers.named import Name
+from workbench.summarizers import run_history
+from workbench.summarizers.by_name import SummarizerName
+from workbench.summarizers.run_history import RunRow
 from workbench.tokens.cost import money
 from workbench.tui.failures import failure_of
 from workbench.tui.keys import shared
@@ -60,12 +60,12 @@ cost, by day, model and session. H closes the list."""
     class Wanted(Message):
         """This run is to be played again."""
 
-        name: Name
+        name: SummarizerName
 
     def __init__(self, bench: Bench) -> None:
         super().__init__(id="history")
         self.fingerprint = fingerprint(bench.session)
-        self.entries: tuple[Entry, ...] = ()
+        self.entries: tuple[RunRow, ...] = ()
         self.marked = ""
         self.differs = False
         self.sums = False
@@ -92,14 +92,14 @@ cost, by day, model and session. H closes the list."""
         self.query_one(CutText).update(Text(plain(words), no_wrap=True, overflow="ellipsis"))
 
     @property
-    def here(self) -> Entry | None:
+    def here(self) -> RunRow | None:
         return self.entries[at] if 0 <= (at := self.query_one(TextList).at) < len(self.entries) else None
 
     @work(exclusive=True, group="list", exit_on_error=False)
     async def list_them(self) -> None:
         """This session's runs first, then the newest; the cursor stays where it is."""
         try:
-            entries = await asyncio.to_thread(journal.kept)
+            entries = await asyncio.to_thread(run_history.list_runs)
         except BadInput as damaged:
             self.say(f"✘ {damaged}")
             return
@@ -112,7 +112,7 @@ cost, by day, model and session. H closes the list."""
         self.say(f"{many} in {paths.runs()} · {spent_line(entries, self.fingerprint)}" if self.entries else none)
         self.show_it()
 
-    def _line(self, entry: Entry) -> Text:
+    def _line(self, entry: RunRow) -> Text:
         sign = "◆" if entry.id == self.marked else "▸" if entry.session == self.fingerprint else " "
         line = Text(f"{sign} {shown(entry.began)} {entry.end:9} ", no_wrap=True)
         line.append(one_line(entry.summarizer, 40), "bold")
@@ -172,7 +172,7 @@ cost, by day, model and session. H closes the list."""
             self.say(f"x once more deletes run {entry.id} for good")
             return
         try:
-            await asyncio.to_thread(journal.delete, [entry.id])
+            await asyncio.to_thread(run_history.delete_runs, [entry.id])
         except BadInput as refused:
             self.say(f"✘ {refused}")
             return
@@ -187,10 +187,10 @@ cost, by day, model and session. H closes the list."""
         if not entry.calls:
             self.say("this run made no request, so there is nothing to play again")
             return
-        self.post_message(self.Wanted(Name("recorded", entry.id)))
+        self.post_message(self.Wanted(SummarizerName("recorded", entry.id)))
 
 
-def spent_line(entries: Sequence[Entry], session: str) -> str:
+def spent_line(entries: Sequence[RunRow], session: str) -> str:
     """What was spent today, on this session and in all."""
     here = [entry for entry in entries if entry.session == session]
     days, all_, mine = spending(entries, "day"), in_all(entries), in_all(here)
@@ -199,7 +199,7 @@ def spent_line(entries: Sequence[Entry], session: str) -> str:
     return f"spent {money(today)} today, {money(mine.dollars)} here, {money(all_.dollars)} in all{unknown}"
 
 
-def sum_parts(entries: Sequence[Entry]) -> tuple[Part, ...]:
+def sum_parts(entries: Sequence[RunRow]) -> tuple[Part, ...]:
     """Sums by day, by model and by session."""
     parts: list[Part] = []
     for by in get_args(By):
@@ -212,7 +212,7 @@ def sum_parts(entries: Sequence[Entry]) -> tuple[Part, ...]:
 
 def run_parts(id: str, _: str = "") -> tuple[Part, ...]:
     """Everything about a run. Raises BadInput for one that is gone or damaged; reads a file: not for an event loop."""
-    run = journal.load(id)
+    run = run_history.load_run(id)
     parts = _rows(facts(run))
     for number, call in enumerate(run.calls, 1):
         parts.append(Part(f"\ncall {number} of {len(run.calls)}: {call.purpose}", "title"))
@@ -226,7 +226,7 @@ def run_parts(id: str, _: str = "") -> tuple[Part, ...]:
 
 def diff_parts(id: str, marked: str) -> tuple[Part, ...]:
     """What differs between two runs. Raises BadInput; reads files: not for an event loop."""
-    a, b = journal.load(marked), journal.load(id)
+    a, b = run_history.load_run(marked), run_history.load_run(id)
     parts = [Part(f"{name}: {short_value(old)} → {short_value(new)}") for name, old, new in differing(a, b)] or [
         Part("the runs differ only in their answers")
     ]

@@ -13,9 +13,9 @@ from workbench.bench.assessment import Assessment
 from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
 from workbench.runs.drafts import Draft
 from workbench.runs.live_run import FinishedRun, LiveRun
-from workbench.summarizers import journal
+from workbench.summarizers import run_history
 from workbench.summarizers.driver import Run
-from workbench.summarizers.runs import Run as Record
+from workbench.summarizers.run_records import RunRecord as Record
 from workbench.tui.screens.run_words import BY_HAND
 
 Kept = tuple[str, str]
@@ -59,5 +59,5 @@ def _by_hand(bench: Bench, requests: Sequence[SummaryRequest], answers: Sequence
 
 
 def _keep(record: Record) -> Kept:
-    trouble = journal.keep(record)
+    trouble = run_history.save_run(record)
     return record.id, trouble

@@ -14,20 +14,20 @@ from workbench.base.figures import grouped
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Usage
-from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, StepTaken
+from workbench.summarizers.driver import RequestAnswered, RequestFailed, RequestsStarted, RunEvent, StepFinished
 from workbench.summarizers.live_events import (
-    Adapted,
-    Ended,
+    CallEnded,
+    FieldDropped,
     LiveEvent,
-    Misbilled,
-    Retrying,
-    Sent,
-    Shrunk,
-    Used,
-    Wrote,
-    sentence,
+    PromptSent,
+    PromptShortened,
+    RetryScheduled,
+    TextReceived,
+    UsageRejected,
+    UsageReported,
+    describe_event,
 )
-from workbench.summarizers.server_forms import ServerSummary
+from workbench.summarizers.server_endpoints import ServerSummary
 
 State = Literal["planned", "waiting", "sent", "writing", "retrying", "done", "failed", "cancelled", "fallback"]
 
@@ -114,26 +114,26 @@ class Watch:
             if known is request:
                 self._by_key[key] = line
 
-    def told(self, event: Event) -> None:
+    def told(self, event: RunEvent) -> None:
         now = self.clock()
         match event:
-            case StepTaken(step):
+            case StepFinished(step):
                 notes = [step.detail] if step.detail else []
                 self.lines.append(Line(step.name, "done", self._mark, ended=now, notes=notes))
-            case RequestsMade(requests, _):
+            case RequestsStarted(requests, _):
                 for request in requests:
                     line = Line(request.purpose, "waiting", now, number=len(self._calls))
                     self._calls.append(line)
                     self._requests.append(request)
                     self.lines.append(line)
-            case Answered(number, _, summary):
+            case RequestAnswered(number, _, summary):
                 line = self._calls[number]
                 line.state, line.ended = "done", now
                 line.usage = summary.usage or line.usage
                 if isinstance(summary, ServerSummary):
                     line.notes.append(f"the server's block: {summary.about_block}")
                 line.chars, line.tokens = len(summary.text), self.count(summary.text)
-            case Failed(number, _, failure):
+            case RequestFailed(number, _, failure):
                 line = self._calls[number]
                 line.state, line.ended = "failed", now
                 line.notes.append(f"{failure.kind}: {failure.detail}" if failure.detail else failure.kind)
@@ -144,23 +144,23 @@ class Watch:
         if line is None:
             return
         match event:
-            case Sent():
+            case PromptSent():
                 line.state = "sent"
                 line.began = line.began if event.attempt > 1 else self.clock()
-            case Wrote(_, text):
+            case TextReceived(_, text):
                 line.state = "writing"
                 line.parts.append(text)
                 line.chars += len(text)
-            case Used(_, usage):
+            case UsageReported(_, usage):
                 line.usage = usage
-            case Retrying() | Shrunk():
+            case RetryScheduled() | PromptShortened():
                 line.state = "retrying"
                 line.parts.clear()
                 line.chars = 0
-                line.notes.append(sentence(event))
-            case Adapted() | Misbilled():
-                line.notes.append(sentence(event))
-            case Ended():
+                line.notes.append(describe_event(event))
+            case FieldDropped() | UsageRejected():
+                line.notes.append(describe_event(event))
+            case CallEnded():
                 pass
 
     def finished(self, outcome: Outcome) -> None:
@@ -193,7 +193,7 @@ class Watch:
         return f"{SIGNS[line.state]} {line.what}", " · ".join([*said, *line.notes[-1:]])
 
 
-def planned(events: Iterator[Event] | list[Event]) -> list[Line]:
+def planned(events: Iterator[RunEvent] | list[RunEvent]) -> list[Line]:
     """The lines of a run that has not begun, from the events of its preview."""
     watch = Watch(lambda: 0.0)
     for event in events:

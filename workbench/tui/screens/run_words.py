@@ -20,16 +20,15 @@ from workbench.compaction.summary_request import SummaryFailed
 from workbench.runs.cost_estimate import RequestCost
 from workbench.runs.drafts import Draft, requests_without_draft
 from workbench.session import Usage
-from workbench.summarizers.as_sent import as_sent
-from workbench.summarizers.named import Name
-from workbench.summarizers.sections import Section, bare
+from workbench.summarizers.by_name import SummarizerName, request_as_sent
+from workbench.summarizers.sections import SummarySection, bare_title
 from workbench.tokens.cost import actual, added, money
 from workbench.tui.middle.tabs import checks_title
 from workbench.tui.plain import change, figure, one_line
 from workbench.tui.screens.run_watch import Watch
 from workbench.tui.widgets.text_view import Part
 
-BY_HAND = Name("typed")
+BY_HAND = SummarizerName("typed")
 """The summarizer that is the person at the screen."""
 
 SHOWN = 30
@@ -45,7 +44,7 @@ BIG = 2_000_000
 """Characters of a request from which only its two ends are shown; it is sent whole."""
 
 
-def who(name: Name) -> str:
+def who(name: SummarizerName) -> str:
     """A summarizer in words, and at what address a model is asked."""
     if name.streams:
         return f"{name.model} at {_address(name)}"
@@ -67,14 +66,14 @@ def who(name: Name) -> str:
     return str(name)
 
 
-def _address(name: Name) -> str:
+def _address(name: SummarizerName) -> str:
     try:
         return name.connection.address
     except BadInput as broken:
         return str(broken)
 
 
-def quote_parts(quotes: Sequence[RequestCost], name: Name, bench: Bench) -> tuple[Part, ...]:
+def quote_parts(quotes: Sequence[RequestCost], name: SummarizerName, bench: Bench) -> tuple[Part, ...]:
     """What will be sent, what it would cost, and the exact requests."""
     if not quotes:
         nothing = "No request: this compaction needs no summary."
@@ -82,7 +81,7 @@ def quote_parts(quotes: Sequence[RequestCost], name: Name, bench: Bench) -> tupl
     parts = [Part(f"{sending(quotes, name)}", "title"), *(Part(line, "dim") for line in price_lines(quotes, name))]
     for number, quote in enumerate(quotes, 1):
         request = quote.request
-        text = as_sent(request, name, bench.session)
+        text = request_as_sent(request, name, bench.session)
         exact = "exactly as it would be sent" if request.exact else "≈ depends on an earlier answer"
         size = f"{figure(quote.chars)} characters, ~{figure(quote.tokens)} tokens"
         parts += [
@@ -98,7 +97,7 @@ def quote_parts(quotes: Sequence[RequestCost], name: Name, bench: Bench) -> tupl
     return tuple(parts)
 
 
-def sending(quotes: Sequence[RequestCost], name: Name) -> str:
+def sending(quotes: Sequence[RequestCost], name: SummarizerName) -> str:
     many = counted(len(quotes), "request")
     tokens = figure(sum(quote.tokens for quote in quotes))
     if name.model:
@@ -107,7 +106,7 @@ def sending(quotes: Sequence[RequestCost], name: Name) -> str:
     return f"{many} of ~{tokens} tokens, answered by {who(name)}{leaves}"
 
 
-def price_lines(quotes: Sequence[RequestCost], name: Name) -> list[str]:
+def price_lines(quotes: Sequence[RequestCost], name: SummarizerName) -> list[str]:
     if not name.model:
         return []
     tokens, expected, most = (
@@ -130,7 +129,7 @@ def _limits(quote: RequestCost) -> str:
     return f"{request.form}, {request.language}, {most}at most {figure(quote.most)} tokens{within}"
 
 
-def progress_words(watch: Watch, name: Name, usage: Usage) -> str:
+def progress_words(watch: Watch, name: SummarizerName, usage: Usage) -> str:
     """Tokens, seconds and cost so far."""
     written = max(usage.output, sum(line.written for line in watch.calls))
     said = [f"{watch.seconds:.1f} s"]
@@ -145,7 +144,7 @@ def progress_words(watch: Watch, name: Name, usage: Usage) -> str:
     return " · ".join(said)
 
 
-def spent_words(usage: Usage, name: Name) -> str:
+def spent_words(usage: Usage, name: SummarizerName) -> str:
     """What every call of this screen together has cost, "" where nothing did."""
     return f" · {actual(usage, name.model)} spent" if name.model and usage.output else ""
 
@@ -188,7 +187,7 @@ def failure_words(failure: SummaryFailed) -> str:
 SECTION_SIGNS = {"as written": "·", "edited": "✎", "written again": "↻", "accepted": "✔"}
 
 
-def section_line(section: Section, text: str, state: str, missing: int) -> Text:
+def section_line(section: SummarySection, text: str, state: str, missing: int) -> Text:
     size = figure(section.end - section.body)
     title = one_line(section.title or ("beginning" if section.stop < len(text) else "the whole draft"), 60)
     line = Text(f"{SECTION_SIGNS[state]} {title}", no_wrap=True, overflow="ellipsis")
@@ -197,8 +196,8 @@ def section_line(section: Section, text: str, state: str, missing: int) -> Text:
     return line.append(f"{found}{said} · {size}", "dim")
 
 
-def same_section(sections: Sequence[Section], title: str) -> Section | None:
-    return next((section for section in sections if bare(section.title) == bare(title)), None)
+def same_section(sections: Sequence[SummarySection], title: str) -> SummarySection | None:
+    return next((section for section in sections if bare_title(section.title) == bare_title(title)), None)
 
 
 # --- grounding ------------------------------------------------------------------------------------------------------

@@ -23,15 +23,15 @@ from tests.summarizers.fake_api import (
 )
 from tests.summarizers.live_calls import QUICK, over, request
 from tests.summarizers.test_anthropic import SESSION, conversation
-from tests.summarizers.test_server_side import ASKED, BLOCK, made
-from tests.summarizers.test_server_side import SESSION as THERE
+from tests.summarizers.test_server_compaction import ASKED, BLOCK, made
+from tests.summarizers.test_server_compaction import SESSION as THERE
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.summarizers.clocks import CLOCKS
-from workbench.summarizers.live import live
-from workbench.summarizers.purse import HAIR, Purse, Spending, TooDear, usual_purse
-from workbench.summarizers.server_side import server_side
+from workbench.summarizers.live import live_summarizer
+from workbench.summarizers.server_compaction import server_summarizer
+from workbench.summarizers.spend_limit import FLOAT_SLACK, Spending, SpendLimit, SpendLimitExceeded, default_spend_limit
+from workbench.summarizers.time_limits import CLOCKS
 
 SONNET = "claude-sonnet-4-6"
 MOST = 0.033
@@ -46,9 +46,9 @@ def thousand(text: str) -> int:
 
 async def ask_for(
     limit: float | None, api: FakeApi, *replies: Reply, model: str = SONNET, asked: SummaryRequest | None = None
-) -> tuple[Answer, Purse]:
-    api.replies, purse = [*replies], Purse(limit)
-    summarizer = live(model, limits=QUICK, session=SESSION, spending=Spending(purse, thousand))
+) -> tuple[Answer, SpendLimit]:
+    api.replies, purse = [*replies], SpendLimit(limit)
+    summarizer = live_summarizer(model, limits=QUICK, session=SESSION, spending=Spending(purse, thousand))
     return await summarizer(asked or request(max_output_tokens=2_000)), purse
 
 
@@ -68,8 +68,10 @@ async def test_a_call_is_sent_where_it_cannot_cost_more(limit: float | None, sen
 async def test_attempts_that_broke_off_count(limit: float, sent: int, api: FakeApi) -> None:
     """By hand: of the first came 1 000 tokens in, and words that count as 1 000: $0.018. The next may cost $0.033, and
     $0.025 were spent before: $0.076."""
-    api.replies, purse = [broken_off("The par"), answer("Fixed.")], Purse(limit, spent=0.025)
-    got = await live(SONNET, limits=QUICK, spending=Spending(purse, thousand))(request(max_output_tokens=2_000))
+    api.replies, purse = [broken_off("The par"), answer("Fixed.")], SpendLimit(limit, spent=0.025)
+    got = await live_summarizer(SONNET, limits=QUICK, spending=Spending(purse, thousand))(
+        request(max_output_tokens=2_000)
+    )
     assert len(api.received) == sent
     assert isinstance(got, Summary if sent == 2 else SummaryFailed)
     assert purse.spent == pytest.approx(0.025 + 0.018 + (ONCE if sent == 2 else 0))
@@ -90,18 +92,20 @@ async def test_attempts_that_broke_off_count(limit: float, sent: int, api: FakeA
 async def test_a_call_that_broke_off_is_billed_though_no_word_had_come(
     protocol: str, reply: Reply, spent: float, api: FakeApi
 ) -> None:
-    api.replies, purse = [reply], Purse(1.0)
+    api.replies, purse = [reply], SpendLimit(1.0)
     spending = Spending(purse, lambda text: 1_000 if text else 0)
     once = replace(QUICK, tries=1)
-    got = await live(SONNET, over(protocol, api), limits=once, spending=spending)(request(max_output_tokens=2_000))
+    got = await live_summarizer(SONNET, over(protocol, api), limits=once, spending=spending)(
+        request(max_output_tokens=2_000)
+    )
     assert isinstance(got, SummaryFailed)
     assert len(api.received) == 1
     assert purse.spent == pytest.approx(spent)
 
 
 async def test_a_server_that_nobody_reaches_bills_nothing(api: FakeApi) -> None:
-    nobody, purse = over("chat", api).model_copy(update={"base_url": "http://127.0.0.1:9/v1"}), Purse(1.0)
-    got = await live(SONNET, nobody, limits=QUICK, spending=Spending(purse, thousand))(request())
+    nobody, purse = over("chat", api).model_copy(update={"base_url": "http://127.0.0.1:9/v1"}), SpendLimit(1.0)
+    got = await live_summarizer(SONNET, nobody, limits=QUICK, spending=Spending(purse, thousand))(request())
     assert isinstance(got, SummaryFailed)
     assert purse.spent == 0.0
 
@@ -132,11 +136,11 @@ async def test_a27_a_yes_for_a_model_without_a_price_is_for_that_model_alone(api
         asked.append(what)
         return len(asked) == 1
 
-    purse, chat = Purse(0.0329, ask=ask), over("chat", api)
+    purse, chat = SpendLimit(0.0329, ask=ask), over("chat", api)
     api.replies = [answer("Fixed."), answer("Fixed."), answer("Fixed.")]
 
     async def sent(model: str, number: int) -> bool:
-        summarizer = live(model, chat, limits=QUICK, spending=Spending(purse, thousand))
+        summarizer = live_summarizer(model, chat, limits=QUICK, spending=Spending(purse, thousand))
         return isinstance(await summarizer(request(f"history {number}", max_output_tokens=2_000)), Summary)
 
     assert [await sent("my-llama", number) for number in range(3)] == [True, True, True]
@@ -161,13 +165,13 @@ async def test_f3_calls_at_once_of_a_model_without_a_price_are_one_question() ->
             await asyncio.sleep(0)
             return says and "other" not in what
 
-        purse = Purse(MOST, ask=ask)
+        purse = SpendLimit(MOST, ask=ask)
 
-        async def call(model: str, most: float | None = None, purse: Purse = purse) -> bool:
+        async def call(model: str, most: float | None = None, purse: SpendLimit = purse) -> bool:
             try:
                 async with purse.held(most, model):
                     await asyncio.sleep(0)
-            except TooDear:
+            except SpendLimitExceeded:
                 return False
             return True
 
@@ -175,16 +179,16 @@ async def test_f3_calls_at_once_of_a_model_without_a_price_are_one_question() ->
         got += [await call("my-other-llama"), await call(SONNET, MOST)]
         assert (got, len(asked)) == (sent, questions)
         assert (purse.limit, purse.spent) == (MOST, MOST)
-        assert not await call(SONNET, 2 * HAIR), "the limit is used up, whoever was let pass before"
+        assert not await call(SONNET, 2 * FLOAT_SLACK), "the limit is used up, whoever was let pass before"
 
 
 async def test_f3_the_next_run_asks_again(tmp_path: Path) -> None:
     paths.settings().parent.mkdir(parents=True, exist_ok=True)
     paths.settings().write_text("max_cost = 1.0\n")
-    first = usual_purse()
+    first = default_spend_limit()
     first.unpriced.add("my-llama")
-    with pytest.raises(TooDear, match="my-llama"):
-        usual_purse().check(None, "my-llama")
+    with pytest.raises(SpendLimitExceeded, match="my-llama"):
+        default_spend_limit().check(None, "my-llama")
 
 
 MODELS = {"cheap": 0.01, "dear": 0.4, "unpriced": None, "unpriced too": None}
@@ -206,15 +210,15 @@ def test_a27_what_is_spent_never_passes_what_was_allowed_whatever_models_are_ask
         said.append(what)
         return answers[len(said) - 1] if len(said) <= len(answers) else False
 
-    async def all_of_them() -> tuple[list[bool], Purse]:
-        purse, came = Purse(limit, ask=ask), []
+    async def all_of_them() -> tuple[list[bool], SpendLimit]:
+        purse, came = SpendLimit(limit, ask=ask), []
         for model, share in calls:
             most = MODELS[model]
             try:
                 async with purse.held(most, model) as bill:
                     bill.paid = 0.0 if most is None else share * most
                 came.append(True)
-            except TooDear:
+            except SpendLimitExceeded:
                 came.append(False)
         return came, purse
 
@@ -223,7 +227,7 @@ def test_a27_what_is_spent_never_passes_what_was_allowed_whatever_models_are_ask
     expected = []
     for model, share in calls:
         most = MODELS[model]
-        passes = model in free if most is None else spent + most <= may + HAIR
+        passes = model in free if most is None else spent + most <= may + FLOAT_SLACK
         if not passes and asking:
             asking = answers[number] if number < len(answers) else False
             number += 1
@@ -237,7 +241,7 @@ def test_a27_what_is_spent_never_passes_what_was_allowed_whatever_models_are_ask
     assert (came, purse.unpriced, len(said)) == (expected, free, number)
     assert purse.limit == pytest.approx(may)
     assert purse.spent == pytest.approx(spent)
-    assert spent <= may + HAIR * len(calls)
+    assert spent <= may + FLOAT_SLACK * len(calls)
 
 
 async def test_what_goes_into_the_cache_costs_a_quarter_more(api: FakeApi) -> None:
@@ -250,9 +254,9 @@ async def test_what_goes_into_the_cache_costs_a_quarter_more(api: FakeApi) -> No
 
 
 async def test_calls_at_once_wait_for_what_others_hold(api: FakeApi) -> None:
-    purse = Purse(MOST + ONCE)
+    purse = SpendLimit(MOST + ONCE)
     api.replies = [answer("One."), answer("Two."), answer("Three.")]
-    summarizer = live(SONNET, limits=QUICK, spending=Spending(purse, thousand))
+    summarizer = live_summarizer(SONNET, limits=QUICK, spending=Spending(purse, thousand))
     asked = [request(f"history {number} " * 500, max_output_tokens=2_000) for number in range(3)]
     got = await asyncio.gather(*map(summarizer, asked))
     assert [type(one) for one in got].count(Summary) == 2
@@ -262,8 +266,8 @@ async def test_calls_at_once_wait_for_what_others_hold(api: FakeApi) -> None:
 
 async def test_the_servers_own_compaction_is_held_against_it(api: FakeApi) -> None:
     for limit, sent in ((0.1229, 0), (0.1231, 1)):  # 1 000 in at $3, 8 000 out at $15: $0.123
-        api.replies, purse = [made(BLOCK, iterations=[])], Purse(limit)
-        await server_side(SONNET, THERE, spending=Spending(purse, thousand))(ASKED)
+        api.replies, purse = [made(BLOCK, iterations=[])], SpendLimit(limit)
+        await server_summarizer(SONNET, THERE, spending=Spending(purse, thousand))(ASKED)
         assert len(api.received) == sent
     assert purse.spent == pytest.approx(10 * 3 / 1e6)
 
@@ -272,8 +276,8 @@ async def test_every_try_of_the_servers_own_compaction_is_held_against_it(api: F
     """By hand: $0.123 for a try of which nobody knows what it cost, and so much once more."""
     for limit, sent in ((0.245, 1), (0.247, 2)):
         api.received.clear()
-        api.replies, purse = [reset(), made(BLOCK, iterations=[])], Purse(limit)
-        await server_side(SONNET, THERE, limits=QUICK, spending=Spending(purse, thousand))(ASKED)
+        api.replies, purse = [reset(), made(BLOCK, iterations=[])], SpendLimit(limit)
+        await server_summarizer(SONNET, THERE, limits=QUICK, spending=Spending(purse, thousand))(ASKED)
         assert len(api.received) == sent
         assert purse.spent == pytest.approx(0.123 + (sent - 1) * 10 * 3 / 1e6)
 
@@ -288,8 +292,8 @@ async def test_what_costs_more_is_sent_where_somebody_says_so(api: FakeApi) -> N
         return "$0.07" not in what
 
     api.replies = [broken_off_thinking("Hm."), reset(), answer("Fixed."), answer("Fixed.")]
-    purse = Purse(0.032, ask=ask)
-    summarizer = live(SONNET, over("chat", api), limits=QUICK, spending=Spending(purse, thousand))
+    purse = SpendLimit(0.032, ask=ask)
+    summarizer = live_summarizer(SONNET, over("chat", api), limits=QUICK, spending=Spending(purse, thousand))
     got = await summarizer(request(max_output_tokens=2_000))
     assert isinstance(got, SummaryFailed)
     assert asked == [
@@ -314,8 +318,8 @@ async def test_one_is_asked_at_a_time_and_no_clock_runs_meanwhile(api: FakeApi) 
         return len(asked) == 1
 
     api.replies = [answer("One."), answer("Two.")]
-    purse = Purse(0.001, ask=ask)
-    summarizer = live(SONNET, limits=QUICK, spending=Spending(purse, thousand))
+    purse = SpendLimit(0.001, ask=ask)
+    summarizer = live_summarizer(SONNET, limits=QUICK, spending=Spending(purse, thousand))
     short = [request(f"history {number} " * 500, max_output_tokens=2_000, timeout_s=20.0) for number in range(2)]
     got = await asyncio.gather(*map(summarizer, short))
     assert [type(one) for one in got].count(Summary) == 1
@@ -329,21 +333,21 @@ async def test_one_is_asked_at_a_time_and_no_clock_runs_meanwhile(api: FakeApi) 
 async def test_over_openais_protocols_it_holds_as_well(api: FakeApi) -> None:
     for protocol in ("chat", "responses"):
         api.received.clear()
-        api.replies, purse = [answer("Fixed.")], Purse(0.001)
-        summarizer = live("gpt-5", over(protocol, api), limits=QUICK, spending=Spending(purse, thousand))
+        api.replies, purse = [answer("Fixed.")], SpendLimit(0.001)
+        summarizer = live_summarizer("gpt-5", over(protocol, api), limits=QUICK, spending=Spending(purse, thousand))
         assert isinstance(await summarizer(request()), SummaryFailed)
         assert api.received == []
 
 
 def test_the_limit_of_the_settings() -> None:
-    assert usual_purse().limit is None
+    assert default_spend_limit().limit is None
     paths.settings().parent.mkdir(parents=True, exist_ok=True)
     for text, limit in (("max_cost = 0.50", 0.5), ("max_cost = 0", 0.0)):
         paths.settings().write_text(text)
-        assert usual_purse().limit == limit
+        assert default_spend_limit().limit == limit
     for text in ('max_cost = "1"', "max_cost = -1", "max_cost = true", "max_cost = inf", "max_cost = nan"):
         paths.settings().write_text(text)
         with pytest.raises(BadInput, match="is not an amount in dollars"):
-            usual_purse()
-    with pytest.raises(TooDear):
-        Purse(0.0).check(0.01, SONNET)
+            default_spend_limit()
+    with pytest.raises(SpendLimitExceeded):
+        SpendLimit(0.0).check(0.01, SONNET)

@@ -18,10 +18,10 @@ from workbench.formats.anthropic_messages.signature import ID as ANTHROPIC
 from workbench.formats.openai_responses.signature import ID as RESPONSES
 from workbench.session import Opaque, Session, Usage
 from workbench.summarizers.connections import Connection
-from workbench.summarizers.protocols.usage import figure
-from workbench.summarizers.wire import responses_fields, wire_body
+from workbench.summarizers.protocols.usage import token_figure
+from workbench.summarizers.wire import messages_fields, responses_fields
 
-Way = Literal["on-demand", "threshold"]
+ServerMode = Literal["on-demand", "threshold"]
 Fields = dict[str, Any]
 
 ON_DEMAND_BETA = "compact-2026-09-04"
@@ -66,13 +66,13 @@ class ServerSummary(Summary):
         return not self.text.endswith(UNREADABLE)
 
 
-def block_of(raw: Any) -> Opaque:
+def compaction_block(raw: Any) -> Opaque:
     """What a server sent, as a block of a message."""
     return Opaque("compaction", raw)
 
 
 @dataclass(frozen=True)
-class Form:
+class CompactionEndpoint:
     """A request for the server's own compaction: where it goes, with which fields and options beside the conversation;
     and how its answer and its bill are read. `most` names the field that bounds the answer, "" for none."""
 
@@ -90,15 +90,19 @@ class Form:
         return {"model": model, **limit, **self.conversation(session, request), **self.fields}
 
 
-def form_of(whom: Connection, way: Way, instructions: str = "", keep_tool_uses: int | None = None) -> Form:
+def endpoint_of(
+    whom: Connection, way: ServerMode, instructions: str = "", keep_tool_uses: int | None = None
+) -> CompactionEndpoint:
     """Raises BadInput for a protocol that knows no such compaction."""
     if whom.protocol == "messages":
         fields, betas = _parameters(way, instructions, keep_tool_uses)
         options = {"headers": {"anthropic-beta": ",".join(betas)}, "params": {"beta": "true"}}
-        read = _block if way == "on-demand" else _block_above_the_threshold
-        return Form("/v1/messages", conversation_of, read, billed_for_messages, fields, options, "max_tokens")
+        read = _read_block if way == "on-demand" else _read_block_over_threshold
+        return CompactionEndpoint(
+            "/v1/messages", conversation_fields, read, messages_usage, fields, options, "max_tokens"
+        )
     if whom.protocol == "responses" and way == "on-demand":
-        return Form("/responses/compact", _items_of, _items, billed_for_responses, {}, {})
+        return CompactionEndpoint("/responses/compact", _conversation_items, _read_items, responses_usage, {}, {})
     asked = "compaction on the server" if whom.protocol == "chat" else "compaction at a threshold"
     raise BadInput(f"{whom.name} uses a protocol without {asked}; name another connection or summarizer.")
 
@@ -106,7 +110,7 @@ def form_of(whom: Connection, way: Way, instructions: str = "", keep_tool_uses: 
 # --- the Messages API -------------------------------------------------------------------------------------------------
 
 
-def _parameters(way: Way, instructions: str, keep_tool_uses: int | None) -> tuple[Fields, list[str]]:
+def _parameters(way: ServerMode, instructions: str, keep_tool_uses: int | None) -> tuple[Fields, list[str]]:
     more = {"instructions": instructions} if instructions.strip() else {}
     if way == "on-demand":
         return {"compaction": {"type": "summarize", **more}}, [ON_DEMAND_BETA]
@@ -128,12 +132,12 @@ def clear_tool_uses(keep: int) -> Fields:
     }
 
 
-def conversation_of(session: Session, request: SummaryRequest) -> Fields:
+def conversation_fields(session: Session, request: SummaryRequest) -> Fields:
     """What is sent of a session: `system`, `tools` and the request's messages, an earlier summary before them.
 
     Raises BadInput when nothing of the messages can be sent.
     """
-    body = wire_body(session, request.messages)
+    body = messages_fields(session, request.messages)
     return {**body, "messages": [*_earlier(request), *body["messages"]]}
 
 
@@ -143,7 +147,7 @@ def _earlier(request: SummaryRequest) -> list[Fields]:
     return [{"role": "user", "content": f"<earlier_summary>\n{request.previous}\n</earlier_summary>"}]
 
 
-def _block(got: Fields, usage: Usage | None, seconds: float, least: str = "") -> Answer:
+def _read_block(got: Fields, usage: Usage | None, seconds: float, least: str = "") -> Answer:
     content = got.get("content")
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     block = next((block for block in blocks if block.get("type") == "compaction"), None)
@@ -159,14 +163,14 @@ def _block(got: Fields, usage: Usage | None, seconds: float, least: str = "") ->
         if not block.get("encrypted_content"):
             return SummaryFailed("empty", "the server could not make a summary: its compaction block has no content")
         text = UNREADABLE
-    return ServerSummary(text, str(got.get("model") or ""), usage, seconds, block=block_of(block))
+    return ServerSummary(text, str(got.get("model") or ""), usage, seconds, block=compaction_block(block))
 
 
-def _block_above_the_threshold(got: Fields, usage: Usage | None, seconds: float) -> Answer:
-    return _block(got, usage, seconds, f"; it needs at least {grouped(LEAST_THRESHOLD)} tokens of head")
+def _read_block_over_threshold(got: Fields, usage: Usage | None, seconds: float) -> Answer:
+    return _read_block(got, usage, seconds, f"; it needs at least {grouped(LEAST_THRESHOLD)} tokens of head")
 
 
-def billed_for_messages(billed: object) -> Usage | None:
+def messages_usage(billed: object) -> Usage | None:
     """All that was billed: the compaction itself is listed among the iterations, outside the totals. None where nothing
     is said to be. Raises ImpossibleUsage."""
     if not isinstance(billed, dict):
@@ -176,9 +180,9 @@ def billed_for_messages(billed: object) -> Usage | None:
     extra = [entry for entry in several if isinstance(entry, dict) and entry.get("type") == "compaction"]
 
     def total(name: str) -> int:
-        return sum(figure(entry, name) or 0 for entry in (billed, *extra))
+        return sum(token_figure(entry, name) or 0 for entry in (billed, *extra))
 
-    return _some(
+    return _usage_or_none(
         Usage(
             total("input_tokens"),
             total("output_tokens"),
@@ -191,14 +195,14 @@ def billed_for_messages(billed: object) -> Usage | None:
 # --- the Responses API ------------------------------------------------------------------------------------------------
 
 
-def _items_of(session: Session, request: SummaryRequest) -> Fields:
+def _conversation_items(session: Session, request: SummaryRequest) -> Fields:
     """The same as items. It takes no tools."""
     fields = responses_fields(session, request.messages)
     fields.pop("tools", None)
     return {**fields, "input": [*_earlier(request), *fields["input"]]}
 
 
-def _items(got: Fields, usage: Usage | None, seconds: float) -> Answer:
+def _read_items(got: Fields, usage: Usage | None, seconds: float) -> Answer:
     output = got.get("output")
     items = [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
     sealed = next((item for item in items if item.get("type") in ("compaction", "compaction_summary")), None)
@@ -208,7 +212,7 @@ def _items(got: Fields, usage: Usage | None, seconds: float) -> Answer:
         return SummaryFailed("empty", "the server could not make a summary: its compaction item has no content")
     said = [text for item in items for text in _texts(item.get("content"))]
     return ServerSummary(
-        "\n\n".join([*said, UNREADABLE]), str(got.get("model") or ""), usage, seconds, block=block_of(output)
+        "\n\n".join([*said, UNREADABLE]), str(got.get("model") or ""), usage, seconds, block=compaction_block(output)
     )
 
 
@@ -219,15 +223,15 @@ def _texts(content: object) -> Sequence[str]:
     return [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
 
 
-def billed_for_responses(billed: object) -> Usage | None:
+def responses_usage(billed: object) -> Usage | None:
     """The same of a compacted response."""
     if not isinstance(billed, dict):
         return None
     details = billed.get("input_tokens_details")
-    cached = figure(details, "cached_tokens") or 0
-    sent = figure(billed, "input_tokens") or 0
-    return _some(Usage(max(0, sent - cached), figure(billed, "output_tokens") or 0, cache_read=cached))
+    cached = token_figure(details, "cached_tokens") or 0
+    sent = token_figure(billed, "input_tokens") or 0
+    return _usage_or_none(Usage(max(0, sent - cached), token_figure(billed, "output_tokens") or 0, cache_read=cached))
 
 
-def _some(usage: Usage) -> Usage | None:
+def _usage_or_none(usage: Usage) -> Usage | None:
     return usage if usage.context or usage.output else None

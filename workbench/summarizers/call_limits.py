@@ -7,18 +7,18 @@ import random
 from dataclasses import dataclass
 
 from workbench.compaction.summary_request import SummaryFailed
+from workbench.summarizers.client_errors import CallFailure
 from workbench.summarizers.connections import Connection
-from workbench.summarizers.troubles import Trouble
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CallLimits:
     """Times in seconds. The whole call, waits included, is bounded by the request's own `timeout_s`, else by `whole_s`;
     its answer by the request's own `max_output_tokens`, else by `max_output`.
 
     `tries` bounds how often one prompt is sent (429, 5xx, overloaded, broken connection); waits double from `backoff_s`
     up to `longest_backoff_s`, or are what the server asks for; a wait that would outlast the call is not begun.
-    `shrinks` bounds how often a prompt that is too long is cut (`workbench.summarizers.shrinking`).
+    `shrinks` bounds how often a prompt that is too long is cut (`workbench.summarizers.wire`).
     """
 
     whole_s: float = 600.0
@@ -31,9 +31,9 @@ class Limits:
     shrinks: int = 4
 
 
-def limits_of(connection: Connection) -> Limits:
+def limits_of(connection: Connection) -> CallLimits:
     """As patient as the connection's settings say."""
-    return Limits(
+    return CallLimits(
         whole_s=connection.timeout,
         first_token_s=connection.first_token,
         stall_s=connection.stall,
@@ -42,7 +42,7 @@ def limits_of(connection: Connection) -> Limits:
     )
 
 
-def wait_or_give_up(trouble: Trouble, tries: int, limits: Limits, clock: asyncio.Timeout) -> float | SummaryFailed:
+def next_wait(trouble: CallFailure, tries: int, limits: CallLimits, clock: asyncio.Timeout) -> float | SummaryFailed:
     """Seconds to wait before the next try after `tries` of them, or the failure when none is left, or `clock` runs out
     before."""
     if trouble.remedy != "retry":

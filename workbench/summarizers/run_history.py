@@ -26,7 +26,7 @@ from workbench.base.errors import BadInput
 from workbench.base.secrets import masked_value
 from workbench.base.text import valid_unicode
 from workbench.base.values import json_of
-from workbench.summarizers.runs import Call, Run
+from workbench.summarizers.run_records import CallRecord, RunRecord
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -40,7 +40,7 @@ _COLUMNS = (
 _FIGURES = ("began", "seconds", "calls", "input", "output")
 
 
-def _sound(column: str) -> str:
+def _typed_column(column: str) -> str:
     """A column as it is read: another program may have written anything, and what is of no right type is none."""
     if column == "dollars":
         return "CASE WHEN typeof(dollars) IN ('integer', 'real') THEN dollars END"
@@ -48,12 +48,12 @@ def _sound(column: str) -> str:
     return f"CASE WHEN typeof({column}) IN ({kinds}) THEN {column} ELSE {none} END"
 
 
-_ENTRIES = (
-    f"SELECT {', '.join(map(_sound, _COLUMNS.split(', ')))} FROM runs "
+_SELECT_ROWS = (
+    f"SELECT {', '.join(map(_typed_column, _COLUMNS.split(', ')))} FROM runs "
     "WHERE typeof(id) = 'text' ORDER BY began DESC, id DESC LIMIT ?"
 )
 
-_SCHEMA = """
+_RUNS_SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
   id TEXT PRIMARY KEY, began REAL NOT NULL, seconds REAL NOT NULL, end TEXT NOT NULL, strategy TEXT NOT NULL,
   preset TEXT NOT NULL, summarizer TEXT NOT NULL, model TEXT NOT NULL, session TEXT NOT NULL, file TEXT NOT NULL,
@@ -62,27 +62,27 @@ CREATE TABLE IF NOT EXISTS runs (
 )
 """
 
-_CALLS = """
+_CALLS_SCHEMA = """
 CREATE TABLE IF NOT EXISTS calls (
   run TEXT NOT NULL, number INTEGER NOT NULL, document BLOB NOT NULL, PRIMARY KEY (run, number)
 )
 """
 """What has come to runs that go on, or were killed."""
 
-_MADE = "SELECT 1 FROM sqlite_master WHERE name = ?"
+_TABLE_EXISTS = "SELECT 1 FROM sqlite_master WHERE name = ?"
 
-_TROUBLES = (sqlite3.Error, OSError, ValueError, OverflowError)
+_STORAGE_ERRORS = (sqlite3.Error, OSError, ValueError, OverflowError)
 
 _NO_ROOM = frozenset([sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY])
 
-_KEEP = (
+_SAVE_RUN = (
     f"INSERT INTO runs ({_COLUMNS}, document) VALUES ({', '.join('?' * 16)}) ON CONFLICT (id) DO UPDATE SET "
     + ", ".join(f"{name} = excluded.{name}" for name in f"{_COLUMNS}, document".split(", ")[1:])
     + " WHERE runs.end = 'cancelled'"
 )
 """A run that came to its end is never written over."""
 
-_ADD = (
+_ADD_CALL = (
     f"INSERT INTO runs ({_COLUMNS}, document) VALUES ({', '.join('?' * 16)}) ON CONFLICT (id) DO UPDATE SET "
     "seconds = max(seconds, excluded.seconds), calls = calls + excluded.calls, input = input + excluded.input, "
     "output = output + excluded.output, dollars = dollars + excluded.dollars "
@@ -92,7 +92,7 @@ _ADD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RunRow:
     """A kept run in a list: what can be told without reading its requests. Tokens are billed, all calls together."""
 
     id: str
@@ -112,50 +112,52 @@ class Entry:
     dollars: float | None
 
 
-def keep(run: Run) -> str:
+def save_run(run: RunRecord) -> str:
     """Save a run, in place of what was kept of it before its end; why it could not be kept, "" when it could. Never
     raises: the run itself is done."""
     try:
         run = _masked(run)
         with _writing() as base:
-            written = base.execute(_KEEP, _row(run, run)).rowcount
+            written = base.execute(_SAVE_RUN, _row(run, run)).rowcount
             if written:
                 base.execute("DELETE FROM calls WHERE run = ?", (run.id,))
-    except _TROUBLES as error:
-        return f"The run was not saved: {_trouble(error)}"
+    except _STORAGE_ERRORS as error:
+        return f"The run was not saved: {_file_problem(error)}"
     return "" if written else f"The run was not saved: there is a run {run.id} already."
 
 
-def add(begun: Run, number: int, call: Call) -> str:
+def save_call(begun: RunRecord, number: int, call: CallRecord) -> str:
     """Put down what has come to request `number` of a run that goes on, of which `begun` is the record without any
     calls; why it could not be put down, "" when it could, or stands there whole. Never raises."""
     try:
         begun, call = _masked(begun), _masked(call)
         with _writing() as base:
-            if base.execute(_ADD, _row(begun, begun.model_copy(update={"calls": (call,)}))).rowcount:
+            if base.execute(_ADD_CALL, _row(begun, begun.model_copy(update={"calls": (call,)}))).rowcount:
                 base.execute("INSERT INTO calls VALUES (?, ?, ?)", (begun.id, number, _packed(call)))
-    except _TROUBLES as error:
-        return f"The answer was not saved: {_trouble(error)}"
+    except _STORAGE_ERRORS as error:
+        return f"The answer was not saved: {_file_problem(error)}"
     return ""
 
 
-def kept(limit: int | None = None) -> tuple[Entry, ...]:
+def list_runs(limit: int | None = None) -> tuple[RunRow, ...]:
     """The newest `limit` runs, newest first. Raises BadInput for a journal that cannot be read."""
     with _reading() as base:
-        return tuple(Entry(*row) for row in base.execute(_ENTRIES, (-1 if limit is None else limit,))) if base else ()
+        return (
+            tuple(RunRow(*row) for row in base.execute(_SELECT_ROWS, (-1 if limit is None else limit,))) if base else ()
+        )
 
 
-def load(id: str) -> Run:
+def load_run(id: str) -> RunRecord:
     """A kept run by its id or by a beginning of it that no other has. Raises BadInput with one sentence."""
-    whole = whole_id(id)
+    whole = full_run_id(id)
     with _reading() as base:
         found = base.execute("SELECT document FROM runs WHERE id = ?", (whole,)).fetchone() if base else None
-        beside = _beside(base, whole) if base else []
+        beside = _saved_calls(base, whole) if base else []
     if found is None:
-        raise BadInput(_none(id))
+        raise BadInput(_no_such_run(id))
     try:
-        run = Run.model_validate_json(zlib.decompress(found[0]))
-        calls = tuple(Call.model_validate_json(zlib.decompress(document)) for document in beside)
+        run = RunRecord.model_validate_json(zlib.decompress(found[0]))
+        calls = tuple(CallRecord.model_validate_json(zlib.decompress(document)) for document in beside)
         return run.model_copy(update={"calls": calls}) if calls else run
     except (zlib.error, TypeError, ValidationError):
         raise BadInput(
@@ -163,14 +165,14 @@ def load(id: str) -> Run:
         ) from None
 
 
-def _beside(base: sqlite3.Connection, id: str) -> list[Any]:
+def _saved_calls(base: sqlite3.Connection, id: str) -> list[Any]:
     """What was put down of a run that came to no end. A journal of an earlier version has no such table."""
-    if not base.execute(_MADE, ("calls",)).fetchone():
+    if not base.execute(_TABLE_EXISTS, ("calls",)).fetchone():
         return []
     return [document for (document,) in base.execute("SELECT document FROM calls WHERE run = ? ORDER BY number", (id,))]
 
 
-def whole_id(id: str) -> str:
+def full_run_id(id: str) -> str:
     """The id that begins with `id`. Raises BadInput where none or several do."""
     with _reading() as base:
         ids: list[str] = (
@@ -182,22 +184,22 @@ def whole_id(id: str) -> str:
     if len(found) > 1:
         raise BadInput(f"{len(found)} runs begin with {id!r}; give more characters.")
     if not found:
-        raise BadInput(_none(id))
+        raise BadInput(_no_such_run(id))
     return found[0]
 
 
-def delete(ids: Sequence[str]) -> None:
+def delete_runs(ids: Sequence[str]) -> None:
     """Remove kept runs by their whole ids, all or none. Raises BadInput when one is not there."""
-    known = {entry.id for entry in kept()}
+    known = {entry.id for entry in list_runs()}
     for id in ids:
         if id not in known:
-            raise BadInput(_none(id))
+            raise BadInput(_no_such_run(id))
     try:
         with _writing() as base:
             for of_ids in ("DELETE FROM runs WHERE id = ?", "DELETE FROM calls WHERE run = ?"):
                 base.executemany(of_ids, [(id,) for id in ids])
     except (sqlite3.Error, OSError) as error:
-        raise BadInput(f"Nothing was deleted: {_trouble(error)}") from None
+        raise BadInput(f"Nothing was deleted: {_file_problem(error)}") from None
 
 
 def _masked(record: M) -> M:
@@ -208,7 +210,7 @@ def _packed(record: BaseModel) -> bytes:
     return zlib.compress(json_of(record), 1)
 
 
-def _row(run: Run, sum_of: Run) -> tuple[object, ...]:
+def _row(run: RunRecord, sum_of: RunRecord) -> tuple[object, ...]:
     """A run as it is put down, with the figures of the calls in `sum_of`."""
     usage = sum_of.usage
     texts = (run.end, run.strategy, run.preset, run.summarizer, run.model, run.session, run.file, run.status)
@@ -228,8 +230,8 @@ def _writing() -> Iterator[sqlite3.Connection]:
         base.execute("PRAGMA secure_delete = ON")
         _prepare(base)
         base.execute("BEGIN IMMEDIATE")
-        base.execute(_SCHEMA)
-        base.execute(_CALLS)
+        base.execute(_RUNS_SCHEMA)
+        base.execute(_CALLS_SCHEMA)
         try:
             yield base
         except BaseException:
@@ -257,18 +259,18 @@ def _reading() -> Iterator[sqlite3.Connection | None]:
         yield None
         return
     try:
-        with closing(_opened(file)) as base:
-            yield base if base.execute(_MADE, ("runs",)).fetchone() else None
+        with closing(_open_for_reading(file)) as base:
+            yield base if base.execute(_TABLE_EXISTS, ("runs",)).fetchone() else None
     except (sqlite3.Error, OSError) as error:
-        raise BadInput(_trouble(error)) from None
+        raise BadInput(_file_problem(error)) from None
 
 
-def _opened(file: Path) -> sqlite3.Connection:
+def _open_for_reading(file: Path) -> sqlite3.Connection:
     """To be read only. SQLite makes a file beside it even for that; where it cannot, because the disk is full or the
     folder closed, a journal that nobody is writing to is read without. Raises sqlite3.Error."""
     base = sqlite3.connect(file, timeout=BUSY_SECONDS)
     try:
-        base.execute(_MADE, ("runs",))
+        base.execute(_TABLE_EXISTS, ("runs",))
     except sqlite3.OperationalError as error:
         base.close()
         log = file.with_name(f"{file.name}-wal")
@@ -278,7 +280,7 @@ def _opened(file: Path) -> sqlite3.Connection:
     return base
 
 
-def _trouble(error: Exception) -> str:
+def _file_problem(error: Exception) -> str:
     file = paths.runs()
     if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
         return f"{file} is not a run history or is damaged ({error}); move it away and a new one is created."
@@ -286,5 +288,5 @@ def _trouble(error: Exception) -> str:
     return f"{file} cannot be used ({reason}); make room, close what holds it, or choose another data folder."
 
 
-def _none(id: str) -> str:
+def _no_such_run(id: str) -> str:
     return f"There is no run {id!r}; `cwb list runs` lists them."

@@ -12,7 +12,7 @@ import pytest
 from tests.facts.talk import agent, user
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi, document, error
 from tests.summarizers.live_calls import QUICK, over
-from tests.summarizers.test_server_side import ASKED, MESSAGES, SESSION, session_of
+from tests.summarizers.test_server_compaction import ASKED, MESSAGES, SESSION, session_of
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.compaction.strategies import exchange_summary
@@ -21,14 +21,13 @@ from workbench.conformance.building import METER, context_of
 from workbench.formats import openai_responses
 from workbench.formats.format import no_progress
 from workbench.session import Opaque, Usage
+from workbench.summarizers.by_name import SummarizerName, parse_name, summarizer_named
 from workbench.summarizers.driver import run
-from workbench.summarizers.exact_counts import count
-from workbench.summarizers.live_events import Retrying
-from workbench.summarizers.named import Name, named, parsed
-from workbench.summarizers.recorder import Recorder
-from workbench.summarizers.runs import call_record
-from workbench.summarizers.server_forms import UNREADABLE, ServerSummary
-from workbench.summarizers.server_side import messages_for, server_side
+from workbench.summarizers.exact_counts import count_exactly
+from workbench.summarizers.live_events import RetryScheduled
+from workbench.summarizers.run_records import RunRecorder, call_record
+from workbench.summarizers.server_compaction import messages_for, server_summarizer
+from workbench.summarizers.server_endpoints import UNREADABLE, ServerSummary
 
 KEPT = {"type": "message", "role": "user", "id": "m1", "content": [{"type": "input_text", "text": "Fix the parser."}]}
 SEALED = {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAA=="}
@@ -47,14 +46,14 @@ def compacted(*output: Any) -> Any:
 
 async def test_the_head_goes_as_items_and_all_that_comes_back_is_kept(api: FakeApi) -> None:
     api.replies = [error(500, "server_error", "busy"), compacted(*OUTPUT)]
-    recorder = Recorder()
-    summarizer = server_side(MODEL, SESSION, over("responses", api), on_event=recorder.heard, limits=QUICK)
+    recorder = RunRecorder()
+    summarizer = server_summarizer(MODEL, SESSION, over("responses", api), on_event=recorder.heard, limits=QUICK)
     got = await summarizer(ASKED)
     assert isinstance(got, ServerSummary)
     assert got.text == f"Fix the parser.\n\n{UNREADABLE}"
     assert got.usage == Usage(4_991, 300, cache_read=9) == recorder.usage
     assert (got.block.raw, got.about_block) == (OUTPUT, "opaque (encrypted), sent back unchanged")
-    assert sum(isinstance(event, Retrying) for event in recorder.events) == 1
+    assert sum(isinstance(event, RetryScheduled) for event in recorder.events) == 1
     sent = api.received[-1]
     assert (sent.path, sent.headers["authorization"]) == ("/v1/responses/compact", f"Bearer {KEY}")
     assert set(sent.body) == {"model", "instructions", "input"}
@@ -69,8 +68,8 @@ async def test_the_head_goes_as_items_and_all_that_comes_back_is_kept(api: FakeA
 )
 async def test_what_is_no_compaction_is_a_failure_that_is_billed(output: list[Any], kind: str, api: FakeApi) -> None:
     api.replies = [compacted(*output)]
-    recorder = Recorder()
-    got = await server_side(MODEL, SESSION, over("responses", api), on_event=recorder.heard)(ASKED)
+    recorder = RunRecorder()
+    got = await server_summarizer(MODEL, SESSION, over("responses", api), on_event=recorder.heard)(ASKED)
     assert isinstance(got, SummaryFailed)
     assert (got.kind, recorder.usage) == (kind, Usage(4_991, 300, cache_read=9))
 
@@ -86,7 +85,7 @@ async def test_the_items_go_into_a_responses_body_and_nowhere_else(api: FakeApi)
     session = session_of(messages)
     done = await run(
         exchange_summary.STRATEGY.run(context_of(messages, manual=True), policy),
-        server_side(MODEL, session, over("responses", api)),
+        server_summarizer(MODEL, session, over("responses", api)),
     )
     assert done.outcome.status == "compacted"
     out = messages_for(done.outcome, done.answers, "openai-responses")
@@ -100,12 +99,12 @@ async def test_the_items_go_into_a_responses_body_and_nowhere_else(api: FakeApi)
 
 
 def test_a_server_is_named_with_its_connection() -> None:
-    name = parsed("server:compact:openai/gpt-5")
-    assert (name, str(name)) == (Name("server", "compact:gpt-5", "openai"), "server:compact:openai/gpt-5")
-    assert (name.model, name.connection.name, parsed(str(name))) == ("gpt-5", "openai", name)
-    assert str(parsed(f"server:compact:{MODEL}")) == f"server:compact:{MODEL}"
-    assert parsed("server:compact:vendor/model") == Name("server", "compact:vendor/model")
-    assert named(name, session=SESSION)
+    name = parse_name("server:compact:openai/gpt-5")
+    assert (name, str(name)) == (SummarizerName("server", "compact:gpt-5", "openai"), "server:compact:openai/gpt-5")
+    assert (name.model, name.connection.name, parse_name(str(name))) == ("gpt-5", "openai", name)
+    assert str(parse_name(f"server:compact:{MODEL}")) == f"server:compact:{MODEL}"
+    assert parse_name("server:compact:vendor/model") == SummarizerName("server", "compact:vendor/model")
+    assert summarizer_named(name, session=SESSION)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +116,7 @@ def test_a_server_is_named_with_its_connection() -> None:
 )
 def test_a_protocol_without_compaction_is_refused_before_anything_is_sent(text: str, words: str) -> None:
     with pytest.raises(BadInput, match=words):
-        parsed(text)
+        parse_name(text)
 
 
 async def test_its_counts_are_asked_for_as_well(api: FakeApi) -> None:
@@ -128,12 +127,12 @@ async def test_its_counts_are_asked_for_as_well(api: FakeApi) -> None:
     )
     over("responses", api)
     api.replies = [document({"object": "response.input_tokens", "input_tokens": 512})]
-    got = await count(SESSION, MESSAGES, METER, f"here/{MODEL}")
+    got = await count_exactly(SESSION, MESSAGES, METER, f"here/{MODEL}")
     (sent,) = api.received
     assert (sent.path, set(sent.body)) == ("/v1/responses/input_tokens", {"model", "instructions", "input", "tools"})
     tool = '{"type":"function","name":"Read","description":"Reads.","parameters":{"type":"object"},"strict":false}'
     texts = METER.text_tokens("Be brief.") + METER.text_tokens(tool)
     assert (got.tokens, got.local) == (512, texts + sum(map(METER.tokens, MESSAGES)))
     with pytest.raises(BadInput, match="cannot count in advance"):
-        await count(SESSION, MESSAGES, METER, f"plain/{MODEL}")
+        await count_exactly(SESSION, MESSAGES, METER, f"plain/{MODEL}")
     assert len(api.received) == 1

@@ -37,7 +37,7 @@ class Server:
     adds_v1: bool = True
 
 
-class Trouble(Struct, frozen=True):
+class CallFailure(Struct, frozen=True):
     """`remedy` says what may be tried; `kind` and `sentence` are the failure if nothing helps.
 
     `wait_s` is what the server asked for, None if it did not; `field` the parameter to leave out (remedy "adapt");
@@ -62,7 +62,7 @@ _TOO_LONG = re.compile(
 )
 _FIGURES = re.compile(r"(?P<had>\d[\d,]{2,17}) tokens? > (?P<most>\d[\d,]{2,17})")
 _SUM = re.compile(r"(?P<had>\d[\d,]{2,17}) \+ (?P<answer>\d[\d,]{0,17}) > (?P<most>\d[\d,]{2,17})")
-_ASKED = re.compile(
+_LENGTH_FIGURES = re.compile(
     r"context length is (?P<most>\d[\d,]{1,17}) tokens.*?(?:resulted in|requested|has) (?P<had>\d[\d,]{1,17})",
     re.DOTALL,
 )
@@ -78,7 +78,7 @@ _OPTIONAL = {
 """Parameters that some models refuse and that a summary can do without, as refusals name them: a gateway translates
 "thinking" for other servers, and names its translation; who wants `max_completion_tokens` refuses `max_tokens`."""
 
-_FOR_GOOD = frozenset(["insufficient_quota", "billing_hard_limit_reached"])
+_PERMANENT = frozenset(["insufficient_quota", "billing_hard_limit_reached"])
 """What is told with a status of passing trouble and does not pass."""
 
 _TRANSIENT_TYPES = frozenset(
@@ -90,7 +90,7 @@ SHORTEST_KEY = 8
 """Characters below which a key is blacked out as a word alone: where a server asks for none, any word stands for it,
 and `x` is in many others."""
 
-_BEFORE_IT_STANDS = frozenset(["ConnectError", "ConnectTimeout", "PoolTimeout"])
+_BEFORE_CONNECTING = frozenset(["ConnectError", "ConnectTimeout", "PoolTimeout"])
 """What a transport raises before anything is sent."""
 
 
@@ -98,56 +98,58 @@ _UNREADABLE = (AttributeError, LookupError, RecursionError, TypeError, ValueErro
 """What the clients, and the code here that reads what they give, raise for JSON of another shape."""
 
 
-def trouble_of(error: Exception, server: Server = Server()) -> Trouble:
+def classify_error(error: Exception, server: Server = Server()) -> CallFailure:
     """What to do about an error of the client. Secrets are blacked out wherever the server echoes them."""
     if bound := next((one for one in _chain(error) if isinstance(one, OutOfBounds)), None):
-        return _of_bounds(bound, server)
+        return _bounds_failure(bound, server)
     status = getattr(error, "status_code", None)
-    body = _inner(getattr(error, "body", None))
+    body = _error_object(getattr(error, "body", None))
     code = str(body.get("code") or "")
-    kind = code if code in _FOR_GOOD else str(body.get("type") or getattr(error, "type", None) or code)
-    said = _clean(str(body.get("message") or getattr(error, "message", None) or error), server.secrets)
+    kind = code if code in _PERMANENT else str(body.get("type") or getattr(error, "type", None) or code)
+    said = _without_secrets(str(body.get("message") or getattr(error, "message", None) or error), server.secrets)
     if isinstance(status, int):
-        return _of_status(status, kind, said, getattr(getattr(error, "response", None), "headers", {}), server)
-    if _is_connection(error):
-        return _of_connection(error, server)
+        return _status_failure(status, kind, said, getattr(getattr(error, "response", None), "headers", {}), server)
+    if _is_connection_error(error):
+        return _connection_failure(error, server)
     if body:  # a stream that tells of an error has no status
-        return in_stream(kind, said, server)
+        return stream_failure(kind, said, server)
     if isinstance(error, _UNREADABLE):
         why = f"{server.address} sends a response its client cannot read ({type(error).__name__}: {said})"
-        return Trouble("error", f"{_clean(why, server.secrets)}; check {server.address_from}", broke=True)
-    return Trouble("error", _clean(f"{type(error).__name__}: {said}", server.secrets))
+        return CallFailure("error", f"{_without_secrets(why, server.secrets)}; check {server.address_from}", broke=True)
+    return CallFailure("error", _without_secrets(f"{type(error).__name__}: {said}", server.secrets))
 
 
-def in_stream(kind: str, said: str, server: Server) -> Trouble:
+def stream_failure(kind: str, said: str, server: Server) -> CallFailure:
     """What to do about an error that a stream tells of."""
-    return _of_status(200, kind, _clean(said, server.secrets), {}, server)
+    return _status_failure(200, kind, _without_secrets(said, server.secrets), {}, server)
 
 
-def _of_bounds(bound: OutOfBounds, server: Server) -> Trouble:
+def _bounds_failure(bound: OutOfBounds, server: Server) -> CallFailure:
     """An answer that is read no further. The status of an error still says what to do about it."""
-    what = _clean(bound.what, server.secrets)
+    what = _without_secrets(bound.what, server.secrets)
     if bound.status >= 300:
-        return _of_status(bound.status, "", f"{what}; stopped reading", bound.headers, server)
+        return _status_failure(bound.status, "", f"{what}; stopped reading", bound.headers, server)
     sentence = f"{server.address} sends {what}; stopped reading; check {server.address_from}"
-    return Trouble("error", sentence, broke=True)
+    return CallFailure("error", sentence, broke=True)
 
 
-def _of_connection(error: Exception, server: Server) -> Trouble:
+def _connection_failure(error: Exception, server: Server) -> CallFailure:
     """A broken connection is worth another try; one that cannot be made is told at once."""
     chain = _chain(error)
     system = [one for one in chain if isinstance(one, OSError) and one.strerror]
-    told = system[-1].strerror if system else next((str(one) for one in reversed(chain) if _is_transports(one)), "")
-    why = _clean(told or type(error).__name__, server.secrets)
-    if any(map(_is_for_good, chain)):
+    told = (
+        system[-1].strerror if system else next((str(one) for one in reversed(chain) if _is_transport_error(one)), "")
+    )
+    why = _without_secrets(told or type(error).__name__, server.secrets)
+    if any(map(_is_permanent, chain)):
         return _unreachable(why, server)
-    broke = not any(type(one).__name__ in _BEFORE_IT_STANDS for one in chain)
-    return Trouble("error", f"the connection to {server.address} failed ({why})", "retry", broke=broke)
+    broke = not any(type(one).__name__ in _BEFORE_CONNECTING for one in chain)
+    return CallFailure("error", f"the connection to {server.address} failed ({why})", "retry", broke=broke)
 
 
-def _unreachable(why: str, server: Server) -> Trouble:
+def _unreachable(why: str, server: Server) -> CallFailure:
     remedy = f"check {server.address_from}, the network and its proxy"
-    return Trouble("error", f"{server.address} cannot be reached ({why}); {remedy}")
+    return CallFailure("error", f"{server.address} cannot be reached ({why}); {remedy}")
 
 
 def _chain(error: BaseException) -> list[BaseException]:
@@ -158,7 +160,7 @@ def _chain(error: BaseException) -> list[BaseException]:
     return found
 
 
-def _is_for_good(error: BaseException) -> bool:
+def _is_permanent(error: BaseException) -> bool:
     """Whether another try would meet the same: no such host, nobody who listens, no such protocol, a bad header."""
     if isinstance(error, socket.gaierror):
         return error.errno != socket.EAI_AGAIN
@@ -167,10 +169,10 @@ def _is_for_good(error: BaseException) -> bool:
     return type(error).__name__ in ("UnsupportedProtocol", "LocalProtocolError", "ProxyError", "InvalidURL")
 
 
-def _of_status(status: int, kind: str, said: str, headers: Mapping[str, str], server: Server) -> Trouble:
+def _status_failure(status: int, kind: str, said: str, headers: Mapping[str, str], server: Server) -> CallFailure:
     if 300 <= status < 400:
-        there = _clean(urlsplit(headers.get("location", "")).netloc.rpartition("@")[2], server.secrets)
-        return Trouble(
+        there = _without_secrets(urlsplit(headers.get("location", "")).netloc.rpartition("@")[2], server.secrets)
+        return CallFailure(
             "error",
             f"{server.address} sends calls on to {there or 'another address'} ({status}); nothing was sent there: "
             f"name it in {server.address_from} if it is to have the session",
@@ -179,30 +181,30 @@ def _of_status(status: int, kind: str, said: str, headers: Mapping[str, str], se
         return _unreachable("407 Proxy Authentication Required", server)
     where = f"{status} {kind}".strip() if status != 200 else kind or "error in the stream"
     if status == 413 or (status in (400, 422, 200, 500) and _TOO_LONG.search(f"{kind} {said}")):
-        return Trouble(
-            "overflow", f"the prompt is too long for the model ({where}: {said})", "shrink", room=_room(said)
+        return CallFailure(
+            "overflow", f"the prompt is too long for the model ({where}: {said})", "shrink", room=_share_that_fits(said)
         )
     if status in (400, 422):
         for field, names in _OPTIONAL.items():
             if any(name in said.lower() for name in names):
-                return Trouble("error", f"the server refused {field} ({where}: {said})", "adapt", field=field)
+                return CallFailure("error", f"the server refused {field} ({where}: {said})", "adapt", field=field)
     if status in (401, 403):
         remedy = f"check {server.key_from}"
-        return Trouble("error", f"the server refused the credentials ({where}: {said}); {remedy}")
+        return CallFailure("error", f"the server refused the credentials ({where}: {said}); {remedy}")
     if status == 404:
         remedy = "choose another model"
         if server.address.endswith("/v1") and server.adds_v1:
             remedy = f"{server.address_from} ends with /v1, which the client adds itself"
-        return Trouble("error", f"the server does not know this model or address ({where}: {said}); {remedy}")
+        return CallFailure("error", f"the server does not know this model or address ({where}: {said}); {remedy}")
     wait = retry_after(headers)
     wish = str(headers.get("x-should-retry", "")).lower()
     transient = status in (408, 409, 429) or status >= 500 or (status == 200 and kind in _TRANSIENT_TYPES)
-    if kind not in _FOR_GOOD and (wish == "true" or (transient and wish != "false")):
-        return Trouble("error", f"{_busy(status, kind)} ({where}: {said})", "retry", wait_s=wait)
-    return Trouble("error", f"the server refused the request ({where}: {said})")
+    if kind not in _PERMANENT and (wish == "true" or (transient and wish != "false")):
+        return CallFailure("error", f"{_transient_reason(status, kind)} ({where}: {said})", "retry", wait_s=wait)
+    return CallFailure("error", f"the server refused the request ({where}: {said})")
 
 
-def _busy(status: int, kind: str) -> str:
+def _transient_reason(status: int, kind: str) -> str:
     if status == 429 or kind == "rate_limit_error":
         return "the rate limit is reached"
     if status == 529 or kind == "overloaded_error":
@@ -210,13 +212,13 @@ def _busy(status: int, kind: str) -> str:
     return "the server failed"
 
 
-def _room(said: str) -> float | None:
+def _share_that_fits(said: str) -> float | None:
     """The share of the prompt that would fit, by the figures in the server's own words."""
     if figures := _FIGURES.search(said):
         return _number(figures["most"]) / _number(figures["had"])
     if figures := _SUM.search(said):
         return max(0.0, _number(figures["most"]) - _number(figures["answer"])) / _number(figures["had"])
-    if asked := _ASKED.search(said):
+    if asked := _LENGTH_FIGURES.search(said):
         answer = _COMPLETION.search(said)
         written = _number(answer["answer"]) if answer else 0
         return max(0.0, _number(asked["most"]) - written) / max(1, _number(asked["had"]) - written)
@@ -238,17 +240,17 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return max(0.0, email.utils.mktime_tz(date) - time.time()) if date else None
 
 
-def _is_connection(error: Exception) -> bool:
+def _is_connection_error(error: Exception) -> bool:
     """Whether the network failed: the client's own class, or its transport's (httpx, under whatever name)."""
     names = {cls.__name__ for cls in type(error).__mro__}
-    return _is_transports(error) or bool(names & {"APIConnectionError", "ConnectionError"})
+    return _is_transport_error(error) or bool(names & {"APIConnectionError", "ConnectionError"})
 
 
-def _is_transports(error: BaseException) -> bool:
+def _is_transport_error(error: BaseException) -> bool:
     return any(cls.__module__.split(".")[0].startswith(("httpx", "httpcore")) for cls in type(error).__mro__)
 
 
-def _inner(body: object) -> dict[str, object]:
+def _error_object(body: object) -> dict[str, object]:
     """The `error` object of an API error's body, in either of the two depths that clients give."""
     if not isinstance(body, dict):
         return {}
@@ -256,7 +258,7 @@ def _inner(body: object) -> dict[str, object]:
     return inner if isinstance(inner, dict) else body
 
 
-def _clean(text: str, secrets: Collection[str]) -> str:
+def _without_secrets(text: str, secrets: Collection[str]) -> str:
     for secret in secrets:
         word = re.escape(secret) if len(secret) >= SHORTEST_KEY else rf"(?<!\w){re.escape(secret)}(?!\w)"
         text = re.sub(word, MASK, text)

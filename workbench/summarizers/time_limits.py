@@ -12,7 +12,7 @@ CLOCKS: ContextVar[tuple[asyncio.Timeout, ...]] = ContextVar("clocks", default=(
 
 
 @asynccontextmanager
-async def in_time(seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
+async def time_limit(seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
     """As `asyncio.timeout`, but the time that is `standing_still` does not count."""
     async with asyncio.timeout(seconds) as clock:
         token = CLOCKS.set((*CLOCKS.get(), clock))
@@ -23,7 +23,7 @@ async def in_time(seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
 
 
 @contextmanager
-def standing_still() -> Iterator[None]:
+def paused_clocks() -> Iterator[None]:
     """While a call waits for others, or for what a person says, no clock runs that it is under."""
     loop = asyncio.get_running_loop()
     began, clocks = loop.time(), [(clock, when) for clock in CLOCKS.get() if (when := clock.when()) is not None]

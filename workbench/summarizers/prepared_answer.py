@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
-from workbench.summarizers.live_events import Ended, OnLiveEvent, Sent, Wrote
+from workbench.summarizers.live_events import CallEnded, OnLiveEvent, PromptSent, TextReceived
 from workbench.summarizers.summarizer import Summarizer
 
 MODEL = "recording"
@@ -26,7 +26,7 @@ AT_LINE_END = 4
 Pause = Callable[[float], Awaitable[None]]
 
 
-class Recording(BaseModel):
+class PreparedAnswer(BaseModel):
     """An answer for one sample session, written beforehand. `about` says what is made up; `text` is its lines.
 
     `first_token_s` seconds pass before the first word; then come `words_per_s`. `priced_as` is the model whose prices
@@ -54,32 +54,32 @@ class Recording(BaseModel):
         return "\n".join(self.text)
 
 
-def recordings() -> tuple[str, ...]:
+def prepared_answers() -> tuple[str, ...]:
     """The names of all that come with the program."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
 
 
-def load_recording(name: str = DEMO) -> Recording:
-    return Recording.model_validate_json((FOLDER / f"{name}.json").read_bytes())
+def load_prepared_answer(name: str = DEMO) -> PreparedAnswer:
+    return PreparedAnswer.model_validate_json((FOLDER / f"{name}.json").read_bytes())
 
 
-async def at_once(seconds: float) -> None:
+async def no_pause(seconds: float) -> None:
     """A pause that is none."""
 
 
-def played(recording: Recording, on_event: OnLiveEvent, pause: Pause = asyncio.sleep) -> Summarizer:
+def prepared_summarizer(recording: PreparedAnswer, on_event: OnLiveEvent, pause: Pause = asyncio.sleep) -> Summarizer:
     """Answers every request with the recording, word by word. `pause` waits, or does not (`at_once`)."""
 
     async def summarize(request: SummaryRequest) -> Answer:
         key = await asyncio.to_thread(lambda: request.key)
         began = time.perf_counter()
-        on_event(Sent(key, MODEL, 1, len(request.text)))
+        on_event(PromptSent(key, MODEL, 1, len(request.text)))
         await pause(recording.first_token_s)
         for word in re.findall(r"\s*\S+", recording.answer):
-            on_event(Wrote(key, word))
+            on_event(TextReceived(key, word))
             await pause((AT_LINE_END if "\n" in word else 1) / recording.words_per_s)
         seconds = time.perf_counter() - began
-        on_event(Ended(key, "end_turn", seconds))
+        on_event(CallEnded(key, "end_turn", seconds))
         return Summary(recording.answer, model=MODEL, seconds=seconds)
 
     return summarize

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from workbench.summarizers.troubles import Server, retry_after, trouble_of
+from workbench.summarizers.client_errors import Server, classify_error, retry_after
 
 
 class Refused(Exception):
@@ -68,7 +68,7 @@ def said(message: str, kind: str = "invalid_request_error") -> dict[str, Any]:
     ],
 )
 def test_what_to_do_about_an_error(error: Exception, remedy: str) -> None:
-    trouble = trouble_of(error)
+    trouble = classify_error(error)
     assert trouble.remedy == remedy
     assert "\n" not in trouble.sentence
     assert trouble.kind == ("overflow" if remedy == "shrink" else "error")
@@ -84,7 +84,7 @@ def test_what_to_do_about_an_error(error: Exception, remedy: str) -> None:
     ],
 )
 def test_the_servers_figures_say_how_much_fits(message: str, room: float | None) -> None:
-    assert trouble_of(Refused(400, said(message))).room == (None if room is None else pytest.approx(room))
+    assert classify_error(Refused(400, said(message))).room == (None if room is None else pytest.approx(room))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_the_servers_figures_say_how_much_fits(message: str, room: float | None)
     ],
 )
 def test_a_server_that_is_not_there_is_named_with_the_cause(error: Exception, words: str) -> None:
-    assert trouble_of(error, Server("http://box:1")).sentence == words
+    assert classify_error(error, Server("http://box:1")).sentence == words
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_server_that_is_not_there_is_named_with_the_cause(error: Exception, wo
     ],
 )
 def test_an_address_that_ends_like_the_clients_own_path_is_named(address: str, words: str) -> None:
-    assert trouble_of(Refused(404, said("Not Found")), Server(address)).sentence.endswith(f"; {words}")
+    assert classify_error(Refused(404, said("Not Found")), Server(address)).sentence.endswith(f"; {words}")
 
 
 def test_retry_after_in_its_three_forms() -> None:
@@ -137,7 +137,7 @@ def test_retry_after_in_its_three_forms() -> None:
 
 def test_secrets_are_blacked_out_wherever_they_stand() -> None:
     error = Refused(401, said("key hunter2hunter2 is bad, Bearer abcdefgh01234567 too"))
-    sentence = trouble_of(error, Server("here", ("hunter2hunter2",))).sentence
+    sentence = classify_error(error, Server("here", ("hunter2hunter2",))).sentence
     assert "hunter2" not in sentence
     assert "abcdefgh" not in sentence
 
@@ -153,5 +153,5 @@ def test_secrets_are_blacked_out_wherever_they_stand() -> None:
 )
 def test_a_key_that_is_any_word_is_blacked_out_as_a_word(key: str, told: str) -> None:
     words = f"the proxy wants {key}, not prox{key}" if key != "x" else "the proxy wants x, not prox_x or SOCKS"
-    trouble = trouble_of(Refused(418, said(words)), Server(secrets=(key,)))
+    trouble = classify_error(Refused(418, said(words)), Server(secrets=(key,)))
     assert told in trouble.sentence

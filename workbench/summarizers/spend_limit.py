@@ -20,20 +20,20 @@ from workbench.base.figures import exact_dollars
 from workbench.base.user_settings import read_spend_limit
 from workbench.compaction.summary_request import SummaryRequest
 from workbench.session import Usage
-from workbench.summarizers.clocks import standing_still
 from workbench.summarizers.connections import Connection
-from workbench.summarizers.protocols.cache_marks import goes_on
+from workbench.summarizers.protocols.cache_marks import continues_conversation
+from workbench.summarizers.time_limits import paused_clocks
 from workbench.tokens.cost import actual
 
-HAIR = 1e-9
+FLOAT_SLACK = 1e-9
 """Dollars that sums of floats may be off."""
 
 
-Ask = Callable[[str], Awaitable[bool]]
+AskUser = Callable[[str], Awaitable[bool]]
 """Puts to a person whether what the sentence tells of is to be sent all the same."""
 
 
-class TooDear(BadInput):
+class SpendLimitExceeded(BadInput):
     """What is to be sent could cost more than it may: `what`, without the remedy."""
 
     def __init__(self, what: str, remedy: str) -> None:
@@ -42,14 +42,14 @@ class TooDear(BadInput):
 
 
 @dataclass(slots=True)
-class Bill:
+class CallCost:
     """What a call cost, in dollars: the most that it can have, until more is known."""
 
     paid: float
 
 
 @dataclass(slots=True)
-class Purse:
+class SpendLimit:
     """`limit` in dollars, None for none; `spent` is what was billed so far. For one event loop at a time.
 
     Where there is somebody to `ask`, what could cost more is asked for: a yes raises the limit to just that, a no is
@@ -59,7 +59,7 @@ class Purse:
 
     limit: float | None = None
     spent: float = 0.0
-    ask: Ask | None = None
+    ask: AskUser | None = None
     asking: bool = False
     """A person is being asked now."""
     unpriced: set[str] = field(default_factory=set)
@@ -72,15 +72,15 @@ class Purse:
         if self.limit is None or (most is None and model in self.unpriced):
             return
         if most is None:
-            raise TooDear(
+            raise SpendLimitExceeded(
                 f"The price of {model} is unknown, so the limit of {exact_dollars(self.limit)} cannot be checked",
                 f"write its prices into {paths.models()}, or lift the limit (--max-cost none)",
             )
-        if self.spent + most > self.limit + HAIR:
+        if self.spent + most > self.limit + FLOAT_SLACK:
             so_far = f" on top of {exact_dollars(self.spent)} spent" if self.spent else ""
             cost, limit = exact_dollars(most), exact_dollars(self.limit)
             slightly = "slightly " if not self.spent and cost == limit else ""
-            raise TooDear(
+            raise SpendLimitExceeded(
                 f"This may cost {cost}{so_far}, {slightly}more than {limit}",
                 f"raise --max-cost, or max_cost in {paths.settings()}",
             )
@@ -91,7 +91,7 @@ class Purse:
             try:
                 self.check(most, model)
                 return
-            except TooDear as dear:
+            except SpendLimitExceeded as dear:
                 if self.ask is None:
                     raise
                 if self.asking:  # one question at a time: what it is answered may answer this one
@@ -99,7 +99,7 @@ class Purse:
                 else:
                     await self._ask(self.ask, dear, most, model)
 
-    async def _ask(self, ask: Ask, dear: TooDear, most: float | None, model: str) -> None:
+    async def _ask(self, ask: AskUser, dear: SpendLimitExceeded, most: float | None, model: str) -> None:
         spent = self.spent
         self.asking = True
         try:
@@ -127,16 +127,20 @@ class Purse:
         self._waiting.clear()
 
     @asynccontextmanager
-    async def held(self, most: float | None, model: str) -> AsyncIterator[Bill]:
+    async def held(self, most: float | None, model: str) -> AsyncIterator[CallCost]:
         """A call, for which so much is held back until its bill is there; it waits for calls under way where these hold
         what it needs, and its clocks with it. Raises TooDear."""
-        with standing_still():
+        with paused_clocks():
             while True:
                 await self.allow(most, model)
-                if self.limit is None or most is None or self.spent + fsum(self._held) + most <= self.limit + HAIR:
+                if (
+                    self.limit is None
+                    or most is None
+                    or self.spent + fsum(self._held) + most <= self.limit + FLOAT_SLACK
+                ):
                     break
                 await self._others()
-        bill = Bill(most or 0.0)
+        bill = CallCost(most or 0.0)
         self._held.append(most or 0.0)
         try:
             yield bill
@@ -147,15 +151,15 @@ class Purse:
             self._wake()
 
 
-def usual_purse() -> Purse:
+def default_spend_limit() -> SpendLimit:
     """One with the limit of the settings. Raises BadInput for broken ones."""
-    return Purse(read_spend_limit(paths.settings()))
+    return SpendLimit(read_spend_limit(paths.settings()))
 
 
 class Spending(Struct, frozen=True):
     """A purse, and how a text's tokens are counted for it."""
 
-    purse: Purse
+    purse: SpendLimit
     tokens: Callable[[str], int]
 
     def most(self, request: SummaryRequest, model: str, whom: Connection, written: int) -> float | None:
@@ -163,7 +167,7 @@ class Spending(Struct, frozen=True):
         not for an event loop."""
         if self.purse.limit is None:
             return 0.0
-        return actual(billed_as(request, whom, self.tokens(request.text), written), model).dollars
+        return actual(uncached_usage(request, whom, self.tokens(request.text), written), model).dollars
 
     def paid(self, most: float, usage: Usage | None, written: str, model: str, *, refused: bool) -> float:
         """What an attempt has cost of which `usage` came and what was `written`, thoughts included. What a server
@@ -177,12 +181,12 @@ class Spending(Struct, frozen=True):
         return most if cost is None else cost
 
 
-FREE = Spending(Purse(), len)
+UNLIMITED = Spending(SpendLimit(), len)
 """Without a limit, for which nothing is counted."""
 
 
-def billed_as(request: SummaryRequest, whom: Connection | None, tokens: int, written: int) -> Usage:
+def uncached_usage(request: SummaryRequest, whom: Connection | None, tokens: int, written: int) -> Usage:
     """What a request of so many tokens is billed as where nothing of it is in a cache: what is marked for the cache is
     written to it."""
-    marks = whom is not None and whom.protocol == "messages" and goes_on(request)
+    marks = whom is not None and whom.protocol == "messages" and continues_conversation(request)
     return Usage(output=written, cache_write=tokens) if marks else Usage(tokens, written)

@@ -11,14 +11,14 @@ from workbench.base.text import valid_unicode
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import Compacting, ProgressStep
 from workbench.compaction.summary_request import Answer, Requests, Summary, SummaryFailed, SummaryRequest
-from workbench.summarizers.server_forms import ServerSummary, block_of
-from workbench.summarizers.summarizer import Answerer
+from workbench.summarizers.server_endpoints import ServerSummary, compaction_block
+from workbench.summarizers.summarizer import PureSummarizer
 
 Answering = Generator[Requests, tuple[Answer, ...] | None, tuple[Answer, ...]]
 """Yields the requests that are to be answered, hears their answers, and returns those to all."""
 
 
-def but_known(generator: Compacting, known: Mapping[str, Answer]) -> Compacting:
+def ask_only_missing(generator: Compacting, known: Mapping[str, Answer]) -> Compacting:
     """The same run, which asks only what has no answer among `known` (by the requests' keys)."""
 
     def answered(asked: Requests) -> Answering:
@@ -26,20 +26,20 @@ def but_known(generator: Compacting, known: Mapping[str, Answer]) -> Compacting:
         fresh = iter(((yield missing) if missing else ()) or ())
         return tuple(known[request.key] if request.key in known else next(fresh) for request in asked)
 
-    return _answered_by(generator, answered)
+    return _map_turns(generator, answered)
 
 
-def heard_as_kept(generator: Compacting) -> Compacting:
+def receive_recorded_forms(generator: Compacting) -> Compacting:
     """The same run, which hears every answer as it would again from the journal: one that is broken off and gone on
     with comes to what an unbroken one does."""
 
     def answered(asked: Requests) -> Answering:
-        return tuple(map(as_kept, (yield asked) or ()))
+        return tuple(map(recorded_form, (yield asked) or ()))
 
-    return _answered_by(generator, answered)
+    return _map_turns(generator, answered)
 
 
-def _answered_by(generator: Compacting, answered: Callable[[Requests], Answering]) -> Compacting:
+def _map_turns(generator: Compacting, answered: Callable[[Requests], Answering]) -> Compacting:
     """The same run, of which `answered` puts every turn's requests on, or does not, and says what their answers are."""
     given: tuple[Answer, ...] | None = None
     with closing(generator):
@@ -56,11 +56,11 @@ def _answered_by(generator: Compacting, answered: Callable[[Requests], Answering
                 given = yield from answered(asked)
 
 
-def as_kept(answer: Answer) -> Answer:
+def recorded_form(answer: Answer) -> Answer:
     """The answer as the journal gives it back, which keeps no secret and no half of a character."""
     match answer:
         case ServerSummary():
-            block = block_of(masked_value(answer.block.raw))
+            block = compaction_block(masked_value(answer.block.raw))
             return replace(answer, text=masked(valid_unicode(answer.text)), block=block)
         case Summary():
             return replace(answer, text=masked(valid_unicode(answer.text)))
@@ -68,12 +68,12 @@ def as_kept(answer: Answer) -> Answer:
             return answer
 
 
-def kept(answers: Mapping[str, Answer]) -> dict[str, Answer]:
+def recorded_forms(answers: Mapping[str, Answer]) -> dict[str, Answer]:
     """All of them as the journal gives them back."""
-    return {key: as_kept(answer) for key, answer in answers.items()}
+    return {key: recorded_form(answer) for key, answer in answers.items()}
 
 
-def recorded(answers: Mapping[str, Answer]) -> Answerer:
+def recorded_summarizer(answers: Mapping[str, Answer]) -> PureSummarizer:
     """Answers a request with the one recorded under its `key`."""
 
     def answer(request: SummaryRequest) -> Answer:

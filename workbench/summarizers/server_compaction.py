@@ -15,29 +15,38 @@ from workbench.base.errors import BadInput
 from workbench.compaction.outcome import NewMessage, Outcome, Piece
 from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Message, Opaque, Session, Text, Usage
-from workbench.summarizers.clocks import in_time
+from workbench.summarizers.call_limits import CallLimits, limits_of, next_wait
+from workbench.summarizers.client_errors import CallFailure, Server, classify_error
 from workbench.summarizers.connections import DEFAULT, Connection, connection_named
-from workbench.summarizers.live import SPOKEN
-from workbench.summarizers.live_events import Ended, Misbilled, OnLiveEvent, Retrying, Sent, Used, Wrote, nobody
-from workbench.summarizers.patience import Limits, limits_of, wait_or_give_up
+from workbench.summarizers.live import PROTOCOLS
+from workbench.summarizers.live_events import (
+    CallEnded,
+    OnLiveEvent,
+    PromptSent,
+    RetryScheduled,
+    TextReceived,
+    UsageRejected,
+    UsageReported,
+    ignore_event,
+)
 from workbench.summarizers.protocols.usage import ImpossibleUsage
-from workbench.summarizers.purse import FREE, Spending
-from workbench.summarizers.server_forms import Form, ServerSummary, Way, form_of
+from workbench.summarizers.server_endpoints import CompactionEndpoint, ServerMode, ServerSummary, endpoint_of
+from workbench.summarizers.spend_limit import UNLIMITED, Spending
 from workbench.summarizers.summarizer import Summarizer
-from workbench.summarizers.troubles import Server, Trouble, trouble_of
+from workbench.summarizers.time_limits import time_limit
 
 
-def server_side(
+def server_summarizer(
     model: str,
     session: Session,
     connection: Connection | None = None,
     *,
-    way: Way = "on-demand",
+    way: ServerMode = "on-demand",
     instructions: str = "",
     keep_tool_uses: int | None = None,
     on_event: OnLiveEvent | None = None,
-    limits: Limits | None = None,
-    spending: Spending = FREE,
+    limits: CallLimits | None = None,
+    spending: Spending = UNLIMITED,
 ) -> Summarizer:
     """A summarizer that has the server compact the request's messages, with the session's system prompt and tools; by
     default Anthropic's.
@@ -48,8 +57,8 @@ def server_side(
     for a connection whose protocol knows no such compaction. What could cost more than `spending` allows is not sent.
     """
     whom = connection or connection_named(DEFAULT)
-    tell, patience = on_event or nobody, limits or limits_of(whom)
-    form, spoken = form_of(whom, way, instructions, keep_tool_uses), SPOKEN[whom.protocol]
+    tell, patience = on_event or ignore_event, limits or limits_of(whom)
+    form, spoken = endpoint_of(whom, way, instructions, keep_tool_uses), PROTOCOLS[whom.protocol]
 
     async def summarize(request: SummaryRequest) -> Answer:
         key = await asyncio.to_thread(lambda: request.key)
@@ -60,8 +69,10 @@ def server_side(
             most = request.max_output_tokens or patience.max_output
             body = await asyncio.to_thread(form.body, session, request, model, most)
             dollars = await asyncio.to_thread(spending.most, request, model, whom, most)
-            async with in_time(whole_s) as clock, await spoken.connect(whom, whole_s + 5) as client:
-                call = _Call(client, spoken.server_of(client, whom), form, body, key, tell, patience, spending, dollars)
+            async with time_limit(whole_s) as clock, await spoken.connect(whom, whole_s + 5) as client:
+                call = _ServerCall(
+                    client, spoken.server_of(client, whom), form, body, key, tell, patience, spending, dollars
+                )
                 got, usage = await call.answer(clock)
             answer = got if isinstance(got, SummaryFailed) else form.said(got, usage, time.perf_counter() - began)
         except TimeoutError:
@@ -69,26 +80,26 @@ def server_side(
         except BadInput as refused:
             answer = SummaryFailed("error", str(refused))
         if isinstance(answer, Summary):
-            tell(Wrote(key, answer.text))
+            tell(TextReceived(key, answer.text))
         if usage:  # what is billed is told of an answer that is no use, too
-            tell(Used(key, usage))
+            tell(UsageReported(key, usage))
         how = "compaction" if isinstance(answer, Summary) else answer.kind
-        tell(Ended(key, how, time.perf_counter() - began, usage))
+        tell(CallEnded(key, how, time.perf_counter() - began, usage))
         return answer
 
     return summarize
 
 
-class _Call(Struct, frozen=True):
+class _ServerCall(Struct, frozen=True):
     """One request on its way to an answer; `dollars` is what an attempt can cost."""
 
     client: Any
     server: Server
-    form: Form
+    form: CompactionEndpoint
     body: dict[str, Any]
     key: str
     tell: OnLiveEvent
-    limits: Limits
+    limits: CallLimits
     spending: Spending
     dollars: float | None
 
@@ -101,28 +112,28 @@ class _Call(Struct, frozen=True):
         while True:
             tries += 1
             async with self.spending.purse.held(self.dollars, model) as bill:
-                self.tell(Sent(self.key, model, tries, chars))
+                self.tell(PromptSent(self.key, model, tries, chars))
                 got = await self._posted()
-                refused = isinstance(got, Trouble) and not got.broke
+                refused = isinstance(got, CallFailure) and not got.broke
                 usage = self._usage(got) if isinstance(got, dict) else None
                 bill.paid = self.spending.paid(bill.paid, usage, "", model, refused=refused)
-            if not isinstance(got, Trouble):
+            if not isinstance(got, CallFailure):
                 no_object = SummaryFailed("error", "the server's answer is not a JSON object")
                 return (got, usage) if isinstance(got, dict) else (no_object, None)
-            wait = wait_or_give_up(got, tries, self.limits, clock)
+            wait = next_wait(got, tries, self.limits, clock)
             if isinstance(wait, SummaryFailed):
                 return wait, None
-            self.tell(Retrying(self.key, tries, wait, got.sentence))
+            self.tell(RetryScheduled(self.key, tries, wait, got.sentence))
             await asyncio.sleep(wait)
 
     def _usage(self, got: dict[str, Any]) -> Usage | None:
         try:
             return self.form.usage(got.get("usage"))
         except ImpossibleUsage as impossible:
-            self.tell(Misbilled(self.key, str(impossible)))
+            self.tell(UsageRejected(self.key, str(impossible)))
             return None
 
-    async def _posted(self) -> object | Trouble:
+    async def _posted(self) -> object | CallFailure:
         try:
             # The client's own models would drop or reorder what they do not know; a signed block must not change.
             got: object = await self.client.post(
@@ -130,11 +141,11 @@ class _Call(Struct, frozen=True):
             )
         except Exception as error:
             # Whatever the client raises is a failure of this call; cancelling is no Exception and passes.
-            return trouble_of(error, self.server)
+            return classify_error(error, self.server)
         return got
 
 
-def with_blocks(outcome: Outcome, answers: Iterable[Answer]) -> Outcome:
+def with_server_block(outcome: Outcome, answers: Iterable[Answer]) -> Outcome:
     """The outcome with the server's summary as its untouched block instead of text.
 
     The summary message becomes an assistant's with nothing but the block and stands before all but the session's own
@@ -166,7 +177,7 @@ def _block_in(piece: Piece, blocks: Sequence[tuple[str, Opaque]]) -> Opaque | No
     )
 
 
-def can_be_read(answers: Iterable[Answer]) -> bool:
+def are_readable(answers: Iterable[Answer]) -> bool:
     """Whether every summary has words; one that is encrypted has none to look at."""
     return all(answer.can_be_read for answer in answers if isinstance(answer, ServerSummary))
 
@@ -178,8 +189,8 @@ def messages_for(outcome: Outcome, answers: Sequence[Answer], format_id: str) ->
     """
     homes = {answer.goes_into for answer in answers if isinstance(answer, ServerSummary)}
     if homes <= {format_id}:
-        return with_blocks(outcome, answers).messages
-    if not can_be_read(answers):
+        return with_server_block(outcome, answers).messages
+    if not are_readable(answers):
         raise BadInput(
             f"The server's summary is encrypted, and {format_id} cannot store its block; "
             f"write it as {' or '.join(sorted(homes))} instead."

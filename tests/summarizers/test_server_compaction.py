@@ -21,10 +21,10 @@ from workbench.conformance.building import context_of
 from workbench.formats import anthropic_messages
 from workbench.session import Message, Opaque, Records, Session, Text, Tool, Usage
 from workbench.summarizers.driver import run
-from workbench.summarizers.live_events import Ended, LiveEvent, Retrying, heard
-from workbench.summarizers.recorder import Recorder
-from workbench.summarizers.server_forms import UNREADABLE, ServerSummary
-from workbench.summarizers.server_side import messages_for, server_side, with_blocks
+from workbench.summarizers.live_events import CallEnded, LiveEvent, RetryScheduled, partial_text
+from workbench.summarizers.run_records import RunRecorder
+from workbench.summarizers.server_compaction import messages_for, server_summarizer, with_server_block
+from workbench.summarizers.server_endpoints import UNREADABLE, ServerSummary
 
 READ = call("Read", {"file_path": "src/parse.py"})
 MESSAGES = (user("Fix the parser."), agent("", READ), result(READ, "def parse(): ..."), agent("Fixed."))
@@ -48,12 +48,12 @@ def made(*blocks: Any, stop: str = "compaction", **billed: Any) -> Reply:
 async def test_on_demand_sends_the_head_as_messages_and_keeps_the_block(api: FakeApi) -> None:
     spent = [{"type": "compaction", **usage(5_000, 300)}]
     api.replies = [made(BLOCK, iterations=spent)]
-    recorder = Recorder()
-    got = await server_side(MODEL, SESSION, instructions="Keep paths.", on_event=recorder.heard)(ASKED)
+    recorder = RunRecorder()
+    got = await server_summarizer(MODEL, SESSION, instructions="Keep paths.", on_event=recorder.heard)(ASKED)
     assert isinstance(got, ServerSummary)
     assert (got.text, got.model) == ("The parser was fixed.", MODEL)
     assert got.usage == Usage(5_010, 300) == recorder.usage
-    assert heard(recorder.events, ASKED.key) == got.text
+    assert partial_text(recorder.events, ASKED.key) == got.text
     assert got.block == Opaque("compaction", BLOCK)
     (sent,) = api.received
     assert sent.path == "/v1/messages?beta=true"
@@ -67,7 +67,7 @@ async def test_on_demand_sends_the_head_as_messages_and_keeps_the_block(api: Fak
 
 async def test_at_a_threshold_tool_results_may_be_cleared_first(api: FakeApi) -> None:
     api.replies = [made(BLOCK)]
-    await server_side(MODEL, SESSION, way="threshold", keep_tool_uses=2)(ASKED)
+    await server_summarizer(MODEL, SESSION, way="threshold", keep_tool_uses=2)(ASKED)
     (sent,) = api.received
     assert sent.headers["anthropic-beta"] == "compact-2026-01-12,context-management-2025-06-27"
     clear, compact = sent.body["context_management"]["edits"]
@@ -83,14 +83,14 @@ async def test_at_a_threshold_tool_results_may_be_cleared_first(api: FakeApi) ->
 async def test_an_earlier_summary_goes_first(api: FakeApi) -> None:
     asked = SummaryRequest("summary", MESSAGES, "sum up", TextBody(lambda: "…"), previous="Before: the lexer.")
     api.replies = [made(BLOCK)]
-    await server_side(MODEL, SESSION)(asked)
+    await server_summarizer(MODEL, SESSION)(asked)
     assert "Before: the lexer." in api.received[0].body["messages"][0]["content"]
 
 
 async def test_an_encrypted_block_is_kept_though_it_cannot_be_read(api: FakeApi) -> None:
     block = {"type": "compaction", "content": None, "encrypted_content": "gAAA"}
     api.replies = [made(block)]
-    got = await server_side(MODEL, SESSION)(ASKED)
+    got = await server_summarizer(MODEL, SESSION)(ASKED)
     assert isinstance(got, ServerSummary)
     assert (got.text, got.block.raw) == (UNREADABLE, block)
 
@@ -113,18 +113,18 @@ async def test_what_is_no_compaction_is_a_failure(
     caplog.set_level(logging.DEBUG)
     events: list[LiveEvent] = []
     api.replies = [reply]
-    got = await server_side(MODEL, SESSION, way="threshold", on_event=events.append)(ASKED)
+    got = await server_summarizer(MODEL, SESSION, way="threshold", on_event=events.append)(ASKED)
     assert isinstance(got, SummaryFailed)
     assert got.kind == kind
     assert words in got.detail
-    assert isinstance(events[-1], Ended)
+    assert isinstance(events[-1], CallEnded)
     assert KEY not in repr(got) + repr(events)
 
 
 async def test_what_is_billed_for_no_compaction_is_told(api: FakeApi) -> None:
-    recorder = Recorder()
+    recorder = RunRecorder()
     api.replies = [made({"type": "text", "text": "Hello"}, stop="end_turn", cache_read_input_tokens=12_335)]
-    got = await server_side(MODEL, SESSION, on_event=recorder.heard)(ASKED)
+    got = await server_summarizer(MODEL, SESSION, on_event=recorder.heard)(ASKED)
     assert isinstance(got, SummaryFailed)
     assert recorder.usage == Usage(10, 0, 12_335)
 
@@ -132,9 +132,9 @@ async def test_what_is_billed_for_no_compaction_is_told(api: FakeApi) -> None:
 async def test_a_passing_trouble_is_tried_again(api: FakeApi) -> None:
     events: list[LiveEvent] = []
     api.replies = [error(529, "overloaded_error", "busy"), made(BLOCK)]
-    got = await server_side(MODEL, SESSION, on_event=events.append, limits=QUICK)(ASKED)
+    got = await server_summarizer(MODEL, SESSION, on_event=events.append, limits=QUICK)(ASKED)
     assert isinstance(got, ServerSummary)
-    assert sum(isinstance(event, Retrying) for event in events) == 1
+    assert sum(isinstance(event, RetryScheduled) for event in events) == 1
 
 
 async def test_the_block_goes_into_the_outcome_and_out_again_untouched(api: FakeApi) -> None:
@@ -148,8 +148,8 @@ async def test_the_block_goes_into_the_outcome_and_out_again_untouched(api: Fake
         {"min_version": "1", "prompt": "Sum up.", "history_tail_size_chars_to_exclude": 4_000}
     )
     api.replies = [made(BLOCK)]
-    done = await run(strategy.run(context, policy), server_side(MODEL, session))
-    outcome = with_blocks(done.outcome, done.answers)
+    done = await run(strategy.run(context, policy), server_summarizer(MODEL, session))
+    outcome = with_server_block(done.outcome, done.answers)
     sealed = [message for message in outcome.messages if message.blocks == (Opaque("compaction", BLOCK),)]
     assert [(message.role, message.kind) for message in sealed] == [("assistant", "summary")]
     assert outcome.fates == done.outcome.fates
@@ -168,7 +168,7 @@ def made_summary(text: str) -> NewMessage:
 def test_the_block_stands_before_pins_for_the_server_reads_nothing_before_it() -> None:
     answer = ServerSummary("The parser was fixed.", block=Opaque("compaction", BLOCK))
     outcome = outcome_with(KeptSpan(0, 1), made_summary(answer.text), KeptSpan(3, 4))
-    sealed = with_blocks(outcome, [answer])
+    sealed = with_server_block(outcome, [answer])
     assert [message.id for message in sealed.messages] == [answer.text, MESSAGES[0].id, MESSAGES[3].id]
     assert messages_for(outcome, [answer], "anthropic-messages") == sealed.messages
     assert messages_for(outcome, [answer], "codex") == outcome.messages
@@ -178,7 +178,7 @@ def test_the_block_stands_before_pins_for_the_server_reads_nothing_before_it() -
 def test_of_several_summaries_only_the_last_would_be_read_so_they_stay_text() -> None:
     answers = [ServerSummary(text, block=Opaque("compaction", {**BLOCK, "content": text})) for text in ("one", "two")]
     outcome = outcome_with(made_summary("one"), made_summary("two"))
-    assert with_blocks(outcome, answers) is outcome
+    assert with_server_block(outcome, answers) is outcome
 
 
 def test_an_encrypted_block_goes_nowhere_else() -> None:
@@ -192,5 +192,5 @@ def test_an_encrypted_block_goes_nowhere_else() -> None:
 async def test_an_outcome_without_a_servers_summary_stays_itself() -> None:
     context = context_of(MESSAGES, manual=True)
     strategy = exchange_summary.STRATEGY
-    done = await run(strategy.run(context, strategy.policy_type()), server_side(MODEL, SESSION))
-    assert with_blocks(done.outcome, done.answers) is done.outcome
+    done = await run(strategy.run(context, strategy.policy_type()), server_summarizer(MODEL, SESSION))
+    assert with_server_block(done.outcome, done.answers) is done.outcome
