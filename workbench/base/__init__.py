@@ -1,17 +1,28 @@
-"""The ground floor: what every room needs and none may write again for itself.
+"""Files, paths, secrets, times, text and tables: shared by every room.
 
-In: plain values. Out: plain values, or `BadInput` with a sentence. It knows nothing of sessions, formats, policies or
-screens, and imports from no other room.
+It knows nothing of sessions, formats, policies or screens, and imports from no other room.
 
-crashes.py    tracebacks and logs without secrets
-errors.py     the exception whose message a person reads
-files.py      the one way anything is written
-in_use.py     whether someone else still writes a file
-paths.py      where the user's own files lie
-plugins.py    what other packages offer, by name
-resources.py  where the program's prompts and samples lie
-secrets/      keys and passwords masked in what is shown: by their shape, name and place
-stamps.py     times, read and written
-figures.py    numbers as a person reads them
-text.py       cutting to a length, nouns after a number
+crashes.py         tracebacks and logs without secrets
+disk_cache.py      files that only save time, one per session
+environment.py     variables of the environment
+errors.py          the exception whose message the user reads
+figures.py         numbers as text
+files.py           atomic writes
+in_use.py          is a file still being written?
+parallel.py        work on all cores, or on a Dask cluster
+paths.py           folders of the user's files
+plugins.py         entry points of other distributions
+printable.py       text of a session, safe to print
+reading.py         files opened without blocking
+resources.py       folders of prompts and samples
+secrets/           keys and passwords masked by their shape, name and place
+session_caches.py  caches of functions on a session's texts
+shielded.py        writes that survive cancellation
+spreadsheet.py     CSV
+stamps.py          time stamps, read and written
+tables.py          a result as text, Markdown, HTML, JSON and CSV
+templates.py       HTML templates
+text.py            text cut to a length, nouns after a number
+user_settings.py   config.toml
+values.py          decoded JSON
 """

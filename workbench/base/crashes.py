@@ -1,4 +1,4 @@
-"""What no one foresaw is told without secrets: a traceback quotes what a session says, and so does a client's log."""
+"""Mask secrets in tracebacks and logs, which quote the text of a session."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def mask_tracebacks() -> None:
-    """From now on tracebacks, a thread's, too, are masked. For a program, not for a library."""
+    """Mask secrets in all tracebacks from now on, also of threads. For a program, not for a library."""
     sys.excepthook = _print_masked
     threading.excepthook = lambda died: _print_masked(died.exc_type, died.exc_value, died.exc_traceback)
 
 
 def mask_logs() -> None:
-    """From now on what is logged is masked, by whatever it is logged; nothing where nobody has loaded what logs."""
+    """Mask secrets in all log records from now on. Does nothing while `logging` is not imported."""
     if logging := sys.modules.get("logging"):
         logging.setLogRecordFactory(_record)
 
@@ -36,10 +36,10 @@ def _record(*args: Any, **named: Any) -> LogRecord:
 
     record = LogRecord(*args, **named)
     try:
-        said = record.getMessage()
-    except Exception:  # the values do not fit the words: logging itself never stops a program for that
-        said = f"{record.msg} {record.args}"
-    record.msg, record.args = masked(said), ()
+        message = record.getMessage()
+    except Exception:  # the arguments do not fit the format: logging never stops a program for that
+        message = f"{record.msg} {record.args}"
+    record.msg, record.args = masked(message), ()
     if record.exc_info and record.exc_info[0]:
         record.exc_text = masked("".join(traceback.format_exception(*record.exc_info)).rstrip())
     return record

@@ -1,9 +1,8 @@
-"""A folder of files that only save time: each says in its first line of what it is, and holds for that alone, with a
-sum of the rest behind it.
+"""Cache files of sessions that only save time, such as parsed large sessions.
 
-Large sessions are kept so from one opening to the next. A file is readable by its owner only, goes when the session
-that it is of is gone, and the ones that were used least lately go when all together are larger than `MAX_BYTES`. The
-folder may be deleted at any time, and whatever is wrong with it is as if nothing were kept.
+The first line of a file names its source and version; a checksum and the data follow. A file is readable by its owner
+only and is removed with its session; the least recently used ones are removed when the folder exceeds `MAX_BYTES`. The
+folder may be deleted at any time; a damaged file counts as missing.
 """
 
 from __future__ import annotations
@@ -27,35 +26,34 @@ from workbench.base.version import __version__
 MAX_BYTES = 512_000_000
 
 _MAX_HEADER = 64_000
-"""Bytes of a first line."""
+"""Longest first line, in bytes."""
 
 _CHECKSUM_BYTES = 4
-"""Bytes of the sum behind it, of CRC-32."""
+"""Bytes of the CRC-32 after the first line."""
 
 _CHECKSUM_START = 1
-"""From what it is summed: that of nothing is not the zero that a file cut off shows."""
+"""Start value of the CRC-32: that of an empty file must differ from the zeros of a truncated one."""
 
 _BLOCK = 1 << 22
 
 About = Mapping[str, str | int]
-"""Of what a file is. `of` is the path of the session."""
+"""Source and version of a cache file. `of` is the path of the session."""
 
 
 def real_path(path: Path) -> str:
-    """The name of a session's file that every link to it has."""
+    """Return the real path of a session's file, the same for every link to it."""
     return os.path.realpath(path)  # `Path.resolve` raises for links in a circle
 
 
 def cache_file(of: Path, kind: str, part: str = "") -> Path:
-    """Where a file of this kind lies that is kept of a session, or of one of several in its file."""
+    """Return the path of the cache file of this kind for a session, or for one of several in its file."""
     name = hashlib.blake2b(f"{real_path(of)}\0{part}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     return paths.sessions() / f"{name}.{kind}"
 
 
 @contextlib.contextmanager
 def open_cached(file: Path, about: About) -> Iterator[BinaryIO | None]:
-    """The file, to be read from behind its first line and its sum; None where it is not there, is of something else, or
-    is not what was written."""
+    """Open a cache file at its data; None where it is missing, damaged, or of another source or version."""
     try:
         found = file.open("rb")
     except OSError:
@@ -69,14 +67,14 @@ def open_cached(file: Path, about: About) -> Iterator[BinaryIO | None]:
         yield found if same else None
 
 
-def store(file: Path, about: About, write: Callable[[Any], object], *, anew: bool = False) -> None:
-    """Keep what `write` writes, unless that cannot be, or something of the same is kept already and not to be written
-    `anew`."""
+def store(file: Path, about: About, write: Callable[[Any], object], *, replace: bool = False) -> None:
+    """Save what `write` writes. Nothing happens where the file cannot be written, or exists and is not to be
+    replaced."""
     with open_cached(file, about) as there:
-        if there and not anew:
+        if there and not replace:
             return
 
-    def told(new: BinaryIO) -> None:
+    def write_with_checksum(new: BinaryIO) -> None:
         new.write(json.dumps(dict(about)).encode() + b"\n")
         cache_file = new.tell()
         new.write(bytes(_CHECKSUM_BYTES))
@@ -87,14 +85,13 @@ def store(file: Path, about: About, write: Callable[[Any], object], *, anew: boo
 
     with contextlib.suppress(BadInput, OSError):
         make_folder(file.parent)
-        write_atomically(file, told, overwrite=True)
+        write_atomically(file, write_with_checksum, overwrite=True)
         _prune(file.parent)
 
 
 @cache
 def code_digest(*rooms: str) -> str:
-    """Stands for the program's version, and for the modules of these rooms as they lie here: a change to any of them
-    makes another of it."""
+    """Return a digest of the program's version and of the modules of these rooms, which changes with any of them."""
     root = Path(__file__).parent.parent
     stamps = sorted(
         (str(one), status.st_size, status.st_mtime_ns)
@@ -114,7 +111,7 @@ def _read_about(file: BinaryIO) -> dict[str, Any] | None:
 
 
 class _ChecksumWriter(io.RawIOBase):
-    """What is written goes on to a file, and into a sum."""
+    """Writes to a file and computes the checksum of the data."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file, self.sum = file, _CHECKSUM_START
@@ -128,31 +125,31 @@ class _ChecksumWriter(io.RawIOBase):
 
 
 def _is_intact(file: BinaryIO) -> bool:
-    """Whether what follows is what was written, by the sum before it. The file is left where that begins."""
+    """True if the data has the checksum before it. The file is left at the beginning of the data."""
     try:
-        wanted, found = int.from_bytes(file.read(_CHECKSUM_BYTES), "big"), _CHECKSUM_START
+        expected, found = int.from_bytes(file.read(_CHECKSUM_BYTES), "big"), _CHECKSUM_START
         cache_file = file.tell()
         while block := file.read(_BLOCK):
             found = zlib.crc32(block, found)
         file.seek(cache_file)
     except OSError:
         return False
-    return found == wanted
+    return found == expected
 
 
 def _prune(folder: Path) -> None:
-    kept: list[tuple[int, int, Path]] = []
+    files: list[tuple[int, int, Path]] = []
     for file in folder.iterdir():
         with contextlib.suppress(OSError):
             with file.open("rb") as found:
                 of = (_read_about(found) or {}).get("of")
             status = file.stat()
             if isinstance(of, str) and os.path.exists(of):
-                kept.append((status.st_mtime_ns, status.st_size, file))
+                files.append((status.st_mtime_ns, status.st_size, file))
             else:
                 file.unlink()
-    total = sum(size for _, size, _ in kept)
-    for _, size, file in sorted(kept):
+    total = sum(size for _, size, _ in files)
+    for _, size, file in sorted(files):
         if total <= MAX_BYTES:
             return
         with contextlib.suppress(OSError):

@@ -1,6 +1,6 @@
-"""The variables by which a person sets the program up for a shell, a machine or a job.
+"""Environment variables that configure the program (`CWB_…`).
 
-Only the command line heeds them: a program that uses the library is not changed by the environment of whoever runs it.
+Only the command line reads them: the environment does not change a program that uses the library.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _variables: Mapping[str, str] = {}
 
 @contextmanager
 def use_environment(environ: Mapping[str, str]) -> Iterator[None]:
-    """Heed those of `environ` that are the program's, until the end."""
+    """Use the program's variables in `environ` inside the context."""
     global _variables
     before, _variables = _variables, {name: value for name, value in environ.items() if name.startswith(PREFIX)}
     try:
@@ -25,5 +25,5 @@ def use_environment(environ: Mapping[str, str]) -> Iterator[None]:
 
 
 def variables() -> Mapping[str, str]:
-    """Those that are heeded now."""
+    """Return the variables in use."""
     return _variables

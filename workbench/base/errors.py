@@ -1,4 +1,4 @@
-"""The one exception a person is meant to read."""
+"""The exception whose message the user reads."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from workbench.base.secrets import masked
 
 
 class BadInput(Exception):
-    """Something the user gave cannot be used.
+    """Unusable input of the user.
 
-    The message is one sentence that names the file, the line where one is known, and the remedy.
-    The command line prints it and exits with 2; the screen shows it in a dialog. Secrets in it are masked: it may quote
-    an address, a line of a file or an answer of a server.
+    The message is one sentence that names the file, the line if known, and the remedy. The command line prints it and
+    exits with 2; the screen shows it in a dialog. Secrets in it are masked: it may quote an address, a line of a file
+    or an answer of a server.
     """
 
     def __str__(self) -> str:

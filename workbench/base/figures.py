@@ -1,40 +1,40 @@
-"""How figures are written wherever a person reads them."""
+"""Numbers as text for people."""
 
 import re
 from math import floor, log10
 
 IN_A_FIGURE = re.compile(r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)")
-"""A space at which no line is to be broken."""
+"""A space inside a figure, at which no line may be broken."""
 
 
 _DIGITS = re.compile(r"-?[0-9]{1,18}")
 
 
 def whole_number(text: str) -> int | None:
-    """The whole number that a text of at most 18 digits is, None for any other text: `int` takes other digits than a
-    figure has, fails at `--1`, and makes numbers of thousands of digits, which no calculation takes."""
+    """Return the whole number of a text with at most 18 digits, None for any other text. `int` accepts digits of other
+    scripts and numbers of any length, and raises for `--1`."""
     return int(text) if _DIGITS.fullmatch(text) else None
 
 
 def grouped(number: float) -> str:
-    """A whole number with its thousands set apart: `12 345`."""
+    """Format a whole number with separated thousands: `12 345`."""
     return f"{number:,.0f}".replace(",", " ")
 
 
 def unbroken(text: str) -> str:
-    """A sentence in whose figures no line is broken, with a space that holds `161 204` together."""
+    """Put non-breaking spaces into the figures of a sentence (`161 204`)."""
     return IN_A_FIGURE.sub("\u00a0", text)
 
 
 def ordinal(number: int) -> str:
-    """A place in a row: `1st`, `12th`, `23rd`."""
+    """Format an ordinal number: `1st`, `12th`, `23rd`."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
 
 
 def percent(share: float | None) -> str:
-    """A share in percent, "" for None: `72 %`. Less than all is never `100 %`, something never `0 %`; from ten times
-    on it is a factor, `46 ×`."""
+    """Format a share in percent, "" for None: `72 %`. Less than 1 is never `100 %`, more than 0 never `0 %`; from 10 on
+    it is a factor, `46 ×`."""
     if share is None:
         return ""
     size, sign = abs(share), "−" if share < 0 else ""
@@ -46,19 +46,19 @@ def percent(share: float | None) -> str:
 
 
 def interval(share: float, low: float, high: float) -> str:
-    """A share with the ends of its interval: `72 % (58–84 %)`."""
+    """Format a share with its interval: `72 % (58–84 %)`."""
     return f"{percent(share)} ({percent(low).removesuffix(' %')}–{percent(high)})"
 
 
 def points(difference: float) -> str:
-    """A difference of two shares in percentage points, with its sign: `+1.2`, `−12.0`, `0.0`."""
+    """Format a difference of two shares in percentage points, with its sign: `+1.2`, `−12.0`, `0.0`."""
     size = f"{100 * abs(difference):.1f}"
     sign = "" if size == "0.0" else "−" if difference < 0 else "+"
     return sign + size
 
 
 def change(before: float, after: float) -> str:
-    """What became of an amount: `−60 %`, `+3 %`, from ten times on `× 46`; "" where there was nothing before."""
+    """Format the relative change of an amount: `−60 %`, `+3 %`, from ten times on `× 46`; "" if `before` is 0."""
     if not before:
         return ""
     if after >= 10 * before:
@@ -68,7 +68,7 @@ def change(before: float, after: float) -> str:
 
 
 def dollars(amount: float) -> str:
-    """An amount in US dollars with cents: `$1 234.50`, `−$0.12`. Below one cent `$0.004`, at the least `<$0.001`."""
+    """Format US dollars with cents: `$1 234.50`, `−$0.12`. Below one cent `$0.004`, at the least `<$0.001`."""
     size, sign = abs(amount), "−" if amount < 0 else ""
     if 0 < size < 0.0005:
         return "<$0.001" if amount > 0 else ">−$0.001"
@@ -76,8 +76,8 @@ def dollars(amount: float) -> str:
 
 
 def exact_dollars(amount: float) -> str:
-    """As `dollars`, but an amount below a tenth of a cent with up to two significant digits, `$0.00043`: two such
-    amounts can be compared."""
+    """Format US dollars as `dollars` does, but an amount below a tenth of a cent with up to two significant digits,
+    `$0.00043`, so that two such amounts can be compared."""
     if not 0 < abs(amount) < 0.001:
         return dollars(amount)
     digits = 1 - floor(log10(abs(amount)))
@@ -86,7 +86,7 @@ def exact_dollars(amount: float) -> str:
 
 
 def short(number: float) -> str:
-    """A number in at most five characters: `962`, `18.3k`, `141k`, `1.2M`."""
+    """Format a number in at most five characters: `962`, `18.3k`, `141k`, `1.2M`."""
     if number < 1_000:
         return f"{number:.0f}"
     if number < 99_950:

@@ -1,4 +1,4 @@
-"""The one way anything is written: whole or not at all, for its owner only, and never over what is no file."""
+"""Atomic writes: a file is there complete or not at all, readable by its owner only, and never replaces a device."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 LOCK_WAIT_S = 2.0
-"""How long to wait for another program's turn: one takes milliseconds."""
+"""Seconds to wait for another program's lock, which it holds for milliseconds."""
 
 
 def write_atomically(
@@ -32,12 +32,11 @@ def write_atomically(
     overwrite: bool = False,
     verify: Callable[[bytes], object] | None = None,
 ) -> None:
-    """Write a file so that it is there whole or not at all, readable by its owner only. `data` may be what writes it,
-    for what would be too large in one piece.
+    """Write a file atomically, readable by its owner only. `data` may be a function that writes it in pieces.
 
-    `verify` is given what was written, as the disk has it, before the file gets its name; if it raises, there is none.
-    Raises BadInput when the file exists and `overwrite` is not set, when the name is that of a folder, device, pipe or
-    socket, or when its folder cannot be written to.
+    `verify` is called with the written bytes before the file gets its name; if it raises, nothing is left. Raises
+    BadInput when the file exists and `overwrite` is not set, when the name is that of a folder, device, pipe or socket,
+    or when its folder cannot be written to.
     """
     refuse_existing(path, overwrite=overwrite)
     with _unfinished(path, _make_file) as temporary:
@@ -60,8 +59,7 @@ def write_atomically(
 
 
 def write_folder(path: Path, files: Mapping[str, bytes], verify: Callable[[Path], object]) -> None:
-    """Write a folder with these files, by their paths in it, so that it is there whole or not at all, for its owner
-    only.
+    """Write a folder with these files (by their paths in it) atomically, readable by its owner only.
 
     `verify` is called with the written folder before it gets its name; if it raises, nothing is left. Raises BadInput
     when the name is taken, or when the folder cannot be written.
@@ -80,7 +78,7 @@ def write_folder(path: Path, files: Mapping[str, bytes], verify: Callable[[Path]
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those on the way to it, for their owner only. Raises BadInput where that cannot be done."""
+    """Create a folder and its parents, readable by their owner only. Raises BadInput where that is not possible."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except (OSError, ValueError) as error:
@@ -89,18 +87,17 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Whoever reads a file in a folder and writes it anew by what it held does so here: programs that do it at once
-    take turns, and none loses what another wrote.
+    """Lock a folder to read, change and rewrite a file in it, so that no program loses what another wrote.
 
-    The folder itself is locked, nothing lies in it for that. Where a file system has no locks, or another program keeps
-    its turn longer than TURN_S, it goes on without.
+    The folder itself is locked, without a lock file. Where the file system has no locks, or another program holds the
+    lock longer than LOCK_WAIT_S, the context runs without one.
     """
     if fcntl is None:
         yield
         return
     try:
         handle = os.open(folder, os.O_RDONLY)
-    except OSError:  # what is written there will say so
+    except OSError:  # the write itself will report it
         yield
         return
     try:
@@ -119,14 +116,13 @@ def folder_lock(folder: Path) -> Iterator[None]:
 
 
 def same_file(one: Path | str, other: Path | str) -> bool:
-    """Return True where both paths lead to one file. A name that no file can have, as a session may hold, leads to
-    none."""
+    """True if both paths lead to one existing file. Names from a session may be impossible for a file."""
     return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
 def refuse_existing(path: Path, *, overwrite: bool = False) -> None:
-    """Raises BadInput where something has this name that may not be replaced, or nothing can be written to its folder:
-    whoever works long, or pays, for what is to be written asks first."""
+    """Raise BadInput where the name is taken and may not be replaced, or its folder is not writable. Call it before
+    long or paid work whose result is to be written."""
     refuse_special(path)
     if not overwrite and os.path.exists(path):
         raise BadInput(f"{path} exists; choose another name or allow replacing it.")
@@ -136,14 +132,14 @@ def refuse_existing(path: Path, *, overwrite: bool = False) -> None:
 
 
 def refuse_special(path: Path) -> None:
-    """Raises BadInput where something that is no file has this name, also at the end of a link.
+    """Raise BadInput where a folder, device, pipe or socket has this name, also at the end of a link.
 
-    A rename puts its file in the place of whatever had the name: a device would be gone from the system, and whoever
-    listens at a pipe or socket would wait for good.
+    A rename replaces whatever had the name: it would remove a device from the system, and cut off the reader of a pipe
+    or socket.
     """
     try:
         mode = path.stat().st_mode
-    except (OSError, ValueError):  # nothing is there; where nothing can be, the writing says so
+    except (OSError, ValueError):  # nothing is there; an impossible name fails in the write
         return
     if stat.S_ISDIR(mode):
         raise BadInput(f"{path} is a folder; name a file in it.")
@@ -151,26 +147,26 @@ def refuse_special(path: Path) -> None:
         raise BadInput(f"{path} is a device, pipe or socket and is not overwritten; choose the name of a file.")
 
 
-# --- what is not finished yet ---------------------------------------------------------------------------------------
+# --- unfinished files -------------------------------------------------------------------------------------------------
 
 _MARK = ".cwb-"
 _UNFINISHED = re.compile(rf"\..+{re.escape(_MARK)}[a-z0-9_]{{8}}", re.DOTALL)
-"""Names of files and folders that are being written; no others are called that."""
+"""Names of files and folders that are being written."""
 
 
 @contextmanager
 def _unfinished(path: Path, make: Callable[[str, Path], str]) -> Iterator[Path]:
-    """A new file or folder next to `path`, made by `make` of a prefix and a folder, and gone at the end unless it was
-    renamed. It is locked until then: one that is not was left by a writer that was killed, and those are removed first.
+    """Create a file or folder next to `path` with `make(prefix, folder)`, and remove it at the end unless it was
+    renamed. It is locked until then: unlocked ones were left by a killed writer, and are removed first.
 
-    Raises BadInput where none can be made.
+    Raises BadInput where none can be created.
     """
     _remove_abandoned(path.parent)
     try:
         prefix = f".{os.fsencode(path.name)[:100].decode('utf-8', 'ignore')}{_MARK}"
         temporary = Path(make(prefix, path.parent))
         lock = _lock(temporary, wait=True)
-        while not temporary.exists():  # another program looked between these two, and took it for abandoned
+        while not temporary.exists():  # another program took it for abandoned before it was locked
             temporary = Path(make(prefix, path.parent))
             lock = _lock(temporary, wait=True)
     except (OSError, ValueError) as error:
@@ -190,12 +186,11 @@ def _make_file(prefix: str, folder: Path) -> str:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove what writers have left in a folder that were killed. What cannot be locked stays: its writer lives, or
-    nobody can tell."""
+    """Remove unfinished files of killed writers from a folder. One that cannot be locked stays: its writer may live."""
     try:
         with os.scandir(folder) as found:
             names = [entry.name for entry in found if _UNFINISHED.fullmatch(entry.name)]
-    except (OSError, ValueError):  # what is written there will say so
+    except (OSError, ValueError):  # the write itself will report it
         return
     for name in names:
         lock = _lock(folder / name, wait=False)
@@ -210,8 +205,8 @@ def _remove_abandoned(folder: Path) -> None:
 
 
 def _lock(path: Path, *, wait: bool) -> int | None:
-    """Return a handle that locks a file or folder as long as it is open. None where it is gone, where it cannot be
-    locked at all, and without `wait` where another handle locks it."""
+    """Return a handle that locks a file or folder while it is open. None where the file is gone or cannot be locked,
+    and without `wait` where another handle locks it."""
     if fcntl is None:
         return None
     try:
@@ -238,7 +233,7 @@ def _remove(path: Path) -> None:
 
 
 def _rename(temporary: Path, path: Path, *, overwrite: bool) -> None:
-    """Give the finished file its name; never over a file that appeared meanwhile, unless that is wanted."""
+    """Give the finished file its name. Raises BadInput if a file appeared meanwhile and `overwrite` is not set."""
     if overwrite:
         temporary.replace(path)
         return
@@ -255,5 +250,5 @@ def _unwritable(path: Path, why: str) -> BadInput:
 
 
 def reason(error: Exception) -> str:
-    """Why a file could not be read or written, in the system's words."""
+    """Return the system's message about a file that could not be read or written."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

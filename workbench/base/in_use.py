@@ -1,6 +1,6 @@
-"""Whether a file is still being written: by its time, by a lock beside it, by who has it open.
+"""Detect a file that is still being written: by its time, by a lock file next to it, by the process that has it open.
 
-What is found is told, never refused: an export is a new file, and the worst that can happen is that it lacks the end.
+The result is a note, never a refusal: an export is a new file, and at worst it lacks the end.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ RECENT_S = 10.0
 """Seconds since the last change within which a file counts as still being written."""
 
 _LOOK_S = 0.2
-"""How long open handles are looked for."""
+"""Seconds of searching for open handles."""
 _DAY_S = 86_400.0
-"""Seconds after which nobody is taken to write a file still, and open handles are not looked for."""
+"""Seconds since the last change after which open handles are not searched."""
 _WRITES = os.O_WRONLY | os.O_RDWR
 
 
 def still_written(path: Path, now: float | None = None) -> str:
-    """Why a file or folder seems to be still in use, a clause such as "changed 3 s ago"; "" if it does not.
+    """Return why a file or folder seems to be in use, a clause such as "changed 3 s ago"; "" if it does not.
 
-    `now` is in seconds since the epoch. Nothing is read, locked or changed.
+    `now` is in seconds since 1970. Nothing is read, locked or changed.
     """
     try:
         newest = max(_times(path), default=None)
@@ -43,7 +43,7 @@ def still_written(path: Path, now: float | None = None) -> str:
 
 
 def _times(path: Path) -> Iterator[float]:
-    """When the file was changed; of a folder, when it and what lies in it and in its folders was."""
+    """Yield the time of the last change of a file; for a folder, also of its entries."""
     yield path.stat().st_mtime
     if not path.is_dir():
         return
@@ -52,7 +52,7 @@ def _times(path: Path) -> Iterator[float]:
 
 
 def _holder(path: Path) -> str:
-    """The id of a process that has the file open for writing, where the system lists such things."""
+    """Return the id of a process that has the file open for writing, "" for none or on a system without /proc."""
     target, own = os.path.realpath(path), str(os.getpid())
     until = time.monotonic() + _LOOK_S
     for process in _list_names("/proc"):

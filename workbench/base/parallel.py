@@ -1,4 +1,4 @@
-"""Pieces of work on all cores of this machine, through joblib, or on the workers of a Dask scheduler."""
+"""Run pieces of work on all cores of this machine (joblib), or on the workers of a Dask scheduler."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ CONNECT_S = 10
 def run_parallel(
     do: Callable[[Piece], Result], pieces: Iterable[Piece], *, jobs: int, cluster: str = "", remedy: str
 ) -> Iterator[Result]:
-    """What `do` makes of each piece, as it is done, in any order. `pieces` are taken as they are wanted, so that
-    neither they nor their results need be held all at once. `do` raises nothing.
+    """Yield the result of `do` for each piece, in any order, as soon as it is done. `pieces` are taken one by one, so
+    that neither they nor their results need fit in memory. `do` raises nothing.
 
     `cluster` is the address of a Dask scheduler (`tcp://host:port`), whose workers must see the files under the same
     names and have this program installed. Raises BadInput where it does not answer, where `distributed` is missing,
-    and where a worker dies; `remedy` says what then helps.
+    and where a worker dies; `remedy` ends that message.
     """
     with _dask_client(cluster) if cluster else nullcontext() as client:
         results = _run_locally(do, pieces, jobs) if client is None else _run_on_cluster(client, do, pieces)
         try:
             yield from results
         except Exception as error:
-            # `do` raises nothing: what comes here happened to a worker, which ran out of memory or was killed.
+            # `do` raises nothing: a worker ran out of memory or was killed.
             reason = f"{type(error).__name__}: {str(error).strip().partition('.')[0]}".strip(": ")
             raise BadInput(f"A worker ended before its work was done ({reason[:200]}); {remedy}.") from None
 
@@ -41,18 +41,18 @@ def _run_locally(do: Callable[[Piece], Result], pieces: Iterable[Piece], jobs: i
     from joblib import Parallel, delayed
 
     run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    # A screen puts a stderr without a file in the place of the real one, which new processes are to inherit.
+    # A screen replaces stderr by one without a file; new processes need the real one.
     with redirect_stderr(sys.__stderr__):
         found: Iterable[Result] = run(delayed(do)(piece) for piece in pieces)
     return found
 
 
 PIECES_PER_THREAD = 2
-"""Pieces that each thread of a worker is given: one that it does, and one for when that is done."""
+"""Pieces submitted for each thread of a worker: one in progress and the next."""
 
 
 def _run_on_cluster(client: Any, do: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
-    """Not through joblib, which works here where there is but one worker."""
+    """Submit the pieces to the cluster directly: joblib would run them locally if there is a single worker."""
     from distributed import as_completed
 
     waiting = (client.submit(do, piece, pure=False) for piece in pieces)
@@ -67,7 +67,7 @@ def _run_on_cluster(client: Any, do: Callable[[Piece], Result], pieces: Iterable
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
@@ -76,7 +76,7 @@ def cores() -> int:
 
 @contextmanager
 def _dask_client(address: str) -> Iterator[Any]:
-    """A client of the scheduler at `address`."""
+    """Connect to the scheduler at `address`."""
     try:
         from distributed import Client
     except ImportError:

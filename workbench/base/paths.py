@@ -1,8 +1,7 @@
-"""Where the user's own files lie, by the custom of the system: one folder a kind, on Windows too.
+"""Folders and files of the user, where the system expects them.
 
-None of them need exist; what writes there makes its folder. Without `appauthor=False` platformdirs puts the name of a
-maker, which by default is that of the program, before it on Windows: half of the files would lie in
-`compaction-workbench\\compaction-workbench`.
+None of them need exist; a writer creates its folder. `appauthor=False` keeps platformdirs on Windows from nesting them
+as `compaction-workbench\\compaction-workbench`.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from typing import Literal
 _NAME = "compaction-workbench"
 
 _HOMES = ("USERPROFILE", "APPDATA", "LOCALAPPDATA") if os.name == "nt" else ("HOME",)
-"""Variables that say where the folders lie, beside one for each kind. They are asked for each of many thousand
-sessions, so the answer is kept for as long as these are the same."""
+"""Variables that decide the folders, besides one for each kind. Folders are asked for once for each of thousands of
+sessions, so they are cached while these are the same."""
 
 
 def _folder(kind: Literal["config", "data", "state", "cache"]) -> Path:
@@ -24,7 +23,7 @@ def _folder(kind: Literal["config", "data", "state", "cache"]) -> Path:
 
 
 @lru_cache(maxsize=16)
-def _folder_by(kind: Literal["config", "data", "state", "cache"], said: tuple[str | None, ...]) -> Path:
+def _folder_by(kind: Literal["config", "data", "state", "cache"], environ: tuple[str | None, ...]) -> Path:
     import platformdirs
 
     match kind:
@@ -39,7 +38,7 @@ def _folder_by(kind: Literal["config", "data", "state", "cache"], said: tuple[st
 
 
 def config() -> Path:
-    """What the user sets: the files below are written by hand, or by a command that says so."""
+    """Folder of the user's configuration: its files are written by the user, or by a command that says so."""
     return _folder("config")
 
 
@@ -48,53 +47,53 @@ def settings() -> Path:
 
 
 def presets() -> Path:
-    """The folder of the user's presets."""
+    """Folder of the user's presets."""
     return config() / "presets"
 
 
 def prompts() -> Path:
-    """The folder of the user's prompts."""
+    """Folder of the user's prompts."""
     return config() / "prompts"
 
 
 def models() -> Path:
-    """The user's table of models, laid over the program's."""
+    """User's table of models, which overrides the program's."""
     return _models_in(config())
 
 
 @lru_cache(maxsize=16)
 def _models_in(folder: Path) -> Path:
-    """Asked for each of many thousand sessions, too."""
+    """Cached: it is asked for once for each of thousands of sessions."""
     return folder / "models.toml"
 
 
 def data() -> Path:
-    """What was paid for and cannot be made again."""
+    """Folder of data that was paid for and cannot be computed again."""
     return _folder("data")
 
 
 def runs() -> Path:
-    """The journal of runs."""
+    """Run history."""
     return data() / "runs.sqlite"
 
 
 def batches() -> Path:
-    """The folder of what is known of batches of requests under way, a file each."""
+    """Folder of the unfinished batches of requests, one file each."""
     return data() / "batches"
 
 
 def state() -> Path:
-    """What was open, and the work on sessions; may be deleted at any time."""
+    """Folder of the last open sessions and the saved work; may be deleted at any time."""
     return _folder("state")
 
 
 def cache() -> Path:
-    """What only saves time; may be deleted at any time."""
+    """Folder of data that only saves time; may be deleted at any time."""
     return _folder("cache")
 
 
 def packaged_models() -> Path:
-    """What the package of models said, by its version."""
+    """Copy of the model data of the package genai-prices, with its version."""
     return cache() / "models.json"
 
 
@@ -103,15 +102,15 @@ def token_counts() -> Path:
 
 
 def audits() -> Path:
-    """The rows of audits, for as long as their files are the same."""
+    """Rows of audits, valid while their files are unchanged."""
     return cache() / "audits.sqlite"
 
 
 def sessions() -> Path:
-    """The folder of what is kept of large sessions, so that they open faster."""
+    """Folder of parsed large sessions, which open faster."""
     return cache() / "sessions"
 
 
 def scales() -> Path:
-    """The folder of what exact counts have taught, a file a session."""
+    """Folder of the scales that exact counts gave, one file per session."""
     return cache() / "scales"

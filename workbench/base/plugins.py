@@ -1,4 +1,4 @@
-"""What other distributions offer under an entry point's name. Nothing is imported but what is asked for by its name."""
+"""Plug-ins: entry points of other distributions. A plug-in is imported only when it is loaded by its name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def plugin_names(group: str) -> tuple[str, ...]:
-    """The names in a group of entry points, in the order of the alphabet."""
+    """Return the names in a group of entry points, sorted."""
     return tuple(sorted({entry.name for entry in _entries(group)}))
 
 
@@ -26,7 +26,7 @@ def _entries(group: str) -> EntryPoints:
 
 @cache
 def _cached_entries(group: str, places: tuple[str, ...]) -> EntryPoints:
-    """Kept: every distribution's files are read for it, and the ids of all strategies are asked for again and again."""
+    """Cached: it reads files of every distribution, and the ids of all strategies are asked for often."""
     from importlib.metadata import entry_points  # takes as long to import as a format
 
     return entry_points(group=group)
@@ -41,8 +41,8 @@ def _distribution(entry: EntryPoint) -> str:
 
 
 def load(group: str, name: str, kind: type[T]) -> T:
-    """The value offered under `name`, one of those `offered`. Raises BadInput, which names the distribution, what went
-    wrong and the remedy, whatever the plug-in raises when it is imported."""
+    """Return the value of the plug-in `name`, one of `plugin_names`. Raises BadInput with the distribution, the error
+    and the remedy, whatever the plug-in raises when it is imported."""
     entry = _entry(group, name)
     by = _distribution(entry)
     try:
@@ -56,8 +56,8 @@ def load(group: str, name: str, kind: type[T]) -> T:
 
 
 def plugin_error(group: str, name: str, what: str, error: BaseException) -> BadInput:
-    """What to raise when the plug-in offered under `name` raised an error of its own: whose it is, what went wrong, and
-    the remedy, in one line."""
+    """Return the exception for a plug-in that raised `error`: its distribution, the error and the remedy in one
+    line."""
     by = _distribution(_entry(group, name))
     line = error_line(f"{type(error).__name__}: {error}")
     return BadInput(f"{name!r} of {by} {what} ({line}); update {by}, or uninstall it.")

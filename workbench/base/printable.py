@@ -1,4 +1,4 @@
-"""Text of a session made safe to print: secrets masked, nothing in it that a terminal would obey."""
+"""Text of a session made safe to print: secrets masked, control characters visible."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str, chars: int = LINE_CHARS) -> str:
-    """The first line that says something, printable, cut to `chars`; `…` stands for whatever was left out."""
+    """Return the first line with content, printable, cut to `chars`; `…` replaces the rest."""
     body = text.strip()
     head = untagged(clip(body, 4 * chars)).lstrip()
     first, more, _ = head.partition("\n")

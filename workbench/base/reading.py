@@ -1,5 +1,7 @@
-"""The one way a file is opened whose name the user, a session or a folder gives: what waits for another program or has
-no end is refused before it is opened."""
+"""Open files that the user, a session or a folder names, without blocking.
+
+Pipes, sockets, devices and files of /proc or /sys are refused.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +15,17 @@ from typing import BinaryIO
 
 _SYSTEM_MOUNTS = ("/proc", "/sys", "/sys/kernel/debug", "/sys/kernel/tracing")
 _SHELL_PIPE = re.compile(r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+")
-"""Names of a pipe that the shell has opened already, for `<(…)`."""
+"""Names of pipes that the shell has already opened, for `<(…)`."""
 
 
 def open_file(path: Path | str) -> BinaryIO:
-    """Open a file to be read. Raises OSError, also for what `not_a_file` names, and has become that by now."""
+    """Open a file for reading. Raises OSError, also for special files (`special_file_kind`)."""
     _refuse(os.stat(path), path)
     return open(path, "rb", opener=_open_at_once)
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    """Open without waiting for the writer of what has become a pipe, and refuse it."""
+    """Open without waiting, and refuse a file that was replaced by a pipe meanwhile."""
     handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     try:
         _refuse(os.fstat(handle), path)
@@ -39,9 +41,9 @@ def _refuse(status: os.stat_result, path: Path | str) -> None:
 
 
 def read_file(path: Path | str) -> bytes:
-    """Return all bytes of a file, or what comes through a pipe that the shell gave. Raises OSError as `open_file`."""
-    given = _SHELL_PIPE.fullmatch(str(path)) and stat.S_ISFIFO(os.stat(path).st_mode)
-    with open(path, "rb") if given else open_file(path) as file:
+    """Return all bytes of a file, or of a pipe that the shell opened. Raises OSError as `open_file`."""
+    is_shell_pipe = _SHELL_PIPE.fullmatch(str(path)) and stat.S_ISFIFO(os.stat(path).st_mode)
+    with open(path, "rb") if is_shell_pipe else open_file(path) as file:
         return file.read()
 
 
@@ -51,8 +53,8 @@ def read_text(path: Path | str, encoding: str = "utf-8") -> str:
 
 
 def special_file_kind(status: os.stat_result) -> str:
-    """Return in words what has this status, where it may wait for ever or have no end: a pipe, socket or device, or a
-    file of /proc or /sys. "" for any other file, and for a folder."""
+    """Return the kind of a file that may block or have no end: a pipe, socket or device, or a file of /proc or /sys; ""
+    for any other file, and for a folder."""
     mode = status.st_mode
     if stat.S_ISFIFO(mode):
         return "a pipe"
@@ -65,5 +67,5 @@ def special_file_kind(status: os.stat_result) -> str:
 
 @cache
 def _system_devices() -> frozenset[int]:
-    """The devices of the system's own file systems, as far as these are mounted."""
+    """Return the devices of the mounted system file systems."""
     return frozenset(os.stat(one).st_dev for one in _SYSTEM_MOUNTS if os.path.ismount(one))

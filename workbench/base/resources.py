@@ -1,4 +1,4 @@
-"""The prompts and sample sessions that come with the program, in a checkout and in an installed package alike."""
+"""Folders of the program's prompts and sample sessions, in a checkout and in an installed package."""
 
 from __future__ import annotations
 

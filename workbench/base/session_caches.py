@@ -1,4 +1,4 @@
-"""What was found out about the texts of a session, kept while there is something to do with it."""
+"""Caches of functions that are called again and again with the texts of a session."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 CACHES: list[_lru_cache_wrapper[Any]] = []
-"""Every such function."""
+"""All cached functions."""
 
 
 def session_cache(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """A function that is asked about the same texts again and again, with its last `most` answers."""
+    """Cache the last `most` results of a function, until `clear_session_caches`."""
 
     def wrapped(function: Callable[P, T]) -> Callable[P, T]:
-        remembering = lru_cache(maxsize=most)(function)
-        CACHES.append(remembering)
-        return cast(Callable[P, T], remembering)
+        cached = lru_cache(maxsize=most)(function)
+        CACHES.append(cached)
+        return cast(Callable[P, T], cached)
 
     return wrapped
 
 
 def clear_session_caches() -> None:
-    """Let go of all of it: the next session says other things, and of thousands each would leave its own behind."""
+    """Clear all caches: the next session has other texts, and thousands of sessions would fill the memory."""
     for one in CACHES:
         one.cache_clear()

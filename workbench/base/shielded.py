@@ -1,4 +1,4 @@
-"""What is to be written whatever becomes of who waits for it."""
+"""Writes that finish even if the waiting task is cancelled."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ T = TypeVar("T")
 
 
 def run_shielded(write: Callable[[], T]) -> asyncio.Future[T]:
-    """Begin `write` at once, in a thread. It comes to its end where who waits is cancelled, and before the event loop
-    does: what `asyncio.to_thread` was given is let go of while no thread has taken it up."""
+    """Start `write` at once in a thread. It finishes even if the waiting task is cancelled, and before the event loop
+    closes; `asyncio.to_thread` would drop it while no thread has started it."""
     return asyncio.shield(asyncio.get_running_loop().run_in_executor(None, write))

@@ -1,6 +1,6 @@
-"""The only place where time stamps are read and written: as agents write them, and as a person reads them.
+"""Time stamps, as agents write them and as people read them. All times are read and written here.
 
-A time is a number of seconds since the epoch, UTC, that lies in the calendar; what else a file calls a time is none.
+A time is a number of seconds since 1970, UTC, before `END`; any other value in a file is no time.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 END = 253_402_214_400
-"""Seconds at which the last day of the year 9999 begins: a day early, so that every zone still has a date for it."""
+"""Start of the last day of the year 9999 in seconds; a day early, so that every time zone has a date for it."""
 
 _MILLISECONDS = 100_000_000_000
-"""A number of seconds this large would lie in the year 5138: it is milliseconds."""
+"""From this number on, which would be the year 5138 in seconds, a stamp is in milliseconds."""
 
 
 def is_time(seconds: float) -> bool:
-    """Whether a calendar has it: from 1970 on, before `END`. NaN and the infinite have none."""
+    """True from 1970 until `END`; false for NaN and infinity."""
     return 0 <= seconds < END
 
 
 def seconds_of(stamp: Any) -> float | None:
-    """Seconds since the epoch of an ISO text (UTC where it names no zone), of seconds or of milliseconds.
+    """Parse an ISO text (UTC where it names no zone), seconds or milliseconds into seconds since 1970.
 
-    None for what is no time, and for 0 and less as a number: some agents write that where they know none.
+    None for anything else, and for numbers up to 0: some agents write those for an unknown time.
     """
     if isinstance(stamp, str):
         try:
@@ -40,19 +40,19 @@ def seconds_of(stamp: Any) -> float | None:
 
 
 def utc_datetime(seconds: float | None = None) -> datetime:
-    """The time in UTC; now for None and for what no calendar has."""
+    """Return the time in UTC; now for None and for an invalid time."""
     if seconds is None or not is_time(seconds):
         seconds = time.time()
     return datetime.fromtimestamp(seconds, UTC)
 
 
 def iso(seconds: float | None = None) -> str:
-    """An ISO time in UTC with milliseconds and `Z`; now for None and for what no calendar has."""
+    """Format an ISO time in UTC with milliseconds and `Z`; now for None and for an invalid time."""
     return utc_datetime(seconds).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def shown(seconds: float | None, form: str = "%Y-%m-%d %H:%M", zone: tzinfo | None = UTC) -> str:
-    """A time by `strftime`'s `form`, in local time for `zone` None; "" where there is none that a calendar has."""
+    """Format a time by `strftime`'s `form`, in local time for `zone` None; "" for None and for an invalid time."""
     if seconds is None or not is_time(seconds):
         return ""
     return datetime.fromtimestamp(seconds, zone).strftime(form)

@@ -1,4 +1,4 @@
-"""A result as a table of typed values: made once, rendered as text, Markdown, HTML or CSV."""
+"""Tables of typed values, rendered as text, Markdown, HTML, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Table:
         return tuple(printable(one.heading) for one in self.columns)
 
     def cells(self, row: Row) -> tuple[str, ...]:
-        """The row's values for people, on one line each, safe to print."""
+        """Return the row's values as text, each on one line, safe to print."""
         return tuple(words(value, one.kind) for value, one in zip(row.values, self.columns, strict=True))
 
     def without(self, *keys: str) -> Table:
@@ -93,7 +93,7 @@ class Table:
 
 
 def transposed(table: Table) -> Table:
-    """The table with a column for each row, named by the row's first cell: for few rows of many values."""
+    """Return the table with a column for each row, named by the row's first cell."""
     names, *values = zip(*map(table.cells, table.rows), strict=True)
     rows = (Row((one.heading, *cells)) for one, cells in zip(table.columns[1:], values, strict=True))
     heads = (Column(name, name) for name in names)
@@ -101,8 +101,8 @@ def transposed(table: Table) -> Table:
 
 
 def columns(spec: str) -> tuple[Column, ...]:
-    """Columns from `key:kind:heading` parts. A part without a heading takes the key, one without a kind is text; `_`
-    stands for a space in a heading."""
+    """Parse columns from `key:kind:heading` parts. The heading defaults to the key, the kind to text; `_` is a space in
+    a heading."""
     found = []
     for part in spec.split():
         key, kind, heading = (*part.split(":"), "", "")[:3]
@@ -112,13 +112,13 @@ def columns(spec: str) -> tuple[Column, ...]:
 
 
 def only(value: object, *names: str) -> dict[str, Any]:
-    """Attributes of `value` under their names; `key=attribute` gives one another key."""
+    """Return attributes of `value` by name; `key=attribute` renames one."""
     pairs = (name.partition("=") for name in names)
     return {key: getattr(value, attribute or key) for key, _, attribute in pairs}
 
 
 def words(value: Value, kind: Kind) -> str:
-    """A value for people, on one line and safe to print; "" for None."""
+    """Format a value on one line, safe to print; "" for None."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -144,7 +144,7 @@ def words(value: Value, kind: Kind) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds by their largest unit: `2.5 s`, `40 s`, `3 min`, `2 h`, `5 d`."""
+    """Format seconds in their largest unit: `2.5 s`, `40 s`, `3 min`, `2 h`, `5 d`."""
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
             return f"{seconds / size:.0f} {unit}"
@@ -152,7 +152,7 @@ def duration(seconds: float) -> str:
 
 
 def text(table: Table) -> list[str]:
-    """The headings and the rows as lines of aligned text, figures to the right. Nothing is cut but ids."""
+    """Render the headings and rows as lines of aligned text, figures to the right. Only ids are cut."""
     table = table.with_ids()
     lines = [table.heads, *map(table.cells, table.rows)]
     widths = [max(map(cell_len, cells)) for cells in zip(*lines, strict=True)]
@@ -165,19 +165,19 @@ def _aligned(cell: str, width: int, column: Column) -> str:
 
 
 def markdown(table: Table) -> str:
-    """The table in Markdown; what a text holds stays text."""
+    """Render the table in Markdown; texts are escaped."""
     sides = ["---" if one.is_text else "---:" for one in table.columns]
     rows = [table.heads, sides, *([*map(escaped, table.cells(row))] for row in table.rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows) + (f"\n\nand {table.more} more" if table.more else "")
 
 
 def escaped(text: str) -> str:
-    """Text that Markdown shows as it is: no markup, no tag, no link, no table cell's end."""
+    """Escape text for Markdown: no markup, tag, link or table cell's end."""
     return re.sub(r"([\\`*_{}\[\]<>#|~!&])", r"\\\1", text)
 
 
 def document(table: Table) -> dict[str, Any]:
-    """The table for JSON: its fields with their kinds, and rows of unrounded values in their order."""
+    """Return the table for JSON: its fields with their kinds, and rows of unrounded values in their order."""
     table = table.with_ids()
     fields = [{"name": one.key, "kind": one.kind} for one in table.columns]
     return {
@@ -189,7 +189,7 @@ def document(table: Table) -> dict[str, Any]:
 
 
 def csv(table: Table) -> bytes:
-    """The table as CSV with a heading of keys: values unrounded, times in ISO, secrets masked, ids complete."""
+    """Render the table as CSV with a heading of keys: values unrounded, times in ISO, secrets masked, ids complete."""
     table = table.with_ids()
     rows = [[_csv_value(value, one.kind) for value, one in zip(row.values, table.columns, strict=True)]
             for row in table.rows]  # fmt: skip

@@ -1,4 +1,4 @@
-"""How pages are filled: templates of this program, which escape every text and refuse a name that they do not know."""
+"""HTML templates that escape every text and reject unknown names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def templates(folder: Path) -> Environment:
-    """Those that lie in a folder."""
+    """Return the environment of the templates in a folder."""
     from jinja2 import FileSystemLoader, StrictUndefined
     from jinja2.sandbox import SandboxedEnvironment
 

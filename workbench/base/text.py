@@ -1,4 +1,4 @@
-"""Text cut to so many characters, of which none is split, and nouns after a number."""
+"""Text cut to a length, and nouns after a number."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from workbench.base.figures import grouped
 
 
 def valid_unicode(text: str) -> str:
-    """With U+FFFD for each half of a character (a lone surrogate), which no file, request or terminal takes: names of
-    files have them, and what was cut at the wrong place. The text itself where there is none."""
+    """Replace lone surrogates by U+FFFD: no file, request or terminal accepts them. Names of files have them, and text
+    that was cut inside a character. Text without any is returned as it is."""
     if text.isascii():
         return text
     try:
@@ -35,15 +35,14 @@ def before_figure(text: str, at: int) -> int:
 
 
 def clip(text: str, limit: int) -> str:
-    """At most `limit` characters, the last of them `…` where something was cut off, never within a figure and its unit.
-    A limit of 0 gives nothing."""
+    """Cut to `limit` characters, the last of them `…`, never inside a figure and its unit. A limit of 0 returns ""."""
     if len(text) <= limit:
         return text
     return text[: before_figure(text, limit - 1)] + "…" if limit > 0 else ""
 
 
 def clip_middle(text: str, limit: int) -> str:
-    """Exactly `limit` characters of a longer text, `…` in the middle; the start gets the odd one."""
+    """Cut a longer text to exactly `limit` characters with `…` in the middle; the start gets the odd one."""
     if len(text) <= limit:
         return text
     if limit <= 0:
@@ -53,7 +52,7 @@ def clip_middle(text: str, limit: int) -> str:
 
 
 def clip_at_sentence(text: str, limit: int) -> str:
-    """At most `limit` characters, up to the last line or sentence that fits; mid-text only where there is neither."""
+    """Cut to `limit` characters after the last line or sentence that fits; inside a sentence if there is neither."""
     if len(text) <= limit:
         return text
     room = text[: max(limit - 1, 0)]
@@ -64,7 +63,7 @@ def clip_at_sentence(text: str, limit: int) -> str:
 
 
 def clip_at_word(text: str, limit: int) -> str:
-    """On one line, at most `limit` characters, cut between words unless that costs a third of them."""
+    """Return one line of at most `limit` characters, cut between words unless that costs a third of them."""
     line = " ".join(text[: 4 * limit + 400].split())
     if len(line) <= limit:
         return line
@@ -76,19 +75,19 @@ def clip_at_word(text: str, limit: int) -> str:
 
 
 def plural(number: float, noun: str) -> str:
-    """The noun as it stands after the number: `round`, `rounds`, `policies`."""
+    """Return the noun in the form that follows the number: `round`, `rounds`, `policies`."""
     if number == 1:
         return noun
     return noun[:-1] + "ies" if re.search("[^aeiou]y$", noun) else noun + "s"
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 round`, `12 000 rounds`."""
+    """Format a number with its noun: `1 round`, `12 000 rounds`."""
     return f"{grouped(number)} {plural(number, noun)}"
 
 
 def are(number: int) -> str:
-    """`is` for one, `are` for any other number."""
+    """Return `is` for 1, `are` for any other number."""
     return "is" if number == 1 else "are"
 
 
@@ -96,7 +95,7 @@ _TAGS = re.compile(r"(\s*<[A-Za-z][\w:-]*>[ \t]*\n)+")
 
 
 def untagged(text: str) -> str:
-    """The text behind lines that only open a tag, as of templates (`<task>`): they say nothing of what is asked."""
+    """Return the text after leading lines that only open a tag of a template (`<task>`)."""
     tags = _TAGS.match(text)
     rest = text[tags.end() :] if tags else ""
     return rest if rest.strip() else text

@@ -1,4 +1,4 @@
-"""`config.toml`, what a person set, as the tables that stand in it."""
+"""`config.toml`, the user's settings, as TOML tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.base.reading import read_text
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Nothing where there is no such file. Raises BadInput with the file and what is wrong."""
+    """Return the tables of a TOML file; empty for a missing file. Raises BadInput for an invalid one."""
     try:
         return tomllib.loads(read_text(path, "utf-8-sig"))
     except FileNotFoundError:
@@ -24,7 +24,8 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_spend_limit(path: Path) -> float | None:
-    """`max_cost`: what one command, or one run on the screen, may cost; None where nothing is said. Raises BadInput."""
+    """Return `max_cost`, the spend limit of a command, or of a run on the screen, in dollars; None if it is not set.
+    Raises BadInput."""
     most = read_toml(path).get("max_cost")
     if most is None:
         return None

@@ -1,5 +1,5 @@
-"""Decoded JSON: as a text again, whatever stands in it, and its values, depth first and without recursion: a file may
-nest deeper than Python calls."""
+"""Decoded JSON: encoded again without errors, and walked depth first without recursion, which files can nest too deep
+for."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 DEEPEST = 200
-"""Levels of nesting that are read. More is no session's and more than 254 could not be encoded again; a walk through a
-value takes several of Python's 1 000 frames for each."""
+"""Deepest nesting that is read. No session has more, and orjson encodes at most 254 levels; a recursive walk takes
+several of Python's 1 000 frames per level."""
 
 
 def json_of(model: BaseModel) -> bytes:
-    """A model as it is kept in a file. Raises nothing for halves of characters, in names of files for example."""
+    """Encode a model for a file. Lone surrogates, as in names of files, are replaced."""
     try:
         return model.model_dump_json().encode()
     except ValueError:
@@ -29,7 +29,7 @@ def json_of(model: BaseModel) -> bytes:
 
 
 def json_text(value: Any) -> str:
-    """A value as compact JSON. Never raises: what no encoder takes is shown as a note of its type."""
+    """Encode a value as compact JSON. Never raises: a value that cannot be encoded becomes a note with its type."""
     try:
         return orjson.dumps(value).decode()
     except TypeError:  # lone surrogates and integers beyond 64 bits: the standard encoder takes both
@@ -40,8 +40,7 @@ def json_text(value: Any) -> str:
 
 
 def json_value(raw: Any) -> Any:
-    """What a text or bytes hold as JSON; None for JSON that is damaged or nested deeper than is read, and for any other
-    value, as a column or field may have."""
+    """Decode text or bytes as JSON; None for damaged or too deeply nested JSON, and for a value of another type."""
     if not isinstance(raw, str | bytes):
         return None
     try:
@@ -52,7 +51,7 @@ def json_value(raw: Any) -> Any:
 
 
 def is_too_deep(value: Any, raw: bytes | str, start: int = 0, stop: int | None = None) -> bool:
-    """Return True where the value decoded from `raw[start:stop]` is nested deeper than DEEPEST levels."""
+    """True if the value decoded from `raw[start:stop]` is nested deeper than DEEPEST levels."""
     if isinstance(raw, str):
         begun = raw.count("[", start, stop) + raw.count("{", start, stop)
     else:
@@ -73,7 +72,7 @@ def is_too_deep(value: Any, raw: bytes | str, start: int = 0, stop: int | None =
 
 
 def fields_in(value: object) -> Iterator[tuple[str, object]]:
-    """Every value that is no object and no list, with the newest key above it ("" for none)."""
+    """Yield every scalar value with the nearest key above it ("" for none)."""
     waiting = [("", value)]
     while waiting:
         key, one = waiting.pop()
@@ -86,12 +85,12 @@ def fields_in(value: object) -> Iterator[tuple[str, object]]:
 
 
 def strings_in(value: object) -> Iterator[str]:
-    """The strings among the values."""
+    """Yield the strings among the values."""
     return (one for _, one in fields_in(value) if isinstance(one, str))
 
 
 def words_in(value: object) -> Iterator[str]:
-    """Keys and values as text, each key before what it holds; null is left out."""
+    """Yield keys and values as text, each key before its value; null is skipped."""
     waiting = [value]
     while waiting:
         one = waiting.pop()

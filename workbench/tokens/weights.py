@@ -33,7 +33,7 @@ def keep(session: Session, counter: Counter) -> None:
         else:
             figures.extend((weight.text, weight.media, weight.signature, weight.calls, weight.results, weight.exact))
     place = disk_cache.cache_file(session.path, "weights", session.facts.part)
-    disk_cache.store(place, _about(session), lambda file: file.write(figures.tobytes()), anew=True)
+    disk_cache.store(place, _about(session), lambda file: file.write(figures.tobytes()), replace=True)
 
 
 def recall(session: Session, counter: Counter) -> None:
