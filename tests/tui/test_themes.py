@@ -6,11 +6,13 @@ import pytest
 from rich.color import STANDARD_PALETTE, ColorSystem
 from rich.color import Color as TerminalColor
 from textual.color import Color
+from textual.css.stylesheet import Stylesheet
 from textual.theme import BUILTIN_THEMES, Theme
 
 from tests.tui.app import at_rest, brought, on_bench, press, settled, story
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.run import RunScreen
+from workbench.tui.settings import Settings
 from workbench.tui.themes import SIXTEEN, THEMES, named_colours
 from workbench.tui.widgets.text_list import TextList
 
@@ -64,6 +66,28 @@ async def test_a_terminal_of_sixteen_colours_has_the_theme_made_of_them(monkeypa
             pilot.app._choose_theme()
             chosen.append(pilot.app.theme)
     assert chosen == ["workbench", SIXTEEN, "workbench", "workbench"]
+
+
+async def test_the_start_parses_no_style_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    again: list[Stylesheet] = []
+    parse_again = Stylesheet.reparse
+
+    def reparse(sheet: Stylesheet) -> None:
+        again.append(sheet)
+        parse_again(sheet)
+
+    monkeypatch.setattr(Stylesheet, "reparse", reparse)
+    async with at_rest(story()):
+        assert not again
+
+
+@pytest.mark.parametrize("first", ["workbench", "textual-dark"])  # ours, and the one that Textual starts with
+async def test_another_theme_changes_the_styles(first: str) -> None:
+    async with at_rest(story(), settings=Settings(theme=first)) as pilot:
+        before = pilot.app.screen.styles.background
+        pilot.app.theme = "textual-light"
+        await settled(pilot)
+        assert pilot.app.screen.styles.background != before
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)

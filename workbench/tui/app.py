@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 from textual import events, on, work
-from textual.app import App, ComposeResult
+from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.dom import DOMNode
@@ -107,10 +107,7 @@ class WorkbenchApp(App[None]):
         self._key_notices = set[str]()
         """Texts notified since the first press of the last key."""
         self._named: tuple[Theme, TerminalTheme] | None = None
-
-    def compose(self) -> ComposeResult:
-        self._choose_theme()  # before the first screen is styled, which would be styled again
-        return ()
+        self._is_styled = True
 
     def on_mount(self) -> None:
         leave_without_terminal(self)
@@ -152,6 +149,12 @@ class WorkbenchApp(App[None]):
         if self.settings.theme and self.settings.theme not in self.available_themes:
             names = ", ".join(sorted(self.available_themes))
             self.warn(f"{self.settings.path}: there is no theme {self.settings.theme!r}; there are {names}.")
+
+    def refresh_css(self, animate: bool = True) -> None:
+        """Skip the refresh that follows the choice of a theme at the start, for it parses every style again."""
+        if self._is_styled:
+            super().refresh_css(animate)
+        self._is_styled = True
 
     # --- opening ----------------------------------------------------------------------------------------------------
 
@@ -284,9 +287,14 @@ class WorkbenchApp(App[None]):
     # --- everywhere -------------------------------------------------------------------------------------------------
 
     async def on_event(self, event: events.Event) -> None:
-        if (
-            isinstance(event, events.Key) and event is not self._pressed
-        ):  # a key that no widget handles comes here twice
+        if isinstance(event, events.Compose):
+            # The driver is known, and no style has been parsed yet.
+            before = self.theme
+            self._choose_theme()
+            self._is_styled = self.theme == before
+            self.stylesheet.set_variables(self.get_css_variables())
+        if isinstance(event, events.Key) and event is not self._pressed:
+            # A key that no widget handles comes here twice.
             self._is_repeated = self._pressed is not None and event.key == self._pressed.key
             self._pressed = event
             if not self._is_repeated:
