@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.events import Key
+from textual.pilot import Pilot
+from textual.screen import Screen
 
-from tests.tui.app import at_rest, settled
+from tests.tui.app import app_of, at_rest, bench_screen, settled, story, until
 from tests.tui.bench.test_read_rest import lines
+from tests.tui.every_screen import drawn
+from tests.tui.quiet import quiet
+from workbench.bench import Bench
 from workbench.formats import files
+from workbench.tui.bench import planning
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.bench.store import View
 from workbench.tui.home import read_home
+from workbench.tui.screens.export import ExportScreen
+from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.loading import READ, STEPS, Opening, in_steps, open_on_bench
 from workbench.tui.status_lines import title_end
 from workbench.tui.widgets.epochs_line import EpochsLine
+from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.text_view import TextView
 from workbench.tui.widgets.two_ends import TwoEnds
 
 
@@ -39,7 +52,7 @@ def test_a_file_whose_size_is_not_known_is_told_of_when_it_is_read() -> None:
 
 
 def test_b14_the_share_is_of_all_the_work_and_not_of_reading_alone(tmp_path: Path) -> None:
-    """It stood at 100 % for seconds while the session was planned and counted."""
+    """It stood at 100 % for seconds while the session was laid out."""
     (path := tmp_path / "long.jsonl").write_bytes(lines())
     shares: list[float] = []
     read: list[float] = []
@@ -77,3 +90,71 @@ async def test_of_a_large_session_the_newest_epochs_are_shown_and_then_all(
     assert not seen[-1][0]
     assert [(one.path, one.title) for one in read_home(memory).recents] == [(str(path), "Do part z0.")]
     assert not (memory / "sessions").exists()
+
+
+class Held:
+    """The first plan, held back in its thread until `go`."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.go = threading.Event()
+        self._planned = planning.planned
+        monkeypatch.setattr(planning, "planned", self._wait)
+
+    def _wait(self, bench: Bench) -> None:
+        self.go.wait()
+        self._planned(bench)
+
+
+def is_listed(pilot: Pilot[None]) -> bool:
+    return isinstance(pilot.app.screen, BenchScreen) and pilot.app.screen.query_one(TextView).key is not None
+
+
+def status_of(screen: BenchScreen) -> str:
+    return " ".join(text for row in drawn(screen).rows_of(screen.query_one("#status")) for text, _, _ in row)
+
+
+async def test_messages_are_listed_and_read_before_the_plan_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held(monkeypatch)
+    async with app_of(story()).run_test(size=(120, 40)) as pilot:
+        await until(lambda: is_listed(pilot))
+        screen = bench_screen(pilot)
+        assert not any((screen.view.is_planned, screen.bench.is_planned, screen.view.shown.is_planned))
+        rounds = screen.query_one(RoundsList)
+        assert rounds.drawn is not None
+        assert (rounds.drawn.outcome, rounds.drawn.split_at) == (None, None)
+        assert rounds.index == rounds.drawn.groups.spans[-1].start, "nobody knows yet where the tail begins"
+        assert "planning…" in screen.query_one(TextView).text
+        assert "planning…" in status_of(screen)
+        held.go.set()
+        await settled(pilot)
+        assert screen.view.shown is screen.bench
+        assert screen.bench.is_planned
+        assert rounds.index == screen.bench.outcome.split
+        assert "planning…" not in screen.query_one(TextView).text
+        assert "planning…" not in status_of(screen)
+
+
+async def test_the_plan_leaves_the_cursor_where_the_user_has_put_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held(monkeypatch)
+    async with app_of(story()).run_test(size=(120, 40)) as pilot:
+        await until(lambda: is_listed(pilot))
+        rounds = bench_screen(pilot).query_one(RoundsList)
+        rounds.action_first()
+        held.go.set()
+        await settled(pilot)
+        assert (rounds.index, rounds.on_header) == (0, True)
+
+
+@pytest.mark.parametrize(("key", "leads_to"), [("e", ExportScreen), ("space", HelpScreen)])
+async def test_a_key_that_needs_the_plan_waits_for_it(
+    key: str, leads_to: type[Screen[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, needs_plan = Held(monkeypatch), leads_to is ExportScreen
+    async with app_of(story()).run_test(size=(120, 40)) as pilot:
+        await until(lambda: is_listed(pilot))
+        pilot.app.post_message(Key(key, None))
+        await quiet()
+        assert isinstance(pilot.app.screen, leads_to) is not needs_plan
+        held.go.set()
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, leads_to)

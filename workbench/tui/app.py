@@ -347,6 +347,5 @@ class WorkbenchApp(App[None]):
 
 
 def _import_bench() -> None:
-    """Import the bench, and the masking of secrets, which its first line already needs."""
-    from workbench.base.secrets import found, given, near, tables  # noqa: F401
+    """Import the bench in the thread that loads the session."""
     from workbench.tui.bench import screen  # noqa: F401

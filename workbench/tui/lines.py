@@ -27,11 +27,12 @@ STYLES = ("dim", "number", "bar", "split", "hit")
 class RoundsDrawing:
     """Data that the list draws: the rounds of a context and the fates of their messages.
 
-    `movable`: the split can be moved. `split` is the text of its line.
+    `outcome` is None until the first plan is made. `movable`: the split can be moved. `split_text` is the text of its
+    line.
     """
 
     groups: Groups
-    outcome: Outcome
+    outcome: Outcome | None
     pins: frozenset[str]
     movable: bool = True
     split_text: str = ""
@@ -39,6 +40,8 @@ class RoundsDrawing:
     @property
     def split_at(self) -> int | None:
         """Index of the message above which the split is drawn; None if none is drawn."""
+        if self.outcome is None:
+            return None
         above, below = self.outcome.sides
         return self.outcome.split if self.movable or above is not below else None
 
@@ -89,7 +92,8 @@ def header_cells(drawn: RoundsDrawing, row: ListRow, width: int, *, is_open: boo
         words = f"before round 1: {words}"
     time = fit(clock(layout.messages[span.start].time), at.times)
     lead = [("▾" if is_open else "▸", "dim"), (f"{label:>5}  ", "number"), (time, "dim")]
-    return _cells(drawn, span, at, lead, words, tokens, group_fate(drawn.outcome, span), figure(len(span)))
+    fate = group_fate(drawn.outcome, span) if drawn.outcome else ""
+    return _cells(drawn, span, at, lead, words, tokens, fate, figure(len(span)))
 
 
 def message_cells(drawn: RoundsDrawing, row: ListRow, width: int) -> Cells:
@@ -103,7 +107,8 @@ def message_cells(drawn: RoundsDrawing, row: ListRow, width: int) -> Cells:
     lead = [mark, (fit(role_word(message), role), "dim")]
     at = replace(at, words=at.words - (role + len(mark[0]) - at.lead))
     span = Span(row.index, row.index + 1)
-    return _cells(drawn, span, at, lead, groups.words(row.index), tokens, message_fate(drawn.outcome, row.index))
+    fate = message_fate(drawn.outcome, row.index) if drawn.outcome else ""
+    return _cells(drawn, span, at, lead, groups.words(row.index), tokens, fate)
 
 
 def split_cells(drawn: RoundsDrawing, width: int) -> Cells:
@@ -113,8 +118,8 @@ def split_cells(drawn: RoundsDrawing, width: int) -> Cells:
 
 def split_words(drawn: RoundsDrawing) -> str:
     """Text of the split line: how much is summarized above and kept below, in rounds unless the strategy has its own
-    text."""
-    if drawn.split_text:
+    text; "" without a plan."""
+    if drawn.split_text or drawn.outcome is None:
         return drawn.split_text
     groups, split = drawn.groups, drawn.outcome.split
     messages = len(groups.layout.messages)

@@ -26,6 +26,7 @@ class Desk:
     def __init__(self, session: Session, counter: Counter | None = None, **how: Any) -> None:
         self.counter = counter or Counter()
         bench = open_bench(session, self.counter, **how)
+        planning.planned(bench)
         self.store = Store(first_view(bench, Groups(bench.layout)))
         self.at = (0, False)
         self.is_active, self.focused_field = True, None

@@ -226,6 +226,9 @@ TYPED = frozenset(("find", "jump", "rules", "choose-preset"))
 """Actions that open a line for typing; they are done before the next key is dispatched. Otherwise letters of the line
 would act as keys of the list."""
 
+NEEDS_NO_PLAN = frozenset(action.id for action in (*_LOOK, *_WORKBENCH)) - {"filter"}
+"""Actions that can be done before the first plan is made; every other one waits for it."""
+
 ROWS = ("window", "exact", "save-preset", "paste-params", "copy-toml", "copy-params", "reset-policy")
 """Actions that are rows of the settings, below every number."""
 

@@ -231,6 +231,6 @@ def _layout(bench: Bench, counter: Counter) -> Layout:
     """The bench's layout with what is counted. What is planned where the screen is drawn is measured here once, so that
     sums are made and the tokenizer is loaded."""
     fresh = with_counts(bench, counter)
-    if drawable(fresh):
+    if bench.is_planned and drawable(fresh):
         fresh.context.outcome_size(fresh.plan.outcome)
     return fresh.layout

@@ -31,6 +31,9 @@ from workbench.tui.widgets.watched_lines import WatchedLines, Watching
 if TYPE_CHECKING:
     from workbench.analysis.bills import Gap
 
+PLANNING = Text("planning…", no_wrap=True)
+"""Status shown until the first plan is made."""
+
 NAMED = 3
 """Most calls that the tooltip lists whose usage the context does not explain."""
 
@@ -48,17 +51,19 @@ def draw_title(title: TwoEnds, was: View | None, now: View) -> None:
 
 def draw_status(status: TwoEnds, was: View | None, now: View) -> None:
     if other(was, now, "shown", "tried", "checks", "running", "said"):
-        status.show(status_text(now.running, now.said), state_text(now.shown, now.checks))
+        state = state_text(now.shown, now.checks) if now.is_planned else PLANNING
+        status.show(status_text(now.running, now.said), state)
 
 
 def draw_headline(view: HeadlineView, was: View | None, now: View) -> None:
     if other(was, now, "shown", "tried", "verdict", "assessed"):
         is_fresh = now.assessed is not None and now.assessed.bench is now.shown
-        view.show(Headline(now.verdict, plans_of(now.shown, now.assessed if is_fresh else None)))
+        plans = plans_of(now.shown, now.assessed if is_fresh else None) if now.is_planned else ()
+        view.show(Headline(now.verdict, plans))
 
 
 def draw_budget(bar: BudgetBar, was: View | None, now: View) -> None:
-    if other(was, now, "shown", "tried", "bills", "stretches"):
+    if other(was, now, "shown", "tried", "bills", "stretches") and now.is_planned:
         bench, plan, outcome = now.shown, now.shown.plan, now.shown.outcome
         gaps = now.bills.gaps_in(bench.epoch) if now.bills else ()
         after, compacts = size_after(bench), outcome.status != "unchanged"
@@ -100,10 +105,17 @@ def draw_watched(lines: WatchedLines, was: View | None, now: View) -> None:
         lines.show(Watching(now.bench.watched, now.stands, now.stood is now.shown, ways=ways))
 
 
+def _drawing(now: View) -> RoundsDrawing:
+    bench = now.shown
+    if not now.is_planned:
+        return RoundsDrawing(now.groups, None, bench.pins)
+    return RoundsDrawing(now.groups, bench.outcome, bench.pins, bench.strategy.movable, split_line(bench))
+
+
 def draw_rounds(rounds: RoundsList, was: View | None, now: View) -> None:
-    bench, found = now.shown, now.finding
+    found = now.finding
     if other_fates(was, now):
-        rounds.show(RoundsDrawing(now.groups, bench.outcome, bench.pins, bench.strategy.movable, split_line(bench)))
+        rounds.show(_drawing(now))
     elif was is not None and now.bench is not was.bench:
         rounds.show_pins(now.bench.pins)
     if was is None:
@@ -120,7 +132,7 @@ def draw_found(bar: FindBar, was: View | None, now: View) -> None:
 
 
 def draw_triggers(form: PolicyForm, was: View | None, now: View) -> None:
-    if other(was, now, "shown", "tried", "remark"):
+    if other(was, now, "shown", "tried", "remark") and now.is_planned:
         bench = now.shown
         words = filter(None, (split_words(bench), now.remark))
         form.show_triggers(bench.plan.triggers, tuple(words), bench.doubts)

@@ -53,7 +53,12 @@ async def make_plan(host: Host) -> None:
     store = host.store
     while store.view.shown is not (bench := store.bench):
         await asyncio.to_thread(planned, bench)
-        store.put(brought_up(store.view))
+        view = store.view
+        if not view.is_planned and view.bench.layout.shape is bench.layout.shape:
+            view = replace(
+                view, shown=bench, is_planned=True
+            )  # the first plan is drawn even if the bench has changed meanwhile
+        store.put(brought_up(view))
         if store.view.owed and drawable(store.bench):
             move_split(host, 0)
 
@@ -62,7 +67,7 @@ def move_split(host: Host, by: int) -> None:
     """Move the split from where the plan has it; before the plan is there, when it is."""
     store = host.store
     by += store.view.owed
-    ready = drawable(store.bench)
+    ready = store.view.is_planned and drawable(store.bench)
     store.put(replace(store.view, owed=0 if ready else by))
     if ready:
         take(host, partial(steps.move_split, by=by), key="split")

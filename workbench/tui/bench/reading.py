@@ -29,13 +29,15 @@ def source(view: View, index: int, folds: Folds | None = None, width: int = 0) -
     """Input of the middle's tabs: message `index` in a pane of `width` cells. Without `folds` and width nothing is
     folded or side by side."""
     inside = max(0, min(index, len(view.shown.messages) - 1))
-    return Source(view.shown, view.groups, inside, view.checks, view.verbosity, folds, width)
+    return Source(view.shown, view.groups, inside, view.checks, view.verbosity, folds, width, view.is_planned)
 
 
 async def fill(host: Host, text: TextView) -> None:
     """Fill the middle once the cursor has rested; made and wrapped in a thread."""
     await asyncio.sleep(SETTLE_S)
     view, width = host.store.view, text.wrap_width
+    if not view.is_planned and view.tab != "message":
+        return  # filled when the plan is there
     made_from = source(view, host.cursor.index, view.folds, width)
     parts = tuple(await asyncio.to_thread(TABS[view.tab], made_from))
     wrapped = await asyncio.to_thread(wrap, parts, width)

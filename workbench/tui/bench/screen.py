@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,8 +18,9 @@ from textual.containers import Grid, Vertical
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input, Tab, Tabs
-from textual.worker import Worker
+from textual.worker import Worker, WorkerError
 
+from workbench.base.secrets import load_rules
 from workbench.bench import Bench
 from workbench.compaction.settings import Setting
 from workbench.finding.following import Mark
@@ -37,7 +40,18 @@ from workbench.tui.bench import (
     visiting,
     watching,
 )
-from workbench.tui.bench.actions import ACTIONS, FOOTER, GROUPS, PANES, TYPED, do, key_id, not_recorded, rows_of
+from workbench.tui.bench.actions import (
+    ACTIONS,
+    FOOTER,
+    GROUPS,
+    NEEDS_NO_PLAN,
+    PANES,
+    TYPED,
+    do,
+    key_id,
+    not_recorded,
+    rows_of,
+)
 from workbench.tui.bench.also import ALSO
 from workbench.tui.bench.host import Cursor
 from workbench.tui.bench.remembering import WRITE_S, write_now, write_soon
@@ -158,7 +172,6 @@ class BenchScreen(Screen[None]):
         subscribe(partial(panes.draw_title, self.query_one("#title", TwoEnds)))
         subscribe(partial(panes.draw_status, self.query_one("#status", TwoEnds)))
         subscribe(partial(finding.look_again, self))
-        subscribe(partial(planning.plan_present, self))
         subscribe(self._draw_middle)
         subscribe(partial(planning.try_out, self))
         subscribe(partial(planning.judge, self))
@@ -174,6 +187,8 @@ class BenchScreen(Screen[None]):
         self.call_after_refresh(self._after_first_paint)
 
     def _after_first_paint(self) -> None:
+        self.store.subscribe(partial(planning.plan_present, self))
+        self.spawn("masking", asyncio.to_thread, load_rules)  # before a key says why it cannot do anything
         self.store.subscribe(self._draw_policy)
         counting.count(self)
         if self.view.counting:
@@ -237,9 +252,20 @@ class BenchScreen(Screen[None]):
     # --- actions ----------------------------------------------------------------------------------------------------
 
     async def action_act(self, id: str) -> None:
+        if not self.view.is_planned and id not in NEEDS_NO_PLAN:
+            await self._wait_for_plan()
+            if not self.view.is_planned:
+                return  # planning failed, which was said
         waited = ACTIONS[id].run(self)
         if waited is not None:
             await waited
+
+    async def _wait_for_plan(self) -> None:
+        planning.plan_present(self, None, self.view)
+        with suppress(WorkerError):
+            await self.workers.wait_for_complete(
+                [one for one in self.workers if one.node is self and one.group == "plan"]
+            )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action != "act":

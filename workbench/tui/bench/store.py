@@ -87,7 +87,8 @@ class Change:
 class View:
     """Everything that is drawn of the bench, and that decides which actions are on.
 
-    `shown` is the newest bench with a plan; it differs from the present one while that is being planned. `preset` is
+    `shown` is the newest bench with a plan; it differs from the present one while that is being planned. Until the
+    first plan is made (`is_planned`) it is a copy of the bench: list and messages are drawn at once. `preset` is
     the preset that the settings are compared with, `remark` the strategy's note about the session, `counting` the
     counted messages and their number. `wanted` are changes being planned, `owed` the steps to move the split once the
     plan is ready, `kept` the work already on disk. `stretches` are the epochs with their sizes and known losses.
@@ -126,6 +127,7 @@ class View:
     stood: Bench | None = None
     assessed: Assessment | None = None
     ways: RuleFixes | None = None
+    is_planned: bool = True
 
     @property
     def bench(self) -> Bench:
@@ -133,10 +135,10 @@ class View:
 
 
 def first_view(bench: Bench, groups: Groups, mark: Mark | None = None) -> View:
-    """View of a newly opened session: planned, nothing counted."""
+    """View of a newly opened session: nothing counted, and planned only if the bench is."""
     return View(
         UndoHistory(bench),
-        bench,
+        bench if bench.is_planned else replace(bench),
         groups,
         measured_by(bench),
         said=opening_words(bench),
@@ -144,6 +146,7 @@ def first_view(bench: Bench, groups: Groups, mark: Mark | None = None) -> View:
         stretches=() if bench.session.begins_at else timeline(bench.session),
         following=Following(mark=mark),
         kept=work_of(bench),
+        is_planned=bench.is_planned,
     )
 
 
@@ -182,7 +185,8 @@ def brought_up(view: View) -> View:
     """View with its present bench drawn, if that is possible now."""
     bench = view.bench
     groups = view.groups if view.groups.layout is bench.layout else Groups(bench.layout)
-    return replace(view, shown=bench, groups=groups, remark="") if drawable(bench) else view
+    can_draw = drawable(bench) if view.is_planned else bench.is_planned
+    return replace(view, shown=bench, groups=groups, remark="", is_planned=True) if can_draw else view
 
 
 def other_fates(was: View | None, now: View) -> bool:

@@ -37,13 +37,12 @@ def message_parts(view: View) -> Parts:
         return round_parts(view)
     context, message = bench.context, bench.messages[index]
     size = context.size(index, index + 1)
-    fate = bench.outcome.fate_at(index).fate
     about = [f"{_where(view)} · message {figure(index + 1)} of {figure(len(bench.messages))}", role_word(message)]
     if message.kind not in ("normal", role_word(message)):
         about.append(message.kind)
     parts = [
         Part(" · ".join([*about, f"{size} tokens", f"{figure(size.chars)} characters"]), "title"),
-        Part(f"{fate.glyph} {FATE_WORDS[fate]}{_by_hand(bench, message)}{seen_words(bench, index)}"),
+        Part(_fate(bench, index) if view.is_planned else "planning…"),
         Part(
             " · ".join(
                 filter(
@@ -54,7 +53,7 @@ def message_parts(view: View) -> Parts:
             "dim",
         ),
         *_notes(bench, index),
-        *_rewritten(bench, index),
+        *(_rewritten(bench, index) if view.is_planned else ()),
     ]
     calls = _calls_answered(bench.layout, index)
     for number, block in enumerate(message.blocks):
@@ -78,6 +77,11 @@ def round_parts(view: View) -> Parts:
 def _where(view: View) -> str:
     label = view.groups.label(view.groups.group_of(view.index))
     return {"pre": "before the first round", "now": "current input"}.get(label, f"round {label}")
+
+
+def _fate(bench: Bench, index: int) -> str:
+    fate = bench.outcome.fate_at(index).fate
+    return f"{fate.glyph} {FATE_WORDS[fate]}{_by_hand(bench, bench.messages[index])}{seen_words(bench, index)}"
 
 
 def _notes(bench: Bench, index: int) -> Parts:

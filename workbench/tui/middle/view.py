@@ -46,6 +46,7 @@ class View:
     """Input of a tab: bench, rounds, message under the cursor, checks if they are done, verbosity.
 
     `folds` None folds nothing, as for a file. `width` is the pane's width in cells; 0 puts nothing side by side.
+    `is_planned` is False until the first plan is made: fates are unknown.
     """
 
     bench: Bench
@@ -55,3 +56,4 @@ class View:
     verbosity: Verbosity = "default"
     folds: Folds | None = None
     width: int = 0
+    is_planned: bool = True

@@ -97,6 +97,8 @@ class RoundsList(LineList):
         self._place = (0, True)
         """Where the cursor was put: a message, and whether on its round's header. It returns there when the message
         is listed again."""
+        self._begun: tuple[tuple[int, bool], frozenset[int]] = (self._place, frozenset())
+        """The first place of the cursor, and the rounds that were open then."""
         self._open_before: frozenset[int] | None = None
         self._query: Query | None = None
         self._hits: Sequence[int] = ()
@@ -108,10 +110,13 @@ class RoundsList(LineList):
 
     def show(self, drawn: RoundsDrawing) -> None:
         """Draw another plan. The cursor stays on its message, but at the end of a context that has grown it stays at
-        the end; at first sight it stands where the tail begins."""
+        the end; at first sight it stands where the tail begins, and without a plan on the last message."""
         before = self.drawn
         self.drawn = drawn
         if before is None or not continues(before.groups.layout, drawn.groups.layout):
+            self._start(drawn)
+        elif before.outcome is None and drawn.outcome is not None and self._is_as_begun:
+            self._anchor = None
             self._start(drawn)
         else:
             grown = len(drawn.groups.layout.messages) > len(before.groups.layout.messages)
@@ -133,7 +138,8 @@ class RoundsList(LineList):
 
     def _start(self, drawn: RoundsDrawing) -> None:
         """First sight of a context: the round that the split cuts is open, the cursor on the first kept line."""
-        groups, split = drawn.groups, drawn.outcome.split
+        groups = drawn.groups
+        split = drawn.outcome.split if drawn.outcome else len(groups.layout.messages)
         opened: frozenset[int] = frozenset()
         index, header = (max(0, min(split, len(groups.layout.messages) - 1)), True)
         if len(groups):
@@ -146,7 +152,14 @@ class RoundsList(LineList):
         self.arrangement, self._open_before, self._hits = None, None, ()
         self.rows = ListRows(groups, opened, self._split())
         self._lay(opened, (index, header))
+        self._begun = self._place, opened
         self.call_after_refresh(self._center)
+
+    @property
+    def _is_as_begun(self) -> bool:
+        """Whether the user has neither moved, opened, searched nor filtered anything since the first sight."""
+        as_begun = self.rows is not None and self._begun == (self._place, self.rows.opened)
+        return as_begun and self.arrangement is None and self._query is None
 
     def relist(self, arrangement: Arrangement | None) -> None:
         """List other messages or in another order, None for all in time. Where some are hidden, rounds are open."""
