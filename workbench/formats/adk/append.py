@@ -34,8 +34,8 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
         return write(session, messages)
     if opening is None or opening.kind != "summary" or opening.role == "tool":
         return write(session, messages)
-    known = [time for time in times if time is not None]
-    if len(known) < len(times) or not all(isinstance(block, Text) and block.text for block in opening.blocks):
+    known_times = [time for time in times if time is not None]
+    if len(known_times) < len(times) or not all(isinstance(block, Text) and block.text for block in opening.blocks):
         return write(session, messages)
     body = dict_of(parse(session.path or Path(), session.records.data)[0])
     events = [dict_of(event) for event in body["events"]]
@@ -43,7 +43,7 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
     first = tail[0].source[0] if tail else len(events)
     if any(map(compaction_of, events[first:])):
         tail, first = [], len(events)  # a later recorded compaction would hide the new one
-    hidden = [time for message, time in zip(session.messages, known, strict=True) if message.source[0] < first]
+    hidden = [time for message, time in zip(session.messages, known_times, strict=True) if message.source[0] < first]
     if not hidden:
         return write(session, messages)
     end = max(hidden)
@@ -88,11 +88,11 @@ def _tail(session: Session, rest: Sequence[Message]) -> list[Message]:
 def _compaction(summary: Message, start: float, end: float, key: Key) -> Item:
     content = {"parts": [{"text": block.text} for block in summary.blocks if isinstance(block, Text)]}
     role = "model" if summary.role == "assistant" else "user"
-    about = {"start_timestamp": start, "end_timestamp": end, "compacted_content": {**content, "role": role}}
+    fields = {"start_timestamp": start, "end_timestamp": end, "compacted_content": {**content, "role": role}}
     return {
         key("invocation_id"): f"e-{uuid4().hex[:8]}",
         "author": "user",
-        "actions": {"compaction": {key(name): value for name, value in about.items()}},
+        "actions": {"compaction": {key(name): value for name, value in fields.items()}},
         "id": uuid4().hex[:8],
         "timestamp": end,
     }

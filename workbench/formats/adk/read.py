@@ -123,8 +123,8 @@ def _session(path: Path, data: bytes, agent: str, progress: Progress) -> Session
     )
 
 
-def _members(reading: _ReadState, seen: AgentEvents) -> list[int]:
-    return [reading.message_of[index] for index in seen.order if index in reading.message_of]
+def _members(reading: _ReadState, view: AgentEvents) -> list[int]:
+    return [reading.message_of[index] for index in view.order if index in reading.message_of]
 
 
 def _unread(events: Sequence[Any], messages: Sequence[Message]) -> list[int]:
@@ -151,8 +151,8 @@ def _message(index: int, event: Item, reading: _ReadState) -> Message | None:
         texts = tuple(_as_user_text(event, parts))
         return Message(id, "user", texts, "meta", time, source=(index,)) if len(texts) > 1 else None
     metadata = dict_of(either(event, "custom_metadata"))
-    known = (name for name in list_of(metadata.get(CALLS)) if isinstance(name, str))
-    blocks = tuple(_part(part, f"{id}.{n}", known, reading) for n, part in enumerate(parts))
+    recorded_ids = (name for name in list_of(metadata.get(CALLS)) if isinstance(name, str))
+    blocks = tuple(_part(part, f"{id}.{n}", recorded_ids, reading) for n, part in enumerate(parts))
     role: Role = "assistant" if content.get("role", "model") != "user" else "user"
     if not compaction and event.get("author") == "user":
         role = "user"
@@ -213,7 +213,7 @@ def _usage(counts: Item) -> Usage | None:
     return usage_of_prompt(sent, output + thought, cached)
 
 
-def _part(part: Any, id: str, known: Iterator[str], reading: _ReadState) -> Block:
+def _part(part: Any, id: str, recorded_ids: Iterator[str], reading: _ReadState) -> Block:
     if not isinstance(part, dict):
         return Opaque(type(part).__name__, part)
     if isinstance(part.get("text"), str):
@@ -221,7 +221,7 @@ def _part(part: Any, id: str, known: Iterator[str], reading: _ReadState) -> Bloc
         return Thinking(part["text"], signature) if part.get("thought") is True else Text(part["text"])
     call, response = either(part, "function_call"), either(part, "function_response")
     if isinstance(call, dict) and isinstance(call.get("name"), str):
-        call_id = word_of(call.get("id")) or next(known, f"{call['name']}-{id}")
+        call_id = word_of(call.get("id")) or next(recorded_ids, f"{call['name']}-{id}")
         reading.nameless.update(() if word_of(call.get("id")) else (call_id,))
         reading.open_calls.setdefault(call["name"], []).append(call_id)
         input = call.get("args")

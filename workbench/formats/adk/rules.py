@@ -55,10 +55,10 @@ def validate(data: bytes) -> Faults:
                 if not isinstance(call.get("args", {}), dict | None):
                     yield f"{where} calls {call.get('name')} with args that are not an object."
             if isinstance(response, dict):
-                known = response.get("id") is not None and str(response.get("id")) in call_ids
-                if not known and str(response.get("name")) in open_names:
+                has_call = response.get("id") is not None and str(response.get("id")) in call_ids
+                if not has_call and str(response.get("name")) in open_names:
                     open_names.remove(str(response.get("name")))
-                elif not known:
+                elif not has_call:
                     yield f"{where} answers a call of {response.get('name')} that no earlier event made."
                 if not isinstance(response.get("response"), dict):
                     yield f"{where} has a response of {response.get('name')} that is not an object."
@@ -66,4 +66,4 @@ def validate(data: bytes) -> Faults:
 
 def _in_snake_case(value: Any) -> Item:
     holder = value if isinstance(value, dict) else {}
-    return {_UPPER.sub(lambda found: "_" + found[1].lower(), key): inner for key, inner in holder.items()}
+    return {_UPPER.sub(lambda match: "_" + match[1].lower(), key): inner for key, inner in holder.items()}

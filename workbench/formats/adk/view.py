@@ -87,7 +87,7 @@ def events_sent_to(agent: str, events: Sequence[Any]) -> AgentEvents:
         if either(items[n], "isolation_scope") == scope and _is_on(branch, _branch_path(items[n]), agent, tools)
     )
     sent = [n for n in sorted(on_branch) if compaction_of(items[n]) or _is_sendable(items[n])]
-    ranges = {n: found for n in sent if (found := _range(items[n]))}
+    ranges = {n: span for n in sent if (span := _range(items[n]))}
     order = _restore_calls(_hide_compacted(sent, items, ranges), sent, items) if ranges else sent
     return AgentEvents(on_branch, tuple(_pair_results(order, items, others_in(items, agent))), tuple(ranges))
 
@@ -134,8 +134,8 @@ def _calls_in(event: Item, key: str) -> list[Item]:
 
 
 def _is_sendable(event: Item) -> bool:
-    called = [*_calls_in(event, "function_call"), *_calls_in(event, "function_response")]
-    if any(one.get("name") in _FRAMEWORK_CALLS for one in called):
+    calls_and_results = [*_calls_in(event, "function_call"), *_calls_in(event, "function_response")]
+    if any(one.get("name") in _FRAMEWORK_CALLS for one in calls_and_results):
         return False
     return any(_is_visible(dict_of(part)) for part in _parts(event))
 
@@ -168,7 +168,7 @@ def _hide_compacted(sent: Sequence[int], items: Sequence[Item], ranges: dict[int
     for n in sent:
         if n in ranges:
             continue
-        time = found if (found := seconds_of(items[n].get("timestamp"))) is not None else time
+        time = event_time if (event_time := seconds_of(items[n].get("timestamp"))) is not None else time
         place = bisect_right(starts, time) - 1
         if place < 0 or time > ends[place]:
             placed.append((time, n))
@@ -209,13 +209,13 @@ def _calls_of_results(order: Sequence[int], items: Sequence[Item]) -> Iterator[t
     name)."""
     calls: dict[tuple[str, str], int] = {}
     for n in order:
-        answered = [
+        callers = [
             call
             for response in _calls_in(items[n], "function_response")
             if (call := calls.get(_key(response))) is not None
         ]
-        if answered:
-            yield n, answered[0]
+        if callers:
+            yield n, callers[0]
         calls |= {_key(call): n for call in _calls_in(items[n], "function_call")}
 
 

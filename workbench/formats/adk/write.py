@@ -69,17 +69,18 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 
 def _assign_times(output: Sequence[int | bytes], events: Sequence[Item]) -> list[int | bytes]:
     """Give new events times between those of their neighbours: ADK's database orders events by time."""
-    known = [_time(events[piece] if isinstance(piece, int) else loads(piece)) for piece in output]
+    recorded_times = [_time(events[piece] if isinstance(piece, int) else loads(piece)) for piece in output]
     kept_times = (
-        at if at and isinstance(piece, int) else inf for piece, at in zip(output[::-1], known[::-1], strict=True)
+        at if at and isinstance(piece, int) else inf
+        for piece, at in zip(output[::-1], recorded_times[::-1], strict=True)
     )
     earliest = list(accumulate(kept_times, min))[::-1]  # of the kept events from each place on
     timed: list[int | bytes] = []
     before = 0.0
     for number, piece in enumerate(output):
-        at = known[number]
+        at = recorded_times[number]
         if isinstance(piece, bytes):
-            at = at or before or next(filter(None, known[number:]), time.time())
+            at = at or before or next(filter(None, recorded_times[number:]), time.time())
             at = min(max(at, before + _STEP), earliest[number])
             piece = replace_fields(piece, {"timestamp": render(max(at, before))})
         at = max(at, before)

@@ -32,16 +32,16 @@ class Reader(Document):
 
     def session(self) -> Session:
         items = self.items(items_of(self.document))
-        found = [message for index, item in enumerate(items) for message in self._messages(index, item)]
+        messages = [message for index, item in enumerate(items) for message in self._messages(index, item)]
         unsent = sum(_is_display_only(part) for item in items for part in list_of(dict_of(item).get("parts")))
         if unsent:
             self.warn(f"{counted(unsent, 'part')} of type data or source are for display and not sent")
-        about = self.body
+        chat = self.body
         return self._session(
-            with_user_text(with_summary_answers(found)),
-            word_of(about.get("title")),
-            id=word_of(about.get("id")) or "",
-            system=text_of(about.get("system")) or text_of(about.get("instructions")),
+            with_user_text(with_summary_answers(messages)),
+            word_of(chat.get("title")),
+            id=word_of(chat.get("id")) or "",
+            system=text_of(chat.get("system")) or text_of(chat.get("instructions")),
         )
 
     def _messages(self, index: int, item: Any) -> Iterator[Message]:
@@ -55,9 +55,9 @@ class Reader(Document):
             self.warn(f"message {index + 1} has no known role; read as user")
             role = "user"
         steps = list(_steps(message))
-        about = dict_of(message.get("metadata"))
-        usage = _usage(about.get("usage") or about.get("totalUsage")) if len(steps) == 1 else None
-        time = seconds_of(message.get("createdAt")) or seconds_of(about.get("createdAt"))
+        metadata = dict_of(message.get("metadata"))
+        usage = _usage(metadata.get("usage") or metadata.get("totalUsage")) if len(steps) == 1 else None
+        time = seconds_of(message.get("createdAt")) or seconds_of(metadata.get("createdAt"))
         name = word_of(message.get("id")) or f"m{index + 1}"
         for step in steps or [[]]:
             for answers, run in groupby(step, key=lambda block: isinstance(block, ToolResult)):
@@ -66,21 +66,28 @@ class Reader(Document):
                 kind = kind_of(step_role, blocks)
                 step_usage = usage if step_role == "assistant" else None
                 yield Message(
-                    self.unique_id(name), step_role, blocks, kind, time, step_usage, word_of(about.get("model")), source
+                    self.unique_id(name),
+                    step_role,
+                    blocks,
+                    kind,
+                    time,
+                    step_usage,
+                    word_of(metadata.get("model")),
+                    source,
                 )
 
 
 def _steps(item: Item) -> Iterator[list[Block]]:
     """Yield the blocks of each step, results last. A `ModelMessage` is one step."""
-    stored = item.get("parts")
-    if not isinstance(stored, list):
+    parts = item.get("parts")
+    if not isinstance(parts, list):
         content = item.get("content")
         blocks = [Text(content)] if isinstance(content, str) and content else list(map(_sent_block, list_of(content)))
         yield [*blocks, *_invocation_blocks(item.get("toolInvocations"))]
         return
     step: list[Block] = []
     results: list[Block] = []
-    for part in map(dict_of, stored):
+    for part in map(dict_of, parts):
         if part.get("type") == "step-start":
             if step:
                 yield step + results

@@ -37,7 +37,7 @@ def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
 
 
 def _split(data: bytes) -> list[bytes]:
-    starts = [found.start() for found in HEADING.finditer(data)]
+    starts = [heading.start() for heading in HEADING.finditer(data)]
     if not starts or data[: starts[0]].strip():
         starts.insert(0, 0)
     return [data[start:stop] for start, stop in zip(starts, [*starts[1:], len(data)], strict=True)]

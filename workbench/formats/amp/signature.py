@@ -18,5 +18,5 @@ def recognise(look: Look) -> str:
     if "v" not in thread or not isinstance(thread.get("messages"), list):
         return ""
     first = dict_of(next(iter(list_of(thread["messages"])), None))
-    known = _THREAD.fullmatch(text_of(thread.get("id"))) or "messageId" in first
-    return "a thread: v and a T- id with messages" if known else ""
+    is_thread = _THREAD.fullmatch(text_of(thread.get("id"))) or "messageId" in first
+    return "a thread: v and a T- id with messages" if is_thread else ""

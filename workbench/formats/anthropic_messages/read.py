@@ -37,9 +37,11 @@ class Reader(Document):
 
     def session(self) -> Session:
         items = self.items(self.body.get("messages") if self.body else self.document)
-        found = [message for index, item in enumerate(items) for message in self._messages(index, item)]
-        summaries = [n for n, message in enumerate(found) if message.role == "assistant" and message.kind == "summary"]
-        messages = with_user_text(with_summary_answers(found))
+        all_messages = [message for index, item in enumerate(items) for message in self._messages(index, item)]
+        summaries = [
+            n for n, message in enumerate(all_messages) if message.role == "assistant" and message.kind == "summary"
+        ]
+        messages = with_user_text(with_summary_answers(all_messages))
         model = self.body.get("model")
         return self._session(
             messages,

@@ -65,7 +65,7 @@ class Reader(MultiSessionDocument):
         return replace(session, warnings=(warning, *session.warnings))
 
     def part(self, id: str) -> Session:
-        body = next(one for known, one in self.trajectories() if known == id)
+        body = next(one for trajectory_id, one in self.trajectories() if trajectory_id == id)
         if body is not self.body:
             self.data = render(body)
         return self.trajectory(body)

@@ -33,13 +33,13 @@ def sequence_ids(existing: Sequence[float | None]) -> list[float]:
 
 def _next_known(ids: Sequence[float | None]) -> list[tuple[int, float] | None]:
     """Return for each index the first known id from there on, as (index, id)."""
-    found: list[tuple[int, float] | None] = []
+    next_ids: list[tuple[int, float] | None] = []
     after: tuple[int, float] | None = None
     for place in range(len(ids) - 1, -1, -1):
         known = ids[place]
         after = after if known is None else (place, known)
-        found.append(after)
-    return found[::-1]
+        next_ids.append(after)
+    return next_ids[::-1]
 
 
 def sequence_id_of(value: Any) -> float | None:

@@ -75,16 +75,16 @@ class Reader(MultiSessionDocument):
 def _contexts(document: Any) -> dict[str, list[Any]]:
     """Return each agent's recorded context by name. The state of a single agent does not name it."""
     body = dict_of(document)
-    found: dict[str, list[Any]] = {}
+    contexts: dict[str, list[Any]] = {}
     for name, state in dict_of(body.get("agent_states")).items():
         context = dict_of(dict_of(dict_of(state).get("agent_state")).get("llm_context")).get("messages")
         if isinstance(context, list):
-            found[name] = context
+            contexts[name] = context
     alone = dict_of(body.get("llm_context")).get("messages")
     if isinstance(alone, list):
         speaker = next((word_of(m.get("source")) for m in map(dict_of, alone) if m.get("type") == _ASSISTANT), None)
-        found[speaker or "agent"] = alone
-    return found
+        contexts[speaker or "agent"] = alone
+    return contexts
 
 
 _ASSISTANT = "AssistantMessage"
@@ -94,12 +94,12 @@ def _agents(document: Any) -> dict[str, int]:
     """Return the number of messages of each agent."""
     if contexts := _contexts(document):
         return {name: len(messages) for name, messages in contexts.items()}
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for item in map(dict_of, thread_of(document)):
         source = word_of(item.get("source"))
         if source and source not in _USERS:
-            found[source] = found.get(source, 0) + 1
-    return found or ({"agent": 0} if thread_of(document) else {})
+            counts[source] = counts.get(source, 0) + 1
+    return counts or ({"agent": 0} if thread_of(document) else {})
 
 
 def _last_speaker(document: Any, agents: Sequence[str]) -> str:

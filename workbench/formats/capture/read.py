@@ -34,18 +34,18 @@ class Reader(Numbered[RecordedConversation]):
         self.bodies: list[ApiRequest] = []
         stored: dict[str, tuple[Message, ...]] = {}
         for request, response, time in _exchanges(self.path, self.data, self.warnings):
-            found = request_in(request, response)
-            if found is not None:
+            body = request_in(request, response)
+            if body is not None:
                 messages = _with_stored_response(
-                    found, stored.get(text_of(dict_of(request).get("previous_response_id")), ())
+                    body, stored.get(text_of(dict_of(request).get("previous_response_id")), ())
                 )
                 if (compacted := summary_in(response)) is not None:
                     summary, response = compacted
-                    self.bodies.append(found)
+                    self.bodies.append(body)
                     calls.append(RecordedCall(messages, replace(summary, time=time)))
                     messages = (*messages[: leading_system(messages)], summary)
-                self.bodies.append(found)
-                answer = _answer(response, found, time)
+                self.bodies.append(body)
+                answer = _answer(response, body, time)
                 calls.append(RecordedCall(messages, answer))
                 if answer is not None and (id := text_of(dict_of(response).get("id"))):
                     stored[id] = (*messages[leading_system(messages) :], answer)

@@ -14,5 +14,5 @@ def recognise(look: Look) -> str:
     if entries and "request" in dict_of(entries[0]):
         return "a HAR log of requests"
     request = dict_of(look.first.get("request"))
-    known = {"url", "body"} <= request.keys() and "response" in look.first
-    return "lines of request and response, as claude-trace writes them" if known else ""
+    is_exchange = {"url", "body"} <= request.keys() and "response" in look.first
+    return "lines of request and response, as claude-trace writes them" if is_exchange else ""

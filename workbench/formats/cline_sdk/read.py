@@ -40,13 +40,13 @@ class _RecordedCompaction:
 
 def read_folder(path: Path, progress: Progress) -> Session:
     """Read a session's folder: the lead agent's messages. The session's path is the folder."""
-    found = main_file(path)
-    if found is None:
+    file = main_file(path)
+    if file is None:
         raise BadInput(f"{path} does not have exactly one .messages.json; open the session's file in it.")
     try:
-        return replace(read(found, read_file(found), progress), path=path)
+        return replace(read(file, read_file(file), progress), path=path)
     except OSError as error:
-        raise BadInput(f"{found} cannot be read: {error.strerror}; check its permissions.") from None
+        raise BadInput(f"{file} cannot be read: {error.strerror}; check its permissions.") from None
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -70,8 +70,8 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         epochs = _epochs_around(compaction, [*map(dict_of, items)], messages, before, after, ids)
     progress(len(data), len(data))
     shown = with_user_text(messages, _TAGS)
-    about = read_sidecar(_sidecar_path(path, ".json"))
-    title, cwd = dict_of(about.get("metadata")).get("title"), about.get("cwd")
+    manifest = read_sidecar(_sidecar_path(path, ".json"))
+    title, cwd = dict_of(manifest.get("metadata")).get("title"), manifest.get("cwd")
     return Session(
         format=ID,
         path=path,
@@ -84,7 +84,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         model=next((m.model for m in reversed(messages) if m.model), None),
         system=as_text(document.get("system_prompt") or ""),
         warnings=tuple(warnings),
-        facts=SessionFacts(own=about),
+        facts=SessionFacts(own=manifest),
     )
 
 
@@ -130,9 +130,9 @@ def _epochs_around(
         members.append(place)
     new = [messages[n] for n in members if n >= len(items)]
     summary = next((message for message in new if message.kind == "summary"), None)
-    about = next((dict_of(item.get("metadata")) for item in compaction.items if _is_summary(item)), {})
+    metadata = next((dict_of(item.get("metadata")) for item in compaction.items if _is_summary(item)), {})
     ended_by = Compaction(
-        tokens_before=about.get("tokensBefore") if type(about.get("tokensBefore")) is int else None,
+        tokens_before=metadata.get("tokensBefore") if type(metadata.get("tokensBefore")) is int else None,
         summary=summary.id if summary else None,
         time=compaction.time,
         way="summary" if summary else "removal",
@@ -152,13 +152,14 @@ def _stale_until(items: list[Any], messages: list[Message]) -> int:
     It has this program's mark, or is older than the summary: at a compaction the SDK rewrites its file and keeps the
     metrics.
     """
-    abouts = [dict_of(dict_of(item).get("metadata")) for item in items]
-    marked = [number for number, about in enumerate(abouts) if about.get(SPENT) is True]
+    all_metadata = [dict_of(dict_of(item).get("metadata")) for item in items]
+    marked_messages = [number for number, metadata in enumerate(all_metadata) if metadata.get(SPENT) is True]
     summary_time = max(
-        (seconds_of(about.get("generatedAt")) or 0 for about in abouts if about.get("kind") == SUMMARY), default=0
+        (seconds_of(metadata.get("generatedAt")) or 0 for metadata in all_metadata if metadata.get("kind") == SUMMARY),
+        default=0,
     )
     older = [n for n, message in enumerate(messages) if message.time is not None and message.time < summary_time]
-    return max(marked + older, default=-1)
+    return max(marked_messages + older, default=-1)
 
 
 def _message(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarning]) -> Message:
@@ -171,8 +172,8 @@ def _message(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarn
     content = item.get("content")
     all_blocks = map(_block, content) if isinstance(content, list) else from_anthropic(content)
     blocks = tuple(block for block in all_blocks if not (isinstance(block, Text) and not block.text))
-    about = dict_of(dict_of(item).get("metadata"))
-    kind: Kind = "summary" if about.get("kind") == SUMMARY else marked(about) or kind_of(role, blocks)
+    metadata = dict_of(dict_of(item).get("metadata"))
+    kind: Kind = "summary" if metadata.get("kind") == SUMMARY else marked(metadata) or kind_of(role, blocks)
     if role == "user" and any(isinstance(block, ToolResult) for block in blocks):
         role = "tool"
     info = item.get("modelInfo")
@@ -182,7 +183,7 @@ def _message(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarn
         role,
         blocks,
         kind,
-        time=seconds_of(item.get("ts")) or seconds_of(about.get("generatedAt")),
+        time=seconds_of(item.get("ts")) or seconds_of(metadata.get("generatedAt")),
         usage=_usage(item.get("metrics")) if role == "assistant" else None,
         model=model if isinstance(model, str) else None,
         source=(index,),

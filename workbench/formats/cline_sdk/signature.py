@@ -29,6 +29,6 @@ def main_file(path: Path) -> Path | None:
     own = path / f"{path.name}.messages.json"
     if own.is_file():
         return own
-    found = list(islice(path.glob("*.messages.json"), 2))
-    manifest = found[0].name.removesuffix(".messages.json") + ".json" if len(found) == 1 else ""
-    return found[0] if manifest and (path / manifest).is_file() else None
+    files = list(islice(path.glob("*.messages.json"), 2))
+    manifest = files[0].name.removesuffix(".messages.json") + ".json" if len(files) == 1 else ""
+    return files[0] if manifest and (path / manifest).is_file() else None

@@ -110,16 +110,16 @@ def _manifest(session: Session, id: str, path: str) -> dict[str, Any]:
 
 
 def _with_stale_mark(raw: bytes) -> bytes:
-    about = field_of(raw, "metadata") or b"{}"
+    metadata = field_of(raw, "metadata") or b"{}"
     return replace_fields(
-        raw, {"metadata": replace_fields(about if about.startswith(b"{") else b"{}", {SPENT: b"true"})}
+        raw, {"metadata": replace_fields(metadata if metadata.startswith(b"{") else b"{}", {SPENT: b"true"})}
     )
 
 
 def _without_summary_flag(raw: bytes, message: Message) -> bytes:
     """Unflag a summary that is not the first message: the SDK's next compaction would drop everything before it."""
-    about = loads(raw).get("metadata")
-    if not isinstance(about, dict) or about.get("kind") != SUMMARY:
+    metadata = loads(raw).get("metadata")
+    if not isinstance(metadata, dict) or metadata.get("kind") != SUMMARY:
         return raw
     old = field_of(raw, "metadata") or b"{}"
     return replace_fields(raw, {"metadata": replace_fields(old, {"kind": b'"kept"', MARK: render(message.kind)})})
@@ -184,10 +184,10 @@ def _files(session: Session) -> dict[str, list[str]]:
             elif call.name in _EDITORS:
                 paths_by_key["modifiedFiles"] += _paths(call.input)
     for raw in elements(session.records.data, "messages") if session.format == ID else ():
-        about = dict_of(dict_of(loads(raw)).get("metadata"))
-        if about.get("kind") in (SUMMARY, "compaction"):
+        metadata = dict_of(dict_of(loads(raw)).get("metadata"))
+        if metadata.get("kind") in (SUMMARY, "compaction"):
             for key, paths in paths_by_key.items():
-                paths += [path for path in list_of(dict_of(about.get("details")).get(key)) if isinstance(path, str)]
+                paths += [path for path in list_of(dict_of(metadata.get("details")).get(key)) if isinstance(path, str)]
     return paths_by_key
 
 

@@ -47,14 +47,14 @@ def _repair_header(sheet: Sheet) -> None:
         sheet.fixed(Fault.MISSING_HEADER, starts[0], "it was further down")
         return
     stamp = text_of(first.object.get("timestamp")) or iso()
-    about = {
+    data = {
         "sessionId": sheet.folder.name if len(sheet.folder.name) == 36 else str(uuid4()),
         "version": 1,
         "producer": "copilot-agent",
         "copilotVersion": _VERSION,
         "startTime": stamp,
     }
-    value = {"type": "session.start", "data": about, "id": str(uuid4()), "timestamp": stamp, "parentId": None}
+    value = {"type": "session.start", "data": data, "id": str(uuid4()), "timestamp": stamp, "parentId": None}
     sheet.entries.insert(0, new_entry(value, 1))
     sheet.fixed(Fault.MISSING_HEADER, first, "session.start")
 

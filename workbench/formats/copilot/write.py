@@ -61,15 +61,15 @@ class _Writer(ChainWriter):
             if value is None or not isinstance(value.get("data"), dict):
                 continue
             if value.get("type") == "session.start" and not self.lines:
-                data = field_of(raw, "data") or b"{}"
+                copied_data = field_of(raw, "data") or b"{}"
                 changes = {"sessionId": render(id), "startTime": render(iso())}
-                self.copy(record, {"data": replace_fields(data, changes)})
+                self.copy(record, {"data": replace_fields(copied_data, changes)})
             elif value.get("type") == "system.message" and not value.get("agentId"):
                 prompt = record
         if not self.lines:
-            about = {"sessionId": id, "version": 1, "producer": "copilot-agent", "copilotVersion": _VERSION}
-            about |= {"startTime": iso(), "context": {"cwd": folder_of(session)}}
-            self._event("session.start", about, None)
+            data = {"sessionId": id, "version": 1, "producer": "copilot-agent", "copilotVersion": _VERSION}
+            data |= {"startTime": iso(), "context": {"cwd": folder_of(session)}}
+            self._event("session.start", data, None)
         if prompt is not None:
             self.copy(prompt)
 
@@ -88,7 +88,7 @@ class _Writer(ChainWriter):
         session = self.session
         used = {record for message in session.messages for record in message.source}
         sent = {record for epoch in session.epochs for n in epoch.members for record in session.messages[n].source}
-        found: list[int] = []
+        records: list[int] = []
         for record in range(tail[0].source[0], len(session.records)):
             if record in sent and record > tail[-1].source[0]:
                 break
@@ -98,8 +98,8 @@ class _Writer(ChainWriter):
             elif value.get("agentId") or data.get("parentToolCallId"):
                 self.losses.append(Loss(LossKind.SUBAGENT_EVENTS))
             elif record not in used and value.get("type") not in (*_OLD_CONTEXT, "system.message", "user.message"):
-                found.append(record)
-        return found
+                records.append(record)
+        return records
 
     def _event(self, kind: str, data: dict[str, Any], time: float | None) -> None:
         id = self.new_id()
@@ -109,8 +109,8 @@ class _Writer(ChainWriter):
     def show(self, message: Message) -> None:
         """Write the events by which Copilot CLI displays calls."""
         for call in message.calls if message.role == "assistant" else ():
-            about = {"toolCallId": call.id, "toolName": call.name, "arguments": as_object(call.input)}
-            self._event("tool.execution_start", about, message.time)
+            data = {"toolCallId": call.id, "toolName": call.name, "arguments": as_object(call.input)}
+            self._event("tool.execution_start", data, message.time)
 
     def make(self, message: Message) -> None:
         for result in message.results:
@@ -188,9 +188,9 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 def _runs(messages: Sequence[Message]) -> Iterator[list[Message]]:
     """Yield runs of one role; kept results are in recorded order, as the loader orders them by their calls."""
     for role, run in groupby(messages, key=lambda message: message.role):
-        found = list(run)
-        kept_results = role == "tool" and all(message.source for message in found)
-        yield sorted(found, key=lambda message: message.source) if kept_results else found
+        run_messages = list(run)
+        kept_results = role == "tool" and all(message.source for message in run_messages)
+        yield sorted(run_messages, key=lambda message: message.source) if kept_results else run_messages
 
 
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:

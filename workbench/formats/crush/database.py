@@ -32,18 +32,18 @@ def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
 def session_rows(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return a session's row and those of its messages in order. Raises BadInput for an unknown or empty session."""
     with connect_to_bytes(path, data, _TABLES, "Crush") as database:
-        found = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
+        sessions = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
         messages = rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid", id)
-    if not found or not messages:
+    if not sessions or not messages:
         raise BadInput(f"{path} has no session {id!r} with a message; choose a listed one.")
-    return found[0], messages
+    return sessions[0], messages
 
 
 def list_sessions(path: Path) -> list[SessionGlance]:
     """List sessions with messages, newest first, without those of sub-agents. Raises BadInput."""
     with connect_for_listing(path) as database:
-        found = rows(database, _LIST)
-        return [_glance(path, row) for row in found if row["_bytes"] and not row.get("parent_session_id")]
+        sessions = rows(database, _LIST)
+        return [_glance(path, row) for row in sessions if row["_bytes"] and not row.get("parent_session_id")]
 
 
 def _glance(path: Path, row: Mapping[str, Any]) -> SessionGlance:

@@ -65,14 +65,14 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
     if not data.startswith(SQLITE):
         return read(path, data, progress)
     progress(0, len(data))
-    about, bubbles = composer(path, data, part_id)
+    conversation, bubbles = composer(path, data, part_id)
     reading = _ReadState()
     for bubble in bubbles:
         _add_bubble(reading, bubble)
     if not reading.messages:
         raise BadInput(f"{path}: the conversation {part_id!r} has no messages left; choose another.")
-    epochs = _epochs(reading, about)
-    window = count_of(about.get("contextTokenLimit")) or None
+    epochs = _epochs(reading, conversation)
+    window = count_of(conversation.get("contextTokenLimit")) or None
     return Session(
         ID,
         path,
@@ -81,9 +81,9 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
         branch=range(len(reading.messages) - len(epochs) + 1),
         epochs=(*epochs[:-1], replace(epochs[-1], window=window)),
         id=part_id,
-        title=text_of(about.get("name")),
-        model=text_of(dict_of(about.get("modelConfig")).get("modelName")) or None,
-        facts=SessionFacts(tokens_now=count_of(about.get("contextTokensUsed")) or None),
+        title=text_of(conversation.get("name")),
+        model=text_of(dict_of(conversation.get("modelConfig")).get("modelName")) or None,
+        facts=SessionFacts(tokens_now=count_of(conversation.get("contextTokensUsed")) or None),
     )
 
 
@@ -144,9 +144,9 @@ def _summary(recorded: Any) -> dict[str, Any]:
     return dict_of(inner) if isinstance(inner, dict) else dict_of(recorded) if text_of(inner) else {}
 
 
-def _epochs(reading: _ReadState, about: dict[str, Any]) -> list[Epoch]:
+def _epochs(reading: _ReadState, conversation: dict[str, Any]) -> list[Epoch]:
     """Return the epochs between the summaries. A summary precedes the messages after the last bubble that it covers."""
-    latest = dict_of(about.get("latestConversationSummary"))
+    latest = dict_of(conversation.get("latestConversationSummary"))
     summaries = list(reading.summaries)
     if not summaries and (summary := _summary(latest)):
         after = reading.place.get(text_of(latest.get("lastBubbleId")), len(reading.messages) - 1)
@@ -207,10 +207,13 @@ def composers_in(path: Path, data: bytes) -> tuple[Part, ...]:
     with connect_to_bytes(path, data, _TABLES, "Cursor") as database:
         query = "SELECT key, value FROM cursorDiskKV WHERE key LIKE ?"
         composers = rows(database, query, f"{_COMPOSER}%")
-    found = [(row["key"][len(_COMPOSER) :], dict_of(json_value(row["value"]))) for row in composers]
+    conversations = [(row["key"][len(_COMPOSER) :], dict_of(json_value(row["value"]))) for row in composers]
     parts = [
-        (count_of(about.get("lastUpdatedAt")), Part(id, text_of(about.get("name")), len(_bubble_heads(about))))
-        for id, about in found
+        (
+            count_of(conversation.get("lastUpdatedAt")),
+            Part(id, text_of(conversation.get("name")), len(_bubble_heads(conversation))),
+        )
+        for id, conversation in conversations
     ]
     return tuple(part for _, part in sorted(parts, key=lambda one: (-one[0], one[1].id)) if part.messages)
 
@@ -219,21 +222,21 @@ def composer(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list[dic
     """Return a conversation and its bubbles in order, each with its `bubbleId`; missing bubbles are left out. Raises
     BadInput for an unknown conversation."""
     with connect_to_bytes(path, data, _TABLES, "Cursor") as database:
-        about = _value(database, f"{_COMPOSER}{id}")
-        if not about:
+        conversation = _value(database, f"{_COMPOSER}{id}")
+        if not conversation:
             raise BadInput(f"{path} has no conversation {id!r}; choose a listed one.")
         bubbles = []
-        for head in _bubble_heads(about):
+        for head in _bubble_heads(conversation):
             name = text_of(head.get("bubbleId"))
             bubble = head if "text" in head else _value(database, f"{_BUBBLE}{id}:{name}")
             if bubble:
                 bubbles.append({**bubble, "bubbleId": name})
-    return about, bubbles
+    return conversation, bubbles
 
 
-def _bubble_heads(about: dict[str, Any]) -> list[dict[str, Any]]:
+def _bubble_heads(conversation: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the heads of the bubbles; conversations before 2025 hold the bubbles themselves."""
-    heads = list_of(about.get("fullConversationHeadersOnly")) or list_of(about.get("conversation"))
+    heads = list_of(conversation.get("fullConversationHeadersOnly")) or list_of(conversation.get("conversation"))
     return [head for head in heads if isinstance(head, dict)]
 
 

@@ -128,13 +128,13 @@ def _is_thought(part: Any) -> bool:
 
 def _thoughts(record: Mapping[str, Any]) -> list[Thinking]:
     """Return the thoughts of a record that are not among its parts."""
-    found: list[Thinking] = []
+    thoughts: list[Thinking] = []
     for thought in list_of(record.get("thoughts")):
         if isinstance(thought, dict):
             subject, description = thought.get("subject"), thought.get("description")
             text = as_text(description) if description is not None else ""
-            found.append(Thinking(f"**{subject}** {text}" if subject else text))
-    return found
+            thoughts.append(Thinking(f"**{subject}** {text}" if subject else text))
+    return thoughts
 
 
 def _recorded_result(call: Mapping[str, Any]) -> ToolResult | None:

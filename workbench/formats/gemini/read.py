@@ -263,9 +263,12 @@ class Reader(Transcript):
 
     def _stale_until(self) -> int:
         """Return the index of the last response marked as having stale usage; -1 for none."""
-        marked = (slot for slot in self.current.values() if self.slots[slot].value.get(SPENT) is True)
+        marked_slots = (slot for slot in self.current.values() if self.slots[slot].value.get(SPENT) is True)
         responses = [
-            number for slot in marked for number in self.numbers[slot] if self.messages[number].role == "assistant"
+            number
+            for slot in marked_slots
+            for number in self.numbers[slot]
+            if self.messages[number].role == "assistant"
         ]
         return responses[-1] if responses else -1
 
@@ -302,7 +305,7 @@ def _with_usage_and_summary(
     usages = (messages[number].usage for number in reversed(before))
     last = next((usage for usage in usages if usage), None)
     summaries = (messages[number].id for number in after if messages[number].kind == "summary")
-    known = {messages[number].id for number in before}
-    summary = next((id for id in summaries if id not in known), None)
+    ids_before = {messages[number].id for number in before}
+    summary = next((id for id in summaries if id not in ids_before), None)
     tokens = last.context + last.output if last else None
     return replace(compaction, tokens_before=tokens, summary=summary, way="summary" if summary else compaction.way)

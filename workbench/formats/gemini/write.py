@@ -282,7 +282,7 @@ def _project(session: Session) -> tuple[str, str]:
     names = dict_of(dict_of(json_value(read_agent_file(f"{_home()}/.gemini/projects.json"))).get("projects"))
     folder, recorded = folder_of(session), session.facts.project if session.format == "gemini" else ""
     if recorded:
-        folder = next((known for known in (folder, *names) if _project_hash(known) == recorded), "")
+        folder = next((candidate for candidate in (folder, *names) if _project_hash(candidate) == recorded), "")
     return folder, word_of(names.get(folder)) or recorded or _project_hash(folder)
 
 
@@ -300,8 +300,8 @@ def _metadata(session: Session, id: str, *, own: bool) -> bytes:
     now = iso()
     if own:
         first: bytes = session.records[0]
-        about = object_of(first)
-        if isinstance(about, dict) and "projectHash" in about and "messages" not in about and "id" not in about:
+        header = object_of(first)
+        if isinstance(header, dict) and "projectHash" in header and "messages" not in header and "id" not in header:
             changes: dict[str, Any] = {}
             for raw in session.records:
                 value = object_of(raw) if raw.startswith(b'{"$set"') else None

@@ -34,11 +34,11 @@ def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
 def session_rows(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return a session's row and those of its messages in order. Raises BadInput for an unknown session."""
     with connect_to_bytes(path, data, _TABLES, "goose") as database:
-        found = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
+        sessions = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
         messages = rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY timestamp, rowid", id)
-    if not found:
+    if not sessions:
         raise BadInput(f"{path} has no session {id!r}; choose a listed one.")
-    return found[0], messages
+    return sessions[0], messages
 
 
 def list_sessions(path: Path) -> list[SessionGlance]:

@@ -113,8 +113,8 @@ def _read_text(path: Path, data: bytes, progress: Progress) -> _ReadState:
         for index, item in enumerate(items):
             _add_message(reading, item, index, None)
     else:
-        found = objects_of(records_of(data), len(data), reading.records, reading.warnings, progress)
-        for value, index, line in found:
+        objects = objects_of(records_of(data), len(data), reading.records, reading.warnings, progress)
+        for value, index, line in objects:
             if not (reading.values or reading.session_fields) and "role" not in value:
                 reading.session_fields = value
             else:
@@ -184,8 +184,8 @@ def _session(path: Path, reading: _ReadState) -> Session:
 def _errors(messages: Sequence[Message]) -> Iterator[ApiError]:
     """Yield the API errors that goose reports in messages of its own."""
     for message in messages:
-        if message.role == "assistant" and (found := _ERROR.match(message.text)):
-            yield ApiError(message.id, found[1], message.time)
+        if message.role == "assistant" and (match := _ERROR.match(message.text)):
+            yield ApiError(message.id, match[1], message.time)
 
 
 def _window(reading: _ReadState) -> int | None:

@@ -42,9 +42,9 @@ class MessageReader:
             blocks = (self._result(item, blocks),)
         for call in list_of(item.get("tool_calls")) if role == "assistant" else ():
             blocks = (*blocks, self._call(call))
-        about = dict_of(item.get("metadata"))
-        summary: Kind | None = "summary" if about.get("summary") is True else None
-        kind = marked(about) or summary or kind_of(role, blocks)
+        metadata = dict_of(item.get("metadata"))
+        summary: Kind | None = "summary" if metadata.get("summary") is True else None
+        kind = marked(metadata) or summary or kind_of(role, blocks)
         return Message(
             word_of(item.get("id")) or f"m{name}", role, blocks, kind, None, None, word_of(item.get("model")), source
         )

@@ -137,8 +137,8 @@ def samples_of(path: Path, data: bytes) -> list[bytes]:
     if data.startswith(ZIP):
         samples = [raw for name, raw in _zip_members(path, data) if _SAMPLE.fullmatch(name)]
     else:
-        found = dict_of(parse(path, data)[0]).get("samples")
-        samples = elements(data, "samples") if isinstance(found, list) else []
+        recorded = dict_of(parse(path, data)[0]).get("samples")
+        samples = elements(data, "samples") if isinstance(recorded, list) else []
     if not samples:
         raise BadInput(f"{path}: this Inspect log holds no samples; open one that was written with samples.")
     return samples
@@ -148,8 +148,8 @@ def log_of(path: Path, data: bytes, samples: Sequence[bytes], number: int) -> by
     """Return the log as JSON with only that sample."""
     if not data.startswith(ZIP):
         return data if len(samples) == 1 else splice(data, "samples", [number])
-    found = dict(_zip_members(path, data))
-    header = next((found[name] for name in _HEADERS if found.get(name)), b'{"version":2,"eval":{}}')
+    members = dict(_zip_members(path, data))
+    header = next((members[name] for name in _HEADERS if members.get(name)), b'{"version":2,"eval":{}}')
     if not isinstance(parse(path, header)[0], dict):
         raise BadInput(f"{path}: the header of this log is not an object; restore a whole copy and open that.")
     return replace_fields(header, {"samples": b"[" + samples[number] + b"]"})
@@ -157,8 +157,8 @@ def log_of(path: Path, data: bytes, samples: Sequence[bytes], number: int) -> by
 
 def _zip_members(path: Path, data: bytes) -> list[tuple[str, bytes]]:
     """Return header and samples, sorted by name. Raises BadInput for a damaged or too large zip."""
-    found = zipped.members(path, data, lambda name: bool(_SAMPLE.fullmatch(name)) or name in _HEADERS)
-    return sorted(found, key=lambda member: _by_number(member[0]))
+    members = zipped.members(path, data, lambda name: bool(_SAMPLE.fullmatch(name)) or name in _HEADERS)
+    return sorted(members, key=lambda member: _by_number(member[0]))
 
 
 def _by_number(name: str) -> tuple[list[int], str]:

@@ -120,15 +120,15 @@ class Reader(Transcript):
         self.end_epoch()
 
     def session(self) -> Session:
-        about, agent = read_sidecar(self.path.absolute().parent.parent.parent / "state.json"), self.path.parent.name
+        state, agent = read_sidecar(self.path.absolute().parent.parent.parent / "state.json"), self.path.parent.name
         return self._session(
             ID,
             with_user_text(self.messages),
             branch=self.branch_without(self.undone),
             id=_id(self.path),
-            title=text_of(about.get("title")),
+            title=text_of(state.get("title")),
             model=self.model,
-            cwd=text_of(about.get("cwd") or about.get("workDir")) or None,
+            cwd=text_of(state.get("cwd") or state.get("workDir")) or None,
             system=self.system,
             tools=self.tools,
             facts=SessionFacts(tokens_now=self.tokens, agent="" if agent == "main" else agent),
