@@ -22,11 +22,11 @@ from workbench.compaction.edits import Edits, apply_edits
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
 from workbench.compaction.ledger.alone import text_of
 from workbench.compaction.ledger.entries import LedgerEntry
-from workbench.compaction.ledger.gather import FoundEntry, _turns, ledger_entries, numbering
+from workbench.compaction.ledger.gather import FoundEntry, _reasons, ledger_entries, numbering
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.names import names_of
 from workbench.compaction.ledger.queue import Priority, QueueStep, Rank, _unnamed
-from workbench.compaction.ledger.room import LedgerFiller, LedgerTask, _says
+from workbench.compaction.ledger.room import LedgerFiller, LedgerTask, _unit_has
 from workbench.compaction.ledger.ruler import in_characters
 from workbench.compaction.ledger.shorter import shortened
 from workbench.compaction.ledger.text import Ledger, written
@@ -258,7 +258,7 @@ def test_f02_what_a_summary_carries_and_how_a_session_began_bear_no_secret() -> 
 def test_f02_names_turns_and_key_events_bear_no_secret() -> None:
     said = f"I decided to use {SET} instead of the vault, because it is down."
     shape = context_of([user("u", f"Always use {SET} here."), agent("a", said, call("c", command=SET))]).shape
-    made = (names_of(shape), _turns(shape, numbering(shape)), _instructions(shape), calls_of(shape))
+    made = (names_of(shape), _reasons(shape, numbering(shape)), _instructions(shape), calls_of(shape))
     assert MASK in repr([*made[1]])
     assert not any(tells([*one]) for one in made)
 
@@ -414,7 +414,7 @@ def request_of(context: Context) -> tuple[LedgerTask, int]:
 
 def test_f02_the_tail_says_a_request_whose_secret_its_line_does_not_have() -> None:
     ground, line = request_of(context_of(OPEN))
-    assert _says(ground, line, 40, 60)
+    assert _unit_has(ground, line, 40, 60)
 
 
 def test_f02_more_of_a_request_with_a_secret_is_told_in_its_message_alone() -> None:
@@ -422,7 +422,7 @@ def test_f02_more_of_a_request_with_a_secret_is_told_in_its_message_alone() -> N
     filling = LedgerFiller(ground)
     unit = ground.queue.unit_of[ground.queue.lines[line].last]
     filling.out.units[unit] = 20
-    step = filling._where_it_stands(QueueStep(Rank(Priority.WORTH, 1.0), True, line, 0, 500))
+    step = filling._grown_in_tail(QueueStep(Rank(Priority.WORTH, 1.0), True, line, 0, 500))
     assert (step.is_line, step.thing, step.chars) == (False, unit, len(ground.queue.lines[line].entry.text))
 
 

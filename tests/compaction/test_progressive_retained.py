@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from workbench.compaction import carried
+from workbench.compaction import summary_extras
 from workbench.compaction.progressive.retained import texts_for
 from workbench.compaction.summary_extras import SummaryExtras, merge_extras
 from workbench.conformance.building import agent, call, context_of, result, summary, user
@@ -42,7 +42,7 @@ def test_each_change_is_summed_once_however_many_summaries_carry_some(monkeypatc
         summed += len(changes)
         return diffstat(changes)
 
-    monkeypatch.setattr(carried, "diffstat", counting)
+    monkeypatch.setattr(summary_extras, "diffstat", counting)
     merge_extras(carrying(number) for number in range(200))
     assert summed == 400
 

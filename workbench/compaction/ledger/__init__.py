@@ -1,12 +1,12 @@
-"""The ledger: what must not get lost of the messages that go, kept by code and named with its source.
+"""The ledger: facts of the removed messages that must not be lost, kept by code and named with their source.
 
-entries.py   what an entry is, and which are the more important
-gather.py    entries out of a context, an earlier ledger's among them
+entries.py   entries and their importance
+gather.py    entries of a context, an earlier ledger's among them
 names.py     mere names, which share lines
-queue.py     what may take room, by what it is worth: lines and messages, in steps
-shorter.py   messages in fewer words
-room.py      the beginning of the queue that fits
-plan.py      the whole plan for a budget, to the last token
+queue.py     lines and messages in steps, ranked
+shorter.py   shortened messages
+room.py      the first steps of the queue that fit a budget
+plan.py      the complete plan for a budget
 lost.py      rules and the open request that a result lacks
-text.py      a ledger as text, and back: the next compaction reads what this one wrote
+text.py      a ledger as text, and back
 """

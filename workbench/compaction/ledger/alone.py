@@ -1,4 +1,4 @@
-"""A ledger of a whole context as a text alone, for whoever keeps and sends messages by other means."""
+"""A ledger of a whole context as one text, for callers that keep and send messages themselves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.compaction.ledger.ruler import in_tokens
 
 
 def text_of(context: Context, budget_tokens: int, language: Language = "en") -> str:
-    """What a ledger tells of the whole context, in at most so many tokens; earlier summaries are its narrative."""
+    """Ledger of the whole context in at most `budget_tokens` tokens; the text of earlier summaries is its narrative."""
     narrative = clip_at_sentence(without_secrets(narratives_of(context, context.shape.summaries)), budget_tokens // 2)
-    ground = LedgerTask(context, in_tokens(context), frozenset(), language, first=len(context) + 1)
-    return planned(ground, budget_tokens, narrative).text
+    task = LedgerTask(context, in_tokens(context), frozenset(), language, first=len(context) + 1)
+    return planned(task, budget_tokens, narrative).text

@@ -1,4 +1,4 @@
-"""What an entry of the ledger is, and in which order entries give way when there is no room."""
+"""Entries of a ledger, and the order in which they are omitted when there is no room."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ KINDS: tuple[EntryKind, ...] = get_args(EntryKind)
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """One thing that the ledger keeps. `source` is the number of the message it stands in, counted from the session's
-    first message over all its compactions.
+    """One fact that the ledger keeps. `source`: number of its message, counted from the session's first over all
+    compactions.
 
-    kind         text                     state                                     detail
-    instruction  the sentence, verbatim   "" or "gone": a later one supersedes it   the later one's message, as #n
-    request      the user's own words     first, open, "" between them                ""
-    decision     the sentence, verbatim   "" or "answer": the user's, to a question the question
-    stated       the sentence, verbatim   "" or "gone"                              the later one's message, as #n
-    error        the line that names it   open, fixed                               what it came from, and its fix
-    file         the path                 viewed, created, modified, deleted, named ""
-    command      the command line         ok, failed, ran                           the line that tells its result
-    identifier   the name or id           ""                                        ""
-    number       the number, what it is of ""                                       ""
-    url          the address              ""                                        ""
+        kind         text                      state                                     detail
+        instruction  the sentence, verbatim    "" or "gone": superseded by a later one   the later message, as #n
+        request      the user's own words      first, open, "" for those between         ""
+        decision     the sentence, verbatim    "" or "answer": the user's to a question  the question
+        stated       the sentence, verbatim    "" or "gone"                              the later message, as #n
+        error        the line that names it    open, fixed                               its cause, and its fix
+        file         the path                  viewed, created, modified, deleted, named ""
+        command      the command line          ok, failed, ran                           the line with its result
+        identifier   the name or id            ""                                        ""
+        number       the number and its noun   ""                                        ""
+        url          the address               ""                                        ""
     """
 
     kind: EntryKind
@@ -42,14 +42,14 @@ class LedgerEntry:
 
     @property
     def rank(self) -> int:
-        """Its place by importance, from 0 for the most important: in this order entries are noted, and told where they
-        were left out. What has room goes by worth (`queue.py`)."""
+        """Importance from 0, the most important. Entries are collected, and counted when omitted, in this order. Room
+        is given by worth (`queue.py`)."""
         rank = _RANKS.get((self.kind, self.state))
         return _RANKS[(self.kind, "")] if rank is None else rank
 
     @property
     def in_passing(self) -> bool:
-        """Whether it is a mere name, which shares a line with the others of its source."""
+        """True for a mere name, which shares a line with other names of its source."""
         return (self.kind in ("identifier", "number") and not self.detail) or (self.kind, self.state) == (
             "file",
             "named",
@@ -80,12 +80,12 @@ _GROUPS: tuple[tuple[tuple[tuple[EntryKind, str], ...], Mapping[Language, str]],
     ((("stated", "gone"),), {"en": "superseded statements", "zh": "已被取代的陈述"}),
     ((("instruction", "gone"),), {"en": "superseded instructions", "zh": "已被取代的指示"}),
 )
-"""Kinds and states by importance, the most important first, and what each is called."""
+"""Kinds and states by importance, the most important first, with the name of each group."""
 
 _RANKS = {member: rank for rank, (members, _) in enumerate(_GROUPS) for member in members}
 
 
 def counted_by_group(entries: Iterable[LedgerEntry], language: Language) -> tuple[tuple[str, int], ...]:
-    """How many entries there are of each group, the least important group first."""
+    """Number of entries by group, the least important group first."""
     counts = Counter(entry.rank for entry in entries)
     return tuple((_GROUPS[rank][1][language], counts[rank]) for rank in sorted(counts, reverse=True))

@@ -1,4 +1,4 @@
-"""Entries out of a context: what an earlier ledger holds, and what was said and done since."""
+"""Collect ledger entries from a context: those of an earlier ledger, and what was said and done since."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ from workbench.facts.wording import is_agent_message, message_prose, sentences
 from workbench.session import Message, Text
 
 OLD = -1
-"""The index of what no message of the context says."""
+"""Index of an entry that no message of the context contains."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundEntry:
-    """An entry, and where the context says it: the index of the message that is its source, and of the newest one;
-    `OLD` for what an earlier ledger says."""
+    """An entry with its place in the context: index of its source, and of the newest message with it; `OLD` for an
+    entry of an earlier ledger."""
 
     entry: LedgerEntry
     at: int
     last: int
     weight: float = 1.0
-    """What it is worth beside others of its kind."""
+    """Worth relative to others of its kind."""
 
 
 @dataclass(frozen=True)
 class Numbering:
-    """Numbers of messages, counted from the session's first over all its compactions.
+    """Numbers of messages, counted from the session's first over all compactions.
 
-    `ledger` is the index of the earlier ledger, None where there is none. After it come the messages it names as
-    pinned, then those after `upto`.
+    `ledger`: index of the earlier ledger, None if there is none. It is followed by the messages that it lists as
+    pinned, then by those after `upto`.
     """
 
     ledger: int | None = None
@@ -60,8 +60,8 @@ class Numbering:
         return pinned[after] if after < len(pinned) else self.before.upto + 1 + after - len(pinned)
 
     def after_cut(self, staying: Iterable[int], cut: int) -> tuple[tuple[int, ...], int]:
-        """What a new ledger says of the messages that follow it, `staying` and those from `cut` on: the numbers of
-        those that stand out of order, and the number after which the others go on."""
+        """Pins and last number that a new ledger must state. `staying`: messages kept before `cut`. Returns the numbers
+        of messages after the ledger that are out of order, and the number after which the others continue."""
         out_of_order = list(staying)
         if self.before is not None and self.ledger is not None:
             in_order = self.ledger + 1 + len(self.before.pinned)
@@ -72,7 +72,7 @@ class Numbering:
 
 @per_shape
 def numbering(shape: Shape) -> Numbering:
-    """How the messages of this context are numbered: by the newest ledger among them."""
+    """Numbering of this context's messages, by the newest ledger among them."""
     for index in range(len(shape.messages) - 1, -1, -1):
         if is_ledger(shape.messages[index]):
             return Numbering(index, read_ledger(shape.masked_at(index).text))
@@ -80,16 +80,17 @@ def numbering(shape: Shape) -> Numbering:
 
 
 def ledger_entries(context: Context) -> tuple[FoundEntry, ...]:
-    """What a ledger of this whole context could hold beside mere names, the most important first, of equals the newest.
+    """Entries that a ledger of this whole context could hold, except mere names: the most important first, among equals
+    the newest.
 
-    What is said more than once is one entry, with its newest state and source: a file that was viewed and then changed
-    is a changed one, a command has the result of its last run.
+    A fact that occurs several times is one entry with its newest state and source: a file that was viewed and then
+    changed is a changed one, and a command has the result of its last run.
     """
-    return _noted(context.shape, original_of(context))
+    return _ledger_entries(context.shape, original_of(context))
 
 
 @newest_per_shape
-def _noted(shape: Shape, original: Original | None) -> tuple[FoundEntry, ...]:
+def _ledger_entries(shape: Shape, original: Original | None) -> tuple[FoundEntry, ...]:
     number = numbering(shape)
     found: dict[tuple[EntryKind, str], FoundEntry] = {}
     for entry in number.before.entries if number.before is not None else ():
@@ -100,13 +101,13 @@ def _noted(shape: Shape, original: Original | None) -> tuple[FoundEntry, ...]:
     for fact, entry in _entries(facts, number):
         known = found.get(_key(entry))
         found[_key(entry)] = (
-            FoundEntry(entry, fact.index, fact.index) if known is None else _together(known, entry, fact.index)
+            FoundEntry(entry, fact.index, fact.index) if known is None else _updated(known, entry, fact.index)
         )
-    for one in _turns(shape, number):
+    for one in _reasons(shape, number):
         found.setdefault(_key(one.entry), one)
-    found.update(dict(_mended(found.values(), facts, number)))
-    found.update(dict(_run_again(found.values(), facts)))
-    return tuple(sorted(_asked_in_order(found, shape, original), key=_importance))
+    found.update(dict(_errors_fixed_since(found.values(), facts, number)))
+    found.update(dict(_weights_by_runs(found.values(), facts)))
+    return tuple(sorted(_with_request_states(found, shape, original), key=_importance))
 
 
 def _importance(one: FoundEntry) -> tuple[int, int]:
@@ -114,7 +115,7 @@ def _importance(one: FoundEntry) -> tuple[int, int]:
 
 
 def _key(entry: LedgerEntry) -> tuple[EntryKind, str]:
-    """What two entries share that are the same."""
+    """Key that is equal for entries of the same fact."""
     if entry.kind == "command":
         return entry.kind, core_command(entry.text)
     if entry.kind == "decision" and entry.detail:
@@ -123,40 +124,43 @@ def _key(entry: LedgerEntry) -> tuple[EntryKind, str]:
 
 
 def _instructions(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
-    """The standing instructions; the latest of two that contradict each other holds."""
+    """Standing instructions; of two that contradict each other, the later one is in force."""
     messages, place = _with_earlier(shape, number, "instruction", "<Pin>{}</Pin>")
     for one in standing_of(shape) if number.ledger is None else standing_rules(messages):
-        yield _noted_as("instruction", one.fact, one.superseded_by, place)
+        yield _entry_of_statement("instruction", one.fact, one.superseded_by, place)
 
 
 def _statements(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
-    """What the user stated, the more specific the heavier; a later one replaces what it says anew."""
+    """The user's statements, the more specific the heavier; a later one supersedes an earlier one about the same."""
     messages, place = _with_earlier(shape, number, "stated", "{}")
     for one in stated_of(shape) if number.ledger is None else statements(messages):
-        yield replace(_noted_as("stated", one.fact, one.superseded_by, place), weight=one.weight)
+        yield replace(_entry_of_statement("stated", one.fact, one.superseded_by, place), weight=one.weight)
 
 
 Place = Callable[[Fact], tuple[int, int]]
-"""Index in the context and number of the message that says a fact."""
+"""Index in the context, and number, of the message with a fact."""
 
 
-def _with_earlier(shape: Shape, number: Numbering, kind: EntryKind, told: str) -> tuple[list[Message], Place]:
-    """The messages, and before them what an earlier ledger holds of a kind, each entry `told` as a message."""
+def _with_earlier(shape: Shape, number: Numbering, kind: EntryKind, template: str) -> tuple[list[Message], Place]:
+    """Messages of the context, preceded by the entries of one kind from an earlier ledger, each as a message by
+    `template`."""
     before = number.before.entries if number.before is not None else ()
     earlier = [entry for entry in before if entry.kind == kind and entry.state != "gone"]
-    said = [Message(f"earlier-{at}", "user", (Text(told.format(one.text)),)) for at, one in enumerate(earlier)]
+    messages_before = [
+        Message(f"earlier-{at}", "user", (Text(template.format(one.text)),)) for at, one in enumerate(earlier)
+    ]
     since = [index for index in range(len(shape.messages)) if index != number.ledger]
 
     def place(fact: Fact) -> tuple[int, int]:
-        if fact.index < len(said):
+        if fact.index < len(messages_before):
             return OLD, earlier[fact.index].source
-        index = since[fact.index - len(said)]
+        index = since[fact.index - len(messages_before)]
         return index, number(index)
 
-    return [*said, *(shape.masked[index] for index in since)], place
+    return [*messages_before, *(shape.masked[index] for index in since)], place
 
 
-def _noted_as(kind: EntryKind, fact: Fact, superseded_by: Fact | None, place: Place) -> FoundEntry:
+def _entry_of_statement(kind: EntryKind, fact: Fact, superseded_by: Fact | None, place: Place) -> FoundEntry:
     index, source = place(fact)
     if superseded_by is None:
         return FoundEntry(LedgerEntry(kind, fact.text, source), index, index)
@@ -165,24 +169,25 @@ def _noted_as(kind: EntryKind, fact: Fact, superseded_by: Fact | None, place: Pl
     )
 
 
-_TURN = re.compile(
+_REASON = re.compile(
     r"\b(?:instead(?: of)?|rather than|decided?|deciding|going with|go with|switch(?:ed|ing)? to|prefer|settled|"
     r"no longer|won't|chose|root cause|turns out|the (?:fix|cause|problem|issue|reason|plan|approach) (?:is|was)|"
     r"stattdessen|plutôt que|en lugar de|em vez de|вместо)\b|而不是|改用|原因是"
 )
-LONGEST_TURN = 300
-TURN_WEIGHT = 0.4
-"""Of a sentence that gives a reason or a change of course, beside one that settles something."""
+LONGEST_REASON = 300
+REASON_WEIGHT = 0.4
+"""Weight of a sentence that gives a reason or changes course, relative to a decision."""
 
 
-def _turns(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
-    """What the agent says of why, and what instead: not a decision for sure, and most of what leads to one."""
+def _reasons(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
+    """Sentences in which the agent gives a reason or an alternative: not certainly decisions, but most of what leads to
+    them."""
     for index, message in enumerate(shape.masked):
         if index == number.ledger or not is_agent_message(message):
             continue
         for sentence in sentences(message_prose(message)):
-            if len(sentence) <= LONGEST_TURN and _TURN.search(sentence.lower()):
-                yield FoundEntry(LedgerEntry("decision", sentence, number(index)), index, index, TURN_WEIGHT)
+            if len(sentence) <= LONGEST_REASON and _REASON.search(sentence.lower()):
+                yield FoundEntry(LedgerEntry("decision", sentence, number(index)), index, index, REASON_WEIGHT)
 
 
 _ERROR_STATES = {"resolved": "fixed", "open": "open", "unknown": "", "": ""}
@@ -197,7 +202,7 @@ def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, L
             case "url":
                 yield fact, LedgerEntry("url", fact.text, source)
             case "request":
-                yield fact, LedgerEntry("request", _own(fact.text, source), source)
+                yield fact, LedgerEntry("request", _without_pastes(fact.text, source), source)
             case "error":
                 detail = f"{fact.detail}; {fact.by}" if fact.by else fact.detail
                 yield fact, LedgerEntry("error", fact.text, source, _ERROR_STATES[fact.state], detail)
@@ -211,12 +216,12 @@ def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, L
 
 
 PASTE_CHARS = 120
-"""Of what a person pasted into a request so much stands in its entry."""
+"""Characters of a pasted text that are kept in a request's entry."""
 
 
-def _own(request: str, source: int) -> str:
-    """A request as the person typed it, of each paste its beginning and where it stands; all of it where nothing else
-    was typed."""
+def _without_pastes(request: str, source: int) -> str:
+    """Request as the user typed it: each paste is cut to its beginning and a pointer to its message. Unchanged if
+    nothing else was typed."""
     if not without_paste(request).strip():
         return request
     return shorten_pastes(
@@ -224,9 +229,9 @@ def _own(request: str, source: int) -> str:
     )
 
 
-def _together(known: FoundEntry, entry: LedgerEntry, at: int) -> FoundEntry:
-    """What was noted, brought up to date: a look at a changed file leaves it changed; what a decision, an identifier
-    or a number says does not change, so its first source stays."""
+def _updated(known: FoundEntry, entry: LedgerEntry, at: int) -> FoundEntry:
+    """Merge a new occurrence into a known entry. Viewing a changed file leaves it changed. A decision or an address
+    does not change, so its first source stays."""
     old = known.entry
     if entry.kind in ("decision", "url"):
         return replace(known, last=at)
@@ -237,12 +242,12 @@ def _together(known: FoundEntry, entry: LedgerEntry, at: int) -> FoundEntry:
     return FoundEntry(entry, at, at)
 
 
-def _mended(
-    all_noted: Iterable[FoundEntry], facts: Iterable[Fact], number: Numbering
+def _errors_fixed_since(
+    entries: Iterable[FoundEntry], facts: Iterable[Fact], number: Numbering
 ) -> Iterable[tuple[tuple[EntryKind, str], FoundEntry]]:
     """Errors of an earlier ledger whose command has succeeded since."""
     succeeded = {core_command(fact.text): number(fact.index) for fact in facts if fact.kind == "command" and fact.ok}
-    for one in all_noted:
+    for one in entries:
         entry = one.entry
         if one.at == OLD and entry.kind == "error" and entry.state != "fixed":
             _, _, rest = entry.detail.partition("`")
@@ -253,32 +258,32 @@ def _mended(
 
 
 MOST_RUNS = 6
-"""More runs than that make a command worth no more."""
+"""Number of runs from which a command is not worth more."""
 ONLY_LOOKS = 0.3
-"""The weight of a command that only looks: what it showed is told by the files."""
+"""Weight of a command that only looks: its result is in the file entries."""
 
 
-def _run_again(
-    all_noted: Iterable[FoundEntry], facts: Iterable[Fact]
+def _weights_by_runs(
+    entries: Iterable[FoundEntry], facts: Iterable[Fact]
 ) -> Iterable[tuple[tuple[EntryKind, str], FoundEntry]]:
-    """Commands by how often they were run, alone or in a longer line: what was run again is run again."""
-    runs = Counter(one for fact in facts if fact.kind == "command" for one in {*_deeds(fact.text)})
-    for one in all_noted:
+    """Weigh commands by how often they ran, alone or within a longer line: repeated commands are run again."""
+    runs = Counter(one for fact in facts if fact.kind == "command" for one in {*_commands_that_act(fact.text)})
+    for one in entries:
         if one.entry.kind == "command":
-            most = max((runs[deed] for deed in _deeds(one.entry.text)), default=0)
+            most = max((runs[deed] for deed in _commands_that_act(one.entry.text)), default=0)
             yield _key(one.entry), replace(one, weight=min(max(most, 1), MOST_RUNS) ** 1.2 if most else ONLY_LOOKS)
 
 
-def _deeds(line: str) -> list[str]:
-    """The simple commands of a line that do more than look."""
+def _commands_that_act(line: str) -> list[str]:
+    """Simple commands of a line that do more than look."""
     return [one for one in simple_commands(line) if not READ_ONLY_COMMAND.match(one)]
 
 
-def _asked_in_order(
+def _with_request_states(
     found: Mapping[tuple[EntryKind, str], FoundEntry], shape: Shape, original: Original | None
 ) -> Iterable[FoundEntry]:
-    """The entries, of the requests the session's first as the first and the newest as the open one. The first is there
-    even where a recorded compaction took it out of the context."""
+    """Mark the session's first request as first and the newest as open. The first is added even if a recorded
+    compaction removed it from the context."""
     requests = [one for one in found.values() if one.entry.kind == "request"]
     first = _first_request(requests, shape, original)
     newest = max(requests, key=lambda one: one.entry.source, default=None)
@@ -291,9 +296,9 @@ def _asked_in_order(
 
 
 def _first_request(requests: Sequence[FoundEntry], shape: Shape, original: Original | None) -> FoundEntry | None:
-    """The session's first request: one of `requests`, or a new entry where only the session's first context holds it.
-    None where it is not known: after an agent's compaction the oldest request of a context need not be the first; after
-    a ledger it is, which would tell an older one."""
+    """The session's first request: one of `requests`, or a new entry if only the session's first context has it. None
+    if unknown: after an agent's compaction the oldest request of a context need not be the first. After a ledger it is,
+    because the ledger would list an older one."""
     if first := next((one for one in requests if one.entry.state == "first"), None):
         return first
     oldest = min(requests, key=lambda one: one.entry.source, default=None)
@@ -303,15 +308,17 @@ def _first_request(requests: Sequence[FoundEntry], shape: Shape, original: Origi
         return oldest
     words = original.text.strip()
     for one in requests:
-        if one.entry.text in (words, _own(words, one.entry.source)):
+        if one.entry.text in (words, _without_pastes(words, one.entry.source)):
             return one
     return (
-        FoundEntry(LedgerEntry("request", _own(words, original.number), original.number), OLD, OLD) if words else None
+        FoundEntry(LedgerEntry("request", _without_pastes(words, original.number), original.number), OLD, OLD)
+        if words
+        else None
     )
 
 
 def narratives_of(context: Context, carried: Iterable[int]) -> str:
-    """What earlier summaries tell; of a ledger its narrative, for its entries are entries again."""
+    """Text of earlier summaries; of a ledger only its narrative, because its entries become entries again."""
     texts = []
     for index in carried:
         ledger = read_ledger(context.messages[index].text)

@@ -1,4 +1,4 @@
-"""Rules of the user and their open request, looked for in a result: read from its text, not from the plan of it."""
+"""Find rules of the user and the open request in a result, from its text and not from the plan."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from workbench.compaction.outcome import Lost, Outcome
 
 
 def lost_from(context: Context, outcome: Outcome) -> tuple[Lost, ...]:
-    """Rules in force and the open request of `context` that `outcome` lacks: no message of it holds them as they were,
-    and no entry of its ledger tells them; in the order in which they were said."""
+    """Rules in force and the open request of `context` that `outcome` lacks, in the order in which they were said. A
+    rule is kept if its message is kept unchanged, or if an entry of a ledger in the result has it."""
     there = {id(message) for message in outcome.messages}
     ledgers = (read_ledger(message.text) for message in outcome.messages if is_ledger(message))
     entries = [entry for ledger in ledgers if ledger is not None for entry in ledger.entries]
@@ -37,7 +37,7 @@ def lost_from(context: Context, outcome: Outcome) -> tuple[Lost, ...]:
 
 
 def _is_in_ledger(kind: EntryKind, text: str, entries: Iterable[LedgerEntry]) -> bool:
-    """True where an entry of this kind that still holds says `text`, if need be without its middle."""
+    """True if an entry of this kind, in force, has `text`, possibly without its middle."""
     words = _collapsed(text)
     return any(entry.kind == kind and entry.state != "gone" and _begins(words, entry.text) for entry in entries)
 

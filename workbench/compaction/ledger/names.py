@@ -1,7 +1,7 @@
-"""What is named in passing, in words, calls and results: files, ids, names of code, numbers with what they are of.
+"""Names that messages mention in words, calls and results: files, ids, names in code, numbers with their nouns.
 
-An entry of its own would cost more than most of them are worth. They share a line with what else a message names, and
-which of them are told goes by how an agent comes back to them: what it used itself, again and lately.
+An entry of its own would cost more than most of them are worth. Names of one message share a line. Which names are kept
+depends on how agents return to names: those that it used itself, repeatedly and recently.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from workbench.session import Message
 Sort = Literal["path", "id", "code", "number"]
 
 LONGEST = 120
-"""A longer word is data and no name."""
+"""Longest name in characters; a longer word is data."""
 
 _TOKEN = re.compile(r"[A-Za-z0-9_@~./+-]{3,200}")
 _PATH = re.compile(r"(?:~|\.{0,2})/?(?:[\w.@+-]+/)+[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}")
@@ -44,12 +44,13 @@ _NUMBER = re.compile(
     rf"(?: ?{_UNIT})?)(?![\w/-]|[.,]\d)"
 )
 _OF = re.compile(r"(?:[A-Za-z][\w-]{1,20}[ =:`'\"]{1,3}){1,2}\Z")
-"""What a number is of: up to two words before it."""
+"""Up to two words before a number: its noun."""
 
 
 @dataclass(frozen=True, slots=True)
 class MentionedName:
-    """A name, how it is told, how often the agent used it, how many messages have it, and the index of the newest."""
+    """A name: its key, its text as last written, how often the agent used it, how many messages have it, and the index
+    of the newest."""
 
     key: str
     text: str
@@ -61,25 +62,24 @@ class MentionedName:
 
 @per_shape
 def names_of(shape: Shape) -> tuple[MentionedName, ...]:
-    """Every name of the messages, each once, told as it was told last."""
+    """Every name in the messages, each once, as written last."""
     found: dict[str, list[Any]] = {}
     for index, message in enumerate(shape.masked):
         acts = is_agent_message(message)
         for text in texts_of(message):
-            for key, told, sort in names_in(text):
+            for key, written, sort in names_in(text):
                 known = found.get(key)
                 if known is None:
-                    found[key] = [told, sort, int(acts), 1, index]
+                    found[key] = [written, sort, int(acts), 1, index]
                 elif known[4] != index:
-                    known[0], known[4] = told, index
+                    known[0], known[4] = written, index
                     known[2] += acts
                     known[3] += 1
-    return tuple(_one_name_each([MentionedName(key, *one) for key, one in found.items()]))
+    return tuple(_merge_paths([MentionedName(key, *one) for key, one in found.items()]))
 
 
-def _one_name_each(names: Sequence[MentionedName]) -> Iterator[MentionedName]:
-    """The names; a file that is told by more and by less of its path is one, told by the most where that was said, with
-    the uses of all."""
+def _merge_paths(names: Sequence[MentionedName]) -> Iterator[MentionedName]:
+    """Merge paths of one file, written with more and fewer folders, into the longest path with the uses of all."""
     longer: dict[str, list[str]] = {}
     for name in names:
         for ending in endings(name.key) if name.sort == "path" else ():
@@ -91,19 +91,19 @@ def _one_name_each(names: Sequence[MentionedName]) -> Iterator[MentionedName]:
         is_one = all(one == longest or longest.endswith(f"/{one}") for one in several)
         same.setdefault(longest if is_one else name.key, []).append(name)
     for name in names:
-        if several_of := same.get(name.key):
-            yield replace(name, used=sum(one.used for one in several_of), count=sum(one.count for one in several_of))
+        if same_names := same.get(name.key):
+            yield replace(name, used=sum(one.used for one in same_names), count=sum(one.count for one in same_names))
 
 
 def endings(path: str) -> Iterator[str]:
-    """What is left of a path without one folder, two, … of its beginning: "b/c.py" and "c.py" of "a/b/c.py"."""
+    """Shorter forms of a path, without its first folders: "b/c.py" and "c.py" of "a/b/c.py"."""
     while (at := path.find("/", 1)) >= 0:
         path = path[at + 1 :]
         yield path
 
 
 def texts_of(message: Message) -> Iterator[str]:
-    """What a message says, its calls with the texts that they are given."""
+    """Texts of a message: its own, those of its results, and the strings in the inputs of its calls."""
     yield message.text
     for result in message.results:
         yield result.text
@@ -112,11 +112,10 @@ def texts_of(message: Message) -> Iterator[str]:
 
 
 def names_in(text: str) -> Iterator[tuple[str, str, Sort]]:
-    """The names in a text, each once: what it is known by, how it is told, its sort. Of a long text the two ends are
-    read."""
+    """Names in a text, each once: key, text, kind. Only the two ends of a long text are read."""
     text = searched_part(text)
     for token in dict.fromkeys(_TOKEN.findall(text)):
-        for name, sort in _parted(token):
+        for name, sort in _names_in_word(token):
             yield name, name, sort
     numbers = {match["number"] or match["few"]: match.span() for match in _NUMBER.finditer(text)}
     for number, (start, stop) in numbers.items():
@@ -125,8 +124,8 @@ def names_in(text: str) -> Iterator[tuple[str, str, Sort]]:
 
 
 @session_cache(1 << 17)
-def _parted(token: str) -> tuple[tuple[str, Sort], ...]:
-    """The names that a word without spaces has: itself, or parts of it."""
+def _names_in_word(token: str) -> tuple[tuple[str, Sort], ...]:
+    """Names in a word without spaces: the word itself, or parts of it."""
     token = token.rstrip("./-+@~")
     if len(token) > LONGEST:
         return ()

@@ -1,4 +1,4 @@
-"""What a budget has room for: the longest beginning of the queue that fits."""
+"""Take the first steps of the queue that fit a budget."""
 
 from __future__ import annotations
 
@@ -32,34 +32,39 @@ from workbench.session import Message
 
 @dataclass(frozen=True)
 class LedgerTask:
-    """What is filled and with what: `always` are the messages that stay as they are wherever there is room."""
+    """A context to fill a budget from. `always`: messages that stay unchanged wherever there is room."""
 
     context: Context
     ruler: Ruler
     always: frozenset[int]
     language: Language
     first: int | None = None
-    """Where the tail begins, if that is settled; beyond the last message there is none, whatever is not read yet."""
+    """Index of the tail's first message, if set; beyond the last message there is no tail, and unanswered messages are
+    dropped."""
 
     @cached_property
     def queue(self) -> Queue:
         return queue_of(self.context)
 
     def message(self, index: int, chars: int) -> Message:
-        """A message in up to so many characters of each text."""
+        """Message with at most `chars` characters of each text."""
         message = self.context.messages[index]
         if chars >= WHOLE:
             return message
         known = _shortened(self.context.shape)
         if (found := known.get((index, chars, self.language))) is None:
             shape = self.context.shape
-            read, done, clean = index not in _as_called(shape), index not in _open(shape), shape.masked_at(index)
+            read, done, clean = (
+                index not in _unread_with_calls(shape),
+                index not in _waiting_calls(shape),
+                shape.masked_at(index),
+            )
             found = shortened(message, chars, self.language, read=read, done=done, clean=clean)
             known[index, chars, self.language] = found
         return found
 
     def unit_cost(self, unit: int, chars: int) -> int:
-        """What the messages of a unit take that do not stay anyway."""
+        """Size of the messages of a unit, except those that stay anyway."""
         span = self.queue.units[unit]
         return sum(self._cost(index, chars) for index in range(span.start, span.stop) if index not in self.always)
 
@@ -69,7 +74,7 @@ class LedgerTask:
         return self.ruler.of_made(message)
 
     def line(self, line: int, chars: int) -> LedgerLine:
-        """A line in up to so many characters."""
+        """Line with at most `chars` characters."""
         sizes = self.context.layout.sizes
         made_for, known = _lines(self.context.shape).get((self.ruler.unit, self.language), (None, {}))
         if made_for is not sizes:
@@ -83,8 +88,8 @@ class LedgerTask:
         if chars < WHOLE and entry.kind == "command":
             fits = len(entry.text) + len(entry.detail) <= chars
             core = core_command(entry.text)
-            told = core if chars == COMMAND and core in entry.text else entry.text
-            text = beginning(told, chars, self.language)
+            command = core if chars == COMMAND and core in entry.text else entry.text
+            text = beginning(command, chars, self.language)
             entry = replace(entry, text=text, detail=entry.detail if fits else "")
         elif chars < WHOLE:
             entry = replace(entry, text=clipped(entry.text, chars, self.language), detail=entry.detail[:chars])
@@ -104,13 +109,13 @@ class LedgerTask:
 
 @dataclass(frozen=True, slots=True)
 class LedgerLine:
-    """An entry as it may stand in the ledger, what it takes, the names that it tells, with which others it shares a
-    line, and what that takes beside them."""
+    """An entry as written into the ledger: its size, the names that it contains, the key of entries that share its
+    line, and the size of what they share."""
 
     entry: LedgerEntry
     cost: int
     names: tuple[str, ...]
-    beside: Hashable = None
+    shared_key: Hashable = None
     shared: int = 0
 
 
@@ -125,21 +130,22 @@ def _shortened(shape: Shape) -> dict[tuple[int, int, Language], Message]:
 
 
 @per_shape
-def _as_called(shape: Shape) -> frozenset[int]:
-    """What the agent has yet to read, with the calls that it answers: thinking and media of these are left alone."""
+def _unread_with_calls(shape: Shape) -> frozenset[int]:
+    """Unanswered messages and the newest answer, with the calls that they answer: their thinking and media are left
+    unchanged."""
     return with_pairs(shape, (*shape.unread, *newest_answer(shape)))
 
 
 @per_shape
-def _open(shape: Shape) -> frozenset[int]:
-    """The messages with calls that wait for their results."""
+def _waiting_calls(shape: Shape) -> frozenset[int]:
+    """Messages with calls that have no result yet."""
     return frozenset(pair.call for pair in shape.pairs if pair.result is None and pair.call is not None)
 
 
 @dataclass
 class LedgerSelection:
-    """What has room: lines and units in how many characters, lines that another one tells (`elsewhere`), what they
-    take, and the step that had none."""
+    """What fits: lines and units with their number of characters, lines that another line covers (`elsewhere`), their
+    sizes, and the first step that did not fit."""
 
     lines: dict[int, int] = field(default_factory=dict)
     units: dict[int, int] = field(default_factory=dict)
@@ -149,9 +155,9 @@ class LedgerSelection:
     next: QueueStep | None = None
 
 
-def tail_says(ground: LedgerTask, found: LedgerSelection, line: int, chars: int = 1) -> bool:
-    """Whether the tail says what a line in so many characters would."""
-    return _says(ground, line, chars, found.units.get(_unit_of(ground.queue, line), 0))
+def tail_has(task: LedgerTask, found: LedgerSelection, line: int, chars: int = 1) -> bool:
+    """True if the tail contains what a line of so many characters would say."""
+    return _unit_has(task, line, chars, found.units.get(_unit_of(task.queue, line), 0))
 
 
 def _unit_of(queue: Queue, line: int) -> int:
@@ -159,45 +165,46 @@ def _unit_of(queue: Queue, line: int) -> int:
     return queue.unit_of[last] if last != OLD else OLD
 
 
-def _says(ground: LedgerTask, line: int, chars: int, there: int) -> bool:
-    """Whether the unit of a line, in as many characters as are `there`, says what the line does in `chars`."""
-    one = ground.queue.lines[line]
+def _unit_has(task: LedgerTask, line: int, chars: int, there: int) -> bool:
+    """True if the unit of a line, with `there` characters of each text, contains the first `chars` characters of the
+    line."""
+    one = task.queue.lines[line]
     if there >= WHOLE:
-        return line not in ground.queue.unnamed
+        return line not in task.queue.unnamed
     if one.entry.kind != "request" or not there:
         return False
-    text = ground.context.shape.masking(ground.message(one.last, there)).text
-    return all(part in text for part in uncut(ground.line(line, chars).entry.text))
+    text = task.context.shape.masking(task.message(one.last, there)).text
+    return all(part in text for part in uncut(task.line(line, chars).entry.text))
 
 
 _SHARED = 6
-"""What a line of names takes beside them, in tokens or characters."""
+"""Size of a line of names without the names, in tokens or characters."""
 
 
 class LedgerFiller:
-    """The queue's steps in turn until one does not fit, and on from there when there is more room. What a message of
-    the tail says whole needs no line."""
+    """Takes the queue's steps in turn until one does not fit, and continues from there when there is more room. A fact
+    in a complete message of the tail needs no line."""
 
-    def __init__(self, ground: LedgerTask) -> None:
-        self.ground = ground
-        self.queue = ground.queue
+    def __init__(self, task: LedgerTask) -> None:
+        self.task = task
+        self.queue = task.queue
         self.out = LedgerSelection()
         self._at = 0
         self._costs: dict[int, int] = {}
         self._lines_of: dict[int, list[int]] = {}
         self._requests: dict[int, str] = {}
-        self._there: set[Hashable] = set()
-        """Kinds that have a heading, folders and sources that have a line, names that another line tells, and
-        instructions that are told whole, by source and text."""
+        self._present: set[Hashable] = set()
+        """Keys of what the ledger contains: kinds with a heading, folders and sources with a line, names in other
+        lines, and complete instructions by source and text."""
 
         for unit, chars in self._least():
             self._take_unit(unit, chars)
 
     def filled(self, room: int, binding_room: int) -> LedgerSelection:
-        """What has room. Neither room is ever smaller than the time before."""
+        """Selection for this room. Neither room may be smaller than in the call before."""
         self.out.next = None
         while self.out.next is None and self._at < len(self.queue.steps):
-            step = self._where_it_stands(self.queue.steps[self._at])
+            step = self._grown_in_tail(self.queue.steps[self._at])
             if step.rank.priority >= Priority.OPEN_REQUEST_START:
                 most = WHOLE
             else:
@@ -209,8 +216,9 @@ class LedgerFiller:
         return self.out
 
     def _least(self) -> Iterable[tuple[int, int]]:
-        """What is there before anything else: the least tail; of a settled one all, whole but for what is unread."""
-        shape, first, unit_of = self.ground.context.shape, self.ground.first, self.queue.unit_of
+        """Units that are selected first: the minimum tail; with a set tail all of its units, complete unless
+        unanswered."""
+        shape, first, unit_of = self.task.context.shape, self.task.first, self.queue.unit_of
         if first is not None and first > len(shape.messages):
             return
         if first is not None:
@@ -223,23 +231,24 @@ class LedgerFiller:
             if number != OLD and number not in self.out.units:
                 yield number, LEAST_CHARS
 
-    def _where_it_stands(self, step: QueueStep) -> QueueStep:
-        """More of a request that the tail has in part is told there and not twice, if its message says nothing else."""
+    def _grown_in_tail(self, step: QueueStep) -> QueueStep:
+        """More of a request that is partly in the tail is added there, not as a line, if its message says nothing
+        else."""
         if not step.is_line or (line := self.queue.lines[step.thing]).entry.kind != "request":
             return step
         unit = _unit_of(self.queue, step.thing)
-        if unit not in self.out.units or self.ground.context.shape.masked_at(line.last).said.strip() != line.entry.text:
+        if unit not in self.out.units or self.task.context.shape.masked_at(line.last).said.strip() != line.entry.text:
             return step
         return replace(step, is_line=False, thing=unit, chars=min(step.chars, len(line.entry.text)))
 
     # --- messages ---
 
     def _unit(self, step: QueueStep, most: int) -> bool:
-        now, first = self.out.units.get(step.thing, 0), self.ground.first
+        now, first = self.out.units.get(step.thing, 0), self.task.first
         if now >= step.chars or (not now and first is not None and self.queue.units[step.thing].start < first):
             return True
         more = self._unit_cost(step.thing, step.chars) - self._unit_cost(step.thing, now)
-        needless = sum(self._costs[line] for line in self._needless(step.thing, step.chars))
+        needless = sum(self._costs[line] for line in self._redundant_lines(step.thing, step.chars))
         if self.out.in_units + self.out.in_lines + more - needless > most:
             return False
         self._take_unit(step.thing, step.chars)
@@ -249,7 +258,7 @@ class LedgerFiller:
         chars = WHOLE if self.queue.longest[unit] <= chars + TOLERANCE else chars
         out = self.out
         out.in_units += self._unit_cost(unit, chars) - self._unit_cost(unit, out.units.get(unit, 0))
-        for line in self._needless(unit, chars):
+        for line in self._redundant_lines(unit, chars):
             self._drop(unit, line)
         out.units[unit] = chars
 
@@ -259,33 +268,37 @@ class LedgerFiller:
         del self.out.lines[line]
 
     def _unit_cost(self, unit: int, chars: int) -> int:
-        return self.ground.unit_cost(unit, chars) if chars else 0
+        return self.task.unit_cost(unit, chars) if chars else 0
 
-    def _needless(self, unit: int, chars: int) -> list[int]:
-        """The lines that a unit in so many characters makes needless."""
-        return [line for line in self._lines_of.get(unit, ()) if _says(self.ground, line, self.out.lines[line], chars)]
+    def _redundant_lines(self, unit: int, chars: int) -> list[int]:
+        """Lines that a unit with so many characters makes redundant."""
+        return [
+            line for line in self._lines_of.get(unit, ()) if _unit_has(self.task, line, self.out.lines[line], chars)
+        ]
 
     # --- lines ---
 
     def _request_of(self, line: int) -> str | None:
-        """The request that is told whole and holds this statement or decision."""
+        """Complete request in the ledger that contains this statement or decision, or None."""
         entry = self.queue.lines[line].entry
         leans = entry.kind in ("stated", "decision") and not entry.detail
-        asked = self._requests.get(entry.source, "") if leans else ""
-        return asked if asked and entry.text in asked else None
+        request = self._requests.get(entry.source, "") if leans else ""
+        return request if request and entry.text in request else None
 
     def _line(self, step: QueueStep, most: int) -> bool:
         out, unit = self.out, _unit_of(self.queue, step.thing)
-        if tail_says(self.ground, out, step.thing, step.chars) or self.queue.keys.get(step.thing) in self._there:
+        if tail_has(self.task, out, step.thing, step.chars) or self.queue.keys.get(step.thing) in self._present:
             return True
-        line = self.ground.line(step.thing, step.chars)
+        line = self.task.line(step.thing, step.chars)
         entry, cost = line.entry, line.cost
-        if self._request_of(step.thing) is not None or (not entry.state and (entry.source, entry.text) in self._there):
+        if self._request_of(step.thing) is not None or (
+            not entry.state and (entry.source, entry.text) in self._present
+        ):
             out.elsewhere.add(step.thing)
             return True
-        if entry.kind not in self._there:
-            cost += self.ground.ruler.of_text(f"## {WORDS[self.ground.language].titles[entry.kind]}\n\n") + 1
-        if line.beside is not None and line.beside not in self._there:
+        if entry.kind not in self._present:
+            cost += self.task.ruler.of_text(f"## {WORDS[self.task.language].titles[entry.kind]}\n\n") + 1
+        if line.shared_key is not None and line.shared_key not in self._present:
             cost += line.shared
         more = cost - self._costs.get(step.thing, 0)
         if out.in_units + out.in_lines + more > most:
@@ -296,10 +309,10 @@ class LedgerFiller:
                 self._drop(unit, other)
                 out.elsewhere.add(other)
         if entry.kind == "instruction" and step.chars >= WHOLE:
-            self._there.add((entry.source, self.queue.lines[step.thing].entry.text))
-        self._there.update((entry.kind, *line.names))
-        if line.beside is not None:
-            self._there.add(line.beside)
+            self._present.add((entry.source, self.queue.lines[step.thing].entry.text))
+        self._present.update((entry.kind, *line.names))
+        if line.shared_key is not None:
+            self._present.add(line.shared_key)
         if step.thing not in out.lines:
             self._lines_of.setdefault(unit, []).append(step.thing)
         self._costs[step.thing] = cost

@@ -1,4 +1,4 @@
-"""How a budget is measured: tokens and characters alike, so that an agent may count in either."""
+"""Measure for a budget: tokens or characters, because agents count in either."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from workbench.tokens.sizes import visible_chars
 
 @dataclass(frozen=True, slots=True)
 class Ruler:
-    """How a budget is measured: `sums` are the context's messages as prefix sums."""
+    """Measure for a budget. `sums`: prefix sums of the context's messages."""
 
     unit: Literal["tokens", "characters"]
     sums: array[int]
     of_text: Callable[[str], int]
     of_message: Callable[[Message], int]
     of_made: Callable[[Message], int]
-    """The same of a message that is asked about again and again."""
+    """Size of a new message that is measured repeatedly; cached."""
 
     def span(self, start: int, stop: int) -> int:
         return self.sums[stop] - self.sums[start]
@@ -31,7 +31,7 @@ class Ruler:
 
 
 def in_tokens(context: Context) -> Ruler:
-    """Messages by the figures they have in the context, new text by its meter."""
+    """Measure in tokens: messages by their figures in the context, new text by its meter."""
     meter = context.layout.sizes.meter
     layout = context.layout
     return Ruler("tokens", layout.tokens, meter.text_tokens, meter.tokens, lambda one: layout.measured(one).tokens)

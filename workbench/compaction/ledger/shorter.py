@@ -1,4 +1,4 @@
-"""Messages in fewer words: every text of theirs with its beginning and its end."""
+"""Shorten messages: keep the beginning and the end of each text."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from workbench.session import Block, Media, Message, Text, Thinking, ToolResult,
 from workbench.session.masked import cut_blocks, searched_message
 
 LEAST_CHARS = 120
-"""A text is never shortened to fewer characters, however small the budget; what is said of the rest not counted."""
+"""Fewest characters of a shortened text, whatever the budget, without the mark for the cut."""
 
 
 def clipped(text: str, chars: int, language: Language) -> str:
-    """A text over `chars` without its middle, which is said; a little longer than it may be it stays as it is. What
-    says that something is gone already is no place to cut: it goes, too."""
+    """Cut the middle of a text over `chars` and put a mark there. A text that is only slightly longer stays unchanged.
+    Marks of earlier cuts are never cut in two; they are included in the new one."""
     if len(text) <= chars + TOLERANCE:
         return text
     start, stop = chars - chars // 2, len(text) - chars // 2
     for mark in _CUT.finditer(text) if "[…" in text else ():
         start = mark.start() if mark.start() < start < mark.end() else start
         stop = mark.end() if mark.start() < stop < mark.end() else stop
-    return f"{text[:start]}\n{_gone(text[start:stop], language)}\n{text[stop:]}"
+    return f"{text[:start]}\n{_cut_mark(text[start:stop], language)}\n{text[stop:]}"
 
 
 _CUT = re.compile(r"[\n ]?\[…+ [^\[\]\n]{1,90}\]\n?")
@@ -36,7 +36,7 @@ _COUNT = re.compile(r"(\d{1,3}(?: \d{3}){0,3}) (?:characters|more|个字符)")
 
 
 def _length(text: str) -> int:
-    """The characters of a text, with those that its marks of earlier cuts tell of in place of the marks."""
+    """Characters of a text, counting those that its marks of earlier cuts stand for."""
     length = len(text)
     for mark in _CUT.finditer(text) if "[…" in text else ():
         if count := _COUNT.search(mark[0]):
@@ -45,37 +45,40 @@ def _length(text: str) -> int:
 
 
 def uncut(text: str) -> list[str]:
-    """What is left of a text between the places that say that something is gone."""
+    """Parts of a text between its marks of cuts."""
     return [part for part in _CUT.split(text) if part.strip()]
 
 
 def beginning(text: str, chars: int, language: Language) -> str:
-    """The first `chars` characters of a text, and how many more there are; a little longer than that it stays."""
+    """First `chars` characters of a text, and a mark with the number of the rest; a slightly longer text stays
+    unchanged."""
     if len(text) <= chars + TOLERANCE:
         return text
     return f"{text[:chars]} {WORDS[language].more.format(count=grouped(_length(text[chars:])))}"
 
 
 def _around_pastes(text: str, chars: int, language: Language) -> str:
-    """A person's text with its pastes cut, so that their own words have the room; as it is where they wrote none."""
+    """Cut the pastes in a user's text so that their own words have the room; unchanged if there are no own words."""
     if len(text) <= chars + TOLERANCE:
         return text
     parts = passages(text)
     own, pastes = sum(one.stop - one.start for one in parts if one.own), sum(not one.own for one in parts)
     if not own or not pastes:
         return text
-    return shorten_pastes(text, max(chars - own, 0) // pastes, lambda one: _gone(text[one.start : one.stop], language))
+    return shorten_pastes(
+        text, max(chars - own, 0) // pastes, lambda one: _cut_mark(text[one.start : one.stop], language)
+    )
 
 
-def _gone(part: str, language: Language) -> str:
+def _cut_mark(part: str, language: Language) -> str:
     return WORDS[language].shortened.format(count=grouped(_length(part)))
 
 
 ENDLESS = 1 << 39
-"""Characters that no text has."""
+"""More characters than any text has."""
 
 TOLERANCE = 60
-"""Characters by which a text may be too long and stays: about what the words take that would stand for what is gone."""
+"""Excess length up to which a text is not cut: about the length of the mark."""
 
 
 def shortened(
@@ -87,16 +90,17 @@ def shortened(
     done: bool = True,
     clean: Message | None = None,
 ) -> Message:
-    """The message with every text and tool result cut to `chars`; the same object where none is so long.
+    """Cut every text and tool result of a message to `chars`; return the same object if none is longer.
 
-    Where its calls are `done` the texts in their inputs are cut, too; of what the agent has `read`, thinking goes, and
-    of media their placeholders stay. What a tool put beside a person's words is cut to an eighth of that, each further
-    text to a little less, so that they come one after another. The id stays; there is no `source`, for no record holds
-    the new words. What is cut has its secrets masked; `clean` is the message masked, where that is found already.
+    `done`: texts in the inputs of its calls are cut, too. `read`: the agent has answered the message, so thinking is
+    removed and media become their placeholders. Text that an agent injected next to the user's words is cut to an
+    eighth, each further one to a little less, so that they give way one after another. The id stays; `source` is
+    dropped, because no record has the new text. Secrets are masked where text is cut; `clean`: the masked message, if
+    the caller has it.
     """
     clean = clean or searched_message(message)
-    beside = [block for block in clean.blocks if isinstance(block, Text) and block.injected]
-    share = {id(block): chars // 8 - TOLERANCE * place for place, block in enumerate(beside) if message.said.strip()}
+    injected = [block for block in clean.blocks if isinstance(block, Text) and block.injected]
+    share = {id(block): chars // 8 - TOLERANCE * place for place, block in enumerate(injected) if message.said.strip()}
 
     def short(text: str) -> str:
         return clipped(_around_pastes(text, chars, language) if message.starts_round else text, chars, language)
@@ -121,8 +125,8 @@ def _short(block: Block, short: Callable[[str], str], *, read: bool, done: bool)
             parts = tuple(_short_part(part, short, read=read) for part in content)
             same = all(new is old for new, old in zip(parts, content, strict=True))
             return block if same else replace(block, content=parts)
-        case ToolUse(_, _, given) if done:
-            return block if (less := _short_values(given, short)) is given else replace(block, input=less)
+        case ToolUse(_, _, input) if done:
+            return block if (less := _short_values(input, short)) is input else replace(block, input=less)
         case Thinking() if read:
             return None
         case Media() if read:
@@ -137,11 +141,11 @@ def _short_part(part: Text | Media, short: Callable[[str], str], *, read: bool) 
 
 
 DEEPEST = 50
-"""Texts that lie in so many objects and lists of a call's input, or more, stay as they are."""
+"""Depth of objects and lists in a call's input from which texts stay unchanged."""
 
 
 def _short_values(value: Any, short: Callable[[str], str], depth: int = 0) -> Any:
-    """The same value where no text in it is shortened."""
+    """Shorten the texts in a value; return the same object if none is shortened."""
     if depth == DEEPEST:
         return value
     if isinstance(value, str):
@@ -156,8 +160,8 @@ def _short_values(value: Any, short: Callable[[str], str], depth: int = 0) -> An
 
 
 def longest_text(message: Message) -> int:
-    """The characters of the longest of the texts that `shortened` cuts, those of thinking among them; with media more
-    than any text has, for they are there in whole or not at all."""
+    """Characters of the longest text that `shortened` cuts, thinking included; `ENDLESS` with media, which are kept
+    whole or not at all."""
     return max(_lengths(message), default=0)
 
 
@@ -166,8 +170,8 @@ def _lengths(message: Message) -> Iterator[int]:
         match block:
             case Text(text) | Thinking(text):
                 yield len(text)
-            case ToolUse(_, _, given):
-                yield from map(len, strings_in(given))
+            case ToolUse(_, _, input):
+                yield from map(len, strings_in(input))
             case ToolResult(_, content):
                 yield from (len(part.text) if isinstance(part, Text) else ENDLESS for part in content)
             case Media():

@@ -1,4 +1,4 @@
-"""A ledger as text, and back. What one compaction writes the next one reads, so that nothing is told from hearsay.
+"""A ledger as text, and back: the next compaction reads the entries that this one wrote.
 
     <ledger upto="214" pinned="12 57">
     …what its entries are…
@@ -13,8 +13,8 @@
     </ledger>
 
 An entry is `- #source [state] text`. Further lines of its text are indented by four spaces, its detail by two and an
-arrow, so that every text stands there as it is and can be told from the rest. Files of one folder and state share a
-line, `- [modified] src/gates/: #31 weir.py, #40 sluice.py`; one without a number has that of the one before it.
+arrow, so that any text can be written unchanged and read back. Files of one folder and state share a line,
+`- [modified] src/gates/: #31 weir.py, #40 sluice.py`; one without a number has that of the one before it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ from workbench.session import Message
 
 @dataclass(frozen=True, slots=True)
 class LedgerWords:
-    """What a ledger says of its own: what its entries are, and what its instructions do, where it has any; the title of
-    each kind, what was left out, where a text lost its middle, and where a command goes on. In few words, and none that
-    are not needed: a small ledger is little else."""
+    """Fixed words of a ledger: what its entries are, that its instructions hold, the title of each kind, and marks for
+    omitted entries, cut texts and cut commands. Kept short, because a small ledger is little else."""
 
     about: str
     holds: str
@@ -100,53 +99,54 @@ _MORE, _DETAIL = "    ", "  → "
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What stands for the messages up to number `upto`, `pinned` aside, which follow it as they were."""
+    """Ledger that replaces the messages up to number `upto`, except the messages `pinned`, which follow it
+    unchanged."""
 
     upto: int
     pinned: tuple[int, ...]
     entries: tuple[LedgerEntry, ...]
     narrative: str = ""
     left_out: tuple[tuple[str, int], ...] = ()
-    """How many entries of each group there was no room for, the least important group first."""
+    """Number of omitted entries by group, the least important group first."""
     language: Language = "en"
 
     @property
     def first_request(self) -> LedgerEntry | None:
-        """The user's first request of the session; a request that is the only one is both first and open."""
+        """The user's first request of the session; a single request is both first and open."""
         requests = [one for one in self.entries if one.kind == "request"]
         first = next((one for one in requests if one.state == "first"), None)
         return requests[0] if first is None and len(requests) == 1 else first
 
 
 def is_ledger(message: Message) -> bool:
-    """Whether a message is a ledger, by its text: some formats do not record that a message is a summary."""
+    """True if a message is a ledger, by its text: some formats do not record that a message is a summary."""
     return message.role == "user" and message.text.startswith("<ledger upto=") and read_ledger(message.text) is not None
 
 
 def written(ledger: Ledger) -> str:
-    """The ledger as text."""
+    """Text of a ledger."""
     words = WORDS[ledger.language]
     pinned = f' pinned="{" ".join(map(str, ledger.pinned))}"' if ledger.pinned else ""
     holds = words.holds if any(one.kind == "instruction" for one in ledger.entries) else ""
     about = f"\n{words.about}{holds}" if ledger.entries else ""
     parts = [f'<ledger upto="{ledger.upto}"{pinned}>{about}']
     for kind in KINDS:
-        lines = [*_in_lines(one for one in ledger.entries if one.kind == kind)]
+        lines = [*_lines(one for one in ledger.entries if one.kind == kind)]
         if lines:
             parts.append(f"## {words.titles[kind]}\n" + "\n".join(lines))
     if ledger.left_out:
-        parts.append(told_left_out(ledger.left_out, ledger.language))
+        parts.append(omitted_line(ledger.left_out, ledger.language))
     if ledger.narrative:
         parts.append(f"{words.narrative}\n{ledger.narrative}")
     return "\n\n".join(parts) + _CLOSING
 
 
-def told_left_out(left_out: Iterable[tuple[str, int]], language: Language) -> str:
+def omitted_line(left_out: Iterable[tuple[str, int]], language: Language) -> str:
     return WORDS[language].left_out + ", ".join(f"{count} {group}" for group, count in left_out)
 
 
-def _in_lines(entries: Iterable[LedgerEntry]) -> Iterator[str]:
-    """Entries in lines: files of one folder share theirs where the first of them stands, other names of one source."""
+def _lines(entries: Iterable[LedgerEntry]) -> Iterator[str]:
+    """Lines of entries. Files of one folder share the line of the first of them, other names that of their source."""
     several = list(entries)
     folders: dict[SharedFolder, list[LedgerEntry]] = {}
     for one in several:
@@ -174,7 +174,7 @@ def _items(folder: SharedFolder, files: Iterable[LedgerEntry]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class SharedFolder:
-    """What files of one state have in common that may share a line: the beginning of their paths, "" for mere names."""
+    """State and folder of files that may share a line; the path is "" for mere names."""
 
     state: str
     path: str
@@ -188,7 +188,8 @@ class SharedFolder:
 
 
 def folder_of(entry: LedgerEntry) -> SharedFolder | None:
-    """Whose line an entry may share; None for what is no file, or has a path that could not be read there."""
+    """Folder whose line an entry may share; None for other kinds, and for a path that could not be read back from such
+    a line."""
     if entry.kind != "file" or entry.detail or entry.state not in _FILE_STATES or not _PLAIN_FILE.fullmatch(entry.text):
         return None
     return SharedFolder(entry.state, entry.text[: entry.text.rfind("/") + 1])
@@ -201,18 +202,18 @@ _ITEM = re.compile(r"(?:#(\d{1,12}) )?(.+)")
 
 
 NAMES_BETWEEN = ", "
-"""No name holds it."""
+"""Separator of names in a line; no name contains it."""
 
 
 def line_of(entry: LedgerEntry) -> str:
-    """One entry as it stands in the ledger."""
+    """One entry as a line."""
     state = f"[{entry.state}] " if entry.state or entry.text.startswith("[") else ""
     detail = f"\n{_DETAIL}{' '.join(entry.detail.split())}" if entry.detail else ""
     return f"- #{entry.source} {state}" + entry.text.replace("\n", f"\n{_MORE}") + detail
 
 
 def read_ledger(text: str) -> Ledger | None:
-    """The ledger that `text` is, None where it is none. Inverse of `written`."""
+    """Ledger parsed from `text`, None if it is not one. Inverse of `written`."""
     opening = _OPENING.match(text)
     if opening is None or not text.rstrip().endswith(_CLOSING):
         return None
@@ -232,7 +233,7 @@ def read_ledger(text: str) -> Ledger | None:
 
 
 def _parts(body: str) -> Iterable[list[str]]:
-    """The lines of each part: a heading with its entries, or a line of its own. No line of an entry is empty."""
+    """Lines of each part: a heading with its entries, or a single line. No line of an entry is empty."""
     part: list[str] = []
     for line in [*body.split("\n"), ""]:
         if line:

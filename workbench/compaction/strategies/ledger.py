@@ -1,13 +1,13 @@
-"""`ledger`: within a budget, what must not be lost is kept by code and not trusted to a model.
+"""`ledger`: keep within a budget, by code and not by a model, what must not be lost.
 
-Our own. What goes where:
+The workbench's own. Order of messages:
 
     before   [system] m1 m2 … mk                          | mk+1 … mn
     after    [system] ledger: entries · narrative  [pins] | mk+1 … mn
 
-The budget holds the whole result. Entries and messages compete for what system messages, pins and the narrative leave
-of it, by what a token of each is worth (`compaction/ledger/queue.py`); messages may be shortened. What there is no room
-for the ledger counts by kind. There need be no model: the ledger does without a narrative.
+The budget limits the whole result. System messages, pins and the narrative come first; entries and messages compete for
+the rest by worth per token (`compaction/ledger/queue.py`); messages may be shortened. The ledger counts omitted entries
+by kind. No model is needed: the narrative is optional.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ from workbench.compaction.verdict import with_verdict
 from workbench.session import Message, Span, Text
 
 CALL_CHARS = 1_000
-"""Of a call's input the model is shown so much."""
+"""Characters of a call's input that the model sees."""
 
 CARRIED_PERCENT = 15
-"""What earlier summaries may take where no model is asked."""
+"""Share of the free budget for the text of earlier summaries if no model is used."""
 
 CHARS_PER_TOKEN = 3
-"""Of a narrative: few enough that what is asked for in characters fits its room in tokens."""
+"""Characters of a narrative per token: low enough that a narrative of the requested length fits its tokens."""
 
 SHORTEST_NARRATIVE = 100
-"""In fewer characters a model cannot tell anything, and it is not asked."""
+"""Characters below which no narrative is requested."""
 
 NOTHING_SHOWN = Excerpt(lambda: "", 0, (), {}, cut=False)
 
@@ -68,7 +68,7 @@ NARRATIVE: Needs = {"narrative_percent": ...}
 
 
 class LedgerPolicy(PromptPolicy, TokenLimits):
-    """Budget, its shares, and what the model is asked."""
+    """Settings of `ledger`: budget, its shares, and the narrative of the model."""
 
     trigger_window_percent: float = vocabulary.trigger_window_percent(80.0)
     budget_tokens: int = setting(
@@ -107,12 +107,12 @@ class LedgerPolicy(PromptPolicy, TokenLimits):
 
 
 def triggers(now: Gauge, policy: LedgerPolicy) -> tuple[Trigger, ...]:
-    """Tokens, however they are given."""
+    """Read the token triggers."""
     return token_triggers(now, policy)
 
 
 def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compacting:
-    """See the module's docstring. A narrative that fails is done without: status `fallback`."""
+    """Compact as the module describes. If the narrative fails, the ledger has none and the status is `fallback`."""
     shape = context.shape
     budget, ruler = budget_of(context, policy).most, ruler_of(context, policy)
     if context.split_at is None and ruler.span(0, len(context)) <= budget:
@@ -122,22 +122,22 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
     always |= pinned_with_pairs(context)
     if ruler.each(sealed := _sealed(context)) <= budget // 2:
         always |= with_pairs(shape, sealed)
-    ground = LedgerTask(context, ruler, always, policy.language, _split(context))
-    told = without_secrets(narratives_of(context, _carried(context, policy)))
+    task = LedgerTask(context, ruler, always, policy.language, _split(context))
+    earlier = without_secrets(narratives_of(context, _summaries_carried(context, policy)))
     failed, shown = "", NOTHING_SHOWN
     share = int((policy.narrative_percent or CARRIED_PERCENT) * max(budget - ruler.each(always), 0) / 100)
     share_chars = share * (CHARS_PER_TOKEN if ruler.unit == "tokens" else 1)
     max_chars = min(share_chars, policy.summary_char_limit or share_chars)
-    narrative = clip_at_sentence(told, max_chars)
+    narrative = clip_at_sentence(earlier, max_chars)
     if policy.narrative_percent and share_chars >= SHORTEST_NARRATIVE:
-        fresh, carried, _ = _gone(context, policy, planned(ground, budget - share))
+        fresh, summaries, _ = _replaced(context, policy, planned(task, budget - share))
     else:
         fresh = []
     if fresh:
         prompt = RequestPrompt(
             "narrative of the head",
             policy.asks(max_chars=str(max_chars)),
-            narratives_of(context, carried),
+            narratives_of(context, summaries),
             carry_on=policy.earlier_summary == "extend",
             language=policy.language,
         )
@@ -151,56 +151,58 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
             failed = f"no new narrative: {answer}"
         else:
             narrative, shown = cut_at_sentence(answer[0].strip(), max_chars), answer[1]
-    plan = planned(ground, budget, narrative)
+    plan = planned(task, budget, narrative)
     if shown is NOTHING_SHOWN:
-        plan = _told_further(ground, budget, plan, narrative, told)
-    fresh, carried, gone = _gone(context, policy, plan)
-    if not fresh and not (plan.said and plan.shorter) and ruler.each(carried) <= plan.ledger_takes:
+        plan = _with_more_narrative(task, budget, plan, narrative, earlier)
+    fresh, summaries, replaced = _replaced(context, policy, plan)
+    if not fresh and not (plan.entries and plan.shorter) and ruler.each(summaries) <= plan.ledger_takes:
         return _without_ledger(context, plan, budget, ruler, trace)
-    gone = gone or spans_of(sorted(plan.shorter))
-    trace += _told(context, plan, budget, ruler)
-    newest = context.messages[gone[-1].stop - 1]
+    replaced = replaced or spans_of(sorted(plan.shorter))
+    trace += _trace_plan(context, plan, budget, ruler)
+    newest = context.messages[replaced[-1].stop - 1]
     ledger = Message(f"summary-{newest.id}", "user", (Text(plan.text),), kind="summary", time=newest.time)
-    behind = spans(plan, len(context))
+    tail = spans(plan, len(context))
     front = _front(context, plan)
     rest = (
-        piece for span in without(behind, range(front)) for piece in pieces_in_place(span, _within(plan.shorter, span))
+        piece for span in without(tail, range(front)) for piece in pieces_in_place(span, _in_span(plan.shorter, span))
     )
-    pieces: tuple[Piece, ...] = (*kept_pieces([Span(0, front)]), NewMessage(ledger, tuple(gone)), *rest)
-    sources = {one.at for one in plan.said if one.at >= 0}
+    pieces: tuple[Piece, ...] = (*kept_pieces([Span(0, front)]), NewMessage(ledger, tuple(replaced)), *rest)
+    sources = {one.at for one in plan.entries if one.at >= 0}
     strokes = [
         Stroke(Fate.ABRIDGED, spans_of(sorted(sources.union(_earlier_ledger(context))))),
         *shown.strokes(),
-        Stroke(Fate.SUMMARIZED, spans_of(carried), "all"),
-        Stroke(Fate.KEPT, [Span(0, shape.lead), *behind]),
+        Stroke(Fate.SUMMARIZED, spans_of(summaries), "all"),
+        Stroke(Fate.KEPT, [Span(0, shape.lead), *tail]),
         Stroke(Fate.COMPRESSED, spans_of(sorted(plan.shorter)), "part"),
         Stroke(Fate.PINNED, spans_of(sorted(pinned_with_pairs(context)))),
     ]
     fates = painted(len(context), strokes)
     status: Status = "fallback" if failed else "compacted"
-    return _judged(context, Outcome(status, failed, context.messages, pieces, fates, trace=tuple(trace), tail=plan.cut))
+    return _finished(
+        context, Outcome(status, failed, context.messages, pieces, fates, trace=tuple(trace), tail=plan.cut)
+    )
 
 
-def _judged(context: Context, draft: Outcome) -> Outcome:
-    """The verdict on a draft, with the rules that it lacks although the ledger undertakes to keep them."""
+def _finished(context: Context, draft: Outcome) -> Outcome:
+    """Finish a draft, and record rules that it lacks although the ledger guarantees them."""
     outcome = with_verdict(context, draft)
     return replace(outcome, lost=lost_from(context, outcome))
 
 
-def _told_further(ground: LedgerTask, budget: int, plan: LedgerPlan, narrative: str, told: str) -> LedgerPlan:
-    """A plan in which nothing else waits for room, with as much of what earlier summaries tell as the rest holds."""
+def _with_more_narrative(task: LedgerTask, budget: int, plan: LedgerPlan, narrative: str, earlier: str) -> LedgerPlan:
+    """If nothing else waits for room, extend the plan with more text of earlier summaries."""
     for _ in range(3):
-        spare = (budget - plan.takes) * (CHARS_PER_TOKEN if ground.ruler.unit == "tokens" else 1)
-        if not plan.is_whole or spare < SHORTEST_NARRATIVE or len(narrative) >= len(told):
+        spare = (budget - plan.takes) * (CHARS_PER_TOKEN if task.ruler.unit == "tokens" else 1)
+        if not plan.is_whole or spare < SHORTEST_NARRATIVE or len(narrative) >= len(earlier):
             break
-        narrative = clip_at_sentence(told, len(narrative) + spare)
-        plan = planned(ground, budget, narrative)
+        narrative = clip_at_sentence(earlier, len(narrative) + spare)
+        plan = planned(task, budget, narrative)
     return plan
 
 
 def _front(context: Context, plan: LedgerPlan) -> int:
-    """How many messages stand before the ledger: the instructions, and what a tool puts behind them (its environment)
-    as far as it stays as it is. A tool that goes on looks for that in front."""
+    """Number of messages before the ledger: instructions, and environment messages after them that stay unchanged.
+    Agents look for these at the front when they continue."""
     staying = {*indexes_of(spans(plan, len(context)))}.difference(plan.shorter)
     front = context.shape.lead
     while front in staying and context.messages[front].kind == "meta":
@@ -209,7 +211,7 @@ def _front(context: Context, plan: LedgerPlan) -> int:
 
 
 def _sealed(context: Context) -> frozenset[int]:
-    """The earlier summaries that nobody but their provider can read: no words of theirs can be carried on."""
+    """Indexes of earlier summaries that only their provider can read, so that none of their text can be carried on."""
     messages = context.messages
     return frozenset(
         index
@@ -219,51 +221,53 @@ def _sealed(context: Context) -> frozenset[int]:
 
 
 def _split(context: Context) -> int | None:
-    """Where the tail begins by hand: the next place that tears no tool pair."""
+    """Index of the tail's first message if set by hand, moved to the next place that splits no tool pair."""
     if context.split_at is None:
         return None
     ideal, torn = max(context.shape.index_of[context.split_at], context.shape.lead), context.shape.open_across
     return next((cut for cut in range(ideal, len(context)) if not torn[cut]), len(context))
 
 
-def _carried(context: Context, policy: LedgerPolicy) -> list[int]:
-    """The earlier summaries whose text is carried on."""
+def _summaries_carried(context: Context, policy: LedgerPolicy) -> list[int]:
+    """Indexes of earlier summaries whose text is carried on."""
     earlier = {*summaries_in_request(context, context.shape.summaries, policy.earlier_summary)}
     return sorted(earlier.union(_earlier_ledger(context) if policy.earlier_summary in ("nest", "extend") else ()))
 
 
-def _gone(context: Context, policy: LedgerPolicy, plan: LedgerPlan) -> tuple[list[Span], list[int], list[Span]]:
-    """What of the messages a plan tells anew, the earlier summaries whose text it carries on, and all that the ledger
-    stands for."""
+def _replaced(context: Context, policy: LedgerPolicy, plan: LedgerPlan) -> tuple[list[Span], list[int], list[Span]]:
+    """Messages that the narrative must cover, earlier summaries whose text is carried on, and all messages that the
+    ledger replaces."""
     head, earlier = head_of(context, plan.cut, policy.earlier_summary), _earlier_ledger(context)
     fresh = without(without(head.fresh, earlier), plan.staying)
-    carried = [index for index in _carried(context, policy) if index < plan.cut and index not in plan.staying]
-    return fresh, carried, joined(fresh, {*carried, *earlier})
+    summaries = [
+        index for index in _summaries_carried(context, policy) if index < plan.cut and index not in plan.staying
+    ]
+    return fresh, summaries, joined(fresh, {*summaries, *earlier})
 
 
-def _told(context: Context, plan: LedgerPlan, budget: int, ruler: Ruler) -> Iterator[str]:
-    """What the trace says of a plan."""
-    lines, messages = len(plan.said), len(context) - plan.cut + len(plan.staying)
+def _trace_plan(context: Context, plan: LedgerPlan, budget: int, ruler: Ruler) -> Iterator[str]:
+    """Trace sentences about a plan."""
+    lines, messages = len(plan.entries), len(context) - plan.cut + len(plan.staying)
     yield (
         f"budget {grouped(budget)} {ruler.unit}: ledger {grouped(plan.ledger_takes)} with "
         f"{counted(lines, 'entry')}, plus {counted(messages, 'message')}, {len(plan.shorter)} of them shortened"
     )
     if plan.left_out:
         yield f"omitted, over the budget: {', '.join((f'{count} {group}' for group, count in plan.left_out))}"
-    yield from _told_over(plan.takes - budget, ruler)
+    yield from _trace_excess(plan.takes - budget, ruler)
 
 
-def _told_over(over: int, ruler: Ruler) -> Iterator[str]:
+def _trace_excess(over: int, ruler: Ruler) -> Iterator[str]:
     if over > 0:
         yield f"{grouped(over)} {ruler.unit} over the budget: kept messages and user requests need that much"
 
 
-def _within(shorter: Mapping[int, Message], span: Span) -> dict[int, Message]:
+def _in_span(shorter: Mapping[int, Message], span: Span) -> dict[int, Message]:
     return {index: message for index, message in shorter.items() if span.start <= index < span.stop}
 
 
 def _without_ledger(context: Context, plan: LedgerPlan, budget: int, ruler: Ruler, trace: list[str]) -> Outcome:
-    """The outcome where nothing is there that a ledger could stand for."""
+    """Outcome if there is nothing for a ledger to replace."""
     if not plan.shorter:
         return unchanged(context.messages, "nothing to compact: every message before the tail is kept", trace)
     pieces = pieces_in_place(Span(0, len(context)), plan.shorter)
@@ -273,9 +277,9 @@ def _without_ledger(context: Context, plan: LedgerPlan, budget: int, ruler: Rule
         Stroke(Fate.PINNED, spans_of(sorted(pinned_with_pairs(context)))),
     ]
     trace.append(f"{counted(len(plan.shorter), 'message')} shortened to fit")
-    trace += _told_over(plan.takes - plan.ledger_takes - budget, ruler)
+    trace += _trace_excess(plan.takes - plan.ledger_takes - budget, ruler)
     fates = painted(len(context), strokes)
-    return _judged(context, Outcome("compacted", "", context.messages, tuple(pieces), fates, trace=tuple(trace)))
+    return _finished(context, Outcome("compacted", "", context.messages, tuple(pieces), fates, trace=tuple(trace)))
 
 
 def ruler_of(context: Context, policy: LedgerPolicy) -> Ruler:
@@ -283,14 +287,14 @@ def ruler_of(context: Context, policy: LedgerPolicy) -> Ruler:
 
 
 def budget_of(context: Context, policy: LedgerPolicy) -> ResultBudget:
-    """The one given, in characters before tokens; else a share of the window."""
+    """Budget from the policy, characters before tokens; else a share of the window."""
     whole = context.window or context.upto(len(context)).tokens
     most = policy.budget_chars or policy.budget_tokens or int(whole * policy.budget_window_percent / 100)
     return ResultBudget(most, ruler_of(context, policy).unit)
 
 
 def _earlier_ledger(context: Context) -> frozenset[int]:
-    """The index of an earlier ledger. Its entries go into the new one, so it never stays beside it."""
+    """Index of an earlier ledger, as a set. Its entries go into the new one, so it never stays."""
     index = numbering(context.shape).ledger
     return frozenset() if index is None else frozenset([index])
 
