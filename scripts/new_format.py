@@ -37,7 +37,7 @@ ROWS = (
         '"atif-handover.json"',
         ' "$id-lamp.json": [["$id", "a list of messages with the role under `$id`"]],',
     ),
-    ("tests/formats/test_carried.py", '"openai-chat",', '    "$id",'),
+    ("tests/formats/test_export_note.py", '"openai-chat",', '    "$id",'),
     (
         "tests/formats/adopted.json",
         '"claude-code"',

@@ -106,7 +106,7 @@ def test_a29_a30_the_tests_of_both_scaffolds_pass_as_they_stand(tmp_path: Path) 
     made = ran(tmp_path, "scripts/new_format.py", "my-tool") + ran(tmp_path, "scripts/new_strategy.py", "my-way")
     own = ["tests/formats/test_my_tool.py", "tests/compaction/test_my_way.py"]
     assert set(own) <= set(made.splitlines())
-    rows = ["tests/formats/test_adopted.py", "tests/formats/test_carried.py", "tests/formats/test_times.py"]
+    rows = ["tests/formats/test_adopted.py", "tests/formats/test_export_note.py", "tests/formats/test_times.py"]
     rows += ["tests/formats/test_registry.py", "tests/test_docs_formats.py"]
     rows += ["tests/compaction/test_told.py", "tests/borders/test_limits.py"]
     added = "my-tool or my_tool or my-way or my_way or lamp"

@@ -13,7 +13,7 @@ from tests.formats.claude_code_build import jsonl, small
 from workbench.base import disk_cache
 from workbench.base.resources import SAMPLES
 from workbench.formats import parsed
-from workbench.formats.carried import beside
+from workbench.formats.export_note import sidecar_of
 from workbench.formats.files import load
 from workbench.session import Message, Opaque, Session, ToolUse
 from workbench.session.session import digest_of
@@ -90,7 +90,7 @@ def test_a_touched_file_is_the_same(file: Path) -> None:
 
 def test_a_note_beside_the_file_has_it_read_anew(file: Path) -> None:
     kept(file)
-    beside(file).write_bytes(b"{}")
+    sidecar_of(file).write_bytes(b"{}")
     assert parsed.recall(file) is None
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from workbench.base.errors import BadInput
 from workbench.formats import registry
 from workbench.formats.absurd import believed
-from workbench.formats.carried import carried_in, with_carried
+from workbench.formats.export_note import note_in, with_note
 from workbench.formats.files import bytes_of
 from workbench.formats.format import Format, no_progress
 from workbench.formats.glance import SessionGlance, with_session_facts
@@ -130,7 +130,7 @@ def _calls(session: Session | None) -> int:
 def _read(path: Path, known: Format, ends: Ends) -> Session | None:
     if ends.is_whole:
         session = known.codec.read(path, ends.head + ends.tail, no_progress)
-        return believed(with_carried(session, carried_in(known.codec, session.records.data)))
+        return believed(with_note(session, note_in(known.codec, session.records.data)))
     for data in joined(ends):
         try:
             return believed(known.codec.read(path, data, no_progress), is_complete=False)

@@ -19,14 +19,14 @@ from workbench.base.in_use import still_written
 from workbench.base.text import counted
 from workbench.formats import registry
 from workbench.formats.absurd import judged
-from workbench.formats.carried import (
-    beside,
-    carried_in,
-    carrying,
+from workbench.formats.export_note import (
+    count_stale_usage,
     is_note,
-    spent_in,
-    told_beside,
-    with_carried,
+    note_in,
+    put_note,
+    sidecar_bytes,
+    sidecar_of,
+    with_note,
 )
 from workbench.formats.files import gc_paused
 from workbench.formats.format import Format, Written, no_progress
@@ -109,9 +109,9 @@ def export(
         # A file taken out of its folder may show other sizes than the session did.
         copied = written.data == session.records.data and not (session.path and session.path.is_dir())
         carried = None if copied else carried
-        with_note = carrying(target.format.codec, written.data, carried) if carried else None
-        if with_note is not None:
-            written = replace(written, data=with_note)
+        data_with_note = put_note(target.format.codec, written.data, carried) if carried else None
+        if data_with_note is not None:
+            written = replace(written, data=data_with_note)
         elif carried is not None:
             losses.append(Loss(LossKind.SIZES_BESIDE))
         problems = target.validate(written.data) if target.validate else []
@@ -152,12 +152,12 @@ def read_back(export: Export) -> Export:
             found = codec.read(Path(export.written.name), data, no_progress)
     except BadInput as error:
         return replace(export, found=f"it cannot be read back: {str(error).rstrip('.')}")
-    if carried and (spent := spent_in(found)) != carried.spent:
+    if carried and (spent := count_stale_usage(found)) != carried.spent:
         carried = replace(carried, spent=spent)
-        data = carrying(codec, data, carried) or data
-    note_found = carried_in(codec, data)
-    note = told_beside(data, carried) if carried and note_found is None else b""
-    found = judged(with_carried(found, carried if note else note_found))
+        data = put_note(codec, data, carried) or data
+    note_found = note_in(codec, data)
+    note = sidecar_bytes(data, carried) if carried and note_found is None else b""
+    found = judged(with_note(found, carried if note else note_found))
     return replace(
         export,
         written=replace(export.written, data=data),
@@ -192,7 +192,7 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
     target = out / export.written.name if out.is_dir() else out
     _refuse_own_file(target, export.source.path)
     _raise_if_missing(export.found, export, str(target))
-    note = beside(target)
+    note = sidecar_of(target)
     if export.note and os.path.lexists(note) and not (overwrite or is_note(note)):
         raise BadInput(f"{note} exists, and {target.name} needs it for its sidecar file; choose another name.")
     write_atomically(
@@ -259,7 +259,7 @@ def _verify_folder(export: Export, there: Path, where: str) -> None:
         _raise_if_missing(f"it cannot be read back: {str(error).rstrip('.')}", export, where)
     else:
         _raise_if_missing(
-            _missing_content(export, with_carried(found, carried_in(codec, found.records.data)), export.carried),
+            _missing_content(export, with_note(found, note_in(codec, found.records.data)), export.carried),
             export,
             where,
         )

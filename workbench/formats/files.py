@@ -17,7 +17,7 @@ from workbench.base.files import reason
 from workbench.base.reading import open_file, special_file_kind
 from workbench.formats import parsed, registry
 from workbench.formats.absurd import judged
-from workbench.formats.carried import beside, carried_in, found_beside, with_carried
+from workbench.formats.export_note import note_in, read_sidecar_note, sidecar_of, with_note
 from workbench.formats.format import Codec, Format, Part, Progress, no_progress
 from workbench.formats.kit.bounds import line_beyond
 from workbench.formats.kit.database import value_beyond
@@ -73,7 +73,7 @@ def _newest(path: Path) -> Session | None:
     data = bytes_of(path)
     with reading(path):
         session = codec.newest(path, data)
-    if session is None or 2 * session.begins_at < len(data) or carried_in(codec, data):
+    if session is None or 2 * session.begins_at < len(data) or note_in(codec, data):
         return None
     return _checked(session)
 
@@ -101,7 +101,7 @@ def _by_line(path: Path, progress: Progress) -> Session | None:
             except Longer:
                 return None
         session.records.let_go(path, file.tell(), made.digest())
-    return _checked(with_carried(session, carried_in(codec, first)))
+    return _checked(with_note(session, note_in(codec, first)))
 
 
 def _codec_of_lines(path: Path, file: BinaryIO) -> Codec | None:
@@ -109,7 +109,7 @@ def _codec_of_lines(path: Path, file: BinaryIO) -> Codec | None:
     of it; None for any other. The file is at its beginning afterwards."""
     head = file.read(HEAD)
     file.seek(0)
-    if os.fstat(file.fileno()).st_size <= LARGE or object_of(file.readline(BLOCK)) is None or beside(path).exists():
+    if os.fstat(file.fileno()).st_size <= LARGE or object_of(file.readline(BLOCK)) is None or sidecar_of(path).exists():
         return None
     file.seek(0)
     return _format_of(path, Look(head, lambda: bytes_of(path), path)).codec
@@ -121,8 +121,8 @@ def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: 
         return read_bytes(path, data, progress, part)
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(1, "digest") as beside:  # summing lets other threads run
-        digest = beside.submit(digest_of, data)
+    with ThreadPoolExecutor(1, "digest") as executor:  # summing lets other threads run
+        digest = executor.submit(digest_of, data)
         session = read_bytes(path, data, progress, part)
     if session.records.data is data:
         session.records.let_go(path, len(data), digest.result())
@@ -140,8 +140,8 @@ def read_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: 
             session = replace(session, facts=replace(session.facts, part=part))
         else:
             session = codec.read(path, data, progress)
-    carried = carried_in(codec, session.records.data)
-    return _checked(with_carried(session, carried or (None if part else found_beside(path, data))))
+    carried = note_in(codec, session.records.data)
+    return _checked(with_note(session, carried or (None if part else read_sidecar_note(path, data))))
 
 
 def _checked(session: Session) -> Session:
@@ -206,7 +206,7 @@ def _load_folder(path: Path, progress: Progress) -> Session:
         raise BadInput(f"{path} is a folder; open a session file in it.")
     with reading(path):
         session = codec.read_folder(path, progress)
-    return _checked(with_carried(session, carried_in(codec, session.records.data)))
+    return _checked(with_note(session, note_in(codec, session.records.data)))
 
 
 def _first_inside(folder: Path) -> str:

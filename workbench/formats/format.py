@@ -187,7 +187,7 @@ class Codec:
     request_texts(session): what each recorded request ends with, "" for one that does not end with the user's text;
       for sessions whose requests `requests` does not give.
     relatives(session): what belongs to a session beside its messages, by id and description: sub-agents, branches.
-    note: where a file has room for what an export says of itself (`formats/carried.py`); None where its tool takes
+    note: where a file has room for what an export says of itself (`formats/export_note.py`); None where its tool takes
       nothing but what it knows.
     skim(path, data): what the bills of a session tell, many times as fast as `read`; None where that would not be all,
       and for a tool of whose files nobody reads so many.

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from workbench.base import disk_cache
 from workbench.base.reading import open_file
-from workbench.formats.carried import beside
+from workbench.formats.export_note import sidecar_of
 from workbench.formats.format import Progress, no_progress
 from workbench.formats.registry import by_id
 from workbench.session import Message, Opaque, Records, Session, ToolUse
@@ -78,7 +78,7 @@ def _stands_alone(format: str, path: Path) -> bool:
     alone = by_id(format).codec.alone
     try:
         with open_file(path) as file:
-            return alone is not None and alone(file.readline(_BLOCK)) and not beside(path).exists()
+            return alone is not None and alone(file.readline(_BLOCK)) and not sidecar_of(path).exists()
     except OSError:
         return False
 
@@ -87,7 +87,7 @@ def recall(path: Path, part: str = "", progress: Progress = no_progress) -> Sess
     """The session as it was read from this very file, None where that is not kept."""
     try:
         place = disk_cache.cache_file(path, "session", part)
-        if not place.exists() or beside(path).exists():
+        if not place.exists() or sidecar_of(path).exists():
             return None
         size = path.stat().st_size
         digest = _digest(path, size, progress)

@@ -19,7 +19,7 @@ COPY = "workbench_copy"
 
 
 CARRIED = "workbench_carried"
-"""Note of an export about its context as a whole (`formats/carried.py`), once per file."""
+"""Note of an export about its context as a whole (`formats/export_note.py`), once per file."""
 
 
 def marked(record: Mapping[str, Any]) -> Kind | None:

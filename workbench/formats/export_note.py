@@ -30,24 +30,24 @@ _LONGEST = 10_000
 """Largest size of a sidecar file in bytes."""
 
 
-def carrying(codec: Codec, data: bytes, carried: Carried) -> bytes | None:
+def put_note(codec: Codec, data: bytes, carried: Carried) -> bytes | None:
     """Return the file with the note, None if it has no slot."""
     return codec.note.put(data, render(asdict(carried))) if codec.note else None
 
 
-def beside(path: Path) -> Path:
+def sidecar_of(path: Path) -> Path:
     """Return the path of a file's sidecar file."""
     return path.with_name(f"{path.name}.workbench")
 
 
-def told_beside(data: bytes, carried: Carried) -> bytes:
+def sidecar_bytes(data: bytes, carried: Carried) -> bytes:
     """Return the contents of the sidecar file: size and hash of the file it belongs to, and the note."""
     return render({"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), CARRIED: asdict(carried)}) + b"\n"
 
 
-def found_beside(path: Path, data: bytes) -> Carried | None:
+def read_sidecar_note(path: Path, data: bytes) -> Carried | None:
     """Return the note in a file's sidecar file; None without one, or if it belongs to other bytes."""
-    note = _note(beside(path))
+    note = _note(sidecar_of(path))
     if note.get("bytes") != len(data) or note.get("sha256") != hashlib.sha256(data).hexdigest():
         return None
     return _known(note.get(CARRIED))
@@ -65,7 +65,7 @@ def _note(path: Path) -> dict[str, Any]:
     return {}
 
 
-def spent_in(session: Session) -> int:
+def count_stale_usage(session: Session) -> int:
     """Return the number of messages in an export's context with usage, which is stale: it counted an earlier
     context."""
     return len(_billed(session))
@@ -75,12 +75,12 @@ def _billed(session: Session) -> list[int]:
     return [number for number in session.epochs[-1].members if session.messages[number].bill]
 
 
-def carried_in(codec: Codec, data: bytes) -> Carried | None:
+def note_in(codec: Codec, data: bytes) -> Carried | None:
     """Return the note in a file; None if there is no valid one."""
     return _known(codec.note.found(data)) if codec.note else None
 
 
-def with_carried(session: Session, carried: Carried | None) -> Session:
+def with_note(session: Session, carried: Carried | None) -> Session:
     """Return the session with its note. The file's own model and window take precedence as soon as a call of the newest
     epoch has usage: then the agent has continued the session."""
     if not carried:

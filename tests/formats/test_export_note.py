@@ -19,8 +19,8 @@ from workbench.compaction.context import Context
 from workbench.compaction.opening import context_at
 from workbench.conformance.building import agent, session_of, user
 from workbench.formats import registry
-from workbench.formats.carried import beside, carried_in, with_carried
 from workbench.formats.export import export, read_back, save, send
+from workbench.formats.export_note import note_in, sidecar_of, with_note
 from workbench.formats.files import load, load_bytes
 from workbench.formats.format import Codec
 from workbench.formats.kit.mark import CARRIED
@@ -103,11 +103,11 @@ def test_what_has_no_room_for_a_note_has_it_beside_it(body: Path) -> None:
     assert sorted(path.name for path in body.parent.iterdir()) == ["body.json", "body.json.workbench"]
     assert CARRIED.encode() not in body.read_bytes()
     assert load(body).facts.carried == CARRIES
-    assert stat.S_IMODE(beside(body).stat().st_mode) == 0o600
+    assert stat.S_IMODE(sidecar_of(body).stat().st_mode) == 0o600
 
 
 def test_a_note_of_other_bytes_is_not_believed(body: Path) -> None:
-    data, note = body.read_bytes(), json.loads(beside(body).read_bytes())
+    data, note = body.read_bytes(), json.loads(sidecar_of(body).read_bytes())
     assert note["bytes"] == len(data)
     changes = {
         "longer": (data + b" ", note),
@@ -118,17 +118,17 @@ def test_a_note_of_other_bytes_is_not_believed(body: Path) -> None:
     }
     for name, (body_now, note_now) in changes.items():
         body.write_bytes(body_now)
-        beside(body).write_text(json.dumps(note_now))
+        sidecar_of(body).write_text(json.dumps(note_now))
         assert load(body).facts.carried is None, name
     body.write_bytes(data)
     for text in (b"", b"[", b"[]", b"\xff", json.dumps(note).encode() + b" " * 10_000):
-        beside(body).write_bytes(text)
+        sidecar_of(body).write_bytes(text)
         assert load(body).facts.carried is None, text[:20]
-    beside(body).write_text(json.dumps(note))
+    sidecar_of(body).write_text(json.dumps(note))
     assert load(body).facts.carried == CARRIES
-    beside(body).unlink()
+    sidecar_of(body).unlink()
     assert load(body).facts.carried is None
-    beside(body).mkdir()
+    sidecar_of(body).mkdir()
     assert load(body).facts.carried is None
 
 
@@ -138,10 +138,10 @@ def test_a_note_is_written_anew_and_nothing_else_is_written_over(body: Path, tmp
     save(made, body, overwrite=True)
     assert load(body).facts.carried == replace(CARRIES, prompt=7)
     other = tmp_path / "other.json"
-    beside(other).write_text("mine")
+    sidecar_of(other).write_text("mine")
     with pytest.raises(BadInput, match=r"other.json.workbench exists, and other.json needs it for its sidecar file"):
         save(made, other)
-    assert (other.exists(), beside(other).read_text()) == (False, "mine")
+    assert (other.exists(), sidecar_of(other).read_text()) == (False, "mine")
 
 
 def test_a_stream_has_nothing_beside_it() -> None:
@@ -219,7 +219,7 @@ def test_a_tool_that_went_on_says_itself_which_model_and_window() -> None:
     def seen(messages: list[Message], model: str | None, window: int | None) -> tuple[str | None, int | None]:
         session = session_of(messages, model=model)
         epochs = (replace(session.epochs[0], window=window),)
-        found = with_carried(replace(session, epochs=epochs), carried_in(codec, data))
+        found = with_note(replace(session, epochs=epochs), note_in(codec, data))
         assert found.facts.carried == Carried("carried", 1000, 5, 1.5)
         return found.model, found.epochs[-1].window
 
@@ -301,8 +301,8 @@ def test_bills_of_the_context_before_are_forgotten() -> None:
 
     def bills(spent: int, messages: list[Message]) -> list[int]:
         note = {"model": None, "window": None, "prompt": 5, "scale": 1.5, "spent": spent}
-        told = carried_in(codec, json.dumps({CARRIED: note}).encode())
-        return [message.bill for message in with_carried(session_of(messages), told).context()]
+        told = note_in(codec, json.dumps({CARRIED: note}).encode())
+        return [message.bill for message in with_note(session_of(messages), told).context()]
 
     asked = user("u", "hi")
     assert bills(2, [asked, *billed]) == [0, 0, 0, 50]
