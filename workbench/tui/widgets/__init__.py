@@ -1,5 +1,5 @@
-"""Widgets of the screens' own, where Textual's would be asked for a layout by every key.
+"""Widgets for which Textual's own would lay out the screen at every key.
 
-In come values to draw; out go messages about what was chosen, typed or moved to. A widget knows no screen and no other
-widget but its own children, and draws text of a session only through `tui.plain`.
+Input is values to draw; output is messages about what was selected, typed or moved to. A widget knows no screen and no
+other widget but its own children, and draws text of a session only through `tui.plain`.
 """

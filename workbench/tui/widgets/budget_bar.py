@@ -1,5 +1,4 @@
-"""The context as two bars on one scale, now and after, as a widget: it is drawn by `bars`, and what is on it can be
-dragged."""
+"""Widget of the context's two bars, drawn by `bars`; their marks can be dragged."""
 
 from __future__ import annotations
 
@@ -28,10 +27,10 @@ from workbench.tui.plain import line_of
 from workbench.tui.pointing import Grip, grips, tooltip_at
 
 FILL_S = 0.3
-"""How long the second bar takes to fill."""
+"""Time in which the second bar fills."""
 
 REACH = 1
-"""Cells beside a mark in which it is still taken hold of."""
+"""Cells next to a mark in which it can still be grabbed."""
 
 
 class BudgetBar(Widget):
@@ -42,19 +41,19 @@ class BudgetBar(Widget):
 
     @dataclass
     class Dragged(Message):
-        """A trigger's mark, or the end of the head, is to stand at so many tokens."""
+        """A trigger's mark, or the end of the head, was dragged to `tokens`."""
 
         grip: Grip
         tokens: int
 
     filled = reactive(1.0)
-    """How much of the second bar is drawn, 0 to 1: it fills when a run is done."""
+    """Share of the second bar that is drawn, 0 to 1: it fills when a run is done."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.budget: ContextBars | None = None
         self.about = ""
-        """What the pointer is told where it rests on nothing of the bars."""
+        """Tooltip away from the bars."""
         self._grip: Grip | None = None
 
     # --- the mouse ---------------------------------------------------------------------------------------------------
@@ -70,8 +69,8 @@ class BudgetBar(Widget):
             self.capture_mouse()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        told = self.budget and tooltip_at(self.budget, self.size.width, event.x, event.y)
-        if (words := Text(told or self.about)) != self.tooltip:
+        at_pointer = self.budget and tooltip_at(self.budget, self.size.width, event.x, event.y)
+        if (words := Text(at_pointer or self.about)) != self.tooltip:
             self.tooltip = words
         if self._grip is not None and self.budget is not None:
             inner = inner_cells(self.size.width)

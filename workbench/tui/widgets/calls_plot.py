@@ -1,4 +1,4 @@
-"""A plot over the calls of a session, as the command line draws it, with a cursor that goes from call to call."""
+"""Plot over the calls of a session, as the command line draws it, with a cursor that moves from call to call."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from workbench.tui.keys import shared
 from workbench.tui.plain import figure, one_line
 
 LINES = 6
-"""Colours for lines; the letters tell lines of the same colour apart."""
+"""Number of colours for lines; letters distinguish lines of the same colour."""
 
 LEAST = Size(32, 6)
 """Columns and lines below which nothing is drawn."""
 
 
 class CallsPlot(Widget, can_focus=True):
-    """Shows a `Picture`: x is the number of a call.
+    """Plot of a `Picture`: x is the number of a call.
 
-    Lines that are `hidden`, by their sign, are left out; the one of the sign `front` is drawn over all others. `stops`
-    are calls worth going to.
+    Lines whose sign is in `hidden` are left out; the one with the sign `front` is drawn over all others. `stops` are
+    calls to which n and N jump.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -57,13 +57,13 @@ class CallsPlot(Widget, can_focus=True):
 
     @dataclass
     class Moved(Message):
-        """The cursor stands on another call, from 1."""
+        """The cursor is on another call, from 1."""
 
         call: int
 
     @dataclass
     class Chosen(Message):
-        """The message of this call is wanted."""
+        """Go to the message of this call."""
 
         call: int
 
@@ -86,7 +86,7 @@ class CallsPlot(Widget, can_focus=True):
 
     @property
     def calls(self) -> int:
-        """How many calls the picture has."""
+        """Number of calls in the picture."""
         lines = self.picture.lines if self.picture else ()
         return max((line.points[-1][0] for line in lines if line.points), default=0)
 
@@ -97,13 +97,13 @@ class CallsPlot(Widget, can_focus=True):
             self._draw()
 
     def _draw(self) -> None:
-        """Draw everything but the cursor anew when it is next seen."""
+        """Draw everything but the cursor again when it is next visible."""
         self._drawn = None
         self.refresh()
 
     @property
     def drawing(self) -> Drawing | None:
-        """The picture on the room there is; None where there is nothing to draw, or too little room."""
+        """Picture at the present size; None if there is nothing to draw, or too little room."""
         size = self.size
         if self.picture is None or not self.calls or size.width < LEAST.width or size.height < LEAST.height:
             return None
@@ -125,7 +125,7 @@ class CallsPlot(Widget, can_focus=True):
         return self._drawn[1]
 
     def _span(self) -> tuple[float, float]:
-        """The calls in view, the cursor among them."""
+        """Range of calls in view, with the cursor among them."""
         wide = max(8.0, self.calls / self._zoom)
         if wide >= self.calls:
             self._zoom = 1.0
@@ -148,7 +148,7 @@ class CallsPlot(Widget, can_focus=True):
         return Strip(segments).adjust_cell_length(self.size.width, base)
 
     def _style(self, owner: str) -> Style:
-        """Of what a cell belongs to. A line keeps its colour when others are hidden."""
+        """Style of a cell by its owner. A line keeps its colour when others are hidden."""
         if not owner:
             return Style.null()
         signs = [line.sign for line in self.picture.lines if line.sign != DOTTED] if self.picture else []
@@ -200,17 +200,17 @@ class CallsPlot(Widget, can_focus=True):
 
 
 ALONE = "⠤⠤"
-"""How the only curve of a plot looks."""
+"""Sign of a plot's only curve in the legend."""
 
 
 def legend(picture: Picture) -> Text:
-    """What the signs mean, on one line and in order: levels with their figures, then marks and lines."""
+    """Legend on one line: levels with their figures, then marks and lines."""
     shown = near(picture.levels, highest_of(picture.lines))
     parts = [f"{level.sign} {level.name} {figure(level.value)}" for level in shown]
     parts += [f"{level.name} {figure(level.value)}, above the plot" for level in picture.levels if level not in shown]
     named = sorted(picture.legend, key=lambda one: one[0].isalpha())
     curves = [line.sign for line in picture.lines if line.sign != DOTTED]
-    # A curve that stands alone has no letters on it.
+    # A single curve has no letters.
     drawn_as = {curves[0]: ALONE} if len(curves) == 1 else {}
     parts += [f"{drawn_as.get(sign, sign)} {one_line(means, 40)}" for sign, means in named]
     return Text("   ".join(parts), no_wrap=True, overflow="ellipsis", end="")

@@ -1,4 +1,4 @@
-"""Tabs of which not all fit: `⋯` stands where more of them are, and leads there."""
+"""Tabs in a row that may be too narrow: `⋯` marks hidden tabs, and a click on it goes there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MORE = "⋯"
 
 
 class More(Static):
-    """Where tabs are left out at one side; a click goes to the next tab on that side."""
+    """Mark of hidden tabs at one end; a click goes to the next tab on that side."""
 
     ALLOW_SELECT = False
 
@@ -28,7 +28,7 @@ class More(Static):
 
 
 class CutTabs(Tabs):
-    """What is cut is cut at the right: at the left the tabs begin with a whole one."""
+    """Tabs that are cut at the right end only; the left end begins with a complete tab."""
 
     def compose(self) -> ComposeResult:
         yield More(-1, "left")
@@ -45,8 +45,8 @@ class CutTabs(Tabs):
         return [tab for tab in self.query(Tab) if tab.display]
 
     def _scroll_active_tab(self) -> None:
-        """As far as shows the active tab whole, with those before it as there is room. Textual has this under the same
-        private name, and cuts a tab at either end."""
+        """Scroll until the active tab is completely visible, with as many before it as fit. Overrides Textual's method
+        of the same private name, which cuts tabs at either end."""
         tabs, room = self._seen, self.query_one("#tabs-scroll", Container)
         self.set_class(sum(tab.outer_size.width for tab in tabs) > self.size.width, "-cut")
         active = self.active_tab
@@ -58,7 +58,7 @@ class CutTabs(Tabs):
         self._mark()
 
     def _mark(self) -> None:
-        """Both marks have their column while the tabs are cut, so that these do not jump when they are scrolled."""
+        """Draw the marks. Both keep their column while the tabs are cut, so that scrolling does not move the tabs."""
         room = self.query_one("#tabs-scroll", Container)
         end = max((tab.virtual_region.right for tab in self._seen), default=0)
         left, right = self.query(More).results(More)

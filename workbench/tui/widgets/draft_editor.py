@@ -1,4 +1,4 @@
-"""The draft of a summary as an editor: what is not found in the head is underlined while it is written."""
+"""Editor of a summary's draft: claims that are not in the replaced messages are underlined."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from textual.widgets import TextArea
 from workbench.analysis.grounding import Unfounded
 
 _VISIBLE = {code: 0x2400 + code for code in range(32) if code != 9} | dict.fromkeys(range(0x7F, 0xA0), 0xFFFD)
-"""Control characters, which a model may write and a terminal must not obey, as signs of the same width."""
+"""Visible signs of the same width for control characters, which a model may write and a terminal must not obey."""
 
 Stretch = tuple[int, int]
-"""Places in the text: start and stop."""
+"""Start and stop in the text."""
 
 
 class DraftEditor(TextArea):
-    """A text area with underlined stretches. They move with the text until `underline` gives new ones."""
+    """Text area with underlined spans. They move with the text until `underline` replaces them."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"draft-editor--unfounded"}
 
@@ -30,19 +30,19 @@ class DraftEditor(TextArea):
 
     @property
     def underlined(self) -> tuple[str, ...]:
-        """What is underlined now."""
+        """Underlined texts."""
         text = self.text
         return tuple(text[start:stop] for start, stop in self._stretches)
 
     def show(self, text: str) -> None:
-        """Another draft; nothing of it is underlined yet. Nothing is done for the text that stands there already."""
+        """Load another draft without underlines. Does nothing if its text is already loaded."""
         if text != self.text:
             self._before = text
             self._mark(())
             self.load_text(text)
 
     def change(self, text: str) -> None:
-        """The same draft with other words: undo (ctrl+z) takes them back."""
+        """Replace the text; undo (ctrl+z) restores the former one."""
         before = self.text
         start, stop = common(before, text)
         first, last = location(before, start), location(before, len(before) - stop)
@@ -52,12 +52,12 @@ class DraftEditor(TextArea):
         self._mark(tuple((one.start, one.stop) for one in found))
 
     def go_to(self, place: int) -> None:
-        """The cursor to a place of the text, with some of what stands around it."""
+        """Put the cursor at an offset of the text, with some context visible."""
         self.move_cursor(location(self.text, place), center=True)
 
     @property
     def place(self) -> int:
-        """Where in the text the cursor is."""
+        """Offset of the cursor in the text."""
         row, column = self.cursor_location
         return sum(len(line) + 1 for line in self.document.lines[:row]) + column
 
@@ -72,9 +72,9 @@ class DraftEditor(TextArea):
         start, stop = common(self._before, text)
         by = len(text) - len(self._before)
         after = len(self._before) - stop
-        kept = ((s, e) if e <= start else (s + by, e + by) for s, e in self._stretches if e <= start or s >= after)
+        spans = ((s, e) if e <= start else (s + by, e + by) for s, e in self._stretches if e <= start or s >= after)
         self._before = text
-        self._mark(tuple(kept))
+        self._mark(tuple(spans))
 
     def _mark(self, stretches: tuple[Stretch, ...]) -> None:
         by_line: dict[int, list[Stretch]] = {}
@@ -92,12 +92,12 @@ class DraftEditor(TextArea):
 
 
 def location(text: str, place: int) -> tuple[int, int]:
-    """Row and column of a place in the text."""
+    """Row and column of an offset in the text."""
     return text.count("\n", 0, place), place - (text.rfind("\n", 0, place) + 1)
 
 
 def common(before: str, after: str) -> tuple[int, int]:
-    """How many characters two texts share at their beginning and, beyond those, at their end."""
+    """Number of characters that two texts share at their beginning and, beyond those, at their end."""
     most = min(len(before), len(after))
     start = next((at for at in range(most) if before[at] != after[at]), most)
     rest = most - start

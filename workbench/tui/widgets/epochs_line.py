@@ -1,5 +1,4 @@
-"""The epochs of the session on one line: size, how and when each was compacted, what that lost and had done again. A
-click goes there."""
+"""Line of the session's epochs: size, trigger and time of each compaction, facts lost, rework. A click goes there."""
 
 from __future__ import annotations
 
@@ -24,14 +23,14 @@ BETWEEN = " │ "
 
 
 class Cell(Struct, frozen=True):
-    """What is drawn of an epoch, or "…" for those that have no room: `epoch` is where a click on it goes."""
+    """Text of an epoch, or "…" for hidden ones: `epoch` is the target of a click."""
 
     text: str
     epoch: int
 
 
 class EpochsLine(Widget):
-    """Nothing where the session has one epoch only."""
+    """Line that is hidden if the session has one epoch only."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"epochs--{name}" for name in ("here", "other", "dim")}
 
@@ -71,8 +70,8 @@ class EpochsLine(Widget):
 
 
 def epoch_cells(stretches: Sequence[Stretch], width: int, epoch: int) -> list[Cell]:
-    """Every epoch as fully as there is room for all of them; where not even numbers and sizes have, those around the
-    one on the bench."""
+    """Every epoch in the longest wording that fits; if not even the shortest fits, those around the one on the
+    bench."""
     for spell in (_whole, _timed, _short, _brief, _bare):
         cells = [Cell(spell(one), one.number) for one in stretches]
         if _width(cells) <= width:
@@ -81,7 +80,7 @@ def epoch_cells(stretches: Sequence[Stretch], width: int, epoch: int) -> list[Ce
 
 
 def _around(stretches: Sequence[Stretch], width: int, epoch: int, spell: Callable[[Stretch], str]) -> list[Cell]:
-    """One after another beside the one on the bench, newer first, with `…` where some are left out."""
+    """Epochs around the one on the bench, newer ones first, with `…` for hidden ones."""
     first = last = max(0, min(epoch - 1, len(stretches) - 1))
 
     def shown(first: int, last: int) -> list[Cell]:
@@ -103,7 +102,7 @@ def _width(cells: Sequence[Cell]) -> int:
 
 
 def epoch_under(stretches: Sequence[Stretch], width: int, epoch: int, x: int) -> int | None:
-    """The epoch that is drawn in column `x`."""
+    """Epoch drawn in column `x`."""
     at = 1
     for cell in epoch_cells(stretches, width, epoch):
         if at <= x < at + cell_len(cell.text):

@@ -1,4 +1,4 @@
-"""The facts that a compaction lost, a line each; thousands cost no more than ten."""
+"""List of the facts that a compaction lost, a line each, drawn on demand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SIGNS: dict[FactState, str] = {
 
 
 def fate_of(fact: TrackedFact) -> tuple[str, str]:
-    """What became of it, with its sign, and the name of its style: none, part, dim or ""."""
+    """State of the fact with its sign, and the name of its style: none, part, dim or ""."""
     return SIGNS[fact.state], {"full": "", "unknown": "dim", "part": "part"}.get(fact.state, "none")
 
 
@@ -64,7 +64,7 @@ class FactsList(LineList):
         return self.facts[self.line] if self.line < len(self.facts) else None
 
     def show(self, facts: Sequence[TrackedFact]) -> None:
-        """List these; the cursor keeps its line."""
+        """List these facts; the cursor keeps its line."""
         self.facts = facts
         self.line = max(0, min(self.line, len(facts) - 1))
         self.set_lines(len(facts))

@@ -1,4 +1,4 @@
-"""One line under the panes: where a search or a number is typed, and then what is found, filtered and sorted."""
+"""Line under the panes: an input for a search or a number, then the results of search, filter and order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HINTS = {
 
 
 class FindBar(Horizontal):
-    """Gone while there is nothing to say."""
+    """Bar that is hidden while it is empty."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         shared("cancel", "cancel", "Cancel", "Cancel the search and return."),
@@ -67,11 +67,11 @@ class FindBar(Horizontal):
         self.screen.set_focus(typed)  # at once: the next key is already typed into it
 
     def close(self) -> None:
-        """Done with typing; what is said stays."""
+        """Close the line; the results stay."""
         self.remove_class("-asking")
 
     def say(self, words: str) -> None:
-        """Tell how things stand, "" for nothing."""
+        """Show the results, "" for none."""
         self.set_class(bool(words), "-telling")
         text = Text(words, no_wrap=True, overflow="ellipsis")
         self.query_one("#find-said", Static).update(text, layout=False)

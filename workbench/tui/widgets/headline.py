@@ -16,12 +16,12 @@ from workbench.tui.plain import line_of
 
 
 class HeadlineView(Widget):
-    """As high as the verdict needs: when that changes, or the screen does, everything below is laid out again."""
+    """Both sentences. Its height follows the verdict and the screen's size; a change lays out everything below."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"headline--{name}" for name in ("bold", "dim", "key")}
 
     class Clicked(Message):
-        """The reasons are wanted."""
+        """Show the reasons."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -35,7 +35,7 @@ class HeadlineView(Widget):
         self.refresh()
 
     def make_room(self, lines: int) -> None:
-        """The screen has so many lines."""
+        """Set the height for a screen of `lines` lines."""
         self._lines = lines
         height = height_of(self.headline, self.size.width or self.screen.size.width, lines)
         if self.styles.height is None or self.styles.height.value != height:

@@ -1,4 +1,4 @@
-"""The footer: the keys that can be used now, close together, so that more of them fit 80 columns."""
+"""Footer: the keys that are on now, close together, so that more of them fit 80 columns."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from textual.widget import Widget
 from workbench.tui.keys import HELP_KEY
 
 PALETTE_FROM = 110
-"""Columns from which the palette's key is shown; below, what the screen itself can do has the room."""
+"""Columns from which the palette's key is shown; below, the screen's own keys need the room."""
 GAP = 2
 """Blanks between two keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyShown:
-    """A key as the line shows it, what it does in a word, and at length."""
+    """Key as the line shows it, its name, and its tooltip."""
 
     key: str
     shown: str
@@ -42,8 +42,8 @@ MORE = KeyShown("f1", "⋯", "", True, "Not all keys fit here; the help has them
 
 
 class KeysLine(Widget):
-    """Drawn in one piece. Textual's own footer has a widget for each key and makes all of them anew when the focus
-    moves: two layouts of the whole screen, 50 ms in which no other key is answered."""
+    """Footer in one widget. Textual's own has a widget for each key and creates all of them again when the focus moves:
+    two layouts of the screen, 50 ms without a response to keys."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"keys-line--key", "keys-line--words", "keys-line--rule"}
@@ -67,7 +67,7 @@ class KeysLine(Widget):
         for each in active.values():
             if each.binding.show:
                 by_action.setdefault(each.binding.action, each)
-        together: dict[object, list[ActiveBinding]] = {}  # keys of one group stand beside each other
+        together: dict[object, list[ActiveBinding]] = {}  # keys of one group are next to each other
         for each in by_action.values():
             together.setdefault(each.binding.group or each.binding.action, []).append(each)
         keys = []
@@ -88,7 +88,7 @@ class KeysLine(Widget):
         return KeyShown(binding.key, shown, words, active.enabled, tooltip)
 
     def _placed(self) -> list[tuple[int, KeyShown]]:
-        """The column at which each key is drawn. Where not all fit, the last ones before Help are left out: `⋯`."""
+        """Column of each key. If not all fit, the last ones before Help are replaced by `⋯`."""
         room, found = self.size.width, []
         if self._palette and room >= PALETTE_FROM:
             room -= self._palette.width

@@ -1,4 +1,4 @@
-"""A list of lines with a cursor: moved by the keys of every list, by click, and opened by enter and double click."""
+"""List of lines with a cursor, moved by the keys of every list and by click, opened by enter and double click."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from workbench.tui.widgets.list_keys import MOVING
 
 
 class LineList(LineView, can_focus=True):
-    """Who lists something sets the number of lines and draws one; it hears when the cursor has `moved`, and when the
-    line under it is `opened`. `empty` stands in a list without lines, at first
-    `EMPTY`."""
+    """List of lines. A subclass sets their number and draws one; it overrides `moved` and `opened`. `empty` is the text
+    of a list without lines, at first `EMPTY`."""
 
     ALLOW_SELECT = False  # a double click opens; `y` copies a line
     BINDINGS: ClassVar[list[BindingType]] = MOVING
@@ -32,10 +31,10 @@ class LineList(LineView, can_focus=True):
         self.empty = self.EMPTY
 
     def moved(self) -> None:
-        """Another line is under the cursor."""
+        """Called when another line is under the cursor."""
 
     def opened(self) -> None:
-        """The line under the cursor is wanted."""
+        """Called when the line under the cursor is opened."""
 
     # --- the cursor -------------------------------------------------------------------------------------------------
 
@@ -47,7 +46,7 @@ class LineList(LineView, can_focus=True):
         return self.line_text(self.line) if self.line_count else ""
 
     def to_line(self, line: int, way: int = 1) -> None:
-        """Put the cursor on a line, the first or the last where there is no such one. `way` is where it came along."""
+        """Put the cursor on a line, within the list. `way` is the direction of the move."""
         line = max(0, min(line, self.line_count - 1))
         if line != self.line:
             old, self.line = self.line, line
@@ -57,11 +56,11 @@ class LineList(LineView, can_focus=True):
             self.moved()
 
     def lines_at(self, line: int) -> range:
-        """The lines of the row that a line belongs to."""
+        """Lines of the row that a line belongs to."""
         return range(line, line + 1)
 
     def into_view(self) -> None:
-        """Scroll as little as shows the cursor."""
+        """Scroll as little as possible to show the cursor."""
         height, top, row = self.scrollable_content_region.height, self.scroll_offset.y, self.lines_at(self.line)
         if height and not (top <= row.start and row.stop <= top + height):
             y = row.start if row.start < top or len(row) > height else row.stop - height
@@ -74,7 +73,7 @@ class LineList(LineView, can_focus=True):
 
     @property
     def page(self) -> int:
-        """Lines of a page: all that are seen but one."""
+        """Lines of a page: all visible ones but one."""
         return max(1, self.scrollable_content_region.height - 1)
 
     def action_cursor_down(self) -> None:
@@ -98,7 +97,7 @@ class LineList(LineView, can_focus=True):
     # --- the mouse --------------------------------------------------------------------------------------------------
 
     def line_under(self, event: events.MouseEvent) -> int | None:
-        """The line that the pointer is on."""
+        """Line under the pointer, None if there is none."""
         offset = event.get_content_offset(self)
         line = self.scroll_offset.y + offset.y if offset is not None else self.line_count
         return line if line < self.line_count else None

@@ -1,8 +1,8 @@
-"""A scrolling view of lines, drawn once each: a line that moves to another height is not drawn again.
+"""Scrolling view of lines, each drawn once, also if it moves on the screen.
 
-Textual's own `ScrollView` asks for a layout whenever its virtual size changes: 25 ms on the bench, at every key. The
-scrollbar of a `LineView` is always there, so nothing around it can move. And Textual keeps what it drew by height, not
-by line: scrolling by one line would make every line of the view anew, 8 ms of a key.
+Textual's own `ScrollView` lays out the screen whenever its virtual size changes: 25 ms on the bench, at every key. The
+scrollbar of a `LineView` is always there, so nothing around it moves. Textual also caches drawn lines by screen row:
+scrolling by one line would draw every line again, 8 ms per key.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from textual.strip import Strip
 from workbench.analysis.search import Query, marks
 
 KEPT = 512
-"""Lines that are kept as they were drawn."""
+"""Drawn lines that are cached."""
 
 
 class LineView(ScrollView):
-    """A widget of lines says how one is drawn (`draw_line`), and on what else its picture depends (`line_state`).
+    """View of lines. A subclass draws one (`draw_line`) and names the other inputs of its picture (`line_state`).
 
-    What is sought is marked in every line; what the mouse is drawn over is selected."""
+    Hits of the search are marked in every line; a mouse drag selects text.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--sought"}
 
@@ -44,11 +45,11 @@ class LineView(ScrollView):
         self.sought: Query | None = None
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """Line `line` of the text, exactly `width` cells; empty where a widget does not say how it is drawn."""
+        """Line `line` of the text, exactly `width` cells; blank by default."""
         return Strip.blank(width)
 
     def line_state(self, line: int) -> Hashable:
-        """What changes the picture of a line without `forget_lines`: whether the cursor stands on it."""
+        """Part of the cache key of a line's picture, such as whether the cursor is on it."""
         return None
 
     @property
@@ -61,22 +62,22 @@ class LineView(ScrollView):
         return self.virtual_size.height
 
     def line_text(self, line: int) -> str:
-        """The words of a line, as they are drawn."""
+        """Text of a line as it is drawn."""
         return self.draw_line(line, self.line_width).text.rstrip()
 
     def seek(self, query: Query | None) -> None:
-        """Mark what is looked for in every line that holds it."""
+        """Mark the hits of a search in every line."""
         if query != self.sought:
             self.sought = query
             self.forget_lines()
 
     def set_lines(self, count: int) -> None:
-        """There are `count` lines now; they are drawn anew, and the view stays within them."""
+        """Set the number of lines; all are drawn again, and the view stays within them."""
         self.virtual_size = Size(self.line_width, count)
         self.forget_lines()
 
     def forget_lines(self) -> None:
-        """Draw every line anew. What comes out as it was, the same object, is found finished."""
+        """Draw every line again; an unchanged picture, the same object, keeps its finished line."""
         self._strips.clear()
         super().refresh()
 
@@ -104,7 +105,7 @@ class LineView(ScrollView):
                 strip = _styled(strip, marks(self.sought, strip.text), self.get_component_rich_style("lines--sought"))
             if selected:
                 strip = _styled(strip, [selected], self.screen.get_component_rich_style("screen--selection"))
-            # Where nothing can be selected a line's picture does not depend on its number.
+            # Without selection a line's picture does not depend on its number.
             self._strips[key] = strip = strip.apply_offsets(0, line) if self.allow_select else strip
         return strip
 
@@ -156,7 +157,7 @@ class LineView(ScrollView):
 
 
 def _styled(strip: Strip, spans: Iterable[tuple[int, int]], style: Style) -> Strip:
-    """With these stretches of its characters, -1 for its end, in a style."""
+    """Strip with a style over the given character spans; a stop of -1 is its end."""
     text, width = strip.text, strip.cell_length
     for start, stop in spans:
         left, right = cell_len(text[:start]), width if stop < 0 else cell_len(text[:stop])

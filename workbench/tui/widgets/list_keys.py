@@ -1,4 +1,4 @@
-"""One language for whatever has lines: the keys that go along a list, a table or a text, search it and copy from it."""
+"""Keys of everything that has lines: move along a list, a table or a text, search it and copy from it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ MOVING: list[BindingType] = [
     shared("move.first", "first", "First", "To the first line.", show=False),
     shared("move.last", "last", "Last", "To the last line.", show=False),
 ]
-"""Whoever has these has an action of each name."""
+"""Keys for moving; a widget with these has an action of each name."""
 
 COPY = shared("copy", "app.copy_lines", "Copy", "Copy the selection, or the line.", show=False)
 SEARCHING: list[BindingType] = [
-    # With priority: the next key is given to whatever has the focus only when the line for typing has it.
+    # With priority: the next key is dispatched only when the line for typing has the focus.
     shared("find", "app.search_lines", "Find", "Find words in these lines.", show=False, priority=True),
     shared("find.next", "app.next_line(1)", "Next match", "To the next line found.", show=False),
     shared("find.previous", "app.next_line(-1)", "Previous match", "To the one found before.", show=False),
     COPY,
 ]
-"""For those on whose screen nothing else searches and copies. They are `Lined`."""
+"""Keys for searching and copying, for widgets that are `Lined`, on screens without another search."""
 
 TYPING: list[BindingType] = [
     shared("move.down", "app.along('cursor_down')", "Down", "To the next line.", show=False),
@@ -35,7 +35,7 @@ TYPING: list[BindingType] = [
     shared("move.page-down", "app.along('page_down')", "Page down", "One page down.", show=False),
     shared("move.page-up", "app.along('page_up')", "Page up", "One page up.", show=False),
 ]
-"""For a screen with one list, below a line in which something is typed."""
+"""Keys for a screen with one list below an input."""
 
 
 @runtime_checkable
@@ -43,30 +43,30 @@ class Lined(Protocol):
     """Lines of text with a place among them."""
 
     sought: Query | None
-    """What is looked for in them, and marked where they can."""
+    """Search whose hits are marked, None for none."""
 
     @property
     def line_count(self) -> int: ...
     @property
     def place(self) -> int:
-        """The line of the cursor; of a text, the first one seen."""
+        """Line of the cursor; for a text, the first visible line."""
 
     def line_text(self, line: int) -> str: ...
     def to_line(self, line: int) -> None:
-        """Put the cursor there, or as near as it may stand."""
+        """Put the cursor on a line, or as near as possible."""
 
     def seek(self, query: Query | None) -> None: ...
     def copied(self) -> str:
-        """What is worth copying: the line of the cursor; a text as a whole."""
+        """Text to copy: the line of the cursor, or a text completely."""
 
 
 def found_in(lines: Lined, query: Query) -> list[int]:
-    """The lines in which something is found, in order."""
+    """Lines with a hit, in order."""
     return [line for line in range(lines.line_count) if marks(query, lines.line_text(line))]
 
 
 def hit(lines: Lined, start: int, way: int, *, here: bool = False) -> int | None:
-    """The next line that holds what is sought, round the end; None where no line does. `here` allows `start` itself."""
+    """Next line with a hit, wrapping round the end; None without hits. `here` allows `start` itself."""
     if lines.sought is None or not lines.line_count:
         return None
     steps = range(0 if here else 1, lines.line_count + 1)

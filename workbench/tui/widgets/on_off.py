@@ -1,4 +1,4 @@
-"""A switch that says in words how it stands."""
+"""A switch that shows its state in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An input of one line, around which nothing can move."""
+"""An input of one line that does not move anything around it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from textual.widgets import Input
 
 
 class OneLine(Input):
-    """Textual's input asks for a layout of the whole screen, 15 ms on the bench, with every character."""
+    """Input without a layout per character: Textual's lays out the complete screen, 15 ms on the bench."""
 
     virtual_size = Reactive(Size(0, 0), layout=False)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Take a paste of several lines as one; Textual's input takes the first of them."""
+        """Paste several lines as one; Textual's input takes only the first."""
         event.prevent_default()
         event.stop()
         self.replace(" ".join(event.text.split("\n")), *self.selection)

@@ -1,4 +1,4 @@
-"""Editor of a prompt's file, header and all: checked while it is typed, saved as a copy in the user's own folder."""
+"""Editor of a prompt's file with its header: checked while the user types, saved as a copy in the user's own folder."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PromptEditor(Vertical):
 
     @dataclass
     class Ended(Message):
-        """The file that was saved, "" where none was."""
+        """Path of the saved file, "" if none was saved."""
 
         path: str
 
@@ -60,18 +60,18 @@ class PromptEditor(Vertical):
         self.check()
 
     def check(self) -> bool:
-        """Show what is wrong with the text; True where it can be saved."""
-        said, self.fault = "✔ every placeholder is filled", 0
+        """Show what is wrong with the text; True if it can be saved."""
+        report, self.fault = "✔ every placeholder is filled", 0
         try:
             checked(paths.prompts() / self.file, self.query_one(TextArea).text)
         except BadInput as refused:
-            said = f"✘ {refused}"
-            line = _LINE.search(said)
+            report = f"✘ {refused}"
+            line = _LINE.search(report)
             self.fault = int(line[1]) if line else 0
         place = self.query_one("#doubts", Static)
-        place.update(Text(one_line(said, 600)))
-        place.set_class(said.startswith("✘"), "-refused")
-        return said.startswith("✔")
+        place.update(Text(one_line(report, 600)))
+        place.set_class(report.startswith("✘"), "-refused")
+        return report.startswith("✔")
 
     def action_go(self) -> None:
         if self.fault:

@@ -1,4 +1,4 @@
-"""A table of many thousand lines, sorted by the column under the cursor; what is not on the screen is not drawn."""
+"""Table of many thousand lines, sorted by the column under the cursor; only visible lines are drawn."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ _WIDTHS = {"agent": 12, "version": 9, "model": 18, "project": 16, "time": 16, "c
 _WIDTH, _TEXT = 6, 24
 GAP = "  "
 GROWS = "title"
-"""The column that takes the room which the others leave."""
+"""Column that gets the remaining room."""
 
 NEARLY = 0.8
-"""Share of its window from which a session is marked as nearly full."""
+"""Share of the window from which a session is marked as nearly full."""
 
 Seen = Sequence[tuple[Column, int]]
-"""Columns that are seen, each with its width."""
+"""Visible columns, each with its width."""
 
 
 def width_of(column: Column, within: int = 0) -> int:
-    """Cells of a column; a title has at least a quarter of those `within` which the table lies."""
+    """Cells of a column; a title has at least a quarter of the table's width `within`."""
     if column.key == GROWS:
         return max(_TEXT, within // 4)
     return _WIDTHS.get(column.key) or (_TEXT if column.is_text else max(_WIDTH, len(column.heading) + 1))
 
 
 def cell(line: Record, column: Column, width: int) -> str:
-    """A value in its column's width; of a folder and a file the name, which stands for a title that is not there."""
+    """Value in its column's width; of a folder or file the name, which also replaces a missing title."""
     untitled = column.key == GROWS and not line[GROWS]
     text = words(line["file" if untitled else column.key], column.kind)
     if untitled or column.key in ("project", "file"):
@@ -54,8 +54,8 @@ def cell(line: Record, column: Column, width: int) -> str:
 
 
 def seen_of(columns: Sequence[Column], left: int, width: int) -> tuple[Seen, bool]:
-    """The columns from `left` on that are seen whole, at least one, and whether there are more: half a number is
-    another number. Where there are more on either side, as many cells are left free as their sign needs."""
+    """Columns from `left` on that are completely visible, at least one, and whether more follow: half a number is
+    another number. Cells for the marks of hidden columns are reserved."""
     room, free, shown = width - len(BEFORE) * (left > 0), 0, 0
     for number, column in enumerate(columns[left:], 1):
         room -= width_of(column, width) + len(GAP)
@@ -71,7 +71,7 @@ def seen_of(columns: Sequence[Column], left: int, width: int) -> tuple[Seen, boo
 
 
 def _warns(line: Record, column: Column) -> bool:
-    """True for a value that calls for something to be done."""
+    """True for a value that needs attention."""
     value = line[column.key]
     return value is not None and (
         (column.key in ("grown_compactions", "grew", "lost_rules") and bool(value))
@@ -80,8 +80,8 @@ def _warns(line: Record, column: Column) -> bool:
 
 
 class Heads(Widget):
-    """The names of the columns, the one under the cursor marked, and the one by which the table is sorted; signs where
-    there are more of them. A click goes to one, and where it was at hand already, sorts by it."""
+    """Headings of the columns, with the one under the cursor underlined, the sort order, and marks of hidden columns. A
+    click selects a column; a second one sorts by it."""
 
     ALLOW_SELECT = False
 
@@ -121,7 +121,7 @@ class Heads(Widget):
 
 
 class Records(LineList):
-    """Lines under one cursor. Columns that have no room are reached by moving to the right."""
+    """List of records under one cursor. Hidden columns are reached by moving to the right."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"records--cursor", "records--warn"}
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -155,8 +155,8 @@ class Records(LineList):
         return self.columns[self.heads.at] if self.columns else None
 
     def show(self, columns: Sequence[Column], lines: Sequence[Record], order: tuple[str, bool], empty: str) -> None:
-        """Show these, or `empty` where there are none. The cursor stays on its session where that is still among them,
-        and at the top where it is."""
+        """Show these records, or the text `empty`. The cursor stays on its session if that is still listed, and at the
+        top if it is there."""
         before = self.here if self.line else None
         key = None if before is None else (before["file"], before["part"], before.get("epoch"))
         if columns != self.columns:
@@ -186,7 +186,7 @@ class Records(LineList):
         self.forget_lines()
 
     def line_text(self, line: int) -> str:
-        """All of its columns, whether they are seen or not."""
+        """Text of all columns of a line, hidden ones included."""
         return GAP.join(cell(self.lines[line], column, width_of(column)).strip() for column in self.columns)
 
     def draw_line(self, line: int, width: int) -> Strip:

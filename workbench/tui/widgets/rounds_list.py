@@ -1,7 +1,7 @@
-"""The rounds of a context, one line each, opened to their messages; the split is a line among them.
+"""List of a context's rounds, one line each, opened to their messages; the split is a line among them.
 
-One line-API view: a session of 60 000 messages has as few widgets as an empty one, and only the lines on screen
-are ever made. Fates are looked up when a line is drawn, never stored per message.
+A single view of lines: a session of 60 000 messages has as few widgets as an empty one, and only visible lines are
+drawn. Fates are looked up when a line is drawn, not stored per message.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from workbench.tui.widgets.line_view import KEPT
 
 
 class ListHeading(Widget):
-    """The headings of the columns, above the list."""
+    """Headings of the columns, above the list."""
 
     def render_line(self, y: int) -> Strip:
         style = self.visual_style.rich_style
@@ -69,7 +69,7 @@ class RoundsList(LineList):
 
     @dataclass
     class Moved(Message):
-        """The cursor stands on message `index`, or on the header of its round."""
+        """The cursor is on message `index`, or on the header of its round."""
 
         index: int
         header: bool
@@ -79,13 +79,13 @@ class RoundsList(LineList):
 
     @dataclass
     class Read(Message):
-        """A message was chosen to be read."""
+        """A message was opened."""
 
         index: int
 
     @dataclass
     class SplitDragged(Message):
-        """The split line was let go before message `index`."""
+        """The split line was dropped before message `index`."""
 
         index: int
 
@@ -95,10 +95,10 @@ class RoundsList(LineList):
         self.rows: ListRows | None = None
         self.arrangement: Arrangement | None = None
         self._place = (0, True)
-        """Where the cursor was put: a message, and whether on its round's header. It returns there when the message
-        is listed again."""
+        """Last place of the cursor: a message, and whether its round's header. It returns there when the message is
+        listed again."""
         self._begun: tuple[tuple[int, bool], frozenset[int]] = (self._place, frozenset())
-        """The first place of the cursor, and the rounds that were open then."""
+        """First place of the cursor, and the rounds that were open then."""
         self._open_before: frozenset[int] | None = None
         self._query: Query | None = None
         self._hits: Sequence[int] = ()
@@ -109,8 +109,8 @@ class RoundsList(LineList):
     # --- data -------------------------------------------------------------------------------------------------------
 
     def show(self, drawn: RoundsDrawing) -> None:
-        """Draw another plan. The cursor stays on its message, but at the end of a context that has grown it stays at
-        the end; at first sight it stands where the tail begins, and without a plan on the last message."""
+        """Draw another plan. The cursor stays on its message; at the end of a context that has grown it stays at the
+        end; for a new context it goes to the start of the tail, without a plan to the last message."""
         before = self.drawn
         self.drawn = drawn
         if before is None or not continues(before.groups.layout, drawn.groups.layout):
@@ -126,7 +126,7 @@ class RoundsList(LineList):
                 self.action_last()
 
     def show_pins(self, pins: frozenset[str]) -> None:
-        """Mark other messages as pinned; what becomes of them is told by the next `show`."""
+        """Mark other messages as pinned; their fates follow with the next `show`."""
         if self.drawn is None or self.rows is None:
             return
         changed, self.drawn = pins ^ self.drawn.pins, replace(self.drawn, pins=pins)
@@ -137,7 +137,7 @@ class RoundsList(LineList):
                 self.refresh_line(line)
 
     def _start(self, drawn: RoundsDrawing) -> None:
-        """First sight of a context: the round that the split cuts is open, the cursor on the first kept line."""
+        """Show a new context: the round that contains the split is open, the cursor is on the first kept line."""
         groups = drawn.groups
         split = drawn.outcome.split if drawn.outcome else len(groups.layout.messages)
         opened: frozenset[int] = frozenset()
@@ -157,12 +157,12 @@ class RoundsList(LineList):
 
     @property
     def _is_as_begun(self) -> bool:
-        """Whether the user has neither moved, opened, searched nor filtered anything since the first sight."""
+        """True if the user has not moved, opened, searched or filtered anything since the context was first shown."""
         as_begun = self.rows is not None and self._begun == (self._place, self.rows.opened)
         return as_begun and self.arrangement is None and self._query is None
 
     def relist(self, arrangement: Arrangement | None) -> None:
-        """List other messages or in another order, None for all in time. Where some are hidden, rounds are open."""
+        """List other messages or in another order, None for all in time. If some are hidden, rounds are open."""
         if self.rows is None:
             return
         opened = self.rows.opened
@@ -179,7 +179,7 @@ class RoundsList(LineList):
         self.into_view()
 
     def mark(self, query: Query | None, hits: Sequence[int]) -> None:
-        """Mark the messages `hits` (indexes in order), and in their words what the query finds."""
+        """Mark the messages `hits` (indexes in order), and the matches in their words."""
         self._query, self._hits = query, hits
         self.forget_lines()
 
@@ -188,7 +188,7 @@ class RoundsList(LineList):
 
     @property
     def _end(self) -> int:
-        """The last line with a message or a round: where nothing is kept after the split, its line is below."""
+        """Last line with a message or a round; the split's line may be below it."""
         last = len(self.rows or ()) - 1
         return last - 1 if self.rows and self.rows.split_line == last else last
 
@@ -205,7 +205,7 @@ class RoundsList(LineList):
         line = self.rows.line_of(place[0], header=place[1])
         if line != self.line:
             self.line = line
-            # Lines came or went above the cursor: the cursor's line keeps its place on the screen.
+            # Lines were added or removed above the cursor: its line keeps its place on the screen.
             self.scroll_to(y=line - offset, animate=False, force=True)
         self._tell()
 
@@ -217,7 +217,7 @@ class RoundsList(LineList):
 
     @property
     def index(self) -> int:
-        """The message under the cursor; for a round's header its first message."""
+        """Message under the cursor; for a round's header its first message."""
         return self.row.index if self.row else 0
 
     @property
@@ -226,13 +226,13 @@ class RoundsList(LineList):
 
     @property
     def span(self) -> Span:
-        """The messages under the cursor: a whole round on its header, else one."""
+        """Messages under the cursor: a complete round on its header, else one."""
         if self.drawn and self.row and self.row.kind == "header":
             return self.drawn.groups.spans[self.row.group]
         return Span(self.index, self.index + 1)
 
     def visible_messages(self) -> Span:
-        """The messages of the rounds on screen, 2 000 at most: what is counted first."""
+        """Messages of the visible rounds, 2 000 at most: these are counted first."""
         if not self.rows or not self.drawn or not len(self.drawn.groups):
             return Span(0, 0)
         top = min(self.scroll_offset.y, len(self.rows) - 1)
@@ -245,7 +245,7 @@ class RoundsList(LineList):
         return Span(start, min(stop, start + 2_000, len(self.drawn.groups.layout.messages)))
 
     def go(self, index: int, *, header: bool = False) -> None:
-        """Put the cursor on a message, opening its round if need be; if it is not listed, on the nearest line."""
+        """Put the cursor on a message, opening its round if needed; on the nearest line if it is not listed."""
         if not self.rows or not len(self.rows):
             return
         group = self.rows.groups.group_of(index)
@@ -259,7 +259,7 @@ class RoundsList(LineList):
             return
         line = max(0, min(line, len(rows) - 1))
         if line == rows.split_line:
-            # The split is no place to stand; at either end of the list step back over it.
+            # The cursor skips the split; at either end of the list it steps back over it.
             line += way if 0 <= line + way < len(rows) else -way
         row = rows[line]
         self._place = (row.index, row.kind == "header")
@@ -314,8 +314,8 @@ class RoundsList(LineList):
         self.action_open()
 
     def on_click(self, event: events.Click) -> None:
-        """A click goes there; on the sign of a round, and where it is a double click, it opens and closes it."""
-        event.prevent_default()  # a list's own handler would open it once more
+        """Go to the clicked line; on the sign of a round, and on a double click, open or close it."""
+        event.prevent_default()  # a list's own handler would open it again
         if self._dropped:
             self._dropped = False
             return
@@ -327,7 +327,7 @@ class RoundsList(LineList):
             self.action_open()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """The split line can be drawn to another place."""
+        """Begin to drag the split line."""
         self._dropped = False
         if (
             self.rows is not None

@@ -1,4 +1,5 @@
-"""Rules, a line each: watched or pinned, the state now and after compactions, the cost of a pin, the sentence."""
+"""List of rules, a line each: watched or pinned, the state now and after compactions, the cost of a pin, the
+sentence."""
 
 from __future__ import annotations
 
@@ -26,22 +27,22 @@ HEADS = f"{'':4}{'now':<5}{'after':<6}{'2nd':<4}{'message':>7}{'pin tokens':>11}
 """Headings of the list."""
 
 LEAST = 24
-"""Cells that a sentence takes at least where its kind stands next to it."""
+"""Fewest cells of a sentence with its kind next to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The rules of the list. `states` has those that are known by now, `pins` the ids of pinned messages as places."""
+    """Rules of the list. `states` has the known ones, `pinned` the indexes of pinned messages."""
 
     rules: Sequence[RuleEntry] = ()
     watched: frozenset[str] = frozenset()
     pinned: frozenset[int] = frozenset()
     states: Mapping[str, RuleState | None] | None = None
-    """A sentence's state; None while it is worked out."""
+    """State of each sentence; None while it is computed."""
 
 
 def rule_cells(rule: RuleEntry, shown: Shown, width: int) -> Cells:
-    """One line of the list, at most `width` cells where that has room for its figures."""
+    """Cells of a line, at most `width` if the figures fit."""
     stand = (shown.states or {}).get(rule.sentence)
     is_open = rule.sentence in (shown.states or {}) and stand is None
     cells: Cells = [(" ◉" if rule.sentence in shown.watched else "  ", "eye")]
@@ -89,7 +90,7 @@ class RulesList(LineList):
         return self.shown.rules[self.line] if self.line < len(self.shown.rules) else None
 
     def show(self, shown: Shown, marked: str = "") -> None:
-        """List these; the cursor goes to the sentence `marked`, or keeps its line."""
+        """List these rules; the cursor goes to the sentence `marked`, or keeps its line."""
         self.shown = shown
         at = next((at for at, rule in enumerate(shown.rules) if rule.sentence == marked), self.line)
         self.line = max(0, min(at, len(shown.rules) - 1))

@@ -1,4 +1,4 @@
-"""The context over the session as a plot: as it was recorded and as variants would have made it, call by call."""
+"""Plot of the context over the session, call by call: as recorded and as simulated under variants."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 
 SENTENCE = 60
-"""Cells of a watched sentence before its verdict, at most."""
+"""Most cells of a watched sentence before its verdict."""
 
 Lines = Literal["one", "all", "simulated"]
-"""The line of one variant over what was recorded; those of several; those without what was recorded."""
+"""Lines to draw: one variant over the recorded line, several variants, or those without the recorded line."""
 
 LINES: tuple[Lines, ...] = ("one", "all", "simulated")
 
 
 class SessionPlot(Vertical):
-    """Of several variants the one at `here` is in front; `lines` says which are drawn."""
+    """Plot with legend. The variant at `here` is in front; `lines` says which are drawn."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class SessionPlot(Vertical):
         self.here = 0
         self.lines: Lines = "one"
         self.trails: Sequence[RuleTrail] = ()
-        """Each watched sentence through the compactions that the agent recorded."""
+        """Each watched sentence through the recorded compactions."""
 
     def compose(self) -> ComposeResult:
         yield CallsPlot()
@@ -52,7 +52,7 @@ class SessionPlot(Vertical):
             yield Static(id=name, classes="-empty")
 
     def lay(self, course: Course, trails: Sequence[RuleTrail], recorded: str, window: int | None) -> None:
-        """The session is counted: what was recorded can be drawn. `recorded` says what the agent itself did."""
+        """Draw the recorded session once it is counted. `recorded` are the agent's compactions in words."""
         self.course, self.trails = course, trails
         _tell(self.query_one("#recorded", Static), Text(plain(recorded)))
         self.border_title = plain(session_words(course))
@@ -61,7 +61,7 @@ class SessionPlot(Vertical):
         plot.go(plot.calls)
 
     def show(self, played: Sequence[Replay], here: int, window: int | None, lines: Lines) -> None:
-        """Nothing is drawn before the session is counted."""
+        """Show variants; nothing is drawn before the session is counted."""
         self.played, self.here, self.lines = played, here, lines
         self.draw(window)
 
@@ -87,8 +87,8 @@ class SessionPlot(Vertical):
             _tell(self.query_one("#call", Static), words)
 
     def to_lost(self) -> bool:
-        """To the next call at which the variant in front loses a watched sentence, then to the first again; False
-        where it loses none."""
+        """Go to the next call at which the variant in front loses a watched sentence, after the last one to the first;
+        False if it loses none."""
         plot, trails = self.query_one(CallsPlot), self.played[self.here].watched if self.played else ()
         lost = sorted(trail.lost for trail in trails if trail.lost is not None)
         if lost:
@@ -102,7 +102,7 @@ def _tell(line: Static, words: Text) -> None:
 
 
 def session_words(course: Course) -> str:
-    """The calls of the session, its size without a compaction, and its recorded cost."""
+    """Calls of the session, its size without a compaction, and its recorded cost."""
     calls = len(course.calls)
     if not calls:
         return "no answer is recorded"
@@ -112,7 +112,7 @@ def session_words(course: Course) -> str:
 
 
 def saw(sent: Sequence[int], trails: Sequence[RuleTrail], width: int, top: int) -> Text:
-    """The context over the session, `top` tokens high; red from the call that loses the first watched sentence."""
+    """Context over the session, `top` tokens high; red from the call that loses the first watched sentence."""
     line = Text(spark(sent, width, top), "dim")
     lost = min((trail.lost for trail in trails if trail.lost is not None), default=None)
     if lost is not None:
@@ -121,7 +121,7 @@ def saw(sent: Sequence[int], trails: Sequence[RuleTrail], width: int, top: int) 
 
 
 def watched_words(one: Replay, recorded: Sequence[RuleTrail]) -> Text:
-    """A line for each watched sentence: its state after the variant's compactions, and after the agent's own."""
+    """Line for each watched sentence: its state after the variant's compactions, and after the agent's own."""
     shown = [one_line(trail.sentence) for trail in one.watched]
     wide = min(max(map(cell_len, shown), default=0), SENTENCE)
     lines = []
@@ -139,16 +139,16 @@ def watched_words(one: Replay, recorded: Sequence[RuleTrail]) -> Text:
 def call_words(
     course: Course, played: Sequence[Replay], call: int, here: int, recorded: Point | None, *, alone: bool = False
 ) -> Text:
-    """Tokens that the variant in front sends at this call, its compaction there, and unless it is `alone` the tokens
-    of the others."""
+    """Tokens that the variant in front sends at this call, its compaction there, and the tokens of the others unless
+    `alone`."""
     round, one = course.round_of(course.calls[call - 1]), played[here]
     text = Text.assemble((f"call {figure(call)} of {figure(len(course.calls))}", "bold"), f" · round {figure(round)}")
     if recorded is not None:
         text.append(f" · recorded {recorded.basis.value}{figure(recorded.tokens)}")
     text.append(" · variant " if alone else f" · {sign_of(here)} ", "bold").append(f"{_sizes(one, call)} tokens")
-    made = next((each for each in one.compacted if each.call == call), None)
-    text.append(f" · ▼ {_compaction(made)}" if made is not None else "")
-    for trail in one.watched if made is not None else ():
+    compaction = next((each for each in one.compacted if each.call == call), None)
+    text.append(f" · ▼ {_compaction_words(compaction)}" if compaction is not None else "")
+    for trail in one.watched if compaction is not None else ():
         for passed in (each for each in trail.passed if each.at == call):
             text.append(f" · ◉ {SIGNS[passed.before]} → {SIGNS[passed.after]}")
     if missed := len(one.missed):
@@ -166,7 +166,11 @@ def _sizes(one: Replay, call: int) -> str:
     return figure(sent) if full == sent else f"{figure(full)} → {figure(sent)}"
 
 
-def _compaction(made: Compacted) -> str:
-    fired = ", ".join(trigger.name for trigger in made.triggers)
-    pays = f"paid back at call {figure(made.pays_off_at)}" if made.pays_off_at is not None else "never paid back"
-    return f"{fired} fires, {figure(made.cache.rebilled)} billed again, {pays}"
+def _compaction_words(compaction: Compacted) -> str:
+    fired = ", ".join(trigger.name for trigger in compaction.triggers)
+    pays = (
+        f"paid back at call {figure(compaction.pays_off_at)}"
+        if compaction.pays_off_at is not None
+        else "never paid back"
+    )
+    return f"{fired} fires, {figure(compaction.cache.rebilled)} billed again, {pays}"

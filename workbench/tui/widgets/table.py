@@ -1,4 +1,4 @@
-"""A table whose columns are as wide as their cells from the moment a cell is there."""
+"""Table whose columns are as wide as their cells at once."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from workbench.tui.plain import plain
 from workbench.tui.widgets.list_keys import MOVING, SEARCHING
 
 BEFORE, MORE = "‹ ", " ›"
-"""At the ends of the headings, where there are columns beyond them."""
+"""Marks in the headings of columns beyond either end."""
 
 
 class Table(DataTable[Text]):
-    """Cells are single lines. A click marks a row, or a column; a double click, as enter, chooses it.
+    """Table of single-line cells. A click marks a row or column; a double click or enter selects it.
 
-    Textual's own table measures new cells when it is idle, and keeps what it has drawn until then: on a busy machine
-    rows stay cut to the width of the first ones.
+    Textual's own table measures new cells when it is idle and shows its old drawing until then: on a busy machine rows
+    stay cut to the width of the first ones.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*MOVING, *SEARCHING]
@@ -38,19 +38,19 @@ class Table(DataTable[Text]):
     result: Result | None = None
 
     def show(self, result: Result) -> None:
-        """Draw a result, figures to the right; `message` then tells where the row at the cursor leads."""
+        """Draw a result, figures aligned to the right; `message` is then the target of the cursor's row."""
         self.result = result
         self.clear(columns=True)
-        sides: list[JustifyMethod] = ["left" if one.is_text else "right" for one in result.columns]
-        for one, side in zip(result.columns, sides, strict=True):
-            self.add_column(Text(one.heading, justify=side), key=one.key)
+        justify: list[JustifyMethod] = ["left" if one.is_text else "right" for one in result.columns]
+        for one, how in zip(result.columns, justify, strict=True):
+            self.add_column(Text(one.heading, justify=how), key=one.key)
         for row in result.rows:
-            cells = zip(result.cells(row), sides, strict=True)
-            self.add_row(*(Text(plain(cell), justify=side) for cell, side in cells))
+            cells = zip(result.cells(row), justify, strict=True)
+            self.add_row(*(Text(plain(cell), justify=how) for cell, how in cells))
 
     @property
     def message(self) -> str | None:
-        """The message that the row at the cursor leads to."""
+        """Message that the cursor's row leads to, None for none."""
         rows = self.result.rows if self.result else ()
         return rows[self.cursor_row].message if self.cursor_row < len(rows) else None
 
@@ -70,8 +70,8 @@ class Table(DataTable[Text]):
         super().update_cell(row_key, column_key, value, update_width=update_width)
 
     def render_line(self, y: int) -> Strip:
-        """A column that is not seen whole is left out: half a number is another number. The headings say where more
-        columns are."""
+        """Draw a line without columns that are cut: half a number is another number. The headings mark hidden
+        columns."""
         line, width = super().render_line(y), self.scrollable_content_region.width
         if not self.max_scroll_x or line.cell_length < width:
             return line
@@ -89,14 +89,14 @@ class Table(DataTable[Text]):
         return line
 
     def _cut_columns(self, width: int) -> list[tuple[int, int]]:
-        """What is seen of columns at either edge of the `width` that are not seen whole, in cells of the view."""
+        """Visible cells of columns that are cut at either edge of the view, as ranges."""
         columns = [column.get_render_width(self) for column in self.ordered_columns]
         fixed, shift = sum(columns[: self.fixed_columns]), int(self.scroll_x)
         found, end = [], fixed - shift
         for each in columns[self.fixed_columns :]:
             start, end = end, end + each
             cut = start < fixed < end or start < width < end
-            if cut and each <= width - fixed:  # one that has no room whole is better than nothing
+            if cut and each <= width - fixed:  # a column wider than the view is shown cut
                 found.append((max(start, fixed), min(end, width)))
         return found
 
@@ -108,7 +108,7 @@ class Table(DataTable[Text]):
 
     @property
     def place(self) -> int:
-        """The cursor's row; where whole columns are marked, the first row that is seen."""
+        """Cursor's row; if columns are marked, the first visible row."""
         return self.scroll_offset.y if self.cursor_type == "column" else self.cursor_row
 
     def line_text(self, line: int) -> str:
@@ -133,7 +133,7 @@ class Table(DataTable[Text]):
         self.to_line(self.row_count - 1)
 
     def on_click(self, event: events.Click) -> None:
-        """Headings as Textual has them; on a row the first click only marks it, wherever the cursor was."""
+        """Handle headings as Textual does; on a row the first click only marks it, wherever the cursor was."""
         row, column = event.style.meta.get("row", -1), event.style.meta.get("column", -1)
         if row < 0 or column < 0:
             return

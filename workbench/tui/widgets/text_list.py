@@ -1,4 +1,4 @@
-"""A list of texts, each of one line or more; a heading among them cannot be chosen."""
+"""List of texts, each of one line or more; headings among them cannot be selected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.tui.widgets.list_keys import SEARCHING
 
 
 class TextList(LineList):
-    """The cursor is as high as its row."""
+    """List whose cursor is as high as its row."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--cursor", "lines--heading"}
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -52,7 +52,7 @@ class TextList(LineList):
     def __init__(
         self, *, empty: str = "", wraps: bool = False, id: str | None = None, classes: str | None = None
     ) -> None:
-        """`wraps`: a line that is too long goes on in the next one; else it ends with `…`."""
+        """`wraps`: a line that is too long continues on the next one; else it ends with `…`."""
         super().__init__(id=id)
         self.wraps = wraps
         self.set_classes(classes or "")
@@ -61,20 +61,20 @@ class TextList(LineList):
         self._headings: Container[int] = ()
         self._lines: list[Text] = []
         self._tops: list[int] = []
-        """The first line of each row, then the number of lines."""
+        """First line of each row, then the number of lines."""
         self.stops: list[int] = []
-        """The first lines of the rows that can be chosen."""
+        """First lines of the rows that can be selected."""
 
     @property
     def at(self) -> int:
-        """The row under the cursor, -1 where none can be chosen."""
+        """Row under the cursor, -1 if none can be selected."""
         return self._row_of(self.line) if self.stops else -1
 
     def show(self, rows: Iterable[Text], at: int | None = None, headings: Container[int] = ()) -> None:
-        """List these, with the cursor on row `at`, or where it was."""
-        wanted = self.at if at is None else at
+        """List these rows, with the cursor on row `at`, or where it was."""
+        row = self.at if at is None else at
         self.rows, self._headings = tuple(rows), headings
-        self._lay_out(wanted)
+        self._lay_out(row)
         if self.styles.is_auto_height:
             self.refresh(layout=True)
         self.moved()
@@ -115,7 +115,7 @@ class TextList(LineList):
         return bisect_right(self._tops, line) - 1
 
     def _stop_at(self, line: int, way: int) -> int:
-        """The first line of the row that holds a line, or of the next one along `way` that can be chosen."""
+        """First line of the row that holds a line, or of the next row in direction `way` that can be selected."""
         before = bisect_right(self.stops, line) - 1
         at = bisect_left(self.stops, line) if way > 0 else before
         if way == 0 and self.stops and self._row_of(self.stops[before]) != self._row_of(line):

@@ -1,4 +1,4 @@
-"""A pager for plain text: wrapped lines drawn on demand, never parsed as markup, control characters made visible."""
+"""Pager for plain text: wrapped lines drawn on demand, never parsed as markup, control characters visible."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.list_keys import MOVING, SEARCHING
 
 BIG = 40_000
-"""Characters from which wrapping is left to a thread."""
+"""Characters from which text is wrapped in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of text in one style: "" or one of `STYLES`. `one_row`: its lines are cut with `…`, not wrapped.
-    `then`: from which character of each of its lines on there is another style."""
+    """Text in one style: "" or one of `STYLES`. `one_row`: its lines are cut with `…`, not wrapped. `then` are offsets
+    in each of its lines with the styles from there on."""
 
     text: str
     style: str = ""
@@ -56,9 +56,9 @@ class Wrapped:
 
 
 def wrap(parts: Sequence[Part], width: int) -> Wrapped:
-    """Cut `parts` to rows of at most `width` cells, at spaces where there are some; each part begins a line.
+    """Cut `parts` to rows of at most `width` cells, at spaces if possible; each part begins a line.
 
-    Linear in the text; about 100 ms for a megabyte of plain Latin text, most of it to mask secrets.
+    Linear in the text; about 100 ms for a megabyte of plain Latin text, mostly to mask secrets.
     """
     width = max(8, width)
     lines: list[str] = []
@@ -107,7 +107,7 @@ def _rows(line: str, width: int) -> list[tuple[int, int]]:
 
 
 class TextView(LineView, can_focus=True):
-    """Shows parts of text. `show` replaces them; a text of the same `key` keeps its place."""
+    """View of parts of text. `show` replaces them; a text with the same `key` keeps its scroll position."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"text-view--{name}" for name in STYLES}
     BINDINGS: ClassVar[list[BindingType]] = [*MOVING, *SEARCHING]
@@ -124,12 +124,12 @@ class TextView(LineView, can_focus=True):
 
     @property
     def text(self) -> str:
-        """Everything shown, as plain text."""
+        """Complete text as it is shown."""
         return "\n".join(self._wrapped.lines)
 
     @property
     def text_in_view(self) -> str:
-        """What is seen of it now, on one line."""
+        """Visible text on one line."""
         wrapped, top = self._wrapped, self.scroll_offset.y
         rows = range(top, min(len(wrapped), top + self.size.height))
         return " ".join(
@@ -138,7 +138,7 @@ class TextView(LineView, can_focus=True):
 
     @property
     def source(self) -> str:
-        """Everything shown as the session holds it, control characters and all; not for a terminal."""
+        """Complete text as the session holds it, with control characters; not for a terminal."""
         return "\n".join(part.text for part in self._parts)
 
     def show(self, parts: Iterable[Part], key: object = None) -> None:
@@ -160,7 +160,7 @@ class TextView(LineView, can_focus=True):
             self.wrap_again()
 
     def wrap_again(self) -> None:
-        """The width changed under the text."""
+        """Wrap the text to a new width."""
         if sum(len(part.text) for part in self._parts) > BIG:
             self._wrap_in_thread(self._parts)
         else:
@@ -192,12 +192,12 @@ class TextView(LineView, can_focus=True):
         return wrapped.lines[wrapped.line[line]][wrapped.start[line] : wrapped.stop[line]]
 
     def to_line(self, line: int) -> None:
-        """Scroll so far that it is seen, with what stands before it."""
+        """Scroll until the line is visible, with some context before it."""
         if not self.scroll_offset.y <= line < self.scroll_offset.y + self.size.height:
             self.scroll_to(y=max(0, line - self.size.height // 3), animate=False, force=True)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Rows of one line are one line again."""
+        """Selected text with the rows of one line joined."""
         found, wrapped = super().get_selection(selection), self._wrapped
         if found is None:
             return None

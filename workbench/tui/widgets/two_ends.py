@@ -1,4 +1,4 @@
-"""One line with words at its left and at its right end."""
+"""A line with text at its left and at its right end."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from textual.widget import Widget
 from workbench.tui.plain import line_of
 
 LEAST = 24
-"""Cells that the left end keeps; the right end is left out where it would have fewer."""
+"""Fewest cells of the left end; below, the right end is left out."""
 
 
 def fewer_parts(text: Text, room: int) -> Text:
-    """`text` without its last parts, which ` · ` divides, where it is longer than `room` cells; its first one stays."""
+    """`text` without its last parts, which ` · ` separates, if it is longer than `room` cells; the first part stays."""
     while cell_len(text.plain) > room and (at := text.plain.rfind(" · ")) > 0:
         text = text[:at]
     return text
@@ -25,7 +25,7 @@ def fewer_parts(text: Text, room: int) -> Text:
 
 class TwoEnds(Widget):
     class RightClicked(Message):
-        """The words at the right were clicked."""
+        """The text at the right was clicked."""
 
         def __init__(self, line: TwoEnds) -> None:
             super().__init__()
@@ -46,7 +46,7 @@ class TwoEnds(Widget):
 
     @property
     def told(self) -> str:
-        """Both ends as plain text, where there is room for them."""
+        """Both ends as plain text."""
         return f"{self.left.plain}  {self.right.plain}".strip()
 
     @property

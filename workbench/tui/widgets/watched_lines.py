@@ -1,4 +1,4 @@
-"""The watched sentences, a line each, with how they stand now, after the compaction, and after a second one."""
+"""Lines of the watched sentences with their state now, after the compaction, and after a second one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ STYLES: dict[RuleVerdict, str] = {
     "unknown": "warning",
 }
 MOST, FEW, TALL = 5, 2, 30
-"""So many have a line of their own on a screen of `TALL` lines or of fewer; of more the last line says how many."""
+"""Most sentences with a line of their own, on screens of at least `TALL` lines and of fewer; the last line counts the
+rest."""
 
 ROOMY = 110
 """Columns from which each sign has its moment before it."""
@@ -41,12 +42,12 @@ ROOMY = 110
 MOMENTS = ("now", "after", "after 2nd")
 
 LEAST = 24
-"""Cells of each sentence from which the keys that keep the lost one are on its line."""
+"""Cells of each sentence from which the keys of the fixes are on its line."""
 
 
 class Watching(Struct, frozen=True):
-    """What is shown. `stands` are those known, in any order; `fresh`: they are of what is on the bench now; `moments`:
-    when they are told to stand so. `ways` are what keeps one that is lost."""
+    """Sentences and their known states, in any order; `fresh`: the states are of the present bench; `moments` name the
+    columns. `ways` are the fixes for a lost one."""
 
     watched: tuple[str, ...] = ()
     stands: Sequence[RuleState] = ()
@@ -55,12 +56,13 @@ class Watching(Struct, frozen=True):
     ways: RuleFixes | None = None
 
     def lines(self, most: int, width: int) -> int:
-        """One for each sentence, `most` at most, and one for what keeps a lost one where its own line has no room."""
+        """Number of lines: one for each sentence up to `most`, and one for the fixes if they do not fit on a sentence's
+        line."""
         return min(len(self.watched), most) + (self.ways is not None and not offered_in_line(self, most, width))
 
 
 class WatchedLines(Widget):
-    """As high as there are sentences to show; nothing where none is watched."""
+    """Widget as high as there are sentences; hidden if none is watched."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"watched--{name}" for name in ("good", "bad", "warning", "dim", "eye", "key")
@@ -68,7 +70,7 @@ class WatchedLines(Widget):
 
     @dataclass
     class Clicked(Message):
-        """They are to be changed."""
+        """Change the watched sentences."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -82,7 +84,7 @@ class WatchedLines(Widget):
         self.refresh()
 
     def make_room(self, lines: int) -> None:
-        """The screen has so many lines."""
+        """Set the height for a screen of `lines` lines."""
         self.most = MOST if lines >= TALL else FEW
         self._fit()
 
@@ -104,7 +106,7 @@ class WatchedLines(Widget):
 
 
 def line_cells(watching: Watching, line: int, most: int, width: int) -> Cells:
-    """A sentence, at the right how it stands, and the keys that keep one that is lost."""
+    """Line of a sentence, its states at the right, and the keys of the fixes if it is lost."""
     if line == min(len(watching.watched), most):
         return ways_cells(watching, width)
     more = len(watching.watched) - most
@@ -113,16 +115,16 @@ def line_cells(watching: Watching, line: int, most: int, width: int) -> Cells:
     sentence = watching.watched[line]
     stand = next((one for one in watching.stands if one.sentence == sentence), None)
     inline = offered_in_line(watching, most, width)
-    told = _stand_cells(stand, watching, width >= ROOMY)
-    room = _sentence_room(watching, width) if inline else max(8, width - 5 - _cells_of(told))
+    state = _stand_cells(stand, watching, width >= ROOMY)
+    room = _sentence_room(watching, width) if inline else max(8, width - 5 - _cells_of(state))
     keys = (
         [("  ", ""), *offer_cells(watching)] if inline and watching.ways and watching.ways.sentence == sentence else []
     )
-    return [(" ◉ ", "eye"), (fit(one_line(sentence), room), ""), ("  ", ""), *told, *keys]
+    return [(" ◉ ", "eye"), (fit(one_line(sentence), room), ""), ("  ", ""), *state, *keys]
 
 
 def offered_in_line(watching: Watching, most: int, width: int) -> bool:
-    """Whether the keys that keep the lost sentence are on its line: it is listed, and all can be read."""
+    """True if the keys of the fixes are on the line of the lost sentence: it is listed, and all remain readable."""
     listed = watching.watched if len(watching.watched) <= most else watching.watched[: most - 1]
     if watching.ways is None or watching.ways.sentence not in listed:
         return False
@@ -164,7 +166,7 @@ def ways_cells(watching: Watching, width: int) -> Cells:
 
 
 def _stand_cells(stand: RuleState | None, watching: Watching, roomy: bool) -> Cells:
-    """The present state first; one that is not known yet has its room."""
+    """Cells of the states, the present one first; an unknown one keeps its room."""
     verdicts = (stand.now, stand.after, stand.again) if stand else (None, None, None)
     cells: Cells = []
     for number, (name, verdict) in enumerate(zip(watching.moments, verdicts, strict=False)):
