@@ -226,7 +226,7 @@ async def test_sessions_of_every_agent_are_listed_before_they_are_read(
     rollout.parent.mkdir(parents=True)
     shutil.copyfile(SAMPLES / "codex-two-compactions.jsonl", rollout)
     session_at(own_home / ".claude/projects/p/gate.jsonl", "mend the wharf", 1_000)
-    async with app_of("sessions", given=[story_file(tmp_path)]).run_test(size=SIZES[2]) as pilot:
+    async with app_of("sessions", sources=[story_file(tmp_path)]).run_test(size=SIZES[2]) as pilot:
         screen = pilot.app.screen
         assert isinstance(screen, SessionsScreen)
         table = screen.query_one(Records)
@@ -274,7 +274,7 @@ async def test_keys_are_answered_while_files_are_read(
         return Surveyed(work.path, None, (SessionRow(work.path, tool="Slow"),))
 
     monkeypatch.setattr(run, "surveyed", slow)
-    async with app_of("sessions", given=[corpus]).run_test(size=SIZES[0]) as pilot:
+    async with app_of("sessions", sources=[corpus]).run_test(size=SIZES[0]) as pilot:
         screen = pilot.app.screen
         assert isinstance(screen, SessionsScreen)
         await pilot.press("b")
@@ -295,7 +295,7 @@ async def test_left_while_it_reads(corpus: Path, own_home: Path, monkeypatch: py
         return Surveyed(work.path, None, (SessionRow(work.path, tool="Slow"),))
 
     monkeypatch.setattr(run, "surveyed", slow)
-    async with app_of("sessions", given=[corpus]).run_test(size=SIZES[0]) as pilot:
+    async with app_of("sessions", sources=[corpus]).run_test(size=SIZES[0]) as pilot:
         await pilot.pause()
         await pilot.press("escape")
         left.set()

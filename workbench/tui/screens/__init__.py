@@ -1,6 +1,6 @@
-"""The screens and dialogs beside the bench, one in a file.
+"""Screens and dialogs besides the bench, one in a file.
 
-In comes what a screen shows, mostly a `workbench.bench.Bench`; out goes what it was dismissed with, which its docstring
-names. A screen changes nothing but what it was opened to change, and knows neither the application nor the bench's
-screen; it reaches them by messages and by the application's actions.
+Input is what a screen shows, mostly a `workbench.bench.Bench`; output is its result, which its docstring names. A
+screen changes only what it was opened for, and imports neither the application nor the bench's screen; it reaches them
+by messages and by the application's actions.
 """

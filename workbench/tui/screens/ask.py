@@ -1,4 +1,5 @@
-"""A dialog that asks for one line: what it means, or why it cannot be taken, is said while it is typed."""
+"""A dialog with one input line; the meaning of the text, or the reason why it is refused, is shown while the user
+types."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Answer(Generic[T]):
-    """What was meant, and how it was understood, in a sentence."""
+    """Parsed value, and a sentence about how it was understood."""
 
     value: T
     note: str = ""
@@ -50,10 +51,11 @@ TAKES = "enter accepts, esc cancels"
 
 
 class AskScreen(ModalScreen[Answer[T] | None]):
-    """Dismissed with the answer, or None when nothing was wanted. `read` raises BadInput for what it cannot take.
+    """Dialog dismissed with the answer, or None if cancelled. `read` raises BadInput for text that it refuses.
 
-    `do` is done with the answer before the screen closes, and raises BadInput where that fails: the reason stands
-    below the line. So do the words that it returns; where it returns "", the screen closes."""
+    `do` is called with the value before the screen closes, and raises BadInput if it fails. The reason, or the text
+    that `do` returns, is shown below the line; for "" the screen closes.
+    """
 
     HELP = """\
 One question, one line to answer it. What your answer means, or why it cannot be taken, stands below the line while \
@@ -92,9 +94,9 @@ you type; enter takes it, escape leaves everything as it is. What takes a while 
         return answer
 
     def _say(self, words: str, *, is_refused: bool = False) -> None:
-        said = self.query_one("#understood", WholeFigures)
-        said.update(Text(words))
-        said.set_class(is_refused, "-refused")
+        below = self.query_one("#understood", WholeFigures)
+        below.update(Text(words))
+        below.set_class(is_refused, "-refused")
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
@@ -111,7 +113,7 @@ you type; enter takes it, escape leaves everything as it is. What takes a while 
     @work(group="ask", exit_on_error=False, description="ask")
     async def _done(self, answer: Answer[T], do: Callable[[T], Awaitable[str]]) -> None:
         typed = self.query_one(Input)
-        typed.disabled = True  # once at a time
+        typed.disabled = True  # one call at a time
         self._say("working …, esc cancels")
         try:
             words = await do(answer.value)
@@ -131,7 +133,7 @@ you type; enter takes it, escape leaves everything as it is. What takes a while 
 
 
 def ask_path(about: str, path: Path, write: Callable[[Path], object]) -> AskScreen[Path]:
-    """Ask where to write something, and have `write` write it there in a thread. It never writes over a file."""
+    """Ask for the path of a new file, and call `write` with it in a thread. Existing files are never overwritten."""
 
     def read(typed: str) -> Answer[Path]:
         if not typed.strip():
@@ -150,7 +152,7 @@ SMALLEST, LARGEST = 1_000, 100_000_000
 
 
 def read_window(typed: str, own: Window | None) -> Answer[int | None]:
-    """Tokens as people write them: `200k`, `1M`, `200 000`; nothing, which is None, means the session's `own` window.
+    """Parse a number of tokens: `200k`, `1M`, `200 000`; empty text, which is None, means the session's `own` window.
     Raises BadInput."""
     text = "".join(typed.replace("_", "").split())
     if not text:
@@ -165,7 +167,7 @@ def read_window(typed: str, own: Window | None) -> Answer[int | None]:
 
 
 def ask_window(bench: Bench) -> AskScreen[int | None]:
-    """Ask for the context window. What stands there at first is what was given before."""
+    """Ask for the context window. The line begins with the window that the user set before."""
     own = window_of(bench.session, bench.epoch)
     known = f"Without a number: {own}." if own else "Neither session nor table tell: no share of it is reached."
     about = f"How many tokens {bench.session.model or 'the model'} takes. {known}"
@@ -173,7 +175,7 @@ def ask_window(bench: Bench) -> AskScreen[int | None]:
 
 
 def read_preset_name(typed: str) -> Answer[str]:
-    """A name for a preset, and what it would take the place of. Raises BadInput."""
+    """Parse the name of a preset, and say what it would replace. Raises BadInput."""
     name = typed.strip()
     path = preset_path(name)
     if path.exists():
@@ -189,7 +191,7 @@ def ask_preset_name(preset: str) -> AskScreen[str]:
 
 
 def read_prompt_file(typed: str) -> Answer[str]:
-    """A name for a prompt's file, and what it would take the place of. Raises BadInput."""
+    """Parse the name of a prompt's file, and say what it would replace. Raises BadInput."""
     name = typed.strip().removesuffix(".md") + ".md"
     if Path(name).name != name or name == ".md":
         raise BadInput(f"{typed!r} is no name for a prompt; give one without folders.")
@@ -207,7 +209,8 @@ def ask_prompt_name(prompt: str) -> AskScreen[str]:
 
 
 def ask_params(strategies: Sequence[Strategy[Any]]) -> AskScreen[tuple[Strategy[Any], Policy]]:
-    """Ask for the parameters of compaction as an agent's configuration has them, of strategies that read some."""
+    """Ask for compaction parameters in the form of an agent's configuration; `strategies` that can read such parameters
+    parse them."""
     pasted = [one.parameters for one in strategies if one.parameters]
 
     def read(typed: str) -> Answer[tuple[Strategy[Any], Policy]]:
@@ -221,11 +224,15 @@ def ask_params(strategies: Sequence[Strategy[Any]]) -> AskScreen[tuple[Strategy[
 
 
 def understood(strategy: Strategy[Any], read: ParsedPolicy[Any]) -> str:
-    """What was read: for which strategy, the fields that are not the policy's defaults, whether that compacts at all,
-    and what was passed over."""
+    """Summary of the parsed parameters: the strategy, the fields that differ from its defaults, whether it would
+    compact at all, and what was skipped."""
     fields = changed_fields(read.policy, type(read.policy)())
-    said = ", ".join(f"{field.label} {value_words(field, field.of(read.policy))}" for field in fields)
+    values = ", ".join(f"{field.label} {value_words(field, field.of(read.policy))}" for field in fields)
     idle = strategy.idle(read.policy)
     never = f"It would never summarize: {idle}" if idle else ""
-    parts = (f"✔ {strategy.id}: {said or 'every field has its default'}", never, read.note[:1].upper() + read.note[1:])
+    parts = (
+        f"✔ {strategy.id}: {values or 'every field has its default'}",
+        never,
+        read.note[:1].upper() + read.note[1:],
+    )
     return ". ".join(filter(None, parts))

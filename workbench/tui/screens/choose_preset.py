@@ -1,4 +1,4 @@
-"""The list of strategies and their presets: type to search, see what each is about, take one."""
+"""The list of strategies and their presets: search by typing, read their descriptions, select one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workbench.tui.widgets.text_list import TextList
 
 @dataclass(frozen=True)
 class Choice:
-    """A line of the list: a strategy (which stands for its own preset), or a preset of it."""
+    """Line of the list: a strategy, which selects its default preset, or one of its presets."""
 
     strategy: Strategy[Any]
     preset: Preset
@@ -44,15 +44,14 @@ class Choice:
             about = self.strategy.about
             return f"{self.strategy.title} ({self.strategy.id}): {about}"
         numbers = tuple(self.preset.basis.values())
-        told = f"{numbers.count('documented')} numbers documented, {numbers.count('assumed')} assumed"
-        basis = f" {told}." if numbers else ""
+        counts = f"{numbers.count('documented')} numbers documented, {numbers.count('assumed')} assumed"
+        basis = f" {counts}." if numbers else ""
         source = f" From: {self.preset.source}." if self.preset.source else ""
         return f"{self.preset.about}{source}{basis}"
 
 
 def choices() -> tuple[tuple[Choice, ...], tuple[str, ...]]:
-    """Every strategy with its presets under it, and one sentence for each preset or strategy that cannot be
-    used."""
+    """Every strategy with its presets below it, and a sentence for each preset or strategy that cannot be used."""
     presets, refused = [], [*unusable()]
     for name in preset_names():
         try:
@@ -70,18 +69,18 @@ def choices() -> tuple[tuple[Choice, ...], tuple[str, ...]]:
 
 
 def matching(every: tuple[Choice, ...], query: str) -> tuple[Choice, ...]:
-    """The choices that hold every word of the query, with the headings above them."""
+    """Choices that contain every word of the query, with the headings above them."""
     words = query.casefold().split()
     hits = [choice for choice in every if all(word in choice.found_by for word in words)]
-    kept = {choice.strategy.id for choice in hits}
-    return tuple(choice for choice in every if choice in hits or (choice.heading and choice.strategy.id in kept))
+    strategies = {choice.strategy.id for choice in hits}
+    return tuple(choice for choice in every if choice in hits or (choice.heading and choice.strategy.id in strategies))
 
 
 LOOKING, NOTHING = "Looking for strategies and presets …", "No name matches: type less of it."
-"""What stands in the list before it is read, and where nothing fits."""
+"""Texts of the list before it is read, and if nothing matches."""
 
 BROAD: list[tuple[int, str]] | None = [(0, "-usual"), (170, "-broad")]
-"""Columns from which a dialog with a list of sentences is broader, so that fewer of them are cut."""
+"""Columns from which a dialog with a list of sentences is wider, so that fewer of them are cut."""
 
 
 class ChoosePresetScreen(ModalScreen[Preset | None]):
@@ -123,7 +122,7 @@ while the context is still too large."""
 
     @work(exclusive=True, group="choices")
     async def fill(self) -> None:
-        """Read in a thread: the first time every strategy is imported."""
+        """Read the presets in a thread: the first time every strategy is imported."""
         self.every, self.refused = await asyncio.to_thread(choices)
         self.query_one(TextList).empty = NOTHING
         self._list(self.query_one(Input).value)
@@ -145,7 +144,7 @@ while the context is still too large."""
 
     @on(TextList.Moved)
     def _marked(self) -> None:
-        at = self.query_one(TextList).at  # which may be another since: the list is narrowed as one types
+        at = self.query_one(TextList).at  # may have changed: typing narrows the list
         if at < 0:
             return
         text = Text(one_line(self.shown[at].words, 1_000))
@@ -159,7 +158,7 @@ while the context is still too large."""
 
     def action_take(self) -> None:
         typed = self.query_one(Input)
-        typed.call_later(typed.action_submit)  # behind what was typed before this key
+        typed.call_later(typed.action_submit)  # after the characters typed before this key
 
     @on(Input.Submitted)
     def _take(self) -> None:

@@ -1,5 +1,5 @@
-"""Who is to write the summaries: nobody (extractive), a model, a recorded run, the person, or a rehearsed failure; and
-who is to answer questions."""
+"""The list of summarizers: extractive, a model, a recorded run, the user, or a rehearsed failure; also for answering
+questions."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ from workbench.tui.widgets.list_keys import TYPING
 from workbench.tui.widgets.text_list import TextList
 
 RUNS = 40
-"""So many of the newest recorded runs are offered."""
+"""Most recorded runs that are offered, the newest ones."""
 
 GARBAGE = "an answer that says nothing about the session, which no check notices"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A line of the list; a heading has no name."""
+    """Line of the list; a heading has no name."""
 
     name: SummarizerName | None
     title: str
@@ -60,7 +60,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done: its title, what is offered for it without a network, and whether one can do it."""
+    """Job of the summarizer: its title, the offline choices for it, and a test of who can do it."""
 
     title: str
     offline: tuple[Choice, ...]
@@ -76,7 +76,7 @@ SUMMARY = Job(
     lambda name: True,
 )
 DRAFT = Job("Who writes this variant's summary", (EXTRACTIVE,), lambda name: name != BY_HAND)
-"""Two drafts by hand are the person's own to compare."""
+"""Job without writing by hand: variants compare models."""
 ANSWERS = Job(
     "Who answers the questions",
     (Choice(SummarizerName("extractive"), "looked up", "found by text search; no model, no network"),),
@@ -90,8 +90,7 @@ def choices(
     responding: Collection[str] = (),
     job: Job = SUMMARY,
 ) -> tuple[Choice, ...]:
-    """Everything there is to choose from, in groups; models by their connections, of which those `responding` speak
-    Responses."""
+    """All choices in groups; models by connection, of which those in `responding` have the Responses API."""
     found = [Choice(None, "Offline"), *job.offline]
     for whom, models in offered.items():
         found += [Choice(None, f"Models of {whom}")] if models else []
@@ -126,14 +125,14 @@ def choices(
 
 
 def able(every: Sequence[Choice], job: Job) -> tuple[Choice, ...]:
-    """Those that can do it, under their headings."""
+    """Choices that can do the job, under their headings."""
     can = [choice for choice in every if choice.name is None or job.can(choice.name)]
     return tuple(a for a, b in zip(can, [*can[1:], None], strict=True) if a.name is not None or (b and b.name))
 
 
 def usual_models() -> dict[str, tuple[OfferedModel, ...]]:
-    """By connection the models of the last lists that servers gave, however old; of Anthropic's, where there is none,
-    those of the dated table, newest first. Raises BadInput for broken settings."""
+    """Models by connection, from the last list that each server gave, however old; for Anthropic without one, those of
+    the dated table, newest first. Raises BadInput for broken settings."""
     there = connections().values()
     found = {whom.name: known.models for whom in there if (known := model_list.cached_models(whom))}
     if DEFAULT in found:
@@ -147,23 +146,23 @@ def usual_models() -> dict[str, tuple[OfferedModel, ...]]:
 
 
 def recorded_runs(session: Session, fingerprint: str) -> tuple[RunRow, ...]:
-    """Kept runs whose every request was answered, those of this session first, then the newest."""
+    """Saved runs whose every request was answered, those of this session first, then the newest."""
     answered = (entry for entry in run_history.list_runs(10 * RUNS) if entry.calls and entry.end == "finished")
     return tuple(sorted(answered, key=lambda entry: entry.session != fingerprint)[:RUNS])
 
 
 def matching(every: Sequence[Choice], query: str) -> tuple[Choice, ...]:
-    """What holds every word of the query, under its headings; and what is typed as the name of a model, before the runs
-    and rehearsals in which it occurs."""
+    """Choices that contain every word of the query, under their headings; then the query as a model's name. Recorded
+    runs and rehearsals come last."""
     words = query.casefold().split()
     found: list[Choice] = []
-    kept: list[Choice] = []
+    offline: list[Choice] = []
     heading: Choice | None = None
     for choice in every:
         if choice.name is None:
             heading = choice
         elif all(word in choice.found_by for word in words):
-            group = kept if choice.name.kind in ("recorded", "rehearse") else found
+            group = offline if choice.name.kind in ("recorded", "rehearse") else found
             group += [choice] if heading is None else [heading, choice]
             heading = None
     typed = _typed(query.strip())
@@ -171,11 +170,11 @@ def matching(every: Sequence[Choice], query: str) -> tuple[Choice, ...]:
         known = find_model(typed.model)
         about = _about(OfferedModel(id=typed.model)) if known else "window and price unknown; the name is sent as typed"
         found += [Choice(None, "As typed"), Choice(typed, f"the model “{typed.asked}”", about)]
-    return tuple(found + kept)
+    return tuple(found + offline)
 
 
 def _typed(query: str) -> SummarizerName | None:
-    """The model that a query names: alone, as CONNECTION/MODEL or as CONNECTION:MODEL; or a server's own compaction."""
+    """Model that a query names: alone, as CONNECTION/MODEL or as CONNECTION:MODEL; or a server's own compaction."""
     if not query or " " in query:
         return None
     whom, colon, model = query.partition(":")
@@ -183,17 +182,17 @@ def _typed(query: str) -> SummarizerName | None:
         if whom == "server":
             return parse_name(query)
         return SummarizerName(whom, model) if colon and model and whom in connections() else parse_model(query)
-    except BadInput:  # broken settings, which are told of already
+    except BadInput:  # broken settings, which are reported already
         return None
 
 
 def _about(model: OfferedModel) -> str:
     info = find_model(model.id)
     window = model.window or (info.window if info else None)
-    said = [f"window {short(window)}"] if window else []
+    facts = [f"window {short(window)}"] if window else []
     if info and info.prices:
-        said.append(f"${info.prices.input:g} in, ${info.prices.output:g} out for a million tokens")
-    return " · ".join([*([model.title] if model.title and model.title != model.id else []), *said]) or "no price known"
+        facts.append(f"${info.prices.input:g} in, ${info.prices.output:g} out for a million tokens")
+    return " · ".join([*([model.title] if model.title and model.title != model.id else []), *facts]) or "no price known"
 
 
 def _run_title(entry: RunRow) -> str:
@@ -228,7 +227,7 @@ listed last, or those of the table of models; F5 asks the servers again. Nothing
         self.models: dict[str, tuple[OfferedModel, ...]] = {}
         self.responding: set[str] = set()
         self.recorded: tuple[RunRow, ...] = ()
-        self.said = ""
+        self.report = ""
         self.every: tuple[Choice, ...] = ()
         self.shown: tuple[Choice, ...] = ()
 
@@ -245,39 +244,39 @@ listed last, or those of the table of models; F5 asks the servers again. Nothing
 
     @work(exclusive=True, group="models", exit_on_error=False)
     async def gather(self) -> None:
-        """What is known without asking anybody: from disk, in a thread."""
+        """Read choices from disk in a thread; no server is asked."""
         try:
             self.models = await asyncio.to_thread(usual_models)
             self.responding = {one.name for one in connections().values() if one.protocol == "responses"}
             self.recorded = await asyncio.to_thread(recorded_runs, self.session, self.fingerprint)
         except BadInput as damaged:
-            self.said = str(damaged)
+            self.report = str(damaged)
         self._list()
 
     @work(exclusive=True, group="models", exit_on_error=False)
     async def action_ask_server(self) -> None:
-        self._tell("asking for models …")
-        told: list[str] = []
+        self._say("asking for models …")
+        reports: list[str] = []
         try:
             whom = configured_connections()
         except BadInput as broken:
-            whom, told = (), [str(broken)]
+            whom, reports = (), [str(broken)]
         for each in whom:
             try:
                 models = (await model_list.fetch_models(each)).models
                 self.models = {**self.models, each.name: models}
-                told.append(f"{each.name} offers {counted(len(models), 'model')}")
+                reports.append(f"{each.name} offers {counted(len(models), 'model')}")
             except BadInput as refused:
-                told.append(str(refused).rstrip("."))
-        self._tell("; ".join(told))
+                reports.append(str(refused).rstrip("."))
+        self._say("; ".join(reports))
         self._list()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):
-            self._tell(failure)
+            self._say(failure)
 
-    def _tell(self, sentence: str) -> None:
-        self.said = sentence
+    def _say(self, sentence: str) -> None:
+        self.report = sentence
         self._explain()
 
     @on(Input.Changed)
@@ -289,9 +288,9 @@ listed last, or those of the table of models; F5 asks the servers again. Nothing
         self.every = choices(self.models, self.recorded, self.responding, self.job)
         self.shown = able(matching(self.every, query), self.job)
         names = [choice.name for choice in self.shown]
-        wanted = query.strip() or str(self.chosen)
+        preferred = query.strip() or str(self.chosen)
         there = [n for n, name in enumerate(names) if name is not None]
-        at = next((n for n in there if str(names[n]) == wanted), 0)
+        at = next((n for n in there if str(names[n]) == preferred), 0)
         headings = {n for n, name in enumerate(names) if name is None}
         self.query_one(TextList).show((_line(choice, self.chosen) for choice in self.shown), at, headings)
         self._explain()
@@ -301,8 +300,8 @@ listed last, or those of the table of models; F5 asks the servers again. Nothing
         marked = self.query_one(TextList).at
         choice = self.shown[marked] if 0 <= marked < len(self.shown) else None
         words = Text(f"{choice.name}: {one_line(choice.about, 400)}" if choice else "")
-        if self.said:
-            words.append(f"\n! {one_line(self.said, 400)}", "bold")
+        if self.report:
+            words.append(f"\n! {one_line(self.report, 400)}", "bold")
         self.query_one("#about", Static).update(words)
 
     @on(TextList.Chosen)
@@ -311,7 +310,7 @@ listed last, or those of the table of models; F5 asks the servers again. Nothing
 
     def action_take(self) -> None:
         typed = self.query_one(Input)
-        typed.call_later(typed.action_submit)  # behind what was typed before this key
+        typed.call_later(typed.action_submit)  # after the characters typed before this key
 
     @on(Input.Submitted)
     def _take(self) -> None:

@@ -1,4 +1,4 @@
-"""Compare: variants of the compaction as a ranking, the session simulated under each, and two outcomes side by side."""
+"""Compare: variants of the compaction as a ranking, the session simulated under each, two outcomes side by side."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ from workbench.tui.widgets.session_plot import LINES, Lines, SessionPlot
 from workbench.tui.widgets.table import Table
 
 EVERY_S = 0.25
-"""How often new figures are drawn: the table is drawn again as a whole."""
+"""Interval between two drawings of the table, which is drawn completely."""
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (130, "-wide")]
 ROWS: list[tuple[int, str]] | None = [(0, "-low"), (34, "-high")]
 
 Two = Literal["", "contexts", "summaries"]
 TWO: tuple[Two, ...] = ("", "contexts", "summaries")
-"""What is shown of two outcomes side by side."""
+"""Views of two outcomes side by side."""
 
 
 NONE_WATCHED = "No rule is watched; W on the bench watches one."
@@ -75,7 +75,7 @@ def all_presets() -> tuple[Preset, ...]:
 
 
 class CompareScreen(ModalScreen[Variant | str]):
-    """Dismissed with the variant to open on the bench, with the id of the message to go to, or with None."""
+    """Screen dismissed with the variant to open on the bench, with the id of the message to go to, or with None."""
 
     HELP = """\
 Each row is a variant: every strategy with its own preset, or with a all presets; the settings on the bench, where \
@@ -144,20 +144,20 @@ what was there."""
         self.titles = column_titles(goes_on=bench.epoch < len(bench.session.epochs))
         self.every = False
         self.count = 0
-        """Rows that there will be; 0 until the presets are read."""
+        """Expected number of rows; 0 until the presets are read."""
         self.rows: dict[str, RankRow] = {}
         self.ranked: tuple[RankRow, ...] = ()
-        """In the order in which they are shown."""
+        """Rows in the order of the table."""
         self.added: tuple[Variant, ...] = ()
         self.asking = VariantQueue(bench)
-        """What waits for that are the last rows."""
+        """Queue of variants that need a model; its waiting ones are the last rows."""
         self.course: Course | None = None
         self.order, self.turned = FIRST, False
         self.marked: tuple[str, ...] = ()
         self.lines: Lines = "one"
         self.two: Two = ""
         self._shown: tuple[str, ...] = ()
-        """The names in the order in which the table has them."""
+        """Names in the order of the table."""
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -180,12 +180,12 @@ what was there."""
 
     @work(exclusive=True, group="compare", exit_on_error=False, description="compare")
     async def compare(self) -> None:
-        """Make the rows that are missing, one by one in a thread; then find their facts, then simulate the session."""
+        """Compute missing rows one by one in a thread; then their facts, then the simulations."""
         bench, worker, shown = self.bench, get_current_worker(), 0.0
         presets = await asyncio.to_thread(all_presets if self.every else candidates)
-        wanted = {one.label: one for one in (*preset_variants(bench, presets), *self.added)}
-        rows = {name: one for name, one in self.rows.items() if name in wanted or one.variant is None or one.run}
-        self.rows, self.count = rows, len(wanted.keys() | rows.keys())
+        variants = {one.label: one for one in (*preset_variants(bench, presets), *self.added)}
+        rows = {name: one for name, one in self.rows.items() if name in variants or one.variant is None or one.run}
+        self.rows, self.count = rows, len(variants.keys() | rows.keys())
 
         def show(at_least: float = EVERY_S) -> None:
             nonlocal shown
@@ -196,9 +196,9 @@ what was there."""
         if RECORDED not in rows and (theirs := await asyncio.to_thread(assess_recorded, bench)):
             rows[RECORDED] = RankRow(RECORDED, await asyncio.to_thread(compute, theirs, *FIGURES))
             self.count += 1
-        for name in [name for name in wanted if name not in rows]:
-            found = await asyncio.to_thread(assess_offline, bench, wanted[name])
-            rows[name] = RankRow(name, found, variant=wanted[name])
+        for name in [name for name in variants if name not in rows]:
+            found = await asyncio.to_thread(assess_offline, bench, variants[name])
+            rows[name] = RankRow(name, found, variant=variants[name])
             show()
         show(0)
         needed = ("later_use",) if "needed" in self.titles else ()
@@ -215,13 +215,13 @@ what was there."""
             if (variant := rows[name].variant) is None:
                 rows[name] = replace(rows[name], sent=tuple(point.tokens for point in course.growth))
             else:
-                played = await asyncio.to_thread(simulated, course, variant.preset, bench)
-                rows[name] = replace(rows[name], sent=tuple(played.sent), replay=played)
+                simulation = await asyncio.to_thread(simulated, course, variant.preset, bench)
+                rows[name] = replace(rows[name], sent=tuple(simulation.sent), replay=simulation)
             show()
         show(0)
 
     async def _lay(self, worker: Worker[None]) -> Course:
-        """Count the session, so that it can be simulated, and draw what was recorded."""
+        """Count the session, so that it can be simulated, and draw the recorded one."""
 
         def stop(stage: str) -> None:
             if worker.is_cancelled:
@@ -239,14 +239,14 @@ what was there."""
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def _rank(self) -> None:
-        """The rows in order, when everything that the order goes by is known."""
+        """Sort the rows once every value that the order needs is known."""
         rows = tuple(self.rows.values())
         known = len(rows) == self.count and all(one.are_known for one in rows)
         self.ranked = tuple(sort_rows(rows, self.order, turned=self.turned)) if known else rows
         self._draw()
 
     def _draw(self) -> None:
-        """The table again, the cursor on the row on which it was; at the top, where it begins, it stays at the top."""
+        """Draw the table again with the cursor on its row; a cursor at the top stays there."""
         table, here = self.query_one(Table), self.here
         name = self._shown[here] if 0 < here < len(self._shown) else ""
         table.clear(columns=True)
@@ -280,19 +280,19 @@ what was there."""
 
     @property
     def here(self) -> int:
-        """The place of the row at hand, -1 where there is none."""
+        """Index of the row under the cursor, -1 if there is none."""
         at = self.query_one(Table).cursor_row
         return at if at < len(self._shown) else -1
 
     @property
     def row(self) -> RankRow | Variant | None:
-        """The row at hand; a variant where it waits to be asked."""
+        """Row under the cursor; a variant if it waits for a model."""
         name = self._shown[self.here] if self.here >= 0 else ""
         return self.rows.get(name) or next((one for one in self.asking.waiting if one.label == name), None)
 
     @on(DataTable.RowHighlighted)
     def _show_row(self) -> None:
-        """Below the table the session under the row at hand, and everything known of it."""
+        """Show the session and all figures of the row under the cursor."""
         if self not in self.app.screen_stack:  # closed before the refresh
             return
         one, view = self.row, self.query_one("#details", Static)
@@ -324,20 +324,20 @@ what was there."""
         self.query_one("#said", Static).update(titled("Compare", self._progress()))
 
     def _progress(self) -> str:
-        """How far the comparison is, and what r would do."""
-        made, judged = len(self.ranked), sum(one.are_known for one in self.ranked)
-        played = [one.replay for one in self.ranked if one.replay]
+        """Progress of the comparison, and the effect of r."""
+        compacted, assessed = len(self.ranked), sum(one.are_known for one in self.ranked)
+        replays = [one.replay for one in self.ranked if one.replay]
         if not self.count:
             return "reading the presets"
-        if made < self.count:
-            done = f"{made} of {self.count} compacted"
-        elif judged < made:
-            done = f"looking for facts: {judged} of {made}"
+        if compacted < self.count:
+            done = f"{compacted} of {self.count} compacted"
+        elif assessed < compacted:
+            done = f"looking for facts: {assessed} of {compacted}"
         elif not all(one.sent for one in self.ranked):
-            done = f"simulating the session: {len(played)} of {made}"
+            done = f"simulating the session: {len(replays)} of {compacted}"
         else:
-            done = f"{several(made, 'variant')} · {BEST} best {WORST} worst"
-            done += f" · {cost_basis(played[0].rates)}" if played else ""
+            done = f"{several(compacted, 'variant')} · {BEST} best {WORST} worst"
+            done += f" · {cost_basis(replays[0].rates)}" if replays else ""
         waiting = several(len(self.asking.waiting), "variant") if self.asking.waiting else ""
         asks = (
             f"asking {waiting}, esc cancels · " if self.asking.is_running else f"r asks {waiting} · " if waiting else ""
@@ -397,7 +397,7 @@ what was there."""
         self.compare()
 
     def _wait(self, variants: Sequence[Variant]) -> None:
-        """Rows to be asked by r, which may cost something."""
+        """Queue variants that r runs, which may cost something."""
         self.asking.add(variants)
         self._draw()
         self.query_one(Table).move_cursor(row=len(self._shown) - 1)
@@ -447,7 +447,7 @@ what was there."""
 
     @property
     def pair(self) -> tuple[RankRow, ...]:
-        """The first two marked rows; the marked one and the one at hand; the best one and the one at hand."""
+        """Two rows: the first two marked; the marked one and the one under the cursor; the best one and that."""
         here = self._shown[self.here] if self.here >= 0 else ""
         names = dict.fromkeys((*(self.marked or self._shown[:1]), here))
         return tuple(self.rows[name] for name in names if name in self.rows)[:2]
@@ -482,7 +482,7 @@ what was there."""
             self.dismiss(id_at_call(self.course, event.call))
 
     async def action_dismiss(self, result: Variant | str | None = None) -> None:
-        """Back from two outcomes to the rows, or cancel what is asked; then to the bench."""
+        """Go back from two outcomes to the rows, or cancel running calls; else to the bench."""
         if self.two:
             self._show_two("")
         elif self.asking.is_running:

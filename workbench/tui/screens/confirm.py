@@ -17,7 +17,8 @@ from workbench.tui.widgets.keys_line import KeysLine
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Dismissed with True for `yes`; without one there is only `no`, which is marked at first and changes nothing."""
+    """Dialog dismissed with True for `yes`; without `yes` there is only `no`, which has the focus and changes
+    nothing."""
 
     HELP = """\
 An error with its cause and remedy, or a question. y answers yes; escape closes the dialog, and nothing is done.

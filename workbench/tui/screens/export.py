@@ -1,4 +1,4 @@
-"""Export: choose format and place, see the checks, write a new file; afterwards how to go on with it."""
+"""Export: choose format and path, see the checks, write a new file; afterwards the steps that resume it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from workbench.tui.widgets.on_off import OnOff
 
 @dataclass(frozen=True)
 class Draft:
-    """An export not yet on disk, and everything that was checked about it."""
+    """Export in memory, and its checks."""
 
     export: Export
     checks: tuple[Check, ...]
@@ -48,32 +48,32 @@ class Draft:
 
 
 def draft(bench: Bench, format_id: str, *, mask: bool) -> Draft:
-    """Write the outcome in a format, with its secrets or without, in memory, and judge it. Raises BadInput."""
+    """Write the outcome in a format in memory, with its secrets or masked, and check it. Raises BadInput."""
     outcome = bench.outcome
     messages = messages_for(outcome, bench.result.answers if bench.result else (), format_id)
-    made = export_compacted(bench.session, bench.context.from_outcome(outcome), messages, format_id)
-    made = masked_export(made) if mask else made
+    export = export_compacted(bench.session, bench.context.from_outcome(outcome), messages, format_id)
+    export = masked_export(export) if mask else export
     checks = check(bench.context, outcome, bench.strategy, bench.policy)
-    return Draft(made, (*checks, export_check(not made.problems, made.verdict), *_preview_check(bench)))
+    return Draft(export, (*checks, export_check(not export.problems, export.verdict), *_preview_check(bench)))
 
 
 def _preview_check(bench: Bench) -> tuple[Check, ...]:
-    """What nobody has said yes to is not wanted in a session, unless they insist."""
+    """Failed check for a preview: its summary is a placeholder, which should not be exported unconfirmed."""
     if bench.result is not None or bench.outcome.status == "unchanged":
         return ()
     return (Check("summary written", True, False, "this is a preview; r runs it first"),)
 
 
-def can_be_placed(made: Export, where: Path | None) -> bool:
-    """Whether the format's tool looks for the file somewhere, and it does not lie there already."""
+def can_be_placed(export: Export, where: Path | None) -> bool:
+    """True if the format's agent looks for the file in a known place, and it is not there yet."""
     if where is None:
-        return bool(made.written.home or made.written.kept_in)
-    home = made.written.home_of(where)
+        return bool(export.written.home or export.written.kept_in)
+    home = export.written.home_of(where)
     return bool(home) and Path(home).expanduser().resolve() != where.resolve()
 
 
 class ExportScreen(ModalScreen[Literal["run"] | None]):
-    """Dismissed with "run" where the compaction is to be run first."""
+    """Screen dismissed with "run" if the compaction is to be run first."""
 
     HELP = """\
 Choose the format and the path of the new file, or have it placed where its agent looks for it (p). The checks are in \
@@ -141,12 +141,12 @@ never changed."""
     def _about(self) -> str:
         what = "result of the run" if self.bench.result else "preview: r runs the compaction first"
         left = self.bench.export_gap
-        told = f"\n! {left}." if left else ""
-        return f"The {what}. The session that is open is never changed.{told}"
+        losses = f"\n! {left}." if left else ""
+        return f"The {what}. The session that is open is never changed.{losses}"
 
     @on(Select.Changed, "#format")
     @on(OnOff.Changed, "#mask")
-    def prepare_anew(self) -> None:
+    def prepare_again(self) -> None:
         self.prepare()
 
     def action_mask(self) -> None:
@@ -154,7 +154,7 @@ never changed."""
 
     @work(exclusive=True, group="export", exit_on_error=False)
     async def prepare(self) -> None:
-        """Write the export in memory and judge it, in a thread."""
+        """Write the export in memory and check it, in a thread."""
         format_id, mask = str(self.query_one("#format", Select).value), self.query_one("#mask", OnOff).value
         try:
             self.draft = await asyncio.to_thread(draft, self.bench, format_id, mask=mask)
@@ -210,30 +210,30 @@ never changed."""
         self.write(self.draft.export, Path(self.query_one("#path", Input).value).expanduser())
 
     @work(exclusive=True, group="export", exit_on_error=False, description="write")
-    async def write(self, made: Export, path: Path) -> None:
+    async def write(self, export: Export, path: Path) -> None:
         try:
-            saved = await asyncio.to_thread(save, made, path)
+            saved = await asyncio.to_thread(save, export, path)
         except BadInput as refused:
             self._say(f"✘ {refused}")
             return
-        self._wrote(made, saved)
+        self._wrote(export, saved)
 
-    def _wrote(self, made: Export, saved: Saved) -> None:
-        """Say where the file is and how to go on with it, and offer what can be done next."""
-        self.written = (made, saved.where)
-        unchanged = "" if made.changed else " (nothing in it changed)"
-        self._say("\n".join([f"✔ {saved.word} to {saved.where}{unchanged}", "", *steps(made.written, saved.where)]))
+    def _wrote(self, export: Export, saved: Saved) -> None:
+        """Say where the file is and how to resume it, and offer the next steps."""
+        self.written = (export, saved.where)
+        unchanged = "" if export.changed else " (nothing in it changed)"
+        self._say("\n".join([f"✔ {saved.word} to {saved.where}{unchanged}", "", *steps(export.written, saved.where)]))
         for name in ("#write", "#anyway", "#run"):
             self.query_one(name).display = False
         self.query_one("#mask").disabled = True
-        placed = not can_be_placed(made, saved.where)
+        placed = not can_be_placed(export, saved.where)
         self.query_one("#place").display = not placed
-        self.query_one("#copy").display = bool(made.written.commands)
+        self.query_one("#copy").display = bool(export.written.commands)
         self.query_one("#close" if placed else "#place").focus()
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Placing and copying are for what is written, running for what is a preview."""
+        """Hide actions without effect: placing and copying need a written file, running a preview."""
         match action:
             case "run":
                 return self.bench.result is None
@@ -248,7 +248,7 @@ never changed."""
 
     @property
     def _placeable(self) -> Export | None:
-        """What can be put where its tool looks: what was written elsewhere, or is ready to be written."""
+        """Export that can be placed where its agent looks: written elsewhere, or ready to be written."""
         if self.written:
             return self.written[0] if can_be_placed(*self.written) else None
         ready = self.draft.export if self.draft and not self.draft.stopped else None
@@ -260,23 +260,24 @@ never changed."""
             self.place(self._placeable)
 
     @work(exclusive=True, group="export", exit_on_error=False, description="place")
-    async def place(self, made: Export) -> None:
+    async def place(self, export: Export) -> None:
         try:
-            saved = await asyncio.to_thread(place, made)
+            saved = await asyncio.to_thread(place, export)
         except BadInput as refused:
             self._say(f"✘ {refused}")
             return
-        self._wrote(made, saved)
+        self._wrote(export, saved)
 
     @on(Button.Pressed, "#copy")
     def action_copy(self) -> None:
         if self.written:
-            made, where = self.written
-            lines = steps(made.written, where)
+            export, where = self.written
+            lines = steps(export.written, where)
             self.app.copy_to_clipboard("\n".join(lines))
             self.notify(f"{counted(len(lines), 'step')} copied", markup=False)
 
 
 def _folder(source: Path | None) -> Path:
-    """Beside the session; for a sample, which lies where the program is installed, the folder one is in."""
+    """Folder of the new file: next to the session; for a sample, which is installed with the program, the working
+    directory."""
     return Path.cwd() if source is None or SAMPLES in source.resolve().parents else source.parent

@@ -1,4 +1,4 @@
-"""The help of the screen in front: its keys and its text; made from its own bindings, so that it cannot go stale."""
+"""Help of the screen in front: its keys and its text, made from its own bindings."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ LEAST_FOR_IDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Keys as they are shown, the name of what they do, its description, and the id by which they can be remapped.
-    `can`: whether it can be done now."""
+    """Keys as shown, their action's name, its description, and the id by which they are remapped. `can`: the action is
+    on now."""
 
     shown: str
     name: str
@@ -81,8 +81,8 @@ Line = Key | str
 
 
 class HelpScreen(ModalScreen[None]):
-    """The keys of the screen below in columns, its text, then every key with its description and id. A key of the
-    screen below that does not scroll or search here closes the help and is done there."""
+    """Keys of the screen below in columns, its text, then every key with description and id. A key of that screen which
+    does not scroll or search here closes the help and runs there."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         shared("close", "dismiss(None)", "Close", "Close the help."),
@@ -91,15 +91,15 @@ class HelpScreen(ModalScreen[None]):
 
     def __init__(self, own: Mapping[str, Sequence[Key]], others: Mapping[str, Sequence[Key]], text: str,
                  runs: Collection[str] = ()) -> None:  # fmt: skip
-        """`own` are the keys of the screen below in groups, `others` those of its widgets, `text` says what it is for;
+        """`own` are the keys of the screen below in groups, `others` those of its widgets, `text` is its description;
         `runs` are the keys that are passed on to it."""
         super().__init__()
         self.own, self.others, self.text, self.runs = own, others, text, runs
 
     @classmethod
     def about(cls, screen: Screen[object], remapped: Mapping[str, str]) -> HelpScreen:
-        """The help for `screen`: its own text and keys, in its groups if it has some; the keys of what has the focus,
-        and those of whatever else can have the focus."""
+        """Help for `screen`: its text and keys, in its groups if it has some; the keys of the focused widget, and those
+        of all others."""
         display = partial(_displayed, screen.app)
         nodes = screen.focused.ancestors_with_self if screen.focused else []
         within = [node for node in nodes if isinstance(node, Widget) and node is not screen]
@@ -133,7 +133,7 @@ class HelpScreen(ModalScreen[None]):
         self.call_after_refresh(self._fill)
 
     def on_key(self, event: events.Key) -> None:
-        """Close and do what the key does on the screen below."""
+        """Close the help and run the key on the screen below."""
         if event.key in self.runs and event.key not in self.active_bindings:
             event.stop()
             event.prevent_default()
@@ -141,7 +141,7 @@ class HelpScreen(ModalScreen[None]):
             self.app.simulate_key(event.key)
 
     def _fill(self) -> None:
-        """Laid out for the width there is; where one has scrolled to stays."""
+        """Lay out the text for the present width; the scroll position stays."""
         if self not in self.app.screen_stack:  # closed before the refresh
             return
         text = self.query_one(TextView)
@@ -165,7 +165,7 @@ class HelpScreen(ModalScreen[None]):
 def explained(
     places: Iterable[type[Widget]], remapped: Mapping[str, str], display: Callable[[str], str] = str
 ) -> Iterator[Key]:
-    """The keys of screens and widgets as they are now: `remapped` gives ids other keys, `display` shows one."""
+    """Keys of screens and widgets: `remapped` maps ids to changed keys, `display` formats one."""
     for place in places:
         for base in place.__mro__:
             for binding in base.__dict__.get("BINDINGS", ()):
@@ -180,8 +180,8 @@ def _displayed(app: App[object], key: str) -> str:
 
 
 def poured(groups: Mapping[str, Sequence[Key]], columns: int) -> list[list[Line]]:
-    """The groups, under their headings, one below the other in as many columns of about the same height. A heading
-    never ends a column, and an empty line stands between two groups of one."""
+    """Groups with their headings in columns of similar height. A heading never ends a column; an empty line separates
+    two groups."""
     lines: list[Line] = []
     for name, keys in groups.items():
         lines += [*([""] if lines else []), name, *keys]
@@ -201,7 +201,7 @@ def poured(groups: Mapping[str, Sequence[Key]], columns: int) -> list[list[Line]
 
 
 def _columns(groups: Mapping[str, Sequence[Key]], columns: int) -> Iterator[Part]:
-    """The groups as rows of text, each key with its name; dim where it cannot be done now."""
+    """Groups as rows of text, each key with its name; dim if it is off."""
     cells = max((len(_first(key)) for keys in groups.values() for key in keys), default=0)
     for row in zip_longest(*poured(groups, columns), fillvalue=""):
         text, styles = "", [(0, "")]
@@ -217,12 +217,12 @@ def _columns(groups: Mapping[str, Sequence[Key]], columns: int) -> Iterator[Part
 
 
 def _first(key: Key) -> str:
-    """The first of its keys."""
+    """First of its keys."""
     return key.shown.partition(" ")[0]
 
 
 def _group(heading: str, keys: Sequence[Key], width: int) -> Iterator[Part]:
-    """A heading, and for each key its words beside it, as many lines as they need; its id at the right."""
+    """Heading, and for each key its description in as many lines as needed, with its id at the right."""
     yield Part(f"\n{heading}", "heading")
     first = min(max(9, *(len(key.shown) for key in keys)), width // 3) + 2
     last = max(len(key.id) for key in keys) + 2 if width >= LEAST_FOR_IDS else 0

@@ -1,4 +1,4 @@
-"""Kept: what the compaction on the bench keeps of its context, in four tabs."""
+"""Facts kept by the compaction on the bench, in four tabs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PANES: dict[str, type[KeptPane]] = {
 
 @dataclass(frozen=True)
 class Ended:
-    """How the screen was left: the bench's steps where some were taken here, and the id of the message to go to."""
+    """Result of the screen: the bench's history if steps were taken here, and the id of the message to go to."""
 
     history: UndoHistory | None
     message: str | None = None

@@ -1,4 +1,4 @@
-"""A screen with a list and, beside it or below it, the text of what is marked in it."""
+"""A screen with a list and, next to it or below it, the text of the marked row."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ T = TypeVar("T")
 
 
 class ListAndText(ModalScreen[T | None]):
-    """What stands in the list and in the text is the subclass's to say."""
+    """Screen whose subclass fills the list and the text."""
 
     NAME: ClassVar[str] = ""
     EMPTY: ClassVar[str] = ""
-    """What stands in a list without anything, and says what to press."""
+    """Text of an empty list, which names the key to press."""
     HELP = "A list, and the text of the marked row."
     BINDINGS: ClassVar[list[BindingType]] = [
         CLOSE_KEY,
@@ -45,21 +45,21 @@ class ListAndText(ModalScreen[T | None]):
 
     @property
     def at(self) -> int:
-        """The place in the list that is marked, -1 where none is."""
+        """Index of the row under the cursor, -1 if there is none."""
         return self.query_one(TextList).at
 
     def holds(self, many: int) -> None:
-        """So many lines are to be listed now."""
+        """Note that `many` lines are listed."""
         self.set_class(not many, "-empty")
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What a subclass does is done to what is listed: greyed where nothing is."""
+        """Grey the subclass's actions while the list is empty: they act on a row."""
         own = {binding.action for binding in type(self).__dict__["BINDINGS"]}
         return None if action in own and self.has_class("-empty") else super().check_action(action, parameters)
 
     def say(self, words: str) -> None:
-        """Up to two lines above both."""
+        """Show up to two lines above the list."""
         self.query_one("#about", Static).update(titled(self.NAME, words))
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:

@@ -1,4 +1,4 @@
-"""The dialogs from which Compare gets another variant: values of a number, a prompt, or a summarizer."""
+"""Dialogs that add variants to a comparison: values of a number, a prompt, or a summarizer."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def of_a_number(app: App[Any], bench: Bench, add: Add) -> None:
         found = setting_variants(bench.as_preset, typed.split())
         return Answer(found, several(len(found), "variant"))
 
-    def taken(answer: Answer[tuple[Variant, ...]] | None) -> None:
+    def add_variants(answer: Answer[tuple[Variant, ...]] | None) -> None:
         if answer:
             add(answer.value)
 
     names = ", ".join(name for name in varied(bench.policy) if name != WINDOW)
     about = f"FIELD=A..B:STEP or FIELD=A,B,C; two fields with a space between. Numbers here: {names}."
-    app.push_screen(AskScreen("Vary a number", about, "", read), taken)
+    app.push_screen(AskScreen("Vary a number", about, "", read), add_variants)
 
 
 def of_a_prompt(app: App[Any], bench: Bench, add: Add) -> None:
-    """By the session's summarizer; where that is offline, which reads no prompt, another is chosen."""
+    """Add a prompt with the session's summarizer; if that is offline, which ignores prompts, ask for another."""
 
     def chosen(one: Edited | None) -> None:
         if one is not None:
@@ -78,6 +78,6 @@ def _usual(bench: Bench) -> SummarizerName:
 
 
 def _prompt_id(bench: Bench, policy: Policy) -> str:
-    """The id of the prompt that makes this of the bench's settings."""
+    """Id of the prompt in the edited settings."""
     known = [one.found for one in every_prompt() if one.found and one.found.strategy == bench.strategy.id]
     return next((one.id for one in known if policy_with(bench.policy, one) == policy), "another prompt")

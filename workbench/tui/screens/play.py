@@ -1,4 +1,4 @@
-"""A story on the screen: frame after frame by a timer, or step by step by hand."""
+"""A demo on the screen: frame after frame by a timer, or step by step by key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 class Stage(Widget):
-    """One frame of a story, as large as there is room."""
+    """One frame of a demo, as large as fits."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"stage--{name}" for name in STYLES if name}
 
@@ -37,9 +37,9 @@ class Stage(Widget):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        asked = (self.number, self.size.width, self.size.height)
-        if asked != self._drawn:
-            self._rows, self._drawn = drawn(self.story, *asked), asked
+        key = (self.number, self.size.width, self.size.height)
+        if key != self._drawn:
+            self._rows, self._drawn = drawn(self.story, *key), key
         base = self.visual_style.rich_style
         runs = (
             Segment(text, base + self.get_component_rich_style(f"stage--{name}", partial=True) if name else base)
@@ -49,7 +49,7 @@ class Stage(Widget):
 
 
 class PlayScreen(Screen[bool | None]):
-    """Dismissed with whether the session is wanted on the bench."""
+    """Screen dismissed with True if the session is to be opened on the bench."""
 
     HELP = """\
 The demo shows the session from its first call under a preset. The bar is the prompt of a call, on the scale of the \
@@ -86,7 +86,7 @@ recorded session with the offline summarizer; no model is asked."""
         self._show(0)
 
     def tick(self) -> None:
-        """The frame has stood long enough."""
+        """Show the next frame when the present one's time is over."""
         if self.playing:
             self._show(self.number + 1)
 
@@ -100,7 +100,7 @@ recorded session with the offline summarizer; no model is asked."""
         self._show(self.number + by)
 
     def action_scene(self, by: int) -> None:
-        """To the beginning of another scene; playing goes on."""
+        """Go to the beginning of another scene; playing continues."""
         titles = [frame.title for frame in self.story.frames]
         begins = [at for at in range(len(titles)) if at == 0 or titles[at] != titles[at - 1]]
         later = [at for at in begins if at > self.number]

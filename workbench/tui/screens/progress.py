@@ -1,4 +1,5 @@
-"""What the screens that play a session share: a line that says how far the thread is, and the end of it."""
+"""Base of screens that compute in a thread: a line with the progress, and the end of the work when the screen
+closes."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ T = TypeVar("T")
 
 
 class ProgressScreen(ModalScreen[T | None]):
-    """Has a widget `#title`. Leaving the screen cancels its workers, which stop when they next say how far they are."""
+    """Screen with a widget `#title`. Closing it cancels its workers, which stop at their next progress report."""
 
     NAME: ClassVar[str] = ""
 
@@ -39,23 +40,23 @@ class ProgressScreen(ModalScreen[T | None]):
 
     @contextmanager
     def working(self) -> Iterator[ReportStage]:
-        """For a worker's thread: gives what it tells how far it is, and ends it where nobody waits any more."""
+        """Context for a worker's thread: gives its progress callback, and ends the work if the screen was closed."""
         worker = get_current_worker()
 
-        def told(sentence: str) -> None:
+        def report(sentence: str) -> None:
             if worker.is_cancelled:
                 raise Abandoned
             self.post_message(self.Progress(sentence))
 
         try:
-            yield told
+            yield report
         except Abandoned:
             return
         except BadInput as refused:
             self.post_message(self.Refused(str(refused)))
 
     def say(self, words: str) -> None:
-        """On the screen's first line."""
+        """Show text on the screen's first line."""
         self.query_one("#title", Static).update(titled(self.NAME, words))
 
     @on(Progress)

@@ -1,4 +1,4 @@
-"""A prompt or template of the policy, edited beside what it becomes: the request as it would be sent, or the new
+"""Editor of a prompt or template of the settings, next to a preview: the request as it would be sent, or the new
 messages."""
 
 from __future__ import annotations
@@ -35,19 +35,18 @@ from workbench.tui.screens.ask import Answer, ask_prompt_name
 from workbench.tui.widgets.text_view import Part, TextView, Wrapped, wrap
 
 SETTLE_S = 0.25
-"""How long nothing is typed before the text is filled in anew."""
+"""Time without typing before the preview is filled in again."""
 
 OFFLINE = (
     "Offline runs (r) ignore the prompt. f5 accepts the text and asks a model, or you write by hand; "
     "or: cwb compact FILE --summarizer anthropic:MODEL"
 )
-"""Shown below every prompt that a model is asked."""
+"""Note below every prompt for a model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """The policy that has the edited texts, what was done in words, and whether it is to be run now, by whom is asked
-    then."""
+    """Policy with the edited texts, the change in words, and whether to run it at once."""
 
     policy: Policy
     said: str
@@ -55,7 +54,7 @@ class Edited:
 
 
 class PolicyTextEditor(Vertical):
-    """Tells by `Ended` what was edited."""
+    """Editor that posts `Ended` with the edited policy."""
 
     HELP = """\
 A prompt or template of the settings, and next to it what it becomes with this session's messages: the request exactly \
@@ -103,9 +102,9 @@ which is then in the list of prompts."""
 
     def on_mount(self) -> None:
         self._entitle()
-        self._told()
+        self._show_problems()
         self.query_one(TextArea).focus()
-        # Only laid out it is known how wide the preview is.
+        # The preview's width is known after the layout.
         self.call_after_refresh(self.fill_in)
 
     @property
@@ -131,24 +130,24 @@ which is then in the list of prompts."""
         try:
             self.policy, _ = with_typed(self.policy, self.field, event.text_area.text)
         except InvalidValue as refused:
-            self._told(str(refused))
+            self._show_problems(str(refused))
             return
-        self._told()
+        self._show_problems()
         self.fill_in()
 
-    def _told(self, refused: str = "") -> None:
-        """What is wrong with the text, or doubtful."""
+    def _show_problems(self, refused: str = "") -> None:
+        """Show why the text is refused, or what is doubtful in it."""
         doubts = self.bench.strategy.prompt_problems(self.policy)
         lines = [f"✘ {refused}"] if refused else [f"! {doubt}" for doubt in doubts]
         lines = lines or ["✔ No problems found"]
         if is_model_text(self.field):
             lines.append(OFFLINE)
-        said = self.query_one("#doubts", Static)
-        said.update(Text("\n".join(one_line(line, 500) for line in lines)))
-        said.set_class(bool(refused), "-refused")
+        below = self.query_one("#doubts", Static)
+        below.update(Text("\n".join(one_line(line, 500) for line in lines)))
+        below.set_class(bool(refused), "-refused")
 
     def action_other(self) -> None:
-        """To the policy's next text."""
+        """Edit the next text of the settings."""
         self.field = self.texts[(self.texts.index(self.field) + 1) % len(self.texts)]
         self.shows_summary = not is_model_text(self.field)
         self.query_one(TextArea).load_text(self._value)
@@ -156,7 +155,7 @@ which is then in the list of prompts."""
         self.fill_in()
 
     def action_turn(self) -> None:
-        """From the request to the new messages, or back."""
+        """Switch the preview between the request and the new messages."""
         self.shows_summary = not self.shows_summary
         self._entitle()
         self.fill_in()
@@ -179,7 +178,7 @@ which is then in the list of prompts."""
         return Edited(self.policy, f"edited {self.field.label}", runs)
 
     def action_keep(self) -> None:
-        """Save the text as a prompt of one's own, under a name that is asked for."""
+        """Save the text as the user's own prompt; ask for its name."""
         strategy = self.bench.strategy.id
         try:
             content = own_file(self.policy, strategy, self.field.key, self.query_one(TextArea).text)
@@ -207,13 +206,13 @@ which is then in the list of prompts."""
 
     @work(exclusive=True, group="fill", exit_on_error=False)
     async def fill_in(self) -> None:
-        """Plan with the edited text when nothing is typed any more, in a thread."""
+        """Plan with the edited text in a thread, once typing rests."""
         view = self.query_one(TextView)
         key = (self.field.key, self.shows_summary)
         if view.key is not None:
             await asyncio.sleep(SETTLE_S)
         bench = replace(self.bench, policy=self.policy)
-        parts = await asyncio.to_thread(preview, bench, made=self.shows_summary)
+        parts = await asyncio.to_thread(preview, bench, shows_summary=self.shows_summary)
         wrapped = await asyncio.to_thread(wrap, parts, view.wrap_width)
         fresh = view.key != key
         view.put(parts, wrapped, key)
@@ -225,15 +224,15 @@ which is then in the list of prompts."""
             self.notify(failure, severity="error", markup=False)
 
 
-def preview(bench: Bench, *, made: bool) -> tuple[Part, ...]:
-    """The request of a policy as it would be sent, or the new messages it would be `made` of."""
+def preview(bench: Bench, *, shows_summary: bool) -> tuple[Part, ...]:
+    """Preview of a policy: the request as it would be sent, or with `shows_summary` the new messages."""
     view = View(bench, Groups(bench.layout), 0)
-    return tuple(summary_parts(view) if made else request_parts(view))
+    return tuple(summary_parts(view) if shows_summary else request_parts(view))
 
 
 def row_of(wrapped: Wrapped, text: str) -> int:
-    """The row at which an edited text begins in what it was filled into: where its first line of words stands, 0 if
-    nowhere. A line with placeholders is not found, so the first one without is looked for."""
+    """Row of the preview at which an edited text begins, 0 if not found. Lines with placeholders are not found, so the
+    first line without one is searched."""
     first = next((line.strip() for line in text.split("\n") if line.strip() and "{" not in line), "")
     if not first:
         return 0

@@ -1,4 +1,4 @@
-"""Prompts: those of the settings, edited next to what they become, and all others, of which a copy can be edited."""
+"""Prompts: those of the settings, edited next to a preview, and all others, of which a copy can be edited."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from workbench.tui.widgets.text_view import Part, TextView, wrap
 
 @dataclass(frozen=True)
 class Listed:
-    """A prompt's file, and the prompt in it or what is wrong with it."""
+    """File of a prompt, and the prompt in it or what is wrong with it."""
 
     file: str
     found: Found | None
@@ -39,7 +39,7 @@ class Listed:
 
 
 def every_prompt() -> tuple[Listed, ...]:
-    """All prompts; one of the user's that cannot be used says why and stands in nobody's way."""
+    """All prompts; one of the user's that cannot be used has a reason instead."""
     return tuple(map(_listed, prompt_files()))
 
 
@@ -51,7 +51,7 @@ def _listed(file: str) -> Listed:
 
 
 class PromptsScreen(ListAndText[Edited]):
-    """Dismissed with the policy that has the chosen or edited prompt, or None. With a `field`, that is edited first."""
+    """Screen dismissed with the policy that has the chosen or edited prompt, or None. A `field` is edited at once."""
 
     NAME = "Prompts"
     HELP = """\
@@ -81,7 +81,7 @@ line."""
         self.field = field
         self.texts = [one for one in fields_of(type(bench.policy)) if one.kind == "lines"]
         self.every: tuple[Setting | Listed | str, ...] = ()
-        """What is listed; a str is a heading."""
+        """Rows of the list; a str is a heading."""
         self.sent = False
 
     def on_mount(self) -> None:
@@ -90,7 +90,7 @@ line."""
             self.action_edit()
 
     def list_them(self) -> None:
-        """The list anew; the cursor stays on its file."""
+        """Fill the list again; the cursor stays on its file."""
         here = self.field or self.here
         own: list[Setting | str] = ["In the settings", *self.texts] if self.texts else []
         self.every = (*own, "All prompts", *every_prompt())
@@ -140,7 +140,7 @@ line."""
     def _parts(self, one: Setting | Listed, sent: bool) -> tuple[Part, ...]:
         if isinstance(one, Setting):
             if sent:
-                return preview(replace(self.bench, result=None), made=not is_model_text(one))
+                return preview(replace(self.bench, result=None), shows_summary=not is_model_text(one))
             return (Part(str(one.of(self.bench.policy)) or "(empty)"),)
         if one.found is None:
             return (Part(one.trouble, "bad"),)
@@ -169,7 +169,7 @@ line."""
             )
         self.say(words)
 
-    # --- what can be done -------------------------------------------------------------------------------------------
+    # --- actions ----------------------------------------------------------------------------------------------------
 
     def action_turn(self) -> None:
         self.sent = not self.sent
@@ -200,7 +200,7 @@ line."""
             await self._close_editor()
 
     async def _close_editor(self) -> None:
-        """Show the text again; the editor has nothing that is not saved."""
+        """Show the text again; everything in the editor is saved or discarded."""
         self.field = None
         self.query_one(TextList).disabled = False
         self.query_one(TextList).focus()

@@ -1,4 +1,4 @@
-"""The repair of a damaged session: each fix with its line and reason, and from there the copy on disk."""
+"""Repair of a damaged session: each fix with its line and reason, and the path of the repaired copy."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView
 
 SHOWN = 2_000
-"""Fixes that are listed."""
+"""Most fixes that are listed."""
 
 
 class RepairScreen(ModalScreen[Path | None]):
-    """Dismissed with the place of the copy, None where none was written."""
+    """Screen dismissed with the path of the copy, None if none was written."""
 
     HELP = """\
 Every fix that a repair makes in the session's file, with its line and reason, and the faults that it cannot fix. \
@@ -47,7 +47,8 @@ kept."""
         super().__init__()
         self.repair = repair
         self.is_choosing = False
-        """True while the repair of another branch is made: the listed fixes are not yet those that would be written."""
+        """True while the repair of another branch is computed: the listed fixes are not the ones that would be
+        written."""
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -73,8 +74,8 @@ kept."""
     @work(exclusive=True, group="branch", exit_on_error=False, description="repair")
     async def action_branch(self) -> None:
         branches = self.repair.branches
-        kept = next((number for number, branch in enumerate(branches) if branch.chosen), -1)
-        line = branches[(kept + 1) % len(branches)].line
+        at = next((number for number, branch in enumerate(branches) if branch.chosen), -1)
+        line = branches[(at + 1) % len(branches)].line
         self.is_choosing = True
         self.refresh_bindings()
         try:

@@ -1,4 +1,4 @@
-"""Rules: those of the session and your own, with their state now and after compactions; watched and pinned here."""
+"""Rules of the session and the user's own, with their state now and after compactions; watched and pinned here."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from workbench.tui.widgets.rules_list import HEADS, RulesList, Shown
 from workbench.tui.widgets.watched_lines import SIGNS
 
 ENDS = tuple(".!?。！？")
-"""A sentence that is typed ends with one of these."""
+"""Last characters of a complete typed sentence."""
 LOOKING = "Looking for rules …"
 BEGINNING = 24
-"""Characters by which a sentence is found in the text that the bench shows."""
+"""Characters by which a sentence is found in the bench's visible text."""
 MOST_JUDGED = 50
-"""Sentences besides rules whose state is worked out unasked; of another when the cursor is on it."""
+"""Most sentences besides rules that are judged at once; others when the cursor is on them."""
 LEGEND = "✔ verbatim · ≈ paraphrased · ✘ contradicted · ○ gone · ? cannot be read"
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What the screen reads and changes on the bench.
+    """Access to the bench.
 
     `index` is the message under the bench's cursor, `in_view` the text shown there. `turn` watches a sentence, or stops
-    watching it, and gives what is watched then; it raises BadInput. `take` takes a step with a sentence about it.
+    watching it, and returns the watched ones; it raises BadInput. `take` takes a step and gets a sentence about it.
     """
 
     bench: Callable[[], Bench]
@@ -56,7 +56,7 @@ class Steps:
 
 
 class RulesScreen(ModalScreen[int | None]):
-    """Dismissed with the place of the message to go to."""
+    """Screen dismissed with the index of the message to go to."""
 
     HELP = """\
 Rules hold throughout the session: "never log the token". Watched rules are first; then the rules in the message under \
@@ -88,7 +88,7 @@ the bench: u undoes the last one, here or there."""
         self.on_bench = on_bench
         self.index, self.in_view = on_bench.index, on_bench.in_view
         self.judged = self.opened = on_bench.bench()
-        """The bench whose pins and policy the states are of."""
+        """Bench to whose pins and settings the states belong."""
         self.own: list[str] = []
         self.rules: tuple[RuleEntry, ...] = ()
         self.states: dict[str, RuleState | None] = {}
@@ -126,7 +126,7 @@ the bench: u undoes the last one, here or there."""
 
     @work(exclusive=True, group="rules", exit_on_error=False, description="judge")
     async def judge(self) -> None:
-        """Work out the states that are not known: of rules now, after the run, after a second one; then of others."""
+        """Compute unknown states: of rules now, after the run, after a second one; then of other sentences."""
         bench = self.judged
         watched = (*self.bench.watched, *self.own)
         first = [one.sentence for one in self.rules if one.is_found or one.sentence in watched]
@@ -144,7 +144,7 @@ the bench: u undoes the last one, here or there."""
 
     @work(exclusive=True, group="marked", exit_on_error=False, description="judge")
     async def look_at(self, rule: RuleEntry) -> None:
-        """Work out what is not known of the rule under the cursor."""
+        """Compute the unknown states of the rule under the cursor."""
         bench, sentence = self.judged, rule.sentence
         if sentence not in self.epochs:
             self.epochs[sentence] = await asyncio.to_thread(epochs_of, bench, sentence)
@@ -160,7 +160,7 @@ the bench: u undoes the last one, here or there."""
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def draw(self, marked: str = "") -> None:
-        """List what has the typed words; a typed sentence first, and marked unless its words find a rule."""
+        """List rules with the typed words; a typed sentence comes first, and is marked unless its words find a rule."""
         typed = " ".join(self.query_one(Input).value.split())
         found = [rule for rule in self.rules if typed.lower() in rule.sentence.lower()]
         is_new = bool(typed) and typed not in (rule.sentence for rule in found)
@@ -187,7 +187,7 @@ the bench: u undoes the last one, here or there."""
         self.refresh_bindings()
 
     def tell(self, rule: RuleEntry | None) -> None:
-        """Show the whole rule, where it is from, and what happened to it in the session's own compactions."""
+        """Show the complete rule, its source, and its states in the recorded compactions."""
         place = self.query_one("#rule", Static)
         if rule is None:
             place.update("")
@@ -207,7 +207,7 @@ the bench: u undoes the last one, here or there."""
     # --- doing ------------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Grey what cannot be done now; while something is typed, these letters are typed, too."""
+        """Grey actions that are off; while the user types, letters go to the input."""
         if action == "write":
             return not self.query_one(Input).has_focus
         if action in ("watch", "pin") and not self.rules:
@@ -248,7 +248,7 @@ the bench: u undoes the last one, here or there."""
         self._changed("undone")
 
     def _changed(self, said: str) -> None:
-        """The pins are others: every state is out of date."""
+        """Forget every state after a change of pins."""
         self.said, self.judged, self.states = said, self.bench, {}
         self.draw()
         self.judge()
@@ -264,7 +264,7 @@ the bench: u undoes the last one, here or there."""
 
     @on(Input.Submitted)
     def _watch_typed(self, event: Input.Submitted) -> None:
-        """Watch what is marked: the typed sentence, or the rule that the typed words find."""
+        """Watch the marked sentence: the typed one, or the rule that the typed words find."""
         rule = self.query_one(RulesList).rule
         if not event.value.strip() or rule is None:
             self.query_one(RulesList).focus()
@@ -286,7 +286,7 @@ the bench: u undoes the last one, here or there."""
 
     @work(exclusive=True, group="rules", exit_on_error=False, description="add")
     async def add(self, sentence: str) -> None:
-        """List a sentence of one's own with the others."""
+        """List a sentence of the user's own with the others."""
         self.rules = await asyncio.to_thread(rules_of, self.bench, self.index, tuple(self.own))
         self.draw(sentence)
         self.judge()

@@ -1,4 +1,4 @@
-"""The run screen: what will be sent, the summary as it is written, then the drafts to edit and to commit."""
+"""The run screen: the requests, the summary as it is written, then the drafts to edit and to commit."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from workbench.tui.widgets.text_view import Part, TextView, wrap
 from workbench.tui.widgets.watched_lines import WatchedLines
 
 FLUSH_S = 0.2
-"""How often what has come is drawn, however often it comes."""
+"""Interval in which new text is drawn."""
 
 Phase = Literal["ready", "running", "draft"]
 
@@ -58,7 +58,7 @@ BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide"), (17
 
 @dataclass(frozen=True)
 class Ended:
-    """How the screen was left: who was chosen to summarize, and what was committed, if anything."""
+    """Result of the screen: the chosen summarizer, and the committed run with its pins, if any."""
 
     summarizer: str
     pins: frozenset[str] = frozenset()
@@ -66,7 +66,7 @@ class Ended:
 
 
 def chosen(bench: Bench) -> SummarizerName:
-    """The summarizer of this session; extractive where the one that was remembered is none any more."""
+    """Summarizer of this session; extractive if the saved one does not exist any more."""
     if bench.summarizer == BY_HAND.kind:
         return BY_HAND
     try:
@@ -134,7 +134,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def draw(self) -> None:
-        """Everything but the panes' own content."""
+        """Draw everything but the content of the panes."""
         self.set_class(self.phase == "draft", "-draft")
         title = f"{self.bench.strategy.title} · {who(self.writer)} · {self._phase_words()}"
         self.query_one("#title", Static).update(titled("Run", one_line(title, 300)))
@@ -143,7 +143,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.grey()
 
     def grey(self) -> None:
-        """The footer is made anew only where something can be done now that could not be before, or the reverse."""
+        """Refresh the footer if an action was turned on or off."""
         possible = tuple(self.check_action(name, ()) for name in ("send", "summarizer", "go", "accept", "pin_fact"))
         if possible != self._possible:
             self._possible = possible
@@ -184,7 +184,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self._draw_state()
 
     def _flush(self) -> None:
-        """Draw what has come since the last time; while nothing runs, nothing."""
+        """Draw text that arrived since the last time, while a run is under way."""
         if self.phase != "running":
             return
         self._draw_steps()
@@ -200,11 +200,11 @@ class RunScreen(Drafting, Screen[Ended | None]):
         if len(calls) == 1:
             view.scroll_end(animate=False, immediate=True)
 
-    # --- before it is sent ------------------------------------------------------------------------------------------
+    # --- before sending ---------------------------------------------------------------------------------------------
 
     @work(exclusive=True, group="prepare", exit_on_error=False)
     async def prepare(self) -> None:
-        """The exact requests, their sizes and prices, and the steps to come: made in a thread."""
+        """Compute the exact requests, their sizes and costs, and the planned steps, in a thread."""
         bench, name, view = self.bench, self.writer, self.query_one(TextView)
         self.quotes = None
 
@@ -243,7 +243,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
     # --- former runs ------------------------------------------------------------------------------------------------
 
     def action_history(self) -> None:
-        """Show the list of runs in the place of the panes, or the panes again."""
+        """Show the run history in place of the panes, or the panes again."""
         self.begins_with_history = self.begins_with_history and not self.has_class("-history")
         if self.set_class(not self.has_class("-history"), "-history").has_class("-history"):
             self.query_one(RunHistory).open()
@@ -263,7 +263,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.start(())
 
     def start(self, drafts: tuple[Draft, ...]) -> None:
-        """Run from the start; what `drafts` answer is not asked again."""
+        """Start the run; requests that `drafts` answer are not sent again."""
         try:
             self.purse = spend_limit_of(self.app)
         except BadInput as refused:
@@ -283,7 +283,8 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.run_it(drafts)
 
     async def summarizer(self) -> Summarizer:
-        """The one that was chosen, watched. Raises BadInput where it cannot be asked: no key, no such run."""
+        """Summarizer chosen by the user, with its calls observed. Raises BadInput if it cannot be used: no key, no such
+        run."""
         asks = self.writer != BY_HAND
         ask = await connect(self.live, self.purse, self.progress.heard, limits=self.limits) if asks else user_writes
 
@@ -309,7 +310,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         except asyncio.CancelledError:
             watch.cancelled()
             self.earlier = sum_usage((self.earlier, live.recorder.usage))
-            if name.is_kept:  # first of all: the program may be ending, and the screen without its panes
+            if name.is_kept:  # first: the program may be ending, and the panes be gone
                 self.keep(lambda: keep_cancelled(live, time.perf_counter() - clock))
             if self.is_attached:
                 self._back_to(before, "cancelled; nothing was changed")
@@ -329,26 +330,26 @@ class RunScreen(Drafting, Screen[Ended | None]):
 
     @staticmethod
     def _kept_edits(new: tuple[Draft, ...], old: tuple[Draft, ...]) -> tuple[Draft, ...]:
-        """New drafts, but where an old one answered: it stays what it was, with its edits."""
+        """New drafts, except where an old one answered the same request: that keeps its edits."""
         by_key = {draft.request.key: draft for draft in old}
         return tuple(by_key.get(draft.request.key, draft) for draft in new)
 
-    def _back_to(self, phase: Phase, said: str) -> None:
+    def _back_to(self, phase: Phase, sentence: str) -> None:
         self.phase = phase
-        self.say(said)
+        self.say(sentence)
         if phase == "draft":
             self.show_drafts(self.drafts)
         elif not any(call.text for call in self.progress.calls):
-            self.prepare()  # nothing was written: what would be sent is in sight again
+            self.prepare()  # nothing was written: show the requests again
         self.draw()
 
     def keep(self, record: Callable[[], Kept]) -> None:
-        """Put a run into the journal, in a thread; the run itself is done, whatever comes of it."""
-        self._tell_kept(run_shielded(record))
+        """Save a run in the run history, in a thread, whatever becomes of the screen."""
+        self._report_saved(run_shielded(record))
 
     @work(group="journal", exit_on_error=False, description="keep")
-    async def _tell_kept(self, kept: Awaitable[Kept]) -> None:
-        id, trouble = await kept
+    async def _report_saved(self, saving: Awaitable[Kept]) -> None:
+        id, trouble = await saving
         if trouble:
             self.app.notify(trouble, severity="warning", markup=False)
         elif not self.said.endswith(id):
@@ -374,7 +375,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
             self.dismiss(Ended(str(self.writer)))
 
     def leave_with(self, run: Run) -> None:
-        """Commit."""
+        """Commit the run and close."""
         self.left = True
         self.dismiss(Ended(str(self.writer), self.bench.pins, run))
 
@@ -408,7 +409,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
             self.action_pane(name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What cannot be done in this phase is not shown."""
+        """Hide actions that are off in this phase."""
         draft = self.phase == "draft"
         if self.has_class("-history"):
             return action not in OF_PANES
@@ -432,11 +433,11 @@ OF_PANES = frozenset(
     ("send", "summarizer", "go", "retry", "accept", "again", "as_written", "outside", "insert_fact", "pin_fact", "pane",
      "next_pane")
 )  # fmt: skip
-"""What is done to the panes, which the history hides."""
+"""Actions on the panes, which the run history hides."""
 
 
 def stream_parts(calls: list[Line], rows: int) -> tuple[Part, ...]:
-    """The text of calls as far as it has come: of one call all, of several at once the last `rows` lines of each."""
+    """Text of running calls: of one call all of it, of several the last `rows` lines of each."""
     parts: list[Part] = []
     for line in calls:
         if len(calls) == 1:

@@ -1,4 +1,4 @@
-"""The drafts of a run: edited section by section, checked and grounded while they are, pinned from, and committed."""
+"""Drafts of a run: edited section by section, checked and grounded meanwhile, and committed."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, TextView
 
 SETTLE_S = 0.3
-"""How long nothing is typed before the draft is read again."""
+"""Time without typing before the draft is assessed again."""
 
 
 class Drafting(Facts):
-    """Mixed into the run screen, whose phases, steps and panes it uses."""
+    """Mixin of the run screen for its drafts."""
 
     drafts: tuple[Draft, ...] = ()
     at: int | None = None
@@ -94,20 +94,20 @@ class Drafting(Facts):
 
     @property
     def draft(self) -> Draft | None:
-        """The draft at hand."""
+        """Draft in the editor."""
         return self.drafts[self.at] if self.at is not None and self.at < len(self.drafts) else None
 
     @property
     def is_worth_keeping(self) -> bool:
-        """Whether leaving would lose something: a paid answer, or a person's words."""
+        """True if leaving would lose a paid answer or the user's text."""
         return any(draft.edited or draft.accepted or self.writer.model for draft in self.drafts)
 
     def watching(self) -> Watch:
-        """A run that begins to be watched."""
+        """New progress of a run."""
         return Watch(count=self.bench.context.layout.sizes.meter.text_tokens)
 
     def on_unmount(self) -> None:
-        """The program ends with drafts that nobody has committed or discarded: a terminal may have gone."""
+        """Save drafts that are neither committed nor discarded if the program ends, as when a terminal is closed."""
         bench, drafts = self.bench, self.drafts
         if not self.left and any(draft.edited or draft.accepted for draft in drafts):
             run_shielded(lambda: keep_uncommitted(bench, drafts))
@@ -115,7 +115,7 @@ class Drafting(Facts):
     # --- which draft ------------------------------------------------------------------------------------------------
 
     def show_drafts(self, drafts: tuple[Draft, ...]) -> None:
-        """The run is over: its drafts, the first that a person should look at in front."""
+        """Show the drafts of a finished run, at first the one that needs attention."""
         self.phase, self.drafts, self.sure, self.reading, self.at = "draft", drafts, False, None, None
         self._grounds.clear()
         self.draw()
@@ -173,7 +173,7 @@ class Drafting(Facts):
 
     @property
     def section(self) -> int:
-        """The number of the section at the cursor."""
+        """Number of the section at the cursor."""
         return section_at(self.sections, self.query_one(DraftEditor).place)
 
     def state_of(self, section: SummarySection, draft: Draft) -> str:
@@ -189,7 +189,7 @@ class Drafting(Facts):
         return "as written" if same else "edited"
 
     def put_sections(self) -> None:
-        """The sections of the draft at hand, each with its state and what in it was not found."""
+        """List the sections of the draft, each with its state and its number of unsupported claims."""
         texts = self.query_one("#sections", TextList)
         draft = self.draft
         if draft is None:
@@ -221,7 +221,7 @@ class Drafting(Facts):
         self.query_one(DraftEditor).focus()
 
     def action_accept(self) -> None:
-        """This section is good as it is; of a failed call, what it wrote is."""
+        """Accept the section at the cursor; for a failed call, its text as the summary."""
         draft = self.draft
         if draft is None or self.at is None:
             return
@@ -241,7 +241,7 @@ class Drafting(Facts):
             self.say("every section is accepted; ctrl+s commits")
 
     def action_as_written(self) -> None:
-        """Give a section the words back that it came with."""
+        """Restore a section as the summarizer wrote it."""
         draft = self.draft
         if draft is None or self.at is None:
             return
@@ -268,7 +268,7 @@ class Drafting(Facts):
     # --- a section again --------------------------------------------------------------------------------------------
 
     def action_again(self) -> None:
-        """Ask for an instruction, then for the section's new words."""
+        """Ask for an instruction, then for the section rewritten."""
         draft = self.draft
         if draft is None:
             return
@@ -283,17 +283,17 @@ class Drafting(Facts):
             cost = f"one more call to {self.writer.model}" if self.writer.model else f"answered by {self.writer}"
             return Answer(typed.strip(), cost)
 
-        def told(answer: Answer[str] | None) -> None:
+        def rewrite(answer: Answer[str] | None) -> None:
             if answer is not None:
                 self.rewrite(draft, section, answer.value)
 
         title = section.title or "the whole draft"
         about = f"What should change in “{one_line(title, 60)}”? The rest of the draft is kept."
-        self.app.push_screen(AskScreen("Write this section again", about, "", read), told)
+        self.app.push_screen(AskScreen("Write this section again", about, "", read), rewrite)
 
     @work(exclusive=True, group="run", exit_on_error=False, description="rewrite")
     async def rewrite(self, draft: Draft, section: SummarySection, instruction: str) -> None:
-        """One more call; the draft changes only when its answer is there."""
+        """Rewrite a section with one more call; the draft changes only when the answer is complete."""
         name, number = self.writer, self.at
         self.phase, self.progress, self.live = "running", self.watching(), LiveRun(self.bench, self.writer)
         watch, live = self.progress, self.live
@@ -309,7 +309,7 @@ class Drafting(Facts):
         clock = time.perf_counter()
         cancelled = False
         try:
-            request = await asyncio.to_thread(_asked, draft, section, instruction)
+            request = await asyncio.to_thread(_section_request, draft, section, instruction)
             summarizer = await self.summarizer()
             told(RequestsStarted((request,), 0))
             answer = await ask(summarizer, request)
@@ -348,10 +348,10 @@ class Drafting(Facts):
             self.put_sections()
             self.say(f"“{one_line(section.title or 'the draft', 60)}” was rewritten; ctrl+z undoes it")
 
-    # --- reading again ----------------------------------------------------------------------------------------------
+    # --- assessing --------------------------------------------------------------------------------------------------
 
     def read(self) -> None:
-        """The drafts or the pins have changed: checks, sizes and grounding follow when nothing is typed any more."""
+        """Assess the drafts after a change of text or pins, once typing rests."""
         self._stale = True
         if not self._reads:
             self._reads = True
@@ -369,7 +369,7 @@ class Drafting(Facts):
             self._reads = False
 
     async def _read_once(self) -> None:
-        """Never two at a time: what is read in a thread cannot be called back."""
+        """Assess the drafts once. Never two at a time: a thread cannot be cancelled."""
         bench, drafts, number, draft = self.bench, self.drafts, self.at, self.draft
         if draft is not None and number is not None:
             ground = await asyncio.shield(self._ground(number, draft.request))
@@ -388,25 +388,25 @@ class Drafting(Facts):
             self.draw()
 
     def _ground(self, number: int, request: SummaryRequest) -> asyncio.Future[Ground]:
-        """The head of a draft, made ready once."""
+        """Grounding of a draft's head, computed once."""
         if number not in self._grounds:
             loop = asyncio.get_running_loop()
             self._grounds[number] = loop.run_in_executor(None, lambda: Ground(request.masked, request.previous))
         return self._grounds[number]
 
-    # --- taking it --------------------------------------------------------------------------------------------------
+    # --- committing -------------------------------------------------------------------------------------------------
 
     def action_retry(self) -> None:
-        """Ask again what failed; what was edited or accepted stays."""
-        kept = tuple(draft for draft in self.drafts if isinstance(draft.final_answer, Summary))
-        if len(kept) == len(self.drafts) and not (self.reading and requests_without_draft(self.reading.run)):
+        """Ask again for failed drafts; edited and accepted ones stay."""
+        answered = tuple(draft for draft in self.drafts if isinstance(draft.final_answer, Summary))
+        if len(answered) == len(self.drafts) and not (self.reading and requests_without_draft(self.reading.run)):
             self.say("No call failed. ctrl+g rewrites a section.")
             return
-        self.start(kept)
+        self.start(answered)
 
     @work(exclusive=True, group="commit", exit_on_error=False)
     async def action_go(self) -> None:
-        """Commit what the drafts make of the session; where a changed draft asks for more calls, those first."""
+        """Commit the drafts; if a changed draft needs more calls, make those first."""
         bench, drafts = self.bench, self.drafts
         reading = await asyncio.to_thread(rerun_with_drafts, bench, drafts)
         if drafts is not self.drafts or bench is not self.bench or self.phase != "draft":
@@ -421,8 +421,8 @@ class Drafting(Facts):
         self.leave_with(reading.run)
 
 
-def _asked(draft: Draft, section: SummarySection, instruction: str) -> SummaryRequest:
-    """The request for a section, rendered and hashed: not for an event loop."""
+def _section_request(draft: Draft, section: SummarySection, instruction: str) -> SummaryRequest:
+    """Request for a section, rendered and hashed: not for an event loop."""
     request = regeneration_request(draft.request, draft.text, section, instruction)
     assert request.key
     return request

@@ -1,4 +1,4 @@
-"""What a draft lost and what of it is not in the head: the list beside the editor, and what can be done with it."""
+"""Mixin of the run screen for facts: unsupported claims and lost facts of a draft in a list, and actions on them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workbench.tui.widgets.watched_lines import WatchedLines, Watching
 
 
 class Facts(Screen["object"]):
-    """Mixed into the run screen, beside the drafts, which it reads and changes."""
+    """Mixin that reads and changes the drafts."""
 
     found: Grounding | None = None
 
@@ -47,13 +47,13 @@ class Facts(Screen["object"]):
 
     @property
     def loss(self) -> TrackedFact | None:
-        """The lost fact that is marked in the list."""
+        """Lost fact under the cursor of the list."""
         marked = self.query_one("#facts", TextList).at
         fact = self.facts[marked].fact if 0 <= marked < len(self.facts) else None
         return fact if isinstance(fact, TrackedFact) else None
 
     def put_grounding(self, found: Grounding | None) -> None:
-        """What the draft that is shown says without ground; None while that is looked up."""
+        """Show the draft's unsupported claims; None while they are computed."""
         self.found = found
         self.query_one(DraftEditor).underline(found.unfounded if found else ())
         self.put_facts()
@@ -61,11 +61,11 @@ class Facts(Screen["object"]):
             self.put_sections()
 
     def put_facts(self) -> None:
-        """The list, by what is known of the draft and of what it leads to; and how watched sentences stand."""
-        stood = self.reading.watched if self.reading else ()
+        """Fill the list of facts, and the states of watched rules."""
+        states = self.reading.watched if self.reading else ()
         watched = self.query_one(WatchedLines)
         watched.make_room(self.size.height)
-        watched.show(Watching(self.bench.watched, stood, moments=("now", "after")))
+        watched.show(Watching(self.bench.watched, states, moments=("now", "after")))
         texts = self.query_one("#facts", TextList)
         lost = self.reading.lost if self.reading else None
         waiting = "looking up the draft's facts …" if self.draft else "no draft, nothing to look up"
@@ -80,7 +80,7 @@ class Facts(Screen["object"]):
         words = ""
         if isinstance(fact, Unfounded):
             words = f"{fact.kind}, not found in the head: {fact.text}\nenter goes to it"
-            # The list is made anew while a person types: only who is in it moves the cursor by it.
+            # The list is filled again while the user types: it moves the editor's cursor only if it has the focus.
             if event.texts.has_focus:
                 self.query_one(DraftEditor).go_to(min(fact.start, len(self.query_one(DraftEditor).text)))
         elif isinstance(fact, TrackedFact):
@@ -99,7 +99,7 @@ class Facts(Screen["object"]):
         return f"message {figure(loss.index + 1)}{earlier}"
 
     def action_pin_fact(self) -> None:
-        """Keep the message of a lost fact; the drafts stay, for what they are about only became less."""
+        """Pin the message of a lost fact; the drafts stay valid, because the head only becomes shorter."""
         loss = self.loss
         if loss is None:
             return
@@ -113,7 +113,7 @@ class Facts(Screen["object"]):
         self.read()
 
     def action_insert_fact(self) -> None:
-        """Put a lost fact into the draft, under the title that is about such facts."""
+        """Insert a lost fact into the draft's section for such facts."""
         loss, draft = self.loss, self.draft
         if loss is None or draft is None:
             return

@@ -1,4 +1,4 @@
-"""The run history: what was asked, answered, billed and checked; two of them compared; one deleted or played again."""
+"""The run history: requests, answers, costs and checks of live runs; two compared, one deleted or played back."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import Part, TextView, wrap
 
 REQUEST_CHARS = 100_000
-"""Of each request so much is shown; the command line shows all of it."""
+"""Most characters of a request that are shown; the command line shows all."""
 
 
 class RunHistory(Vertical):
-    """A list of runs and the one under the cursor, in a place of the run screen."""
+    """List of runs and the one under the cursor, in a place of the run screen."""
 
     HELP = """\
 Every live run is saved on this machine, failed and cancelled ones too: its requests, answers, cost and check \
@@ -58,7 +58,7 @@ cost, by day, model and session. H closes the list."""
 
     @dataclass
     class Wanted(Message):
-        """This run is to be played again."""
+        """Play this run back."""
 
         name: SummarizerName
 
@@ -83,12 +83,12 @@ cost, by day, model and session. H closes the list."""
         self.list_them()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Greyed where no run is listed."""
+        """Grey the actions if no run is listed."""
         own = {binding.action for binding in Binding.make_bindings(self.BINDINGS)}
         return None if action in own and not self.entries else super().check_action(action, parameters)
 
     def say(self, words: str) -> None:
-        """Up to two lines above both."""
+        """Show up to two lines above the list."""
         self.query_one(CutText).update(Text(plain(words), no_wrap=True, overflow="ellipsis"))
 
     @property
@@ -97,7 +97,7 @@ cost, by day, model and session. H closes the list."""
 
     @work(exclusive=True, group="list", exit_on_error=False)
     async def list_them(self) -> None:
-        """This session's runs first, then the newest; the cursor stays where it is."""
+        """List this session's runs first, then the newest; the cursor stays where it is."""
         try:
             entries = await asyncio.to_thread(run_history.list_runs)
         except BadInput as damaged:
@@ -143,7 +143,7 @@ cost, by day, model and session. H closes the list."""
         if failure := failure_of(event):
             self.say(f"✘ {failure}")
 
-    # --- what can be done -------------------------------------------------------------------------------------------
+    # --- actions ----------------------------------------------------------------------------------------------------
 
     def action_mark(self) -> None:
         if entry := self.here:
@@ -191,7 +191,7 @@ cost, by day, model and session. H closes the list."""
 
 
 def spent_line(entries: Sequence[RunRow], session: str) -> str:
-    """What was spent today, on this session and in all."""
+    """Cost of all runs today, on this session and in all."""
     here = [entry for entry in entries if entry.session == session]
     days, all_, mine = spending(entries, "day"), in_all(entries), in_all(here)
     today = next((day.dollars for day in days if day.name == shown(time.time(), "%Y-%m-%d")), 0.0)
@@ -211,7 +211,7 @@ def sum_parts(entries: Sequence[RunRow]) -> tuple[Part, ...]:
 
 
 def run_parts(id: str, _: str = "") -> tuple[Part, ...]:
-    """Everything about a run. Raises BadInput for one that is gone or damaged; reads a file: not for an event loop."""
+    """Complete record of a run. Raises BadInput if it is missing or damaged; reads a file: not for an event loop."""
     run = run_history.load_run(id)
     parts = _rows(facts(run))
     for number, call in enumerate(run.calls, 1):
@@ -219,13 +219,13 @@ def run_parts(id: str, _: str = "") -> tuple[Part, ...]:
         parts += _rows(call_facts(call))
         parts += [Part("answered", "dim"), Part(call.text or "nothing")]
         cut = len(call.request) - REQUEST_CHARS
-        asked = call.request if cut <= 0 else f"{call.request[:REQUEST_CHARS]}\n[… {figure(cut)} more characters …]"
-        parts += [Part("\nasked", "dim"), Part(asked, "thinking")]
+        request = call.request if cut <= 0 else f"{call.request[:REQUEST_CHARS]}\n[… {figure(cut)} more characters …]"
+        parts += [Part("\nasked", "dim"), Part(request, "thinking")]
     return tuple(parts)
 
 
 def diff_parts(id: str, marked: str) -> tuple[Part, ...]:
-    """What differs between two runs. Raises BadInput; reads files: not for an event loop."""
+    """Differences of two runs. Raises BadInput; reads files: not for an event loop."""
     a, b = run_history.load_run(marked), run_history.load_run(id)
     parts = [Part(f"{name}: {short_value(old)} → {short_value(new)}") for name, old, new in differing(a, b)] or [
         Part("the runs differ only in their answers")

@@ -1,4 +1,5 @@
-"""What the run screen writes into the journal. Each gives the kept run's id and "", or why it was not kept.
+"""Records of the run screen for the run history. Each function saves one and returns its id and "", or the reason why
+that failed.
 
 Not for an event loop: requests are rendered, hashed and compressed.
 """
@@ -22,29 +23,29 @@ Kept = tuple[str, str]
 
 
 def keep_cancelled(live: LiveRun, seconds: float) -> Kept:
-    """A run that was stopped, with what had come."""
+    """Save a cancelled run, with the text so far."""
     return _keep(live.unfinished(seconds))
 
 
 def keep_finished(live: LiveRun, run: Run) -> Kept:
-    """A run that came to its end, failed or not, with what the checks say of its outcome."""
+    """Save a run that came to its end, failed or not, with the checks of its outcome."""
     return _keep(FinishedRun(live, run).record)
 
 
 def keep_call(live: LiveRun, seconds: float) -> Kept:
-    """One call beside a run: a section that was written again."""
+    """Save a single call besides a run: a rewritten section."""
     end = "failed" if live.recorder.failed else "finished"
     return _keep(live.unfinished(seconds).model_copy(update={"end": end}))
 
 
 def keep_edited(bench: Bench, reading: Assessment) -> Kept:
-    """What was committed after editing, as a run of its own: `recorded` gives the edited text again."""
+    """Save the committed edits as a run of its own, so that `recorded` plays the edited text back."""
     live = _by_hand(bench, reading.run.requests, reading.run.answers)
     return _keep(live.finished(replace(reading.run, seconds=0.0), reading.checks))
 
 
 def keep_uncommitted(bench: Bench, drafts: Sequence[Draft]) -> Kept:
-    """What a person had made of the drafts when the program ended, as a run that can be asked again."""
+    """Save the user's edits when the program ends, as a run that can be played back."""
     answers = [draft.final_answer for draft in drafts]
     live = _by_hand(bench, [draft.request for draft in drafts], answers)
     whole = all(isinstance(answer, Summary) for answer in answers)
@@ -52,7 +53,7 @@ def keep_uncommitted(bench: Bench, drafts: Sequence[Draft]) -> Kept:
 
 
 def _by_hand(bench: Bench, requests: Sequence[SummaryRequest], answers: Sequence[Answer]) -> LiveRun:
-    """Without what was billed, which stands in the record of the run itself."""
+    """Run written by the user, without usage: that is in the record of the model's run."""
     live = LiveRun(bench, BY_HAND)
     live.recorder.took(requests, [replace(one, usage=None) if isinstance(one, Summary) else one for one in answers])
     return live

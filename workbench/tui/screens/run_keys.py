@@ -1,4 +1,4 @@
-"""The keys of the run screen: each with an id (by which it can be remapped) and a tooltip (for help and palette)."""
+"""Keys of the run screen: each with an id (by which it is remapped) and a tooltip (for help and palette)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from textual.binding import Binding, BindingType
 from workbench.tui.keys import HELP_KEY, shared
 
 PANES = {"left": "1 Steps", "centre": "2 Text", "right": "3 Lost"}
-"""The panes, and how they are called where they share one place."""
+"""Titles of the panes where they share one place."""
 
 BINDINGS: list[BindingType] = [
     shared("open", "send", "Send", "Begin: answer the requests. Only then is anything sent."),

@@ -1,6 +1,6 @@
-"""What is known of a run while it goes on: its rungs and calls as lines, each with state, time and text so far.
+"""Progress of a run: its steps and calls as lines, each with state, time and text so far.
 
-Pure but for the clock, so that it can be told events and read without a screen.
+Pure but for the clock, so that tests send it events without a screen.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ SIGNS: dict[State, str] = {
     "cancelled": "–",
     "fallback": "!",
 }
-"""A sign for each state, which also stands there as a word."""
+"""Sign of each state."""
 
 CHARS_PER_TOKEN = 4
-"""Only for tokens that are still being written; an answer that is there is counted, or the server tells."""
+"""Assumed for tokens still being written; a complete answer is counted, or the server reports its usage."""
 
 
 @dataclass
 class Line:
-    """A rung (`number` None) or a call. `notes` are retries, cuts and what went wrong, in words."""
+    """Line of the run: a step (`number` None) or a call. `notes` are retries, cuts and failures in words."""
 
     what: str
     state: State
@@ -73,18 +73,18 @@ class Line:
 
     @property
     def written(self) -> int:
-        """Tokens written: what the server tells, else what the answer counts or, until it is there, about as many as
-        there are characters for."""
-        told = self.usage.output if self.usage else 0
-        return max(told, self.tokens or self.chars // CHARS_PER_TOKEN)
+        """Tokens written: reported by the server, else counted, or estimated from characters until the answer is
+        complete."""
+        reported = self.usage.output if self.usage else 0
+        return max(reported, self.tokens or self.chars // CHARS_PER_TOKEN)
 
     def seconds(self, now: float) -> float:
         return (self.ended if self.ended is not None else now) - self.began
 
 
 class Watch:
-    """Told what the driver tells (`told`) and what live calls tell (`heard`); both on the event loop. `count` gives the
-    tokens of an answer, as everything else on the screen counts them."""
+    """Observer of a run: gets the driver's events (`told`) and those of live calls (`heard`), both on the event loop.
+    `count` counts the tokens of an answer as everywhere else on the screen."""
 
     def __init__(
         self, clock: Callable[[], float] = time.perf_counter, count: Callable[[str], int] = lambda text: 0
@@ -109,7 +109,7 @@ class Watch:
         return self.clock() - self.began
 
     def asked(self, request: SummaryRequest, key: str) -> None:
-        """This request is about to be answered; live events will name it by `key`."""
+        """Note that this request is sent next; live events refer to it by `key`."""
         for line, known in zip(self._calls, self._requests, strict=True):
             if known is request:
                 self._by_key[key] = line
@@ -164,7 +164,7 @@ class Watch:
                 pass
 
     def finished(self, outcome: Outcome) -> None:
-        """The strategy is through: its rungs with their sizes, and what it fell back to, if it did."""
+        """Note the outcome: steps with their sizes, and the fallback if there was one."""
         now = self.clock()
         for rung in outcome.rungs:
             sizes = f"{grouped(rung.before)} → {grouped(rung.after)} tokens"
@@ -183,18 +183,18 @@ class Watch:
             line.state, line.ended = "cancelled", self.clock()
 
     def words(self, line: Line) -> tuple[str, str]:
-        """A line's title, and under it state, time, tokens and notes."""
-        said: list[str] = [line.state]
+        """Line's title, and below it state, time, tokens and last note."""
+        facts: list[str] = [line.state]
         if line.state not in ("planned", "fallback"):
-            said.append(f"{line.seconds(self.clock()):.1f} s")
+            facts.append(f"{line.seconds(self.clock()):.1f} s")
         if line.number is not None and line.written:
             exact = line.usage is not None and line.usage.output_final and line.state == "done"
-            said.append(f"{'' if exact else '~'}{grouped(line.written)} tokens")
-        return f"{SIGNS[line.state]} {line.what}", " · ".join([*said, *line.notes[-1:]])
+            facts.append(f"{'' if exact else '~'}{grouped(line.written)} tokens")
+        return f"{SIGNS[line.state]} {line.what}", " · ".join([*facts, *line.notes[-1:]])
 
 
 def planned(events: Iterator[RunEvent] | list[RunEvent]) -> list[Line]:
-    """The lines of a run that has not begun, from the events of its preview."""
+    """Lines of a run that has not begun, from the events of its preview."""
     watch = Watch(lambda: 0.0)
     for event in events:
         watch.told(event)

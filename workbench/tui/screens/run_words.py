@@ -1,4 +1,4 @@
-"""What the run screen says, made without a screen: the price of a run, how it stands, what a draft lost or invented."""
+"""Texts of the run screen: cost estimates, progress, failures, sections, lost and unsupported facts. Pure."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from workbench.tui.screens.run_watch import Watch
 from workbench.tui.widgets.text_view import Part
 
 BY_HAND = SummarizerName("typed")
-"""The summarizer that is the person at the screen."""
+"""SummarizerName of the summarizer that is the user."""
 
 SHOWN = 30
-"""So many lost facts of a kind stand in the list; the rest is counted."""
+"""Most lost facts of a kind that are listed."""
 
 PATH_CHARS = 28
-"""Of a long path so many characters at its end stand in the list; all of it stands below when it is marked."""
+"""Characters at the end of a long path that are listed; all of it is below when it is marked."""
 
 NOUNS = {"instruction": "standing instruction", "stated": "statement", "error": "error message"}
 """Kinds of facts that need more words than their name."""
 
 BIG = 2_000_000
-"""Characters of a request from which only its two ends are shown; it is sent whole."""
+"""Characters from which only both ends of a request are shown; it is sent completely."""
 
 
 def who(name: SummarizerName) -> str:
-    """A summarizer in words, and at what address a model is asked."""
+    """Summarizer in words, with the address of a model."""
     if name.streams:
         return f"{name.model} at {_address(name)}"
     match name.kind:
@@ -74,7 +74,7 @@ def _address(name: SummarizerName) -> str:
 
 
 def quote_parts(quotes: Sequence[RequestCost], name: SummarizerName, bench: Bench) -> tuple[Part, ...]:
-    """What will be sent, what it would cost, and the exact requests."""
+    """Requests to be sent, their cost estimate, and their exact texts."""
     if not quotes:
         nothing = "No request: this compaction needs no summary."
         return Part(nothing, "title"), Part(bench.plan.outcome.reason)
@@ -132,25 +132,25 @@ def _limits(quote: RequestCost) -> str:
 def progress_words(watch: Watch, name: SummarizerName, usage: Usage) -> str:
     """Tokens, seconds and cost so far."""
     written = max(usage.output, sum(line.written for line in watch.calls))
-    said = [f"{watch.seconds:.1f} s"]
+    facts = [f"{watch.seconds:.1f} s"]
     if usage.context:
         cached = f" ({figure(usage.cache_read)} from the cache)" if usage.cache_read else ""
-        said.append(f"{figure(usage.context)} tokens in{cached}")
+        facts.append(f"{figure(usage.context)} tokens in{cached}")
     if written:
-        said.append(f"~{figure(written)} tokens out")
+        facts.append(f"~{figure(written)} tokens out")
     if name.model:
         cost = actual(Usage(usage.input, written, usage.cache_read, usage.cache_write), name.model)
-        said.append(f"{cost} so far")
-    return " · ".join(said)
+        facts.append(f"{cost} so far")
+    return " · ".join(facts)
 
 
 def spent_words(usage: Usage, name: SummarizerName) -> str:
-    """What every call of this screen together has cost, "" where nothing did."""
+    """Cost of all calls of this screen, "" for none."""
     return f" · {actual(usage, name.model)} spent" if name.model and usage.output else ""
 
 
 def reading_words(bench: Bench, reading: Assessment | None, draft: Draft | None, tokens: int) -> str:
-    """The draft's size, what the outcome would be, and what the checks say of it."""
+    """Size of the draft, size of its outcome, and its checks."""
     said = []
     if draft is not None:
         said.append(f"draft {figure(len(draft.text))} characters, ~{figure(tokens)} tokens")
@@ -168,8 +168,8 @@ def reading_words(bench: Bench, reading: Assessment | None, draft: Draft | None,
 
 
 def failure_words(failure: SummaryFailed) -> str:
-    """What a kind of failure means and what can be done here."""
-    meant = {
+    """Meaning of a failure, and the ways to continue."""
+    meaning = {
         "timeout": "no answer came in time",
         "overflow": "the prompt is too long for the model",
         "empty": "the answer has no text",
@@ -179,7 +179,7 @@ def failure_words(failure: SummaryFailed) -> str:
         "error": "the call failed",
     }[failure.kind]
     detail = f" ({failure.detail})" if failure.detail else ""
-    return f"{failure.kind}: {meant}{detail}. ctrl+r asks again; f8 uses this text; or write it yourself."
+    return f"{failure.kind}: {meaning}{detail}. ctrl+r asks again; f8 uses this text; or write it yourself."
 
 
 # --- sections -------------------------------------------------------------------------------------------------------
@@ -192,8 +192,8 @@ def section_line(section: SummarySection, text: str, state: str, missing: int) -
     title = one_line(section.title or ("beginning" if section.stop < len(text) else "the whole draft"), 60)
     line = Text(f"{SECTION_SIGNS[state]} {title}", no_wrap=True, overflow="ellipsis")
     found = f" · {missing} not found" if missing else ""
-    said = "" if state == "as written" else f" · {state}"
-    return line.append(f"{found}{said} · {size}", "dim")
+    edited = "" if state == "as written" else f" · {state}"
+    return line.append(f"{found}{edited} · {size}", "dim")
 
 
 def same_section(sections: Sequence[SummarySection], title: str) -> SummarySection | None:
@@ -207,14 +207,14 @@ Found = Unfounded | TrackedFact
 
 @dataclass(frozen=True)
 class FactLine:
-    """A line of the list: a heading (`fact` None), something without ground, or something lost."""
+    """Line of the list of facts: a heading (`fact` None), an unsupported claim, or a lost fact."""
 
     text: Text
     fact: Found | None = None
 
 
 def fact_lines(found: Grounding | None, lost: Sequence[TrackedFact] | None) -> list[FactLine]:
-    """What a draft says that is not in the head, and what the outcome lost, by kind; nothing of what is not known."""
+    """Unsupported claims of a draft, and lost facts of its outcome by kind; nothing for None."""
     return [*(unfounded_lines(found) if found else ()), *(lost_lines(lost) if lost is not None else ())]
 
 
@@ -228,7 +228,7 @@ def unfounded_lines(found: Grounding) -> list[FactLine]:
 
 def lost_lines(lost: Sequence[TrackedFact]) -> list[FactLine]:
     lines = [] if lost else [_heading("lost: none of the facts looked for", good=True)]
-    kinds = Counter(loss.kind for loss in lost)  # in the order of the gravest of each
+    kinds = Counter(loss.kind for loss in lost)  # ordered by the gravest fact of each
     for kind, number in kinds.items():
         lines.append(_heading(f"lost: {number} {plural(number, NOUNS.get(kind, kind))}", good=False))
         for loss in [loss for loss in lost if loss.kind == kind][:SHOWN]:
@@ -240,7 +240,7 @@ def lost_lines(lost: Sequence[TrackedFact]) -> list[FactLine]:
 
 
 def _short(loss: TrackedFact) -> str:
-    """A fact in a narrow list: of a long path the end, of everything else the beginning."""
+    """Short form of a fact: the end of a long path, else the beginning."""
     words = one_line(loss.text, 4_000 if loss.kind == "path" else 200)
     return "…" + words[-PATH_CHARS:] if loss.kind == "path" and len(words) > PATH_CHARS else words
 
@@ -250,7 +250,7 @@ def _heading(words: str, good: bool) -> FactLine:
 
 
 def line_for(loss: TrackedFact) -> str:
-    """A lost fact as a line of a summary."""
+    """Lost fact as a line of a summary."""
     words = " ".join(loss.text.split())
     match loss.kind:
         case "path":

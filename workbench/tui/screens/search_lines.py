@@ -1,4 +1,4 @@
-"""Words to find in a list, a table or a text: one line at the foot of the screen, the lines still in sight above it."""
+"""Search in a list, a table or a text: one input line at the bottom, with the lines still visible above it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sessions on this machine, the newest first, with what compactions did to each; or the sessions of one file."""
+"""Sessions on this machine, the newest first, with the results of their compactions; or the sessions of one file."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from workbench.tui.widgets.records import Heads, Records
 from workbench.tui.widgets.text_view import Part, TextView
 
 POST_S = 0.5
-"""How often the table takes new sessions: it is sorted again each time."""
+"""Interval in which new sessions are added to the table, which is sorted again each time."""
 
 SETTLE_S = 0.05
-"""How long the cursor rests before the pane below is filled."""
+"""Time the cursor rests before the pane below is filled."""
 
 GROUPS_SHOWN = 12
 SHOWN: dict[About, str] = {
@@ -61,10 +61,10 @@ SHOWN: dict[About, str] = {
     "unreadable": "file error bytes",
 }
 FIRST: dict[About, str] = {"sessions": "changed", "compactions": "tokens_before", "unreadable": "file"}
-"""The column by which each table is sorted at first."""
+"""Column that sorts each table at first."""
 
 HEADINGS = {"changed": "when", "window_share": "window"}
-"""Headings that differ from those of commands, by the columns' keys."""
+"""Headings that differ from those of commands, by column key."""
 
 EMPTY: dict[About, str] = {
     "compactions": "No session here records a compaction. c: what could not be read.",
@@ -84,7 +84,7 @@ BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (32, "-high")]
 
 
 class SessionsScreen(Screen[str | None]):
-    """Posts `Wanted` for the session that was chosen. With `file` it lists the sessions of that file alone, and is
+    """Screen that posts `Wanted` for the chosen session. With `file` it lists the sessions of that file, and is
     dismissed with the id of the chosen one, or None."""
 
     HELP = """\
@@ -124,13 +124,13 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
 
     @dataclass
     class Listed(Message):
-        """Sessions that a glance found, or named files with what a glance at them shows."""
+        """Entries of sessions from glances at their files."""
 
         entries: list[SessionEntry]
 
     @dataclass
     class Read(Message):
-        """Rows of files that were read; `left` files are still to be read. The last one has `done` set."""
+        """Rows of files that were read; `left` files remain. The last message has `done` set."""
 
         rows: list[SessionRow]
         left: int
@@ -139,7 +139,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
 
     @dataclass
     class Wanted(Message):
-        """For the application: open this file, or one session of it, at an epoch where a compaction was chosen."""
+        """For the application: open this file, or one session of it, at the epoch of a chosen compaction."""
 
         path: Path
         part: str
@@ -147,19 +147,19 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
 
     def __init__(
         self,
-        given: Sequence[Path] = (),
+        sources: Sequence[Path] = (),
         recents: Sequence[Recent] = (),
         *,
         file: Path | None = None,
         parts: Sequence[SessionEntry] = (),
     ) -> None:
-        """`given` are files to list first, and folders to search instead of the agents' own places. `parts` are the
+        """`sources` are files to list first, and folders to search instead of the agents' own places. `parts` are the
         sessions of `file`."""
         super().__init__()
         self.file = file
-        self.folders = [path for path in given if path.is_dir() and not is_session_folder(path)]
-        self.given = [path for path in given if path not in self.folders]
-        self.own = list(parts) if file else entries.argument_entries(self.given)
+        self.folders = [path for path in sources if path.is_dir() and not is_session_folder(path)]
+        self.files = [path for path in sources if path not in self.folders]
+        self.own = list(parts) if file else entries.argument_entries(self.files)
         if not file and not self.folders:
             self.own += [*entries.recent_entries(recents), *entries.sample_entries()]
         self.entries: dict[Key, SessionEntry] = {}
@@ -167,7 +167,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         self.about: About = "sessions"
         self.order: tuple[str, bool] = ("" if file else FIRST["sessions"], True)
         self.sums = 0
-        """0 shows the session under the cursor, above it the sums by one of `KEYS`."""
+        """0 for the session under the cursor, else the number of a key of `KEYS` to sum by."""
         self.state = "" if file else " · looking …"
 
     def compose(self) -> ComposeResult:
@@ -201,7 +201,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
 
     @work(thread=True, exclusive=True, group="find", exit_on_error=False)
     def find(self) -> None:
-        """Glance at every file, the newest first, for a list that is there before the files are read."""
+        """Glance at every file, the newest first, to list it before it is read."""
         worker, posted = get_current_worker(), time.monotonic()
         batch: list[SessionEntry] = []
         named = [one for one in self.own if one.kind != "sample"]
@@ -230,7 +230,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
 
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read(self) -> None:
-        """The rows as they are made, in a thread and, where there is much to read, on all cores."""
+        """Read the files in a thread, and on all cores if there are many."""
         worker, cache, posted = get_current_worker(), RowCache(paths.audits()), time.monotonic()
         batch: list[SessionRow] = []
         trouble = ""
@@ -255,7 +255,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
             self.notify(one_line(event.trouble), severity="warning", markup=False)
         self.list_them()
 
-    # --- what is shown ----------------------------------------------------------------------------------------------
+    # --- the table --------------------------------------------------------------------------------------------------
 
     @on(Input.Changed, "#search")
     def _filtered(self) -> None:
@@ -263,27 +263,27 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
 
     @work(exclusive=True, group="list", exit_on_error=False, description="list")
     async def list_them(self) -> None:
-        """Filter, sort and sum up in a thread, for there may be many thousand rows."""
+        """Filter, sort and sum up in a thread, for thousands of rows."""
         query, about, order = self.query_one("#search", Input).value, self.about, self.order
         columns = list(entries.PART_COLUMNS) if self.file else _columns(about)
         rows, known = tuple(self.rows.values()), tuple(self.entries.values())
-        given = {str(path.absolute()) for path in self.given}
+        named = {str(path.absolute()) for path in self.files}
 
-        def made() -> tuple[list[Record], list[str], list[Part]]:
+        def compute() -> tuple[list[Record], list[str], list[Part]]:
             if self.file:
                 return [entries.part_record(one) for one in entries.matching(known, query)], [], []
-            wanted = list(matching(counted_once(rows), query))
-            lines = list(records(wanted, about))
+            matched = list(matching(counted_once(rows), query))
+            lines = list(records(matched, about))
             if about == "sessions":
                 read = {row.path for row in rows}
                 glanced = (one for one in known if str(one.path.absolute()) not in read)
                 lines += map(entries.record_of, entries.matching(list(glanced), query))
             by = next(one for one in columns if one.key == order[0])
             lines = sorted_by(lines, by, down=order[1])
-            lines.sort(key=lambda line: str(line["file"]) not in given)
-            return lines, _advice(wanted), sums(wanted, self.sums - 1) if self.sums else []
+            lines.sort(key=lambda line: str(line["file"]) not in named)
+            return lines, _advice(matched), sums(matched, self.sums - 1) if self.sums else []
 
-        lines, advice, summed = await asyncio.to_thread(made)
+        lines, advice, summed = await asyncio.to_thread(compute)
         table = self.query_one(Records)
         table.show(columns, lines, order, self._empty(query))
         self.query_one(WholeFigures).update(titled("Sessions", "\n".join(advice) or self._where()))
@@ -299,7 +299,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
             self.look(table.here)
 
     def _empty(self, query: str) -> str:
-        """Why nothing is in the table, and what to press."""
+        """Reason why the table is empty, and the key to press."""
         if self.state:
             return "Looking for sessions …"
         if query.strip() and (self.entries or self.rows):
@@ -318,7 +318,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
 
     @work(exclusive=True, group="preview", exit_on_error=False, description="look")
     async def look(self, here: Record | None) -> None:
-        """Show the session under the cursor when that has rested; the file is read in a thread."""
+        """Show the session under the cursor once it has rested; its file is read in a thread."""
         parts: list[Part] = []
         if here is not None:
             await asyncio.sleep(SETTLE_S)
@@ -380,17 +380,17 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
             self.post_message(self.Wanted(path, part, epoch))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The sessions of one file are filtered and chosen, and no more."""
+        """Hide everything but filter and selection for the sessions of one file."""
         return self.file is None or action not in ("sort", "next_table", "next_sums", "write", "browse", "read")
 
     def action_browse(self) -> None:
-        # 85 ms to import, so only for those who browse.
+        # Imported on demand: it takes 85 ms.
         from textual_fspicker import FileOpen
 
         self.app.push_screen(FileOpen(Path.cwd(), "Open a session"), self.open)
 
     def action_write(self) -> None:
-        """Ask where to, and write the rows that match, in the form that the name ends in."""
+        """Ask for a path, and write the matching rows in the format of its ending."""
         rows = list(matching(counted_once(tuple(self.rows.values())), self.query_one("#search", Input).value))
         if not rows:
             self.notify("The table has no row that was read.", severity="warning")
@@ -415,7 +415,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         self.query_one("#search").focus()
 
     def on_paste(self, event: events.Paste) -> None:
-        """A file dropped on the terminal comes as a paste of its path."""
+        """Open a file dropped on the terminal, which arrives as a paste of its path."""
         if path := entries.typed_path(event.text.strip()):
             self.open(path)
 
@@ -444,18 +444,18 @@ def _key(entry: SessionEntry) -> Key:
 
 
 def _many(number: int, about: About) -> str:
-    """`1 session`, `12 compactions`, `3 unreadable`."""
+    """Number of rows in words: `1 session`, `12 compactions`, `3 unreadable`."""
     return f"{figure(number)} unreadable" if about == "unreadable" else several(number, about.removesuffix("s"))
 
 
 def _advice(rows: Sequence[SessionRow]) -> list[str]:
-    """What the compactions lost and what to do, a sentence each."""
+    """Losses of the compactions and advice, a sentence each."""
     lines = [*losses(rows), *map(str, advise(rows))]
     return [one_line(line, 2_000) for line in lines]
 
 
 def sums(rows: Sequence[SessionRow], key: int) -> list[Part]:
-    """What the rows come to by one of `KEYS`."""
+    """Sums of the rows by one of `KEYS`."""
     parts: list[Part] = []
     for number, one in enumerate(groups(rows, (KEYS[key],))):
         if number == GROUPS_SHOWN:
@@ -487,6 +487,6 @@ def _sum(one: Group) -> str:
 
 
 def _drawn(facts: list[tuple[str, str]]) -> list[Part]:
-    """Facts of a session; texts, which have no name, first."""
+    """Facts of a session as parts; unnamed texts come first."""
     texts = [Part(value) for name, value in facts if not name]
     return [*texts, *(Part(f"{name:<10}{value}", "dim", then=((10, ""),)) for name, value in facts if name)]

@@ -1,4 +1,4 @@
-"""Why: how the context on the bench grew, who filled it, what of it was waste, and what would have helped."""
+"""Why: growth of the context on the bench, its largest parts, its waste, and fixes that would have helped."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from workbench.tui.widgets.table import Table
 from workbench.tui.widgets.text_list import TextList
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (115, "-wide"), (190, "-huge")]
-"""Columns from which there is room for where the context went, beside the findings."""
+"""Columns from which the largest parts are next to the findings."""
 
 LINES: list[tuple[int, str]] | None = [(0, "-low"), (30, "-high")]
 """Lines from which the plot gets more than it needs."""
@@ -48,30 +48,30 @@ LINES: list[tuple[int, str]] | None = [(0, "-low"), (30, "-high")]
 FINDINGS = "findings"
 _TITLES = ("Found", "Layer", "Tool", "File", "Round", "Large", "Again", "Unused", "Logs", "Rework", "Cache")
 TITLES = dict(zip((FINDINGS, *TABLE_KEYS), _TITLES, strict=True))
-"""The tabs, by name."""
+"""Tabs by name."""
 
 MOST = 200
-"""Rows of one table; `cwb why` has all of them in JSON and CSV."""
+"""Most rows of a table; `cwb why` has all of them in JSON and CSV."""
 
 KEYS = "1234567890c"
-"""The key of each tab."""
+"""Key of each tab."""
 
 UNSEEN = "layers"
-"""The tab that tells of what lies in no message: a finding that names none leads there."""
+"""Tab of tokens that are in no message: a finding without messages leads there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What is to be done about a finding, in the epoch that was looked at."""
+    """Fix to apply, in the epoch that was diagnosed."""
 
     mend: Mend
     epoch: int
 
 
 class WhyScreen(ProgressScreen[str | Applied]):
-    """Dismissed with the id of the message to go to on the bench, with what is to be done there, or with None.
+    """Screen dismissed with the id of the message to go to on the bench, with the fix to apply there, or with None.
 
-    Begins with the epoch on the bench, or, where that is simply the last one, with the newest that overflowed.
+    It begins with the bench's epoch; if that is the last one, with the newest epoch that overflowed.
     """
 
     NAME = "Why"
@@ -104,7 +104,7 @@ cache again what an unbroken cache would have kept."""
 
     @dataclass
     class Found(Message):
-        """`bench` has every token counted."""
+        """The diagnosis is done; `bench` has every token counted."""
 
         found: Diagnosis
         bench: Bench
@@ -149,10 +149,10 @@ cache again what an unbroken cache would have kept."""
 
     @work(thread=True, exclusive=True, group="why", exit_on_error=False)
     def diagnose(self) -> None:
-        with self.working() as told:
+        with self.working() as report:
             epoch = overflowed(self.bench.session) if self.epoch is None else self.epoch
-            bench, course = course_on(self._at(epoch), self.counter, told, first=epoch)
-            found = diagnose(bench.context, course, epoch, own_preset(bench), told)
+            bench, course = course_on(self._at(epoch), self.counter, report, first=epoch)
+            found = diagnose(bench.context, course, epoch, own_preset(bench), report)
             self.post_message(self.Found(found, bench))
 
     def _at(self, epoch: int) -> Bench:
@@ -199,7 +199,7 @@ cache again what an unbroken cache would have kept."""
         self._draw_went(found)
 
     def _share_lines(self, found: Diagnosis) -> None:
-        """What is below takes no more lines than it has use for; the plot has the others."""
+        """Give the lower panes no more lines than they use; the plot gets the others."""
         cards, table = self.query_one(TextList), self.query_one(Table)
         is_cards = self.query_one(ContentSwitcher).current == FINDINGS
         used = cards.line_count if is_cards else table.row_count + 3
@@ -218,8 +218,8 @@ cache again what an unbroken cache would have kept."""
             yield card(one, most, mend, self._place(one), width)
 
     def _place(self, one: Finding) -> str:
-        """Where a finding leads: its first message and how many more there are, that message's epoch where it is
-        another, or the tab that tells of what lies in no message."""
+        """Target of a finding: its first message and the number of further ones, the epoch if that is another one, or
+        the tab of unrecorded tokens."""
         if not one.messages:
             return f"2 {TITLES[UNSEEN]}"
         index = self.bench.layout.shape.index_of.get(one.messages[0])
@@ -229,7 +229,7 @@ cache again what an unbroken cache would have kept."""
         return f"message {figure(index + 1)}{more}"
 
     def _epoch_of(self, id: str) -> int:
-        """The first epoch that has a message."""
+        """First epoch that has a message."""
         session = self.bench.session
         epochs = (
             n for n, one in enumerate(session.epochs, 1) if any(session.messages[m].id == id for m in one.members)
@@ -237,7 +237,7 @@ cache again what an unbroken cache would have kept."""
         return next(epochs, len(session.epochs))
 
     def action_apply(self) -> None:
-        """Do what the card at hand offers."""
+        """Apply the fix of the card under the cursor."""
         at = self.query_one(TextList).at
         if self.found is None or at < 0 or self.query_one(ContentSwitcher).current != FINDINGS:
             return
@@ -270,11 +270,11 @@ cache again what an unbroken cache would have kept."""
         name = self.query_one(Tabs).active.removeprefix("tab-")
         if self.found is None or name == FINDINGS:
             return
-        made = self.tables[name].first(MOST)
-        more = f" {figure(made.more)} more rows in cwb why --csv {made.key}." if made.more else ""
-        about = Text(plain((made.note or made.title) + more), no_wrap=True, overflow="ellipsis")
+        table = self.tables[name].first(MOST)
+        more = f" {figure(table.more)} more rows in cwb why --csv {table.key}." if table.more else ""
+        about = Text(plain((table.note or table.title) + more), no_wrap=True, overflow="ellipsis")
         self.query_one("#about", Static).update(about)
-        self.query_one(Table).show(made)
+        self.query_one(Table).show(table)
 
     # --- going there ------------------------------------------------------------------------------------------------
 
@@ -303,7 +303,7 @@ cache again what an unbroken cache would have kept."""
 
 
 def _title(found: Diagnosis) -> str:
-    """The open failure with its remedy, and the verdict; the verdict names a rejected request itself."""
+    """Open failure with its remedy, and the verdict; the verdict already names a rejected request."""
     failures = found.failures
     first = next((one for one in failures.failures if one.is_open), None)
     if found.verdict and first and first.cause is Cause.CONTEXT_TOO_LONG and not failures.loop:
@@ -312,14 +312,14 @@ def _title(found: Diagnosis) -> str:
 
 
 def _overflow(found: Diagnosis) -> list[int]:
-    """The call that reaches the limit, as the plot counts them."""
-    wanted = found.crossing.message if found.crossing else None
+    """Numbers of the calls that reach the limit, at most one."""
+    crossing = found.crossing.message if found.crossing else None
     messages = found.session.messages
-    return [call for call, point in enumerate(found.points, 1) if messages[point.message].id == wanted]
+    return [call for call, point in enumerate(found.points, 1) if messages[point.message].id == crossing]
 
 
 def headline(found: Diagnosis) -> str:
-    """The limit, and whether and when it is reached, on one line."""
+    """Limit, and whether and when it is reached, on one line."""
     epoch = f"epoch {found.epoch} of {len(found.session.epochs)}"
     if found.limit is None:
         return f"{epoch} · window unknown: 9 on the bench sets it"
@@ -328,7 +328,7 @@ def headline(found: Diagnosis) -> str:
 
 
 def call_words(found: Diagnosis, bench: Bench, call: int) -> Text:
-    """What the cursor stands on."""
+    """Figures of the call under the cursor."""
     point = found.points[call - 1]
     before = found.points[call - 2].tokens if call > 1 else 0
     index = bench.layout.shape.index_of.get(found.session.messages[point.message].id)
