@@ -20,8 +20,8 @@ from workbench.cli.output import fields_of, plain, write_fields, write_json
 from workbench.cli.selection import Selection
 from workbench.formats import registry
 from workbench.formats.diagnosis import (
-    Change,
     ContextFinding,
+    ExportChange,
     Originals,
     Recognition,
     change,
@@ -106,8 +106,8 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class Exports:
-    unchanged: Change
-    compacted: Sequence[Change]
+    unchanged: ExportChange
+    compacted: Sequence[ExportChange]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ def _listed(lines: list[str]) -> None:
         click.echo(f"  and {grouped(len(lines) - SHOWN)} more; --json has them all")
 
 
-def _changed(one: Change) -> str:
+def _changed(one: ExportChange) -> str:
     if not (one.kept or one.changed):
         return f"{counted(one.added, 'record')} written anew"
     keys = f" in {', '.join(one.keys[:6])}{' …' if len(one.keys) > 6 else ''}" if one.keys else " in spacing only"

@@ -1,4 +1,4 @@
-"""Steps to resume a loaded session in its agent, from where its file is."""
+"""Steps to resume a loaded session in its agent, from the place of its file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.session import Session
 
 
 def steps_of(session: Session) -> tuple[str, ...]:
-    """Commands to run in one `sh`, line by line; the last line opens the session.
+    """Return commands to run in one `sh`, line by line; the last line opens the session.
 
     A session in one of its agent's places stays there. A step without a command is a comment.
     """
@@ -30,7 +30,7 @@ def steps_of(session: Session) -> tuple[str, ...]:
 
 
 def can_be_resumed(lines: tuple[str, ...]) -> bool:
-    """True where the last step is a command, not a comment for the user."""
+    """Return True if the last step is a command, not a comment for the user."""
     return not lines[-1].startswith("# ")
 
 
@@ -44,7 +44,7 @@ def _addressed(session: Session) -> Written:
 
 
 def _is_in_place(path: Path, format: str) -> bool:
-    """True for a file or folder in one of the places of its agent."""
+    """Return True for a file or folder in one of the places of its agent."""
     found = path.absolute()
     for place in places():
         if place.format == format and found.is_relative_to(place.folder):

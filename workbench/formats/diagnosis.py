@@ -240,7 +240,7 @@ def relatives(session: Session) -> list[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ExportChange:
     """Effect of an export on the records of a file: its lines, or the elements of its list of messages.
 
     `keys` are those whose values differ in changed records. `problems` are the validator's.
@@ -273,7 +273,9 @@ class Originals:
         return self._essences[raw]
 
 
-def change(session: Session, messages: Sequence[Message], target: str, originals: Originals | None = None) -> Change:
+def change(
+    session: Session, messages: Sequence[Message], target: str, originals: Originals | None = None
+) -> ExportChange:
     """Export the messages into memory and compare. Raises BadInput as an export does."""
     exported = export(session, messages, target)
     originals = originals or Originals(session)
@@ -292,7 +294,7 @@ def change(session: Session, messages: Sequence[Message], target: str, originals
         if same:
             keys.update(_differing(_decoded(same.pop()), value))
             changed += 1
-    return Change(
+    return ExportChange(
         target,
         registry.target(target).title,
         kept=sum(unchanged.values()),

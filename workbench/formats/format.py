@@ -14,7 +14,7 @@ from msgspec import Struct
 from workbench.formats.glance import SessionGlance
 from workbench.formats.kit.jsonl import Lines
 from workbench.formats.kit.note import NoteSlot
-from workbench.formats.kit.sheet import Entry, Sheet
+from workbench.formats.kit.sheet import RepairSheet, SheetEntry
 from workbench.formats.look import Look
 from workbench.formats.loss import Loss, summed
 from workbench.formats.machine import Machine, Place, Program
@@ -153,8 +153,8 @@ class RecordRepair(Struct, frozen=True):
     listed: the key of a document's list of messages, "" for the document itself; None for a format of lines.
     """
 
-    records: Callable[[Sheet], None]
-    context: Callable[[Sheet, Sequence[Entry], Session], None] | None = None
+    records: Callable[[RepairSheet], None]
+    context: Callable[[RepairSheet, Sequence[SheetEntry], Session], None] | None = None
     is_headless: Callable[[Sequence[dict[str, Any]]], bool] | None = None
     listed: str | None = None
 

@@ -1,4 +1,4 @@
-"""Losses that an export causes: kinds with a count. Their text is made here and nowhere else."""
+"""Losses caused by an export: kinds with a count, and their only wording."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ class LossKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A kind of loss and how often it occurs. `details` are as many as its text has places for; `inserted` is the text
-    that the export has beyond the messages, each of the `count` times."""
+    """A kind of loss and its count. `details` fill the placeholders of its text; `inserted` is the text that the export
+    has beyond the messages, each of the `count` times."""
 
     kind: LossKind
     count: int = 1

@@ -25,7 +25,7 @@ from workbench.formats.kit.json_spans import array_items
 from workbench.formats.kit.jsonl import loads, loads_bounded
 from workbench.formats.kit.magic import SQLITE, ZIP, ZSTD
 from workbench.formats.kit.settle import settled
-from workbench.formats.kit.sheet import Entry, Sheet, entry_of
+from workbench.formats.kit.sheet import RepairSheet, SheetEntry, entry_of
 from workbench.formats.look import Look
 from workbench.repairs.images import limit_images
 from workbench.session import Message, Session
@@ -105,15 +105,15 @@ def repair_bytes(path: Path, data: bytes, *, branch: int | None = None) -> Repai
     return _repair_by_writer(path, found, sheet, repaired, _read(codec, path, repaired))
 
 
-def _sheet(path: Path, data: bytes, branch: int | None) -> Sheet:
+def _sheet(path: Path, data: bytes, branch: int | None) -> RepairSheet:
     if _is_lines(data):
         lines = sheet_of_lines(data, path.name, branch)
         lines.folder = path.absolute().parent
         return lines
-    document = Sheet([], lines=False, name=path.name)
+    document = RepairSheet([], lines=False, name=path.name)
     is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n\0")[:1] in (b"{", b"[")
     made = closed(data, document) if is_json else data
-    document.entries.append(Entry(made, _value(made), 1))
+    document.entries.append(SheetEntry(made, _value(made), 1))
     return document
 
 
@@ -124,7 +124,7 @@ def _value(data: bytes) -> object:
         return None
 
 
-def _split(sheet: Sheet, key: str | None) -> None:
+def _split(sheet: RepairSheet, key: str | None) -> None:
     """Make each element of the document's list an entry; the document stays one where it has no such list."""
     (document,) = sheet.entries
     if document.value is None:  # what its reader refuses
@@ -140,7 +140,7 @@ def _split(sheet: Sheet, key: str | None) -> None:
     sheet.head, sheet.tail = raw[:done], raw[spans[-1][1] :]
     sheet.entries = []
     for number, (start, stop) in enumerate(spans, 1):
-        sheet.entries.append(Entry(raw[start:stop], loads(raw[start:stop]), number, raw[done:start]))
+        sheet.entries.append(SheetEntry(raw[start:stop], loads(raw[start:stop]), number, raw[done:start]))
         done = stop
 
 
@@ -150,7 +150,7 @@ def _is_lines(data: bytes) -> bool:
     return 2 * sum(isinstance(_value(line), dict) for line in lines) >= len(lines)
 
 
-def _format(path: Path, sheet: Sheet) -> Format:
+def _format(path: Path, sheet: RepairSheet) -> Format:
     repaired = sheet.data
     try:
         return registry.detect(Look.of(repaired, path))[0]
@@ -168,7 +168,7 @@ def _read(codec: Codec, path: Path, data: bytes) -> Session:
         return judged(codec.read(path, data, no_progress))
 
 
-def _sent(sheet: Sheet, session: Session) -> list[Entry]:
+def _sent(sheet: RepairSheet, session: Session) -> list[SheetEntry]:
     """The records of the newest context, in the order in which they are sent."""
     records = dict.fromkeys(record for message in session.context() for record in message.source)
     found = [entry_of(sheet, sheet.entries, session, record) for record in records]
@@ -176,7 +176,7 @@ def _sent(sheet: Sheet, session: Session) -> list[Entry]:
 
 
 def _judged(
-    path: Path, found: Format, sheet: Sheet, original: bytes, before: Session, entries: Sequence[Entry]
+    path: Path, found: Format, sheet: RepairSheet, original: bytes, before: Session, entries: Sequence[SheetEntry]
 ) -> Repair:
     """The repaired bytes as they are read back and validated. `entries` are the records of the session `before`."""
     codec = found.codec
@@ -197,7 +197,7 @@ def _judged(
     return Repair(path, found, in_order(sheet.fixes), tuple(left), tuple(sheet.branches), data, session)
 
 
-def _lost(sheet: Sheet, before: Session, entries: Sequence[Entry], after: Session) -> int:
+def _lost(sheet: RepairSheet, before: Session, entries: Sequence[SheetEntry], after: Session) -> int:
     """How many messages of untouched records the repaired file does not give again."""
     there = {repr(block) for message in after.messages for block in message.blocks}
     kept = set(sheet.entries)
@@ -212,10 +212,10 @@ def _lost(sheet: Sheet, before: Session, entries: Sequence[Entry], after: Sessio
 
 def _loaded(path: Path, session: Session) -> Repair:
     found = registry.by_id(session.format)
-    return _repair_by_writer(path, found, Sheet([]), session.records.data, session)
+    return _repair_by_writer(path, found, RepairSheet([]), session.records.data, session)
 
 
-def _repair_by_writer(path: Path, found: Format, sheet: Sheet, data: bytes, session: Session) -> Repair:
+def _repair_by_writer(path: Path, found: Format, sheet: RepairSheet, data: bytes, session: Session) -> Repair:
     """Repair the pairs by the format's writer, where they or the format's validation need it."""
     codec = found.codec
     context = session.context()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.formats.fixes import Fault
 from workbench.formats.kit.images import ImageBlock, image_blocks, text_block
-from workbench.formats.kit.sheet import Entry, Sheet, entry_of, value_at
+from workbench.formats.kit.sheet import RepairSheet, SheetEntry, entry_of, value_at
 from workbench.session import Message, Session
 from workbench.tokens.request_limits import ExcessImage, Limit, excess_images, images_of, request_bytes, session_limits
 
@@ -16,7 +16,7 @@ _IMAGE_FAULTS = {
 }
 
 
-def limit_images(sheet: Sheet, session: Session) -> None:
+def limit_images(sheet: RepairSheet, session: Session) -> None:
     """Replace the images without which the newest context is within the limits of its API."""
     context = session.context()
     limits = session_limits(session)
@@ -33,7 +33,7 @@ def limit_images(sheet: Sheet, session: Session) -> None:
                 break
 
 
-def _holders(sheet: Sheet, session: Session, message: Message) -> list[Entry]:
+def _holders(sheet: RepairSheet, session: Session, message: Message) -> list[SheetEntry]:
     """The records in which a message's images lie, the newest first; the document where it is one entry."""
     if len(sheet.entries) == 1:
         return sheet.entries
@@ -41,7 +41,7 @@ def _holders(sheet: Sheet, session: Session, message: Message) -> list[Entry]:
     return [entry for entry in found if entry is not None]
 
 
-def _replace(sheet: Sheet, entry: Entry, block: ImageBlock, image: ExcessImage) -> None:
+def _replace(sheet: RepairSheet, entry: SheetEntry, block: ImageBlock, image: ExcessImage) -> None:
     text = f"[{image}: {image.reason}; removed by a repair]"
     made = text_block(value_at(entry.value, block.path), text)
     assert made is not None, "an image is found by its block"

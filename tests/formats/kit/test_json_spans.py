@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from workbench.formats.kit.document import splice
 from workbench.formats.kit.json_spans import array_items, field_of, object_items, replace_fields
-from workbench.formats.kit.sheet import Entry
+from workbench.formats.kit.sheet import SheetEntry
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -104,6 +104,6 @@ def test_f10_a_byte_order_mark_before_an_object_stays() -> None:
 @pytest.mark.parametrize("ascii", [True, False])
 def test_a_record_is_changed_whatever_its_other_keys_are(key: str, ascii: bool) -> None:
     raw = json.dumps({key: 1, "in": {key: [2]}}, ensure_ascii=ascii).encode()
-    entry = Entry(raw, json.loads(raw), 1)
+    entry = SheetEntry(raw, json.loads(raw), 1)
     entry.put(("in", key, 0), 3)
     assert json.loads(entry.raw) == {key: 1, "in": {key: [3]}}

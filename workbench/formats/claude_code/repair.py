@@ -16,7 +16,7 @@ from workbench.formats.kit.record_faults import (
     refused_reasoning,
     sum_of,
 )
-from workbench.formats.kit.sheet import Entry, Path, Sheet
+from workbench.formats.kit.sheet import Path, RepairSheet, SheetEntry
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.roles import GAP
 from workbench.session import Session
@@ -31,7 +31,7 @@ _COPIED = (
 """Keys that a new line takes from the one that it belongs to."""
 
 
-def _linked(entry: Entry) -> bool:
+def _linked(entry: SheetEntry) -> bool:
     value = entry.object
     return (
         not value.get("isSidechain")
@@ -40,7 +40,7 @@ def _linked(entry: Entry) -> bool:
     )
 
 
-def _is_message(entry: Entry) -> bool:
+def _is_message(entry: SheetEntry) -> bool:
     return entry.object.get("type") in ("user", "assistant")
 
 
@@ -54,7 +54,7 @@ LINKS = Links(
 )
 
 
-def records(sheet: Sheet) -> None:
+def records(sheet: RepairSheet) -> None:
     """Repair what the records say of themselves: links, the session id, counts."""
     link(sheet, LINKS)
     _one_session(sheet)
@@ -63,7 +63,7 @@ def records(sheet: Sheet) -> None:
             no_negative_counts(sheet, entry, _USAGE)
 
 
-def _one_session(sheet: Sheet) -> None:
+def _one_session(sheet: RepairSheet) -> None:
     """The file's name where it is one of the session ids, else the newest."""
     found = [id for entry in sheet.entries if (id := text_of(entry.object.get("sessionId")))]
     if not found:
@@ -81,7 +81,7 @@ def _one_session(sheet: Sheet) -> None:
             sheet.fixed(Fault.MISSING_FIELD, entry, "sessionId")
 
 
-def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
+def context(sheet: RepairSheet, sent: Sequence[SheetEntry], session: Session) -> None:
     """Repair what is sent: pairs, reasoning, usage."""
     pair(sheet, with_results(sheet, sent, session, PAIRING), PAIRING)
     chain = [entry for entry in sheet.entries if _linked(entry)]
@@ -96,7 +96,7 @@ def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
         _usage(sheet, sent)
 
 
-def _begin(sheet: Sheet, sent: Sequence[Entry]) -> None:
+def _begin(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
     """The Messages API takes a user message first."""
     first = next((entry for entry in sent if _is_message(entry)), None)
     if first is not None and first.object.get("type") == "assistant" and _linked(first):
@@ -108,44 +108,44 @@ def _begin(sheet: Sheet, sent: Sequence[Entry]) -> None:
 
 
 class _Pairing:
-    def calls(self, entry: Entry) -> list[str]:
+    def calls(self, entry: SheetEntry) -> list[str]:
         return [text_of(block.get("id")) for block in _blocks(entry) if block.get("type") == "tool_use"]
 
-    def results(self, entry: Entry) -> list[str]:
+    def results(self, entry: SheetEntry) -> list[str]:
         return [text_of(block.get("tool_use_id")) for block in _blocks(entry) if block.get("type") == "tool_result"]
 
-    def response(self, entry: Entry) -> str:
+    def response(self, entry: SheetEntry) -> str:
         if entry.object.get("type") != "assistant" or entry.object.get("isApiErrorMessage"):
             return ""
         return text_of(dict_of(entry.object.get("message")).get("id")) or LINKS.id_of(entry)
 
-    def as_text(self, entry: Entry, id: str, nth: int) -> None:
+    def as_text(self, entry: SheetEntry, id: str, nth: int) -> None:
         at = [number for number, block in enumerate(_content(entry)) if _is_result(block)][nth]
         entry.put((*_CONTENT, at), {"type": "text", "text": f"{ORPHAN}\n{_text_of(_content(entry)[at])}"})
         if "toolUseResult" in entry.object and not self.results(entry):
             entry.put(("toolUseResult",), None)
 
-    def answered(self, sheet: Sheet, entry: Entry, ids: Sequence[str]) -> list[Entry]:
+    def answered(self, sheet: RepairSheet, entry: SheetEntry, ids: Sequence[str]) -> list[SheetEntry]:
         content = [{"type": "tool_result", "tool_use_id": id, "content": NO_RESULT, "is_error": True} for id in ids]
         common = {key: entry.object[key] for key in _COPIED if key in entry.object}
         value = {"parentUuid": None, **common, "type": "user", "message": {"role": "user", "content": content}}
         return [LINKS.new_record(value, entry.place)]
 
-    def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None:
+    def put_before(self, sheet: RepairSheet, entry: SheetEntry, new: SheetEntry) -> None:
         LINKS.insert_before(sheet, entry, new)
 
-    def detach(self, sheet: Sheet, entry: Entry) -> None:
+    def detach(self, sheet: RepairSheet, entry: SheetEntry) -> None:
         LINKS.remove(sheet, entry)
 
 
 PAIRING = _Pairing()
 
 
-def _content(entry: Entry) -> list[Any]:
+def _content(entry: SheetEntry) -> list[Any]:
     return list_of(dict_of(entry.object.get("message")).get("content"))
 
 
-def _blocks(entry: Entry) -> list[dict[str, Any]]:
+def _blocks(entry: SheetEntry) -> list[dict[str, Any]]:
     return [block for block in _content(entry) if isinstance(block, dict)]
 
 
@@ -161,13 +161,13 @@ def _text_of(result: dict[str, Any]) -> str:
     return "\n".join(text_of(part.get("text")) or f"[{text_of(part.get('type'))}]" for part in parts)
 
 
-def _error(entry: Entry) -> str:
+def _error(entry: SheetEntry) -> str:
     if not entry.object.get("isApiErrorMessage"):
         return ""
     return "\n".join(text_of(block.get("text")) for block in _blocks(entry))
 
 
-def _reasoning(entry: Entry) -> tuple[Path, list[int]] | None:
+def _reasoning(entry: SheetEntry) -> tuple[Path, list[int]] | None:
     content = _content(entry)
     found = [
         number
@@ -177,7 +177,7 @@ def _reasoning(entry: Entry) -> tuple[Path, list[int]] | None:
     return (_CONTENT, found) if found and entry.object.get("type") == "assistant" else None
 
 
-def _usage(sheet: Sheet, sent: Sequence[Entry]) -> None:
+def _usage(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
     """The newest usage must not be from before the boundary, nor claim more than what is sent: Claude Code compacts by
     it."""
     ends = [place for place, one in enumerate(sheet.entries) if one.object.get("subtype") == "compact_boundary"]
@@ -198,6 +198,6 @@ def _usage(sheet: Sheet, sent: Sequence[Entry]) -> None:
         return
 
 
-def _is_before(entry: Entry, other: Entry) -> bool:
+def _is_before(entry: SheetEntry, other: SheetEntry) -> bool:
     recorded, then = (seconds_of(one.object.get("timestamp")) for one in (entry, other))
     return recorded is not None and then is not None and recorded < then

@@ -13,7 +13,7 @@ from workbench.formats.fixes import Fault
 from workbench.formats.kit.links import drop_copies
 from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair
 from workbench.formats.kit.record_faults import REFUSED_REASONING, SPARE_TOKENS, chars_of, no_negative_counts
-from workbench.formats.kit.sheet import Entry, Sheet, new_entry
+from workbench.formats.kit.sheet import RepairSheet, SheetEntry, new_entry
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.session import Session
 
@@ -23,7 +23,7 @@ IMPOSSIBLE = 2
 """Windows above which no call can have used tokens: one is the prompt, and the answer is less than another."""
 
 
-def records(sheet: Sheet) -> None:
+def records(sheet: RepairSheet) -> None:
     """Repair the header and the token counts."""
     drop_copies(sheet, sheet.entries)
     _header(sheet)
@@ -38,20 +38,20 @@ def records(sheet: Sheet) -> None:
             sheet.fixed(Fault.IMPOSSIBLE_USAGE, entry, tokens)
 
 
-def _payload(entry: Entry) -> dict[str, Any]:
+def _payload(entry: SheetEntry) -> dict[str, Any]:
     return dict_of(entry.object.get("payload"))
 
 
-def _event(entry: Entry) -> str:
+def _event(entry: SheetEntry) -> str:
     return text_of(_payload(entry).get("type")) if entry.object.get("type") == "event_msg" else ""
 
 
-def _last(entry: Entry) -> int:
+def _last(entry: SheetEntry) -> int:
     last = dict_of(dict_of(_payload(entry).get("info")).get("last_token_usage"))
     return max(count_of(last.get("total_tokens")), count_of(last.get("input_tokens")))
 
 
-def _header(sheet: Sheet) -> None:
+def _header(sheet: RepairSheet) -> None:
     first = sheet.entries[0] if sheet.entries else None
     if first is None or first.object.get("type") == "session_meta" or not text_of(first.object.get("type")):
         return
@@ -76,7 +76,7 @@ def _header(sheet: Sheet) -> None:
     sheet.fixed(Fault.MISSING_HEADER, first, "session_meta")
 
 
-def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
+def context(sheet: RepairSheet, sent: Sequence[SheetEntry], session: Session) -> None:
     """Repair what is sent: pairs, reasoning, the newest token count."""
     items = [entry for entry in sent if entry.object.get("type") == "response_item"]
     pair(sheet, items, _Pairing(_responses(items)))
@@ -89,9 +89,9 @@ def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
                 entry.put(("ordinal",), number)
 
 
-def _responses(items: Sequence[Entry]) -> dict[Entry, str]:
+def _responses(items: Sequence[SheetEntry]) -> dict[SheetEntry, str]:
     """The response that each item is part of: one ends with its calls, or where something else follows."""
-    found: dict[Entry, str] = {}
+    found: dict[SheetEntry, str] = {}
     number, called, before = 0, False, False
     for item in items:
         is_call = _is_call(item)
@@ -104,11 +104,11 @@ def _responses(items: Sequence[Entry]) -> dict[Entry, str]:
     return found
 
 
-def _is_call(entry: Entry) -> bool:
+def _is_call(entry: SheetEntry) -> bool:
     return text_of(_payload(entry).get("type")).endswith("_call")
 
 
-def _is_response(entry: Entry) -> bool:
+def _is_response(entry: SheetEntry) -> bool:
     item = _payload(entry)
     if entry.object.get("type") != "response_item":
         return False
@@ -117,26 +117,26 @@ def _is_response(entry: Entry) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Pairing:
-    responses: Mapping[Entry, str]
+    responses: Mapping[SheetEntry, str]
 
-    def calls(self, entry: Entry) -> list[str]:
+    def calls(self, entry: SheetEntry) -> list[str]:
         item = _payload(entry)
         return [text_of(item.get("call_id"))] if _is_call(entry) and "call_id" in item else []
 
-    def results(self, entry: Entry) -> list[str]:
+    def results(self, entry: SheetEntry) -> list[str]:
         item = _payload(entry)
         return [text_of(item.get("call_id"))] if text_of(item.get("type")).endswith("_output") else []
 
-    def response(self, entry: Entry) -> str:
+    def response(self, entry: SheetEntry) -> str:
         return self.responses.get(entry, "")
 
-    def as_text(self, entry: Entry, id: str, nth: int) -> None:
+    def as_text(self, entry: SheetEntry, id: str, nth: int) -> None:
         output = _payload(entry).get("output")
         text = output if isinstance(output, str) else _text_of(output)
         content = [{"type": "input_text", "text": f"{ORPHAN}\n{text}"}]
         entry.put(("payload",), {"type": "message", "role": "user", "content": content})
 
-    def answered(self, sheet: Sheet, entry: Entry, ids: Sequence[str]) -> list[Entry]:
+    def answered(self, sheet: RepairSheet, entry: SheetEntry, ids: Sequence[str]) -> list[SheetEntry]:
         kind = text_of(_payload(entry).get("type"))
         answer = "custom_tool_call_output" if kind == "custom_tool_call" else "function_call_output"
         return [
@@ -151,10 +151,10 @@ class _Pairing:
             for id in ids
         ]
 
-    def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None:
+    def put_before(self, sheet: RepairSheet, entry: SheetEntry, new: SheetEntry) -> None:
         sheet.entries.insert(sheet.index(entry), new)
 
-    def detach(self, sheet: Sheet, entry: Entry) -> None:
+    def detach(self, sheet: RepairSheet, entry: SheetEntry) -> None:
         sheet.drop(lambda one: one is entry)
 
 
@@ -165,7 +165,7 @@ def _text_of(output: Any) -> str:
     return "\n".join(text_of(dict_of(part).get("text")) for part in list_of(parts))
 
 
-def _reasoning(sheet: Sheet, sent: Sequence[Entry]) -> None:
+def _reasoning(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
     """Remove the reasoning that the API could not read, where no answer came since."""
     for entry in reversed(sheet.entries):
         text = text_of(_payload(entry).get("message")) if _event(entry) == "error" else ""
@@ -179,7 +179,7 @@ def _reasoning(sheet: Sheet, sent: Sequence[Entry]) -> None:
             return
 
 
-def _stale(sheet: Sheet, sent: Sequence[Entry]) -> None:
+def _stale(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
     """The newest token count must not be from before the newest compaction, nor claim more than what is sent: Codex
     compacts by it. Where the counts add up from the first one on, nothing was cut and they hold."""
     counts = [entry for entry in sheet.entries if _event(entry) == "token_count" and _payload(entry).get("info")]

@@ -11,14 +11,14 @@ from workbench.formats.fixes import Fault
 from workbench.formats.kit.links import drop_copies
 from workbench.formats.kit.pairs import NO_RESULT, ORPHAN, pair
 from workbench.formats.kit.record_faults import no_negative_counts
-from workbench.formats.kit.sheet import Entry, Sheet, new_entry
+from workbench.formats.kit.sheet import RepairSheet, SheetEntry, new_entry
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import Session
 
 _VERSION = "1.0.102"
 
 
-def records(sheet: Sheet) -> None:
+def records(sheet: RepairSheet) -> None:
     """Repair the header, the links and counts."""
     drop_copies(sheet, sheet.entries)
     _repair_header(sheet)
@@ -28,15 +28,15 @@ def records(sheet: Sheet) -> None:
             no_negative_counts(sheet, entry, ("data",))
 
 
-def _kind(entry: Entry) -> str:
+def _kind(entry: SheetEntry) -> str:
     return text_of(entry.object.get("type"))
 
 
-def _data(entry: Entry) -> dict[str, Any]:
+def _data(entry: SheetEntry) -> dict[str, Any]:
     return dict_of(entry.object.get("data"))
 
 
-def _repair_header(sheet: Sheet) -> None:
+def _repair_header(sheet: RepairSheet) -> None:
     first = sheet.entries[0] if sheet.entries else None
     if first is None or _kind(first) == "session.start":
         return
@@ -59,10 +59,10 @@ def _repair_header(sheet: Sheet) -> None:
     sheet.fixed(Fault.MISSING_HEADER, first, "session.start")
 
 
-def _link(sheet: Sheet, *, report: bool = True) -> None:
+def _link(sheet: RepairSheet, *, report: bool = True) -> None:
     """Link each event to the one before it; events of model calls form a chain of their own."""
-    before: Entry | None = None
-    seen: dict[str, Entry] = {}
+    before: SheetEntry | None = None
+    seen: dict[str, SheetEntry] = {}
     for entry in sheet.entries:
         if _kind(entry).startswith("model."):
             continue
@@ -84,33 +84,33 @@ def _link(sheet: Sheet, *, report: bool = True) -> None:
         seen[text_of(entry.object.get("id"))] = before = entry
 
 
-def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
+def context(sheet: RepairSheet, sent: Sequence[SheetEntry], session: Session) -> None:
     """Repair the pairs of calls and results among the events that are sent."""
     pair(sheet, [entry for entry in sent if not _data(entry).get("isUserRequested")], PAIRING)
     _link(sheet, report=False)
 
 
 class _Pairing:
-    def calls(self, entry: Entry) -> list[str]:
+    def calls(self, entry: SheetEntry) -> list[str]:
         if _kind(entry) != "assistant.message":
             return []
         return [text_of(dict_of(request).get("toolCallId")) for request in list_of(_data(entry).get("toolRequests"))]
 
-    def results(self, entry: Entry) -> list[str]:
+    def results(self, entry: SheetEntry) -> list[str]:
         return [text_of(_data(entry).get("toolCallId"))] if _kind(entry) == "tool.execution_complete" else []
 
-    def response(self, entry: Entry) -> str:
+    def response(self, entry: SheetEntry) -> str:
         if _kind(entry) != "assistant.message" or not (_data(entry).get("content") or self.calls(entry)):
             return ""
         return text_of(entry.object.get("id"))
 
-    def as_text(self, entry: Entry, id: str, nth: int) -> None:
+    def as_text(self, entry: SheetEntry, id: str, nth: int) -> None:
         result = _data(entry).get("result")
         text = text_of(dict_of(result).get("content")) or text_of(result)
         entry.put(("data",), {"content": f"{ORPHAN}\n{text}", "source": "repair"})
         entry.put(("type",), "user.message")
 
-    def answered(self, sheet: Sheet, entry: Entry, ids: Sequence[str]) -> list[Entry]:
+    def answered(self, sheet: RepairSheet, entry: SheetEntry, ids: Sequence[str]) -> list[SheetEntry]:
         stamp = entry.object.get("timestamp")
         return [
             new_entry(
@@ -126,13 +126,13 @@ class _Pairing:
             for id in ids
         ]
 
-    def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None:
+    def put_before(self, sheet: RepairSheet, entry: SheetEntry, new: SheetEntry) -> None:
         at = sheet.index(entry)
         while at and _kind(sheet.entries[at - 1]) in ("assistant.turn_start", "assistant.turn_end"):
             at -= 1
         sheet.entries.insert(at, new)
 
-    def detach(self, sheet: Sheet, entry: Entry) -> None:
+    def detach(self, sheet: RepairSheet, entry: SheetEntry) -> None:
         sheet.drop(lambda one: one is entry)
 
 

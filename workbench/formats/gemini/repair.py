@@ -11,7 +11,7 @@ from uuid import uuid4
 from workbench.base.stamps import iso
 from workbench.formats.fixes import Fault
 from workbench.formats.kit.links import drop_copies
-from workbench.formats.kit.sheet import Entry, Sheet, new_entry
+from workbench.formats.kit.sheet import RepairSheet, SheetEntry, new_entry
 from workbench.formats.kit.values import text_of
 
 _TYPES = ("user", "gemini", "info", "error", "warning")
@@ -27,7 +27,7 @@ def is_headless(values: Sequence[dict[str, Any]]) -> bool:
     )
 
 
-def records(sheet: Sheet) -> None:
+def records(sheet: RepairSheet) -> None:
     """Repair the header: session id and project hash, which is also the name of the folder."""
     if not sheet.lines or not sheet.entries:
         return
@@ -54,5 +54,5 @@ def records(sheet: Sheet) -> None:
     sheet.fixed(Fault.MISSING_HEADER, first, "sessionId and projectHash")
 
 
-def _is_header(entry: Entry) -> bool:
+def _is_header(entry: SheetEntry) -> bool:
     return "sessionId" in entry.object and "projectHash" in entry.object

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from workbench.formats.fixes import Fault
-from workbench.formats.kit.sheet import Sheet
+from workbench.formats.kit.sheet import RepairSheet
 
 
-def records(sheet: Sheet) -> None:
+def records(sheet: RepairSheet) -> None:
     """Move the header to the first line: elsewhere goose reads it as a message."""
     headers = [entry for entry in sheet.entries if "working_dir" in entry.object and "role" not in entry.object]
     if headers and sheet.lines and sheet.entries[0] is not headers[0]:

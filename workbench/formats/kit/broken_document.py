@@ -10,7 +10,7 @@ import orjson
 from workbench.formats.fixes import Fault
 from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import loads_whole, whole
-from workbench.formats.kit.sheet import Entry, Sheet
+from workbench.formats.kit.sheet import RepairSheet, SheetEntry
 
 _BOM = b"\xef\xbb\xbf"
 _DECODER = json.JSONDecoder(strict=False)
@@ -18,12 +18,12 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|["\[\]{}:,]|[^\s\[\]{}:,"]+', re.DOTALL)
 _BLANK = " \t\r\n"
 
 
-def closed(data: bytes, sheet: Sheet) -> bytes:
+def closed(data: bytes, sheet: RepairSheet) -> bytes:
     """Return the document as strict JSON, and add a fix to the sheet for each kind of damage. Undamaged bytes are
     returned unchanged."""
     if _is_strict(data):
         return data
-    here = Entry(b"", None, 1)
+    here = SheetEntry(b"", None, 1)
     body = data.removeprefix(_BOM)
     if b"\0" in body:
         sheet.fixed(Fault.NUL_PADDING, None, body.count(b"\0"))
@@ -58,7 +58,7 @@ def _is_strict(data: bytes) -> bool:
     return True
 
 
-def _complete(text: str, sheet: Sheet) -> str:
+def _complete(text: str, sheet: RepairSheet) -> str:
     """Return the first value of the text, with its brackets closed if it is cut off."""
     try:
         stop = _DECODER.raw_decode(text)[1]
@@ -69,7 +69,7 @@ def _complete(text: str, sheet: Sheet) -> str:
     return text[:stop]
 
 
-def _closed(text: str, sheet: Sheet) -> str:
+def _closed(text: str, sheet: RepairSheet) -> str:
     """Cut the text after the last complete element of the outermost open list, and close its brackets. Without such an
     element, cut after the last complete list or object."""
     stack: list[str] = []

@@ -16,7 +16,7 @@ from workbench.base.values import json_value
 from workbench.formats.fixes import Fault
 from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import loads_bounded, whole
-from workbench.formats.kit.sheet import Entry, Sheet
+from workbench.formats.kit.sheet import RepairSheet, SheetEntry
 
 JOINED = 200
 """Lines that are joined at most to restore a split record."""
@@ -33,8 +33,8 @@ _FIRST_KEY = re.compile(rb'\s*\{\s*"([^"\\]{1,60})"')
 
 @dataclass(slots=True)
 class _Likeness:
-    """Keys by which the records of a file are known: those that all have, those that any has, the first ones, and the
-    values of `type`."""
+    """Keys that identify the records of a file: those that all have, those that any has, the first ones, and the values
+    of `type`."""
 
     common: set[str] = field(default_factory=set)
     known: set[str] = field(default_factory=set)
@@ -61,9 +61,9 @@ class _Likeness:
         return not self.known or (value.keys() <= self.known and str(value.get("type")) in self.types)
 
 
-def sheet_of_lines(data: bytes, name: str = "", branch: int | None = None) -> Sheet:
+def sheet_of_lines(data: bytes, name: str = "", branch: int | None = None) -> RepairSheet:
     """Return the records of a file of lines, with a fix for every damaged line."""
-    sheet = Sheet([], name=name, branch=branch)
+    sheet = RepairSheet([], name=name, branch=branch)
     if data.startswith(_BOM):
         sheet.fixed(Fault.NOT_A_RECORD, subject=len(_BOM))
         data = data.removeprefix(_BOM)
@@ -89,8 +89,8 @@ def _strict(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _add(sheet: Sheet, raw: bytes, value: dict[str, Any], line: int) -> None:
-    entry = Entry(raw, value, line)
+def _add(sheet: RepairSheet, raw: bytes, value: dict[str, Any], line: int) -> None:
+    entry = SheetEntry(raw, value, line)
     if count := sum(raw.count(separator) for separator in _SEPARATORS):
         for separator, escape in _SEPARATORS.items():
             entry.raw = entry.raw.replace(separator, escape)
@@ -100,11 +100,11 @@ def _add(sheet: Sheet, raw: bytes, value: dict[str, Any], line: int) -> None:
 
 
 def _repair_line(
-    sheet: Sheet, lines: list[bytes], good: list[dict[str, Any] | None], at: int, likeness: _Likeness
+    sheet: RepairSheet, lines: list[bytes], good: list[dict[str, Any] | None], at: int, likeness: _Likeness
 ) -> int:
     """Add the records of a damaged line; return the number of lines consumed."""
     line, body = lines[at], lines[at].strip(_BLANK)
-    here = Entry(b"", None, at + 1)
+    here = SheetEntry(b"", None, at + 1)
     if nul := line.count(b"\0"):
         sheet.fixed(Fault.NUL_PADDING, here, nul)
         body = line.replace(b"\0", b"").strip(_BLANK)
@@ -131,7 +131,7 @@ def _repair_line(
     return count
 
 
-def _whole_line(sheet: Sheet, body: bytes, here: Entry) -> bool:
+def _whole_line(sheet: RepairSheet, body: bytes, here: SheetEntry) -> bool:
     """Add the single record of a line in which only characters are damaged. Return False if that is not the damage."""
     try:
         value = loads_bounded(body)
@@ -233,6 +233,6 @@ def _in_prose(ended: Any, joined: Any) -> bool:
     return joined is None or ended == joined or (isinstance(joined, str) and " " in joined)
 
 
-def _lost(sheet: Sheet, raw: bytes, here: Entry) -> None:
+def _lost(sheet: RepairSheet, raw: bytes, here: SheetEntry) -> None:
     fault = Fault.CUT_RECORD if raw.startswith(b"{") else Fault.NOT_A_RECORD
     sheet.fixed(fault, here, len(raw))

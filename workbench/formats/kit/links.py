@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from workbench.base.errors import BadInput
 from workbench.formats.fixes import Branch, Fault
-from workbench.formats.kit.sheet import Entry, Sheet, new_entry
+from workbench.formats.kit.sheet import RepairSheet, SheetEntry, new_entry
 
 
 class Links(Struct, frozen=True):
@@ -27,51 +27,51 @@ class Links(Struct, frozen=True):
 
     id: str
     parent: str
-    linked: Callable[[Entry], bool]
-    is_message: Callable[[Entry], bool]
-    restarts: Callable[[Entry], bool] = lambda entry: False
-    is_result: Callable[[Entry], bool] = lambda entry: False
+    linked: Callable[[SheetEntry], bool]
+    is_message: Callable[[SheetEntry], bool]
+    restarts: Callable[[SheetEntry], bool] = lambda entry: False
+    is_result: Callable[[SheetEntry], bool] = lambda entry: False
     new_id: Callable[[], str] = lambda: str(uuid4())
 
-    def id_of(self, entry: Entry) -> str:
+    def id_of(self, entry: SheetEntry) -> str:
         found = entry.object.get(self.id)
         return found if isinstance(found, str) else ""
 
-    def parent_of(self, entry: Entry) -> str:
+    def parent_of(self, entry: SheetEntry) -> str:
         found = entry.object.get(self.parent)
         return found if isinstance(found, str) else ""
 
-    def chain(self, sheet: Sheet) -> list[Entry]:
+    def chain(self, sheet: RepairSheet) -> list[SheetEntry]:
         return [entry for entry in sheet.entries if self.linked(entry)]
 
-    def insert_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None:
+    def insert_before(self, sheet: RepairSheet, entry: SheetEntry, new: SheetEntry) -> None:
         """Insert a record between another and its parent."""
         new.put((self.parent,), entry.object.get(self.parent))
         entry.put((self.parent,), self.id_of(new))
         sheet.entries.insert(sheet.index(entry), new)
 
-    def append(self, sheet: Sheet, last: Entry, new: Entry) -> None:
+    def append(self, sheet: RepairSheet, last: SheetEntry, new: SheetEntry) -> None:
         """Insert a record after the last one."""
         new.put((self.parent,), self.id_of(last))
         sheet.insert_after(last, new)
 
-    def unlink(self, sheet: Sheet, entry: Entry) -> None:
+    def unlink(self, sheet: RepairSheet, entry: SheetEntry) -> None:
         """Link the records that follow a record to its parent."""
         id, parent = self.id_of(entry), entry.object.get(self.parent)
         for other in self.chain(sheet):
             if other is not entry and id and self.parent_of(other) == id:
                 other.put((self.parent,), parent)
 
-    def remove(self, sheet: Sheet, entry: Entry) -> None:
+    def remove(self, sheet: RepairSheet, entry: SheetEntry) -> None:
         self.unlink(sheet, entry)
         sheet.drop(lambda one: one is entry)
 
-    def new_record(self, value: dict[str, object], place: int) -> Entry:
+    def new_record(self, value: dict[str, object], place: int) -> SheetEntry:
         """Return a new record of the chain, with an id of its own."""
         return new_entry({**value, self.id: self.new_id(), self.parent: None}, place)
 
 
-def link(sheet: Sheet, links: Links) -> None:
+def link(sheet: RepairSheet, links: Links) -> None:
     """Remove copies, replace repeated ids, link dangling records to the record before them, and make the branch that
     the user chose the newest. Fills `sheet.branches` if the file was damaged.
 
@@ -80,10 +80,10 @@ def link(sheet: Sheet, links: Links) -> None:
     drop_copies(sheet, links.chain(sheet))
     chain = links.chain(sheet)
     live = next((entry for entry in reversed(chain) if links.is_message(entry)), None)
-    by_id: dict[str, Entry] = {}
+    by_id: dict[str, SheetEntry] = {}
     renamed: dict[str, str] = {}
     tree = _Tree()
-    before: Entry | None = None
+    before: SheetEntry | None = None
     damaged = False
     for entry in chain:
         parent = links.parent_of(entry)
@@ -103,10 +103,10 @@ def link(sheet: Sheet, links: Links) -> None:
         _choose(sheet, links, tree, live, longest=damaged)
 
 
-def drop_copies(sheet: Sheet, chain: Sequence[Entry]) -> None:
+def drop_copies(sheet: RepairSheet, chain: Sequence[SheetEntry]) -> None:
     """Remove records that occur in the file twice, byte for byte."""
-    seen: dict[bytes, Entry] = {}
-    copies: set[Entry] = set()
+    seen: dict[bytes, SheetEntry] = {}
+    copies: set[SheetEntry] = set()
     for entry in chain:
         first = seen.setdefault(entry.raw.strip(), entry)
         if first is not entry:
@@ -116,7 +116,9 @@ def drop_copies(sheet: Sheet, chain: Sequence[Entry]) -> None:
         sheet.drop(lambda entry: entry in copies)
 
 
-def _own_id(sheet: Sheet, links: Links, entry: Entry, by_id: dict[str, Entry], renamed: dict[str, str]) -> bool:
+def _own_id(
+    sheet: RepairSheet, links: Links, entry: SheetEntry, by_id: dict[str, SheetEntry], renamed: dict[str, str]
+) -> bool:
     """Give a record a new id if it has none or an earlier one's. Return True if it did."""
     id = links.id_of(entry)
     if id and id not in by_id:
@@ -139,19 +141,19 @@ class _Tree:
 
     messages: dict[str, int] = field(default_factory=dict)
     above: dict[str, str] = field(default_factory=dict)
-    below: dict[str, list[Entry]] = field(default_factory=dict)
-    entries: dict[str, Entry] = field(default_factory=dict)
+    below: dict[str, list[SheetEntry]] = field(default_factory=dict)
+    entries: dict[str, SheetEntry] = field(default_factory=dict)
 
-    def add(self, links: Links, entry: Entry, above: str) -> None:
+    def add(self, links: Links, entry: SheetEntry, above: str) -> None:
         id = links.id_of(entry)
         self.messages[id] = self.messages.get(above, 0) + int(links.is_message(entry))
         self.above[id] = above
         self.entries[id] = entry
         self.below.setdefault(above, []).append(entry)
 
-    def ends(self, links: Links) -> list[Entry]:
+    def ends(self, links: Links) -> list[SheetEntry]:
         """Return the newest message of each branch. A result next to a continuing chain is no branch."""
-        found: dict[Entry, None] = {}
+        found: dict[SheetEntry, None] = {}
         for id, entry in self.entries.items():
             if id in self.below:
                 continue
@@ -162,7 +164,7 @@ class _Tree:
                 found[entry] = None
         return list(found)
 
-    def _continues(self, links: Links, entry: Entry) -> bool:
+    def _continues(self, links: Links, entry: SheetEntry) -> bool:
         """Return True if a message follows the record, directly or further below."""
         below = list(self.below.get(links.id_of(entry), []))
         while below:
@@ -173,7 +175,7 @@ class _Tree:
         return False
 
 
-def _choose(sheet: Sheet, links: Links, tree: _Tree, live: Entry, *, longest: bool) -> None:
+def _choose(sheet: RepairSheet, links: Links, tree: _Tree, live: SheetEntry, *, longest: bool) -> None:
     """Find the branches; make the chosen one the newest, or else the longest."""
     ends = tree.ends(links)
     chosen = live
@@ -193,12 +195,12 @@ def _choose(sheet: Sheet, links: Links, tree: _Tree, live: Entry, *, longest: bo
         _make_newest(sheet, links, tree, chosen)
 
 
-def _make_newest(sheet: Sheet, links: Links, tree: _Tree, chosen: Entry) -> None:
+def _make_newest(sheet: RepairSheet, links: Links, tree: _Tree, chosen: SheetEntry) -> None:
     """Move the chosen branch, from its fork on, to the end of the file."""
     first = chosen
     while (above := tree.above[links.id_of(first)]) in tree.entries and len(tree.below[above]) == 1:
         first = tree.entries[above]
-    moved: set[Entry] = set()
+    moved: set[SheetEntry] = set()
     below = [first]
     while below:
         moved.add(one := below.pop())

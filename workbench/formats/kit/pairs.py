@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from workbench.formats.fixes import Fault
-from workbench.formats.kit.sheet import Entry, Sheet
+from workbench.formats.kit.sheet import RepairSheet, SheetEntry
 from workbench.session import Session
 
 NO_RESULT = "No result was recorded for this call."
@@ -26,16 +26,18 @@ class Pairing(Protocol):
     of its place.
     """
 
-    def calls(self, entry: Entry) -> list[str]: ...
-    def results(self, entry: Entry) -> list[str]: ...
-    def response(self, entry: Entry) -> str: ...
-    def as_text(self, entry: Entry, id: str, nth: int) -> None: ...
-    def answered(self, sheet: Sheet, entry: Entry, ids: Sequence[str]) -> list[Entry]: ...
-    def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None: ...
-    def detach(self, sheet: Sheet, entry: Entry) -> None: ...
+    def calls(self, entry: SheetEntry) -> list[str]: ...
+    def results(self, entry: SheetEntry) -> list[str]: ...
+    def response(self, entry: SheetEntry) -> str: ...
+    def as_text(self, entry: SheetEntry, id: str, nth: int) -> None: ...
+    def answered(self, sheet: RepairSheet, entry: SheetEntry, ids: Sequence[str]) -> list[SheetEntry]: ...
+    def put_before(self, sheet: RepairSheet, entry: SheetEntry, new: SheetEntry) -> None: ...
+    def detach(self, sheet: RepairSheet, entry: SheetEntry) -> None: ...
 
 
-def with_results(sheet: Sheet, sent: Sequence[Entry], session: Session, pairing: Pairing) -> list[Entry]:
+def with_results(
+    sheet: RepairSheet, sent: Sequence[SheetEntry], session: Session, pairing: Pairing
+) -> list[SheetEntry]:
     """Return the sent records and those whose results were cleared or edited later: the messages of such results were
     read from other records, or from none."""
     order = list(sent)
@@ -49,7 +51,7 @@ def with_results(sheet: Sheet, sent: Sequence[Entry], session: Session, pairing:
     return order
 
 
-def pair(sheet: Sheet, context: Sequence[Entry], pairing: Pairing) -> None:
+def pair(sheet: RepairSheet, context: Sequence[SheetEntry], pairing: Pairing) -> None:
     """Repair the pairs in `context`, the sent records in their order."""
     order = list(context)
     _move_early(sheet, order, pairing)
@@ -57,7 +59,7 @@ def pair(sheet: Sheet, context: Sequence[Entry], pairing: Pairing) -> None:
     _answer(sheet, order, pairing)
 
 
-def _move_early(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
+def _move_early(sheet: RepairSheet, order: list[SheetEntry], pairing: Pairing) -> None:
     """Move records that contain only results to after their calls."""
     calls = {id: entry for entry in order for id in pairing.calls(entry)}
     place = {entry: number for number, entry in enumerate(order)}
@@ -77,7 +79,7 @@ def _move_early(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
         sheet.fixed(Fault.EARLY_RESULT, entry, ", ".join(ids))
 
 
-def _match(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
+def _match(sheet: RepairSheet, order: list[SheetEntry], pairing: Pairing) -> None:
     """Turn results without an open call before them into text."""
     open_calls: set[str] = set()
     answered: set[str] = set()
@@ -97,7 +99,7 @@ def _match(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
             sheet.fixed(fault, entry, id or "a call without an id")
 
 
-def _answer(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
+def _answer(sheet: RepairSheet, order: list[SheetEntry], pairing: Pairing) -> None:
     """Move late results to their calls, and add missing results."""
     for entry in list(order):
         calls = pairing.calls(entry)
@@ -132,14 +134,14 @@ def _answer(sheet: Sheet, order: list[Entry], pairing: Pairing) -> None:
                 sheet.fixed(Fault.MISSING_RESULT, entry, id)
 
 
-def _next_response(order: list[Entry], at: int, pairing: Pairing) -> int:
+def _next_response(order: list[SheetEntry], at: int, pairing: Pairing) -> int:
     """Return the index of the first record of another response; the end if there is none."""
     response = pairing.response(order[at])
     rest = (number for number in range(at + 1, len(order)) if pairing.response(order[number]) not in ("", response))
     return next(rest, len(order))
 
 
-def _next_turn(order: list[Entry], at: int, pairing: Pairing) -> Entry | None:
+def _next_turn(order: list[SheetEntry], at: int, pairing: Pairing) -> SheetEntry | None:
     """Return the first record after a response that is neither part of it nor a result; None if there is none."""
     response = pairing.response(order[at])
     for entry in order[at + 1 :]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from workbench.formats.fixes import Fault
-from workbench.formats.kit.sheet import Entry, Path, Sheet, value_at
+from workbench.formats.kit.sheet import Path, RepairSheet, SheetEntry, value_at
 from workbench.formats.kit.values import dict_of
 
 SPARE_TOKENS = 30_000
@@ -29,7 +29,7 @@ REFUSED_ORDER = re.compile(r"expected `?thinking`? or `?redacted_thinking`?, but
 # -- Counts
 
 
-def no_negative_counts(sheet: Sheet, entry: Entry, path: Path) -> None:
+def no_negative_counts(sheet: RepairSheet, entry: SheetEntry, path: Path) -> None:
     """Set negative counts in the object at `path` to 0, at any depth."""
     for inner, value in list(_numbers(value_at(entry.value, path), path)):
         if value < 0:
@@ -60,11 +60,11 @@ def chars_of(values: Iterable[Any]) -> int:
 
 
 def refused_reasoning(
-    sheet: Sheet,
-    entries: Sequence[Entry],
-    error: Callable[[Entry], str],
-    reasoning: Callable[[Entry], tuple[Path, list[int]] | None],
-    response: Callable[[Entry], str],
+    sheet: RepairSheet,
+    entries: Sequence[SheetEntry],
+    error: Callable[[SheetEntry], str],
+    reasoning: Callable[[SheetEntry], tuple[Path, list[int]] | None],
+    response: Callable[[SheetEntry], str],
 ) -> None:
     """Remove the reasoning from the responses before an API error that rejects it, if no response followed the error.
 

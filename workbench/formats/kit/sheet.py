@@ -22,7 +22,7 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class SheetEntry:
     """A record: its bytes, its decoded value (None for invalid JSON), and its 1-based place in the damaged file.
 
     `lead` holds the bytes between it and the previous element of a document.
@@ -51,9 +51,9 @@ class Entry:
         self.put(path, [item for number, item in enumerate(value_at(self.value, path)) if number not in removed])
 
 
-def new_entry(value: Any, place: int) -> Entry:
+def new_entry(value: Any, place: int) -> SheetEntry:
     """Return a new record, with the place of an old one."""
-    return Entry(render(value), value, place, changed=True)
+    return SheetEntry(render(value), value, place, changed=True)
 
 
 def value_at(value: Any, path: Path) -> Any:
@@ -81,7 +81,7 @@ def _spliced(raw: bytes, path: Path, new: bytes) -> bytes:
 
 
 @dataclass(slots=True)
-class Sheet:
+class RepairSheet:
     """The file while it is repaired.
 
     `head` and `tail` are the bytes around the list of a document, for which `lines` is False. `name` and `folder` are
@@ -90,7 +90,7 @@ class Sheet:
     from the file it was forked from: they are read after the first line and are not in this file.
     """
 
-    entries: list[Entry]
+    entries: list[SheetEntry]
     lines: bool = True
     head: bytes = b""
     tail: bytes = b""
@@ -113,34 +113,34 @@ class Sheet:
             parts += lead.replace(b",", b"", 1) if number == 0 else lead if b"," in lead else b"," + lead, entry.raw
         return b"".join([*parts, self.tail])
 
-    def fixed(self, fault: Fault, entry: Entry | None = None, subject: object = "") -> None:
+    def fixed(self, fault: Fault, entry: SheetEntry | None = None, subject: object = "") -> None:
         """Record a fix of an entry, or of the entire file."""
         self.fixes.append(self._at(fault, entry, subject))
 
-    def unrepaired(self, fault: Fault, entry: Entry | None = None, subject: object = "") -> None:
+    def unrepaired(self, fault: Fault, entry: SheetEntry | None = None, subject: object = "") -> None:
         """Record a fault that could not be repaired."""
         self.left.append(self._at(fault, entry, subject))
 
-    def _at(self, fault: Fault, entry: Entry | None, subject: object) -> Fix:
+    def _at(self, fault: Fault, entry: SheetEntry | None, subject: object) -> Fix:
         place = entry.place if entry else None
         return Fix(fault, place if self.lines else None, None if self.lines else place, str(subject))
 
-    def named(self, entry: Entry) -> str:
+    def named(self, entry: SheetEntry) -> str:
         """Return the place of an entry in words: "line 12"."""
         return f"{'line' if self.lines else 'entry'} {entry.place}"
 
-    def index(self, entry: Entry) -> int:
+    def index(self, entry: SheetEntry) -> int:
         """Return the index of an entry, compared by identity."""
         return next(number for number, one in enumerate(self.entries) if one is entry)
 
-    def insert_after(self, entry: Entry, new: Entry) -> None:
+    def insert_after(self, entry: SheetEntry, new: SheetEntry) -> None:
         self.entries.insert(self.index(entry) + 1, new)
 
-    def drop(self, matches: Callable[[Entry], bool]) -> None:
+    def drop(self, matches: Callable[[SheetEntry], bool]) -> None:
         self.entries = [entry for entry in self.entries if not matches(entry)]
 
 
-def entry_of(sheet: Sheet, entries: Sequence[Entry], session: Session, record: int) -> Entry | None:
+def entry_of(sheet: RepairSheet, entries: Sequence[SheetEntry], session: Session, record: int) -> SheetEntry | None:
     """Return the entry that holds a record of the session read from `entries`; None if another file holds it. Several
     records may share a line."""
     place = session.records.lines[record] - 1 if record < len(session.records) else record

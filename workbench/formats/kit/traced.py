@@ -85,7 +85,7 @@ def codec(format: str, spans: Spans) -> Codec:
         return tuple(Part(id, first_words(messages), len(messages)) for id, messages in listed)
 
     def read_part(path: Path, data: bytes, id: str, progress: Progress) -> Session:
-        """Read one conversation. Raises BadInput when there is none of this id."""
+        """Read one conversation. Raises BadInput if no conversation has this id."""
         warnings: list[LoadWarning] = []
         for one in found_in(path, data, warnings):
             if one.id == id:

@@ -17,7 +17,7 @@ from workbench.formats.kit.record_faults import (
     refused_reasoning,
     sum_of,
 )
-from workbench.formats.kit.sheet import Entry, Path, Sheet, new_entry
+from workbench.formats.kit.sheet import Path, RepairSheet, SheetEntry, new_entry
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import Session
 
@@ -45,7 +45,7 @@ def is_headless(values: Sequence[dict[str, Any]]) -> bool:
     return len(linked) >= len(first) - 1 and 2 * len(kinds) > len(first)
 
 
-def records(sheet: Sheet) -> None:
+def records(sheet: RepairSheet) -> None:
     """Repair header, links and counts, and move older compactions out of the range that the newest one keeps."""
     _header(sheet)
     if sheet.entries and sheet.entries[0].object.get("version", 1) == 1:
@@ -57,7 +57,7 @@ def records(sheet: Sheet) -> None:
     _older_compactions(sheet)
 
 
-def _header(sheet: Sheet) -> None:
+def _header(sheet: RepairSheet) -> None:
     headers = [entry for entry in sheet.entries if entry.object.get("type") == "session"]
     first = sheet.entries[0] if sheet.entries else None
     if first is None or first in headers[:1]:
@@ -80,11 +80,11 @@ def _header(sheet: Sheet) -> None:
     sheet.fixed(Fault.MISSING_HEADER, first, "session")
 
 
-def _path_to_newest(sheet: Sheet) -> list[Entry]:
+def _path_to_newest(sheet: RepairSheet) -> list[SheetEntry]:
     """Return the entries from the root to the newest one."""
     chain = LINKS.chain(sheet)
     by_id = {LINKS.id_of(entry): entry for entry in chain}
-    path: list[Entry] = []
+    path: list[SheetEntry] = []
     here = chain[-1] if chain else None
     while here is not None and here not in path[-1:] and len(path) <= len(chain):
         path.append(here)
@@ -92,7 +92,7 @@ def _path_to_newest(sheet: Sheet) -> list[Entry]:
     return path[::-1]
 
 
-def _older_compactions(sheet: Sheet) -> None:
+def _older_compactions(sheet: RepairSheet) -> None:
     """Unlink older compactions from the kept range: pi sends their summary there, even between a call and its
     result."""
     path = _path_to_newest(sheet)
@@ -108,7 +108,7 @@ def _older_compactions(sheet: Sheet) -> None:
             sheet.fixed(Fault.OLDER_COMPACTION, path[place], f"the compaction on {sheet.named(newest)}")
 
 
-def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
+def context(sheet: RepairSheet, sent: Sequence[SheetEntry], session: Session) -> None:
     """Repair the sent records: pairs, reasoning, usage."""
     pair(sheet, with_results(sheet, sent, session, PAIRING), PAIRING)
     refused_reasoning(sheet, _path_to_newest(sheet), _error, _reasoning, PAIRING.response)
@@ -116,23 +116,23 @@ def context(sheet: Sheet, sent: Sequence[Entry], session: Session) -> None:
 
 
 class _Pairing:
-    def calls(self, entry: Entry) -> list[str]:
+    def calls(self, entry: SheetEntry) -> list[str]:
         if _body(entry).get("role") != "assistant":
             return []
         return [text_of(part.get("id")) for part in _parts(entry) if part.get("type") == "toolCall"]
 
-    def results(self, entry: Entry) -> list[str]:
+    def results(self, entry: SheetEntry) -> list[str]:
         return [text_of(_body(entry).get("toolCallId"))] if _body(entry).get("role") == "toolResult" else []
 
-    def response(self, entry: Entry) -> str:
+    def response(self, entry: SheetEntry) -> str:
         return LINKS.id_of(entry) if _body(entry).get("role") == "assistant" and not _error(entry) else ""
 
-    def as_text(self, entry: Entry, id: str, nth: int) -> None:
+    def as_text(self, entry: SheetEntry, id: str, nth: int) -> None:
         body = _body(entry)
         content = [{"type": "text", "text": ORPHAN}, *list_of(body.get("content"))]
         entry.put(("message",), {"role": "user", "content": content, "timestamp": body.get("timestamp")})
 
-    def answered(self, sheet: Sheet, entry: Entry, ids: Sequence[str]) -> list[Entry]:
+    def answered(self, sheet: RepairSheet, entry: SheetEntry, ids: Sequence[str]) -> list[SheetEntry]:
         names = {text_of(part.get("id")): part.get("name") for part in _parts(entry)}
         stamp = _body(entry).get("timestamp")
         return [
@@ -154,36 +154,36 @@ class _Pairing:
             for id in ids
         ]
 
-    def put_before(self, sheet: Sheet, entry: Entry, new: Entry) -> None:
+    def put_before(self, sheet: RepairSheet, entry: SheetEntry, new: SheetEntry) -> None:
         LINKS.insert_before(sheet, entry, new)
 
-    def detach(self, sheet: Sheet, entry: Entry) -> None:
+    def detach(self, sheet: RepairSheet, entry: SheetEntry) -> None:
         LINKS.remove(sheet, entry)
 
 
 PAIRING = _Pairing()
 
 
-def _body(entry: Entry) -> dict[str, Any]:
+def _body(entry: SheetEntry) -> dict[str, Any]:
     return dict_of(entry.object.get("message")) if entry.object.get("type") == "message" else {}
 
 
-def _parts(entry: Entry) -> list[dict[str, Any]]:
+def _parts(entry: SheetEntry) -> list[dict[str, Any]]:
     return [part for part in list_of(_body(entry).get("content")) if isinstance(part, dict)]
 
 
-def _error(entry: Entry) -> str:
+def _error(entry: SheetEntry) -> str:
     body = _body(entry)
     return text_of(body.get("errorMessage")) or "error" if body.get("stopReason") == "error" else ""
 
 
-def _reasoning(entry: Entry) -> tuple[Path, list[int]] | None:
+def _reasoning(entry: SheetEntry) -> tuple[Path, list[int]] | None:
     content = list_of(_body(entry).get("content"))
     found = [n for n, part in enumerate(content) if isinstance(part, dict) and part.get("type") == "thinking"]
     return ("message", "content"), found
 
 
-def _usage(sheet: Sheet, sent: Sequence[Entry]) -> None:
+def _usage(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
     """Reset the newest usage after the newest compaction if it exceeds the context: pi compacts by it."""
     compacted = max((sheet.index(one) for one in sent if one.object.get("type") == "compaction"), default=-1)
     for entry in reversed(sent):

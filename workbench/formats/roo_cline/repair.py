@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from workbench.formats.fixes import Fault
-from workbench.formats.kit.sheet import Entry, Sheet
+from workbench.formats.kit.sheet import RepairSheet, SheetEntry
 from workbench.formats.kit.values import list_of, text_of
 
 _SUMMARY = "## Conversation Summary"
 """Beginning of Roo's summaries."""
 
 
-def records(sheet: Sheet) -> None:
+def records(sheet: RepairSheet) -> None:
     """Repair messages that name a missing summary, which Roo would show again: mark the message that is the summary, or
     remove the links if there is none."""
-    named: dict[str, list[Entry]] = {}
+    named: dict[str, list[SheetEntry]] = {}
     for entry in sheet.entries:
         if parent := text_of(entry.object.get("condenseParent")):
             named.setdefault(parent, []).append(entry)
@@ -31,7 +31,7 @@ def records(sheet: Sheet) -> None:
         sheet.fixed(Fault.LOST_SUMMARY, summary, parent)
 
 
-def _summary_after(sheet: Sheet, entry: Entry) -> Entry | None:
+def _summary_after(sheet: RepairSheet, entry: SheetEntry) -> SheetEntry | None:
     """Return the message directly after the hidden ones if it begins like a summary."""
     for found in sheet.entries[sheet.index(entry) + 1 :][:1]:
         content = found.object.get("content")
