@@ -1,4 +1,4 @@
-"""Every fact of a stretch of messages, of all kinds."""
+"""Find the facts of all kinds in a list of messages."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from workbench.session import Message
 
 
 def find_facts(messages: Sequence[Message]) -> tuple[Fact, ...]:
-    """Every fact of `messages`, in their order; within a message by kind.
+    """Return every fact of `messages` in message order; within a message by kind.
 
-    Deterministic. What an agent says in more than 80 Ki characters is searched at its ends only
-    (`workbench.facts.wording`); of a person's text what they typed is read, what they pasted is not
-    (`workbench.facts.pastes`).
+    Deterministic. Agent texts over 80 Ki characters are searched only at both ends (`workbench.facts.wording`). Of a
+    user's text only the typed part is read, not the pasted part (`workbench.facts.pastes`).
     """
     calls = all_calls(messages)
     found = [

@@ -1,4 +1,4 @@
-"""What the person said through tools: answers to the agent's questions, and words to a call that was refused."""
+"""Text that the user typed, and answers that the user gave through tools: to questions and to refused calls."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from workbench.session import Message, ToolResult, ToolUse
 _OPTIONS = ("options", "choices", "follow_up", "suggestions")
 _LABELS = ("label", "text", "answer", "value", "title")
 _ADVERTISED = re.compile(r" \(recommended\)\Z", re.IGNORECASE)
-"""Of several choices the words between stay: what was answered is told as it stands there."""
+"""Suffix removed at the end of an answer; between several choices it stays, because the answer is quoted verbatim."""
 
 
 class UserAnswer(Struct, frozen=True):
-    """`text` is what the person chose of the agent's options (`chosen`) or typed. `question` is what was asked, ""
-    where nothing was, or where it is not known which of several; `index` is the message that bears the answer."""
+    """An answer of the user. `text` is one of the agent's options (`chosen`) or typed text. `question` is "" if there
+    was no question, or if several are possible. `index` is the message that holds the answer."""
 
     text: str
     question: str
@@ -29,14 +29,14 @@ class UserAnswer(Struct, frozen=True):
 
     @property
     def settles(self) -> bool:
-        """Whether it only answers the question; what is longer asks for something of its own."""
+        """True if the text only answers the question. Longer text is a request of its own."""
         if self.chosen or not self.question:
             return self.chosen
         return len(self.text) <= SHORT_ANSWER and "\n" not in self.text and len([*sentences(self.text)]) < 2
 
 
 SHORT_ANSWER = 200
-"""Characters up to which one sentence that was typed to a question is only its answer."""
+"""Maximum length of a single typed sentence that counts as nothing but an answer, in characters."""
 
 
 class _Question(Struct, frozen=True):
@@ -44,29 +44,29 @@ class _Question(Struct, frozen=True):
     options: frozenset[str]
 
     def offers(self, line: str) -> bool:
-        """Whether the line is one of the options, or several of them with commas."""
+        """True if the line is one of the options, or several of them joined by commas."""
         return line in self.options or (bool(self.options) and self.options.issuperset(line.split(", ")))
 
 
 def user_answers(messages: Sequence[Message]) -> Iterator[UserAnswer]:
-    """What was said through tools, in order. Options that the agent advertises are told without that."""
-    said = [
+    """Yield the answers given through tools in order, without the suffix "(recommended)" of an option."""
+    results = [
         (index, block)
         for index, message in enumerate(messages)
         if message.role != "assistant"
         for block in message.blocks
         if isinstance(block, ToolResult) and block.said
     ]
-    wanted = {block.call_id for _, block in said}
-    calls = {call.id: call for message in messages if wanted for call in message.calls if call.id in wanted}
-    for index, block in said:
+    call_ids = {block.call_id for _, block in results}
+    calls = {call.id: call for message in messages if call_ids for call in message.calls if call.id in call_ids}
+    for index, block in results:
         for text, question, chosen in _split_answer(block.said, _questions(calls.get(block.call_id))):
             yield UserAnswer(text, question, chosen, messages[index].id, index)
 
 
 def typed_texts(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
-    """What the user typed, in order, whole and as they typed it: each message's own words with its index, and each
-    answer that is none of the agent's options. What they pasted into it `workbench.facts.pastes` tells apart."""
+    """Yield each text that the user typed, with its message's index: the user's own messages, and answers that are not
+    among the agent's options. Pastes are included; `workbench.facts.pastes` separates them."""
     answered: dict[int, list[str]] = {}
     for answer in user_answers(messages):
         if not answer.chosen:
@@ -77,14 +77,14 @@ def typed_texts(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
                 yield index, words
 
 
-def _split_answer(said: str, asked: Sequence[_Question]) -> Iterator[tuple[str, str, bool]]:
-    """Each choice by itself, each run of typed lines as one. A typed answer is to the only question, or to the only one
-    without a choice."""
-    lines = said.split("\n")
-    of = [next((question for question in asked if question.offers(line)), None) for line in lines]
-    unanswered = [question for question in asked if question not in of] if len(asked) > 1 else asked
+def _split_answer(reply: str, questions: Sequence[_Question]) -> Iterator[tuple[str, str, bool]]:
+    """Split an answer into choices and typed text (consecutive typed lines are one text), each with its question. Typed
+    text belongs to the only question, or to the only question without a choice."""
+    lines = reply.split("\n")
+    matches = [next((question for question in questions if question.offers(line)), None) for line in lines]
+    unanswered = [question for question in questions if question not in matches] if len(questions) > 1 else questions
     typed: list[str] = []
-    for line, question in [*zip(lines, of, strict=True), ("", None)]:
+    for line, question in [*zip(lines, matches, strict=True), ("", None)]:
         if question is None and line:
             typed.append(line)
             continue
@@ -96,17 +96,17 @@ def _split_answer(said: str, asked: Sequence[_Question]) -> Iterator[tuple[str, 
 
 
 def _questions(call: ToolUse | None) -> list[_Question]:
-    given = call.input if call is not None and isinstance(call.input, dict) else {}
-    several = given.get("questions")
-    found = [_question(one) for one in (given, *(several if isinstance(several, list) else ()))]
+    data = call.input if call is not None and isinstance(call.input, dict) else {}
+    several = data.get("questions")
+    found = [_question(one) for one in (data, *(several if isinstance(several, list) else ()))]
     return [question for question in found if question.text]
 
 
-def _question(given: Any) -> _Question:
-    if not isinstance(given, Mapping):
+def _question(data: Any) -> _Question:
+    if not isinstance(data, Mapping):
         return _Question("", frozenset())
-    text = given.get("question")
-    options = (one for key in _OPTIONS if isinstance(given.get(key), list) for one in given[key])
+    text = data.get("question")
+    options = (one for key in _OPTIONS if isinstance(data.get(key), list) for one in data[key])
     labels = (label for one in options for label in (one, *(_labels_of(one))) if isinstance(label, str))
     return _Question(text if isinstance(text, str) else "", frozenset(map(str.strip, labels)))
 

@@ -1,4 +1,4 @@
-"""Tool calls with their results: what was done, and whether it succeeded."""
+"""Tool calls with their actions, results and success."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _EXIT = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _EXIT_HINTS = ("exit", "finished", "completed")
-"""One of these stands where `_EXIT` does: looking for it first is far quicker."""
+"""Words that every match of `_EXIT` contains. A plain search for them is much faster."""
 OUTPUT_WRAPPER = re.compile(
     r"^(?:wall time\b.{0,40}|output:?|chunk id:.{0,40}|original token count:.{0,20}|</?\w{2,20}>|"
     r"(?:error|signal|background pids|process group pgid|directory|output): (?:\((?:none|root|empty)\)|\d{1,9}))$",
     re.IGNORECASE,
 )
-"""What a tool says around an output."""
+"""Lines that a tool adds around a command's output."""
 _RUNNING = ("command running in background", "process running with", "command is still running")
 _REFUSED = (
     "the user doesn't want to proceed",
@@ -51,14 +51,14 @@ _REFUSES = re.compile(
     r"(?:rejected|declined|denied|cancelled) by (?:the )?user)",
     re.IGNORECASE,
 )
-"""How a result that is marked as no error begins where a person turned the call down."""
+"""Beginning of a result that is not marked as an error although the user refused the call."""
 _EDIT_FAILED = re.compile(
     r"\A\W{0,3}(?:(?:apply_)?patch (?:verification )?(?:failed|rejected)|failed to (?:apply|find)|could not find|"
     r"no changes made|string to replace not found|old_str(?:ing)? (?:not|was not|did not)|no match found|"
     r"error(?: applying| editing| writing|:))",
     re.IGNORECASE,
 )
-"""How an editor that records no error begins to say that it changed nothing."""
+"""Beginning of an editor's message that nothing was changed, from editors that do not mark errors."""
 _CHECK = re.compile(
     r"(?<![\w/.-])(?:tests?|pytest|jest|vitest|mocha|tox|nox|build|lint|check|tsc|mypy|ruff|credo|cargo|gradle|mvn|compile|"
     r"vet|make(?! (?:logs?|run|dev|up|down|clean|install|start|stop|serve|deploy|shell)\b)|"
@@ -73,14 +73,14 @@ _FAILED_COUNTS = (
     re.compile(r": error TS\d{3,5}:"),
     re.compile(r"Failed: (?<!\wFailed: )[1-9]"),
 )
-"""What a run says of itself that failed, at the beginning of a line or not far behind it. A pattern that begins with
-what it must find is looked for many times faster than one that begins with where."""
+"""Counts of failures in a test or build output, near the beginning of a line. Patterns that begin with literal text are
+many times faster than patterns anchored at the line."""
 _COUNT_COLUMN = 201
-"""Characters from the line's end before it, up to which a count is the run's own."""
+"""Maximum distance of a failure count from the preceding line end, in characters."""
 _FAILURE_HINTS = (
     "FAIL", "E   ", "error", "npm ERR!", "panic:", "Traceback ", "ELIFECYCLE", "failed", "failing", "Failed: ",
 )  # fmt: skip
-"""One of these stands where a run failed."""
+"""Words that every failed run contains."""
 _NONE_FAILED = re.compile(r"\b0 fail(?:ed|ing|ures?)?\b(?!.{0,600}\b[1-9]\d{0,6} (?:fail|error))", re.DOTALL)
 _PASSED_RUN = re.compile(
     r"\b[1-9]\d{0,6} (?:tests? |specs? |examples? )?(?:passed|passing|pass|succeeded)\b"
@@ -89,14 +89,14 @@ _PASSED_RUN = re.compile(
     r"|\b[Aa]ll (?:tests|checks) pass|\bSuccess: no issues|\bFailed: 0\b|\bNo fixes applied",
     re.MULTILINE,
 )
-"""What a run says of itself that went well, where no status tells it."""
+"""Text of a successful test or build, used where no exit status is recorded."""
 _SUCCESS_HINTS = (
     " pass", " succeeded", *(f"{none} {what}" for none in ("0", "no") for what in (
         "fail", "errors", "issues", "problems", "warnings",
     )), "\nok", "\nPASS", "\nOK", "\ntest result: ok", "BUILD SUCCESS", "Compiled successfully", "Failed: 0",
     "No fixes applied",
 )  # fmt: skip
-"""One of these stands where `_PASSED_RUN` does, behind a line's end: looking for it takes a twentieth of the time."""
+"""Words that every match of `_PASSED_RUN` contains, after a line end. A plain search takes a twentieth of the time."""
 
 
 _OUTCOME = re.compile(
@@ -105,17 +105,17 @@ _OUTCOME = re.compile(
     r"|\bno (?:issues|errors|problems|changes)\b|^(?:ok|PASS|FAIL|success\w{0,4}|done)\b",
     re.IGNORECASE,
 )
-"""A line that says how a run ended; it says more than the hint or the timing that comes after it."""
+"""A line that reports the result of a run. It is more informative than a hint or timing after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call at message `index`, its actions, and its result, None while it is open.
+    """A call in message `index` with its actions and result (None while open).
 
-    `ok` is False for a result that failed, True for one that did not, None when that cannot be told: of a test behind a
-    pipe whose output does not say it; of what went on in the background the result that a later call fetched tells
-    it. `refused`: a person turned it down, a choice of theirs and not an error. What a command line did to files
-    (`workbench.facts.shell`) comes before its command among the actions, but for what its result denies.
+    `ok` is False for a failed result, True for a successful one, None if unknown: a test behind a pipe whose output
+    does not show it. For a background command `ok` comes from the result that a later call fetched. `refused`: the user
+    rejected the call, which is not an error. Effects of a command line on files (`workbench.facts.shell`) come before
+    the command itself, without those that the result denies.
     """
 
     index: int
@@ -128,8 +128,8 @@ class ToolCall:
 
 
 def calls_in(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
-    """Every call of `messages` in order. A file written again after it was seen counts as modified, not created; with a
-    folder what is known to lie in it is deleted or reverted, too."""
+    """Return all calls of `messages` in order. Writing a file that was seen before counts as modified, not created.
+    Deleting or reverting a folder also affects the known files in it."""
     known: dict[str, ActionKind] = {}
     done: list[ToolCall] = []
     running: dict[str, int] = {}
@@ -149,8 +149,8 @@ def calls_in(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
 
 
 def calls_with_results(messages: Sequence[Message]) -> Iterator[tuple[int, ToolUse, int | None, ToolResult | None]]:
-    """Every call of `messages` in order with the index of its message, and its result with the index of that one's,
-    None while it is open."""
+    """Yield (message index, call, result's message index, result) for every call; the last two are None while it is
+    open."""
     results = _results_by_call(messages)
     for index, message in enumerate(messages):
         for block in message.blocks:
@@ -164,7 +164,7 @@ _BACKGROUND_ID = re.compile(
     r"running (?:in (?:the )?background )?with (?:session )?id:? ([\w-]{1,60})|shellid: ([\w-]{1,60}) is still running",
     re.IGNORECASE,
 )
-"""By what name one asks later how a command went that goes on in the background."""
+"""Id under which the output of a background command can be fetched later."""
 
 
 def _background_id(text: str) -> str:
@@ -179,18 +179,23 @@ def _input_values(call: ToolUse) -> list[str]:
 
 
 def _background_status(called: ToolCall, later: ToolResult) -> bool | None:
-    """Whether a command in the background succeeded, by what a later call fetched of it: only an exit code tells."""
-    said = later.text[:300] + "\n" + later.text[-300:]
-    return called.ok if exit_code(said) is None else _succeeded(later, called.actions, refused=_is_refused(later))
+    """Return whether a background command succeeded, judged by the exit code in the result that a later call
+    fetched."""
+    text_of_result = later.text[:300] + "\n" + later.text[-300:]
+    return (
+        called.ok
+        if exit_code(text_of_result) is None
+        else _succeeded(later, called.actions, refused=_is_refused(later))
+    )
 
 
 _OPEN_TOOLS = ("open", "create")
 _EDIT_OPEN_FILE = ("edit", "insert")
-"""SWE-agent's tools: the first open a file, the others change the one that is open without naming it."""
+"""Tools of SWE-agent: the first open a file, the others edit the open file without naming it."""
 
 
 def all_calls(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
-    """Every call; where there is none, those that the agent made in words (`workbench.facts.text_calls`)."""
+    """Return the recorded calls; if there are none, the calls written as text (`workbench.facts.text_calls`)."""
     known: dict[str, ActionKind] = {}
     return calls_in(messages) or tuple(
         _build_call(index, call, index + 1, result, known) for index, call, result in text_calls(messages)
@@ -205,17 +210,17 @@ def _build_call(
     known: dict[str, ActionKind],
     opened: str = "",
 ) -> ToolCall:
-    """A call with what it did, which `known` learns: what was done last to each file."""
-    asked = actions_of(call)
-    if opened and not asked and tool_name(call.name) in _EDIT_OPEN_FILE:
-        asked = (ToolAction("modified", opened),)
+    """Build a call with its actions and update `known`: the last action on each file."""
+    requested = actions_of(call)
+    if opened and not requested and tool_name(call.name) in _EDIT_OPEN_FILE:
+        requested = (ToolAction("modified", opened),)
     refused = result is not None and _is_refused(result)
-    ok = _succeeded(result, asked, refused=refused)
-    if shells := [action.target for action in asked if action.kind == "command"]:
-        told = powershell.effects if tool_name(call.name) in _POWERSHELLS else effects
-        done = [effect for line in shells for effect in told(line)]
-        asked = (*_shell_actions(() if refused else done, result, ok, known), *asked)
-    actions = tuple([_as_modified(action, known) for action in asked])
+    ok = _succeeded(result, requested, refused=refused)
+    if shells := [action.target for action in requested if action.kind == "command"]:
+        proves_success = powershell.effects if tool_name(call.name) in _POWERSHELLS else effects
+        done = [effect for line in shells for effect in proves_success(line)]
+        requested = (*_shell_actions(() if refused else done, result, ok, known), *requested)
+    actions = tuple([_as_modified(action, known) for action in requested])
     for action in actions if ok is not False else ():
         if action.kind == "deleted":
             known.pop(normal_path(action.target), None)
@@ -227,14 +232,14 @@ def _build_call(
 
 
 _COMMITS = re.compile(r"\bgit (?:\S+ ){0,4}commit\b")
-"""Behind it a change is no longer what a checkout undoes."""
+"""After a commit, a checkout no longer reverts earlier changes."""
 _POWERSHELLS = ("powershell", "pwsh")
 
 
 def _shell_actions(
     found: Iterable[Effect], result: ToolResult | None, ok: bool | None, known: dict[str, ActionKind]
 ) -> Iterator[ToolAction]:
-    """What command lines did to files, as far as their result does not say otherwise."""
+    """Yield the effects of command lines on files, without those that the result denies."""
     if not found:
         return
     text = "" if result is None else result.text[:4000]
@@ -244,30 +249,33 @@ def _shell_actions(
 
 
 def _is_denied(effect: Effect, text: str, ok: bool | None) -> bool:
-    """Whether a result says that the effect did not come about."""
+    """Return whether the result shows that the effect did not happen."""
     if ok is False and effect.last and effect.program:
         named = _COMPLAINS.findall(text) if effect.program in _CONTINUES_ON_ERROR else ()
         return not named or any(effect.path == one or effect.path.endswith("/" + one) for one in named)
     if effect.program == "git":
         return ok is False and re.search(r"^(?:error|fatal): ", text, re.MULTILINE) is not None
-    # zsh names the file behind what it could not do, others before it.
-    behind = rf"^\S+: (?:no such|permission|is a|not a)[\w ]+: {re.escape(effect.path)}$"
-    if not effect.program and f": {effect.path}" in text and re.search(behind, text, re.M):
+    # zsh writes the file after the reason, other shells before it.
+    zsh_message = rf"^\S+: (?:no such|permission|is a|not a)[\w ]+: {re.escape(effect.path)}$"
+    if not effect.program and f": {effect.path}" in text and re.search(zsh_message, text, re.M):
         return True
-    said = effect.program or effect.path
-    return f"{said}: " in text and re.search(rf"^(?:\S+: )?(?:line \d+: )?{re.escape(said)}: ", text, re.M) is not None
+    text_of_result = effect.program or effect.path
+    return (
+        f"{text_of_result}: " in text
+        and re.search(rf"^(?:\S+: )?(?:line \d+: )?{re.escape(text_of_result)}: ", text, re.M) is not None
+    )
 
 
 _CONTINUES_ON_ERROR = frozenset(("rm", "rmdir"))
-"""Programs that name the one file of which they cannot do it, and do it to the others."""
+"""Programs that report the one file they failed on and still process the others."""
 _COMPLAINS = re.compile(
     r"^(?:\S+: )?(?:line \d+: )?rm(?:dir)?: (?:cannot remove |failed to remove )?['‘]?([^'’\n]+?)['’]?: ", re.M
 )
 
 
 def _affected_paths(effect: Effect, known: dict[str, ActionKind]) -> Iterator[tuple[ActionKind, str]]:
-    """The effect on the path itself, and on what is known to lie under it or to fit its pattern. Of a folder what was
-    modified is reverted: a new file is none that git knows."""
+    """Yield the effect for the path itself and for known files below it or matching its pattern. Reverting a folder
+    affects only modified files, because git does not know new ones."""
     kind, path = effect.kind, effect.path
     if "*" in path or "?" in path:
         depth = path.count("/")
@@ -328,14 +336,14 @@ def _succeeded(result: ToolResult | None, actions: tuple[ToolAction, ...], *, re
         return False
     if not is_check(lines[-1]):
         return True
-    told = status_covers(lines[-1], is_check)
-    if code is not None and told:
+    proves_success = status_covers(lines[-1], is_check)
+    if code is not None and proves_success:
         return True
-    # A test run piped through `tail`, or whose tool records no exit code, fails without saying so in its status.
+    # A test run piped through `tail`, or from a tool without exit codes, can fail without a failure status.
     end = text[-4000:]
     if any(one in end for one in _FAILURE_HINTS) and _reports_failure(end) and not _NONE_FAILED.search(text[-600:]):
         return False
-    if told:
+    if proves_success:
         return True
     lined = "\n" + end
     return True if any(one in lined for one in _SUCCESS_HINTS) and _PASSED_RUN.search(end) else None
@@ -350,12 +358,12 @@ def _reports_failure(end: str) -> bool:
 
 @session_cache(4096)
 def is_check(command: str) -> bool:
-    """Whether a command tests or builds, so that what it says depends on the files."""
+    """Return whether a command tests or builds, so that its result depends on the files."""
     return _CHECK.search(_QUOTE.split(command[:400], 1)[0]) is not None
 
 
 def exit_code(text: str) -> int | None:
-    """The last exit code that `text` names, None where it names none."""
+    """Return the last exit code in `text`, or None."""
     low = text.lower()
     if not any(word in low for word in _EXIT_HINTS):
         return None
@@ -364,16 +372,16 @@ def exit_code(text: str) -> int | None:
 
 
 def last_line(result: ToolResult | None) -> str:
-    """The last line of a result as it stands there, or the one near its end that says how the run ended."""
+    """Return the line near the end of a result that reports the outcome, else its last line; "" without a result."""
     if result is None:
         return ""
-    said = [line.strip() for line in result.text[-4000:].split("\n")[-14:]]
-    said = [line for line in said if _is_informative(line)]
-    return outcome_line(said) if said else ""
+    text_of_result = [line.strip() for line in result.text[-4000:].split("\n")[-14:]]
+    text_of_result = [line for line in text_of_result if _is_informative(line)]
+    return outcome_line(text_of_result) if text_of_result else ""
 
 
 def outcome_line(lines: Sequence[str]) -> str:
-    """Of the lines of an output the last that says how the run ended, else the last; `lines` must not be empty."""
+    """Return the last line that reports the outcome of a run, else the last line. `lines` must not be empty."""
     return next((line for line in reversed(lines[-14:]) if _OUTCOME.search(line[:400])), lines[-1])
 
 

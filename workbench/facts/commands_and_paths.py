@@ -1,4 +1,4 @@
-"""What was done: paths touched, and commands with their results."""
+"""Facts about paths touched or mentioned, and about commands with their results."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from workbench.session import Message
 
 REFUSED_BY_USER = "refused by the user"
 RESULT_CHARS = 160
-"""So much is told of the line that says how a command ended."""
+"""Maximum length of a command's result line, in characters."""
 
 _WORD = re.compile(
     r"(?:[^\s\"'`<>()\[\]{},;|*=，。、；：（）「」《》]|(?<=[/\\])(?:\[{1,2}[\w.-]{1,60}\]{1,2}|\([\w.-]{1,60}\))(?=[/\\.])){3,200}"
 )
-"""Brackets around a whole part of a path are the path's (a route's `[id]` and `(group)`), others are not."""
+"""Brackets around a complete part of a path belong to the path (a route's `[id]` or `(group)`); others do not."""
 _FILE = re.compile(r"^(?:[A-Za-z]:)?[\w./\\@+~\[\]()-]*[\w\])-]\.[A-Za-z][A-Za-z0-9]{0,7}$")
 _LINES = re.compile(r"#L\d{1,7}(?:-L?\d{1,7})?$")
 _PRODUCT = re.compile(
@@ -28,7 +28,7 @@ _PRODUCT = re.compile(
     r"socket|deck|asp|vb)\.(?:js|io|net)",
     re.IGNORECASE,
 )
-"""Names that look like files and are none."""
+"""Product names that look like file names."""
 _BARE_FILE = re.compile(rf"^[\w-][\w.-]*\.(?:{FILE_ENDINGS})$")
 
 _PIPE_TAIL = re.compile(
@@ -41,16 +41,16 @@ _COMMAND_PREFIX = re.compile(
     r"|set -[euxo]\S{0,8}(?: pipefail)?[ \t]*(?:&&|;|\n)\s*"
     r"|(?:env|timeout(?: -\S+(?: \d+[smh]?)?)*? \d+[smh]?|nohup|time) (?=[\w./]))+"
 )
-"""What stands before a command and only says where and how it runs."""
+"""Prefix of a command that only sets where and how it runs."""
 _SHELL_SCRIPT = re.compile(r"^(?:\S*/)?(?:ba|z|da)?sh -l?c (['\"])(.*)\1$", re.DOTALL)
 _HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w{0,40})\1[^\n]*\n")
 HEREDOC_LINES = 3
-"""A here-document of more lines is told by its first."""
+"""Maximum number of lines of a here-document that is kept; of a longer one only the first line is."""
 
 
 def core_command(command: str) -> str:
-    """A command without what does not change its meaning (`cd … &&`, `bash -lc`, `2>&1 | tail`); runs are compared by
-    it."""
+    """Return a command without parts that do not change its meaning (`cd … &&`, `bash -lc`, `2>&1 | tail`). Two runs
+    are the same if these are equal."""
     core = _COMMAND_PREFIX.sub("", command[:4000])
     if script := _SHELL_SCRIPT.match(core.rstrip()):
         core = _COMMAND_PREFIX.sub("", script[2])
@@ -61,10 +61,10 @@ def core_command(command: str) -> str:
 
 
 def path_facts(messages: Sequence[Message], calls: Sequence[ToolCall]) -> Iterator[Fact]:
-    """Files the calls touched, and files named in what user and agent said, once per message."""
+    """Yield the files that calls touched, and the files named by user and agent, once per message."""
     for called in calls:
         in_shell = any(action.kind == "command" for action in called.actions)
-        # What a line that failed did before is there all the same; what its failing denies is no action of it.
+        # Effects before the failure of a command line are real; those that it denies are not among the actions.
         ok = None if in_shell and called.ok is False and not called.refused else called.ok
         at = messages[called.index]
         for action in called.actions:
@@ -97,22 +97,22 @@ def command_facts(messages: Sequence[Message], calls: Sequence[ToolCall]) -> Ite
         for action in called.actions:
             if action.kind == "command":
                 at = messages[called.index]
-                said = REFUSED_BY_USER if called.refused else clip_at_word(last_line(called.result), RESULT_CHARS)
-                yield Fact("command", without_heredocs(action.target), at.id, called.index, said, called.ok)
+                result = REFUSED_BY_USER if called.refused else clip_at_word(last_line(called.result), RESULT_CHARS)
+                yield Fact("command", without_heredocs(action.target), at.id, called.index, result, called.ok)
 
 
 def without_heredocs(command: str) -> str:
-    """A command line whose long here-documents are told by their first line, the others by `…`."""
-    told, at = "", 0
+    """Return a command line with long here-documents cut to their first line and `…`."""
+    kept, at = "", 0
     unclosed: set[str] = set()
     while "<<" in command and (start := _HEREDOC.search(command, at)) is not None:
-        told += command[at : start.end()]
+        kept += command[at : start.end()]
         at, name = start.end(), start[2]
         end = None if name in unclosed else re.compile(rf"^[ \t]*{name}[ \t]*$", re.MULTILINE).search(command, at)
         if end is None:
             unclosed.add(name)
             continue
         body = command[at : end.start()]
-        told += f"{body.partition(chr(10))[0]}\n…\n" if body.count("\n") > HEREDOC_LINES else body
+        kept += f"{body.partition(chr(10))[0]}\n…\n" if body.count("\n") > HEREDOC_LINES else body
         at = end.start()
-    return told + command[at:]
+    return kept + command[at:]

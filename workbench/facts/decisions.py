@@ -1,6 +1,5 @@
-"""What was decided, and by whom: choices that people and agents state, and the user's answers to questions, through a
-tool or in words. Precision goes before recall.
-"""
+"""Facts about decisions, with who made them: choices stated by user or agent, and the user's answers to questions,
+through a tool or in text. Prefers precision to recall."""
 
 from __future__ import annotations
 
@@ -24,9 +23,9 @@ _SPEECH = (
     r"flag|hono|land|mention|not[ei]|rais(?:e|ing) (?:it|this|that|an? )|record|report|say|said|stop|surfac|tell|wait|"
     r"writ(?:e|ing) (?:it|that|this))"
 )
-"""How an agent speaks of its own words: nothing about the work is settled."""
+"""Verbs with which an agent announces its own words; they decide nothing."""
 _LOOKUP = r"check|look|read|see|run|try"
-"""What it does to find out: nothing is settled yet."""
+"""Verbs with which an agent looks something up; they decide nothing yet."""
 
 
 def _pattern(needed: str, *patterns: str) -> tuple[re.Pattern[str], tuple[re.Pattern[str], ...]]:
@@ -90,7 +89,8 @@ _DECISION = (
         r"\bno need (?:for|to)\b.{3}",
     ),
 )
-"""What decides, by a word without which none of the patterns holds: looking for it first takes a third of the time."""
+"""Patterns of a decision, each group with words that every match contains. Searching for these first takes a third of
+the time."""
 _USERS_DECISION = tuple(
     re.compile(pattern)
     for pattern in (
@@ -112,18 +112,18 @@ _USERS_DECISION = tuple(
         r"^(?:we'll|we will|i'll|i will) (?:use|go with|take|stick with|keep|stay with)\b",
     )
 )
-"""How a user decides: by turning down, taking up or laying down what another was open."""
+"""Patterns of a user's decision: rejecting, accepting or fixing an open choice."""
 _QUESTION_TAIL = re.compile(
     r",? (?:and )?(?:can|could|would|will|should|do|does|is|are|right|no|yeah|ok|okay)\b[^,]{0,200}\?$", re.IGNORECASE
 )
 _OTHER_LANGUAGES = re.compile(alternatives("decided", "decides"))
-"""How it is said in other languages that something is settled."""
+"""Patterns of a decision in the other languages."""
 _OTHER_LANGUAGES_ASCII = re.compile(alternatives("decided", "needs", SPACED))
-"""Without one of these none of them holds of a sentence in ASCII."""
+"""Words that every ASCII match of `_OTHER_LANGUAGES` contains."""
 
 
 def _either(name: str) -> str:
-    """The alternatives of all languages, those with spaces with their end."""
+    """Return a pattern of the alternatives in all languages; in those with spaces they end at a word boundary."""
     return rf"(?:{alternatives('decided', name, SPACED)})\b|{alternatives('decided', name, UNSPACED)}"
 
 
@@ -146,28 +146,28 @@ _COMMON = {"the", "and", "you", "for", "want", "with", "this", "that", "would", 
            "have", "any", "next", "now", "yet", "are", "not", "can"}  # fmt: skip
 
 QUESTION_CHARS = 500
-"""An agent's question is looked for in so much of the end of its words."""
+"""Length of the end of an agent's text that is searched for its question, in characters."""
 
 REPLY_CHARS = 160
-"""A longer sentence does more than answer."""
+"""Maximum length of a sentence that only answers, in characters."""
 
 ECHO_CHARS = 80
-"""Up to so many characters what follows an offer is its answer where it takes up a word of it."""
+"""Maximum length of a reply that answers an offer by repeating one of its words, in characters."""
 
 
 def decision_facts(messages: Sequence[Message]) -> Iterator[Fact]:
-    """What was settled: the user's answers to questions, with the question; else sentence by sentence. `by` says who
-    decided."""
+    """Yield decisions: the user's answers with their question, then single sentences of user and agent. `by` is `user`
+    or `agent`."""
     for answer in user_answers(messages):
         if answer.settles:
             yield Fact("decision", answer.text, answer.message, answer.index, answer.question, by="user")
     for index, words in typed_requests(messages):
-        told = [*_short_sentences(without_paste(words))]
-        before = _words_before(messages, index) if told and messages[index].starts_round else ""
-        replied = _answered_question(words, told[0], before) if before else ""
+        own = [*_short_sentences(without_paste(words))]
+        before = _words_before(messages, index) if own and messages[index].starts_round else ""
+        replied = _answered_question(words, own[0], before) if before else ""
         if replied:
-            yield Fact("decision", told[0], messages[index].id, index, replied, by="user")
-        for sentence in told[1:] if replied else told:
+            yield Fact("decision", own[0], messages[index].id, index, replied, by="user")
+        for sentence in own[1:] if replied else own:
             if is_users_decision(sentence):
                 yield Fact("decision", sentence, messages[index].id, index, by="user")
     for index, message in enumerate(messages):
@@ -178,7 +178,7 @@ def decision_facts(messages: Sequence[Message]) -> Iterator[Fact]:
 
 
 def _words_before(messages: Sequence[Message], index: int) -> str:
-    """The agent's newest words before message `index`, "" where a person spoke since."""
+    """Return the agent's last text before message `index`, or "" if the user wrote in between."""
     for before in range(index - 1, -1, -1):
         message = messages[before]
         if message.starts_round or message.kind == "summary":
@@ -189,8 +189,8 @@ def _words_before(messages: Sequence[Message], index: int) -> str:
 
 
 def _answered_question(words: str, first: str, before: str) -> str:
-    """The agent's question that a message answers by its `first` sentence, with the items of a list that it picks; ""
-    where it answers none."""
+    """Return the agent's question that the `first` sentence of a message answers, with the list items it picks; "" if
+    it answers none."""
     if len(first) > REPLY_CHARS or is_question(first):
         return ""
     asking = [sentence for sentence in sentences(before[-QUESTION_CHARS:]) if is_question(sentence)]
@@ -203,15 +203,15 @@ def _answered_question(words: str, first: str, before: str) -> str:
 
 
 def _repeats_offer(words: str, question: str) -> bool:
-    """Whether a few words take up a word of an offer ("Shall I mend the test?", "mend it")."""
+    """Return whether a short text repeats a word of an offer ("Shall I fix the test?", "fix it")."""
     if len(words) > ECHO_CHARS or "?" in words:
         return False
-    told, offered = ({word.lower() for word in _WORD.findall(text)} for text in (words, question))
-    return bool((told & offered) - _COMMON)
+    own, offered = ({word.lower() for word in _WORD.findall(text)} for text in (words, question))
+    return bool((own & offered) - _COMMON)
 
 
 def _picked_items(first: str, before: str) -> str:
-    """The items of the agent's list that a reply names by their numbers."""
+    """Return the items of the agent's list that a reply names by number."""
     if not (numbers := _NUMBERS.findall(first)):
         return ""
     items = {found[1] or found[3]: found[2] or found[4] for found in _ITEM.finditer(before)}
@@ -234,7 +234,8 @@ def is_decision(sentence: str) -> bool:
 
 
 def is_users_decision(sentence: str) -> bool:
-    """A user's question may hold a decision in front of it ("let's store it in the file, can you show me how?")."""
+    """Return whether a user's sentence decides. A question may begin with a decision ("let's store it in the file, can
+    you show me how?")."""
     stated = _QUESTION_TAIL.sub("", sentence) if is_question(sentence) else sentence
     if is_decision(stated):
         return True

@@ -1,7 +1,7 @@
-"""What a session's own edits and writes changed: files, and lines added and removed, as their calls tell it.
+"""Files changed by a session's own edits and writes, with the lines added and removed.
 
-The files themselves are never looked at: what a shell command changes does not count, and the lines that a write took
-away are known only where the session wrote that file before.
+The files themselves are not read. Changes by shell commands are not counted, and lines removed by a write are known
+only if the session wrote that file before.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from workbench.facts.calls import ToolCall
 from workbench.facts.tools import COMMAND_KEYS, PATCH_KEYS, normal_path
 
 MAX_ALIGNED = 250_000
-"""Texts whose line counts multiply to more than this are compared as bags of lines: alignment takes too long."""
+"""Limit for the product of two texts' line counts. Above it they are compared as multisets of lines, because aligning
+them takes too long."""
 
 ToolInput = dict[str, Any]
 Fragment = tuple[str, str]
@@ -36,7 +37,7 @@ _INSERTED = ("insert_text", "new_str", "text", "content")
 
 
 class FileChange(Struct, frozen=True):
-    """Lines added to and removed from `path`, by `edits` calls."""
+    """Lines added to and removed from `path` by `edits` calls."""
 
     path: str
     added: int
@@ -48,7 +49,7 @@ class FileChange(Struct, frozen=True):
 
 
 def file_changes(calls: Sequence[ToolCall]) -> tuple[tuple[int, FileChange], ...]:
-    """Every change that `calls` made, with the index of the calling message. Failed calls changed nothing."""
+    """Return each change by `calls` with the index of the calling message. Failed calls change nothing."""
     written: dict[str, str] = {}
     found: list[tuple[int, FileChange]] = []
     for called in calls:
@@ -57,10 +58,10 @@ def file_changes(calls: Sequence[ToolCall]) -> tuple[tuple[int, FileChange], ...
     return tuple(found)
 
 
-def diffstat(several: Iterable[FileChange]) -> tuple[FileChange, ...]:
-    """Changes summed up by file, in the order in which the files were first changed."""
+def diffstat(changes: Iterable[FileChange]) -> tuple[FileChange, ...]:
+    """Sum up changes per file, in the order in which the files were first changed."""
     total: dict[str, FileChange] = {}
-    for one in several:
+    for one in changes:
         path, before = one.path, total.get(one.path)
         if before is not None:
             one = FileChange(path, before.added + one.added, before.removed + one.removed, before.edits + one.edits)
@@ -69,14 +70,14 @@ def diffstat(several: Iterable[FileChange]) -> tuple[FileChange, ...]:
 
 
 def diffstat_text(stat: Sequence[FileChange]) -> str:
-    """A statistic in one line, as in `3 files, +40 −12 lines`."""
+    """Format a statistic as one line: `3 files, +40 −12 lines`."""
     added, removed = sum(one.added for one in stat), sum(one.removed for one in stat)
     return f"{counted(len(stat), 'file')}, +{added} −{removed} lines"
 
 
 class TextReplacement(Struct, frozen=True):
-    """In `path` the text `old` was replaced by `new`; of a patch they are the two sides of a hunk, with what it shows
-    around it."""
+    """Replacement of the text `old` by `new` in `path`. For a patch these are the two sides of a hunk with its
+    context."""
 
     path: str
     old: str
@@ -84,16 +85,16 @@ class TextReplacement(Struct, frozen=True):
 
 
 def text_replacements(called: ToolCall) -> Iterator[TextReplacement]:
-    """What a call replaced in files, by its own words; a written file's text stands in place of nothing. A call that
-    failed replaced nothing."""
+    """Yield the replacements that a call makes in files. A write replaces "" by the new content; a failed call replaces
+    nothing."""
     if called.ok is False or not any(action.kind in ("created", "modified") for action in called.actions):
         return
-    given: ToolInput = called.call.input if isinstance(called.call.input, dict) else {"input": called.call.input}
-    if patch := _patch_text(given):
+    data: ToolInput = called.call.input if isinstance(called.call.input, dict) else {"input": called.call.input}
+    if patch := _patch_text(data):
         yield from _patch_replacements(patch)
         return
-    fragments = _replacements(given)
-    content = None if fragments else _first(given, _CONTENTS)
+    fragments = _replacements(data)
+    content = None if fragments else _first(data, _CONTENTS)
     for action in called.actions:
         if action.kind in ("created", "modified"):
             path = normal_path(action.target)
@@ -103,7 +104,7 @@ def text_replacements(called: ToolCall) -> Iterator[TextReplacement]:
 
 
 def _patch_replacements(text: str) -> Iterator[TextReplacement]:
-    """The hunks of an `apply_patch` text."""
+    """Yield the hunks of an `apply_patch` text."""
     path, sides = "", (list[str](), list[str]())
     for line in (*text.split("\n"), "@@"):
         header = _PATCH_FILE.match(line)
@@ -118,11 +119,11 @@ def _patch_replacements(text: str) -> Iterator[TextReplacement]:
 
 
 def _changes_of(called: ToolCall, written: dict[str, str]) -> Iterator[FileChange]:
-    given: ToolInput = called.call.input if isinstance(called.call.input, dict) else {"input": called.call.input}
+    data: ToolInput = called.call.input if isinstance(called.call.input, dict) else {"input": called.call.input}
     touched = [action for action in called.actions if action.kind in ("created", "modified", "deleted")]
     if not touched:
         return
-    patch = _patch_text(given)
+    patch = _patch_text(data)
     if patch:
         for change in _patch_changes(patch):
             written.pop(change.path, None)
@@ -134,55 +135,55 @@ def _changes_of(called: ToolCall, written: dict[str, str]) -> Iterator[FileChang
         if action.kind == "deleted":
             written.pop(path, None)
             yield FileChange(path, 0, len((before or "").splitlines()))
-        elif replaced := _replacements(given):
-            added, removed = _total_lines(replaced)
+        elif fragments := _replacements(data):
+            added, removed = _total_lines(fragments)
             written.pop(path, None)
             if before is not None:
-                written[path] = _apply(before, replaced)
+                written[path] = _apply(before, fragments)
             yield FileChange(path, added, removed)
-        elif (content := _first(given, _CONTENTS)) is not None:
+        elif (content := _first(data, _CONTENTS)) is not None:
             written[path] = content
             yield FileChange(path, *_lines_changed(before or "", content))
         else:
             yield FileChange(path, 0, 0)
 
 
-def _replacements(given: ToolInput) -> list[Fragment]:
-    """Every (old, new) fragment of a call, under whichever keys its tool has."""
+def _replacements(data: ToolInput) -> list[Fragment]:
+    """Return the (old, new) fragments of a call, under the keys of any known tool."""
     found: list[Fragment] = []
     for key in _LISTS:
-        for item in given[key] if isinstance(given.get(key), list) else ():
+        for item in data[key] if isinstance(data.get(key), list) else ():
             if isinstance(item, dict):
                 found += _replacements(item)
     for old, new in _OLD_NEW:
-        if isinstance(given.get(old), str):
-            found.append((given[old], _text(given.get(new))))
+        if isinstance(data.get(old), str):
+            found.append((data[old], _text(data.get(new))))
     if found:
         return found
-    numbered = [key for key in given if re.fullmatch(r"(?:old|new)_str_\d{1,4}", key)]
+    numbered = [key for key in data if re.fullmatch(r"(?:old|new)_str_\d{1,4}", key)]
     for number in sorted({key.rsplit("_", 1)[1] for key in numbered}, key=int):
-        found.append((_text(given.get(f"old_str_{number}")), _text(given.get(f"new_str_{number}"))))
-    if not found and any(key.startswith("insert_line") for key in given):
-        inserted = _first(given, _INSERTED)
+        found.append((_text(data.get(f"old_str_{number}")), _text(data.get(f"new_str_{number}"))))
+    if not found and any(key.startswith("insert_line") for key in data):
+        inserted = _first(data, _INSERTED)
         return [("", inserted)] if inserted is not None else []
-    if not found and isinstance(given.get("diff"), str):
-        return [(old, new) for old, new in _SEARCH.findall(given["diff"])]
+    if not found and isinstance(data.get("diff"), str):
+        return [(old, new) for old, new in _SEARCH.findall(data["diff"])]
     return found
 
 
-def _apply(text: str, replaced: Sequence[Fragment]) -> str:
-    for old, new in replaced:
+def _apply(text: str, fragments: Sequence[Fragment]) -> str:
+    for old, new in fragments:
         text = text.replace(old, new, 1) if old else text
     return text
 
 
-def _total_lines(replaced: Sequence[Fragment]) -> tuple[int, int]:
-    counts = [_lines_changed(old, new) for old, new in replaced]
+def _total_lines(fragments: Sequence[Fragment]) -> tuple[int, int]:
+    counts = [_lines_changed(old, new) for old, new in fragments]
     return sum(added for added, _ in counts), sum(removed for _, removed in counts)
 
 
 def _lines_changed(before: str, after: str) -> tuple[int, int]:
-    """Lines added and removed between two texts."""
+    """Return the lines added and removed between two texts."""
     old, new = before.splitlines(), after.splitlines()
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
@@ -197,9 +198,9 @@ def _lines_changed(before: str, after: str) -> tuple[int, int]:
     return len(new) - same, len(old) - same
 
 
-def _patch_text(given: ToolInput) -> str:
+def _patch_text(data: ToolInput) -> str:
     for key in (*PATCH_KEYS, *COMMAND_KEYS):
-        value = given.get(key)
+        value = data.get(key)
         text = "\n".join(part for part in value if isinstance(part, str)) if isinstance(value, list) else value
         if isinstance(text, str) and "*** Begin Patch" in text:
             return text.partition("*** Begin Patch")[2].partition("*** End Patch")[0]
@@ -207,7 +208,7 @@ def _patch_text(given: ToolInput) -> str:
 
 
 def _patch_changes(text: str) -> list[FileChange]:
-    """The changes of an `apply_patch` text; a moved file counts at its new path."""
+    """Return the changes of an `apply_patch` text; a moved file counts at its new path."""
     found: list[FileChange] = []
     for line in text.split("\n"):
         if header := _PATCH_FILE.match(line):
@@ -222,8 +223,8 @@ def _patch_changes(text: str) -> list[FileChange]:
     return found
 
 
-def _first(given: ToolInput, keys: Iterable[str]) -> str | None:
-    return next((value for key in keys if isinstance(value := given.get(key), str)), None)
+def _first(data: ToolInput, keys: Iterable[str]) -> str | None:
+    return next((value for key in keys if isinstance(value := data.get(key), str)), None)
 
 
 def _text(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Facts by what they say: one entry for a fact however often it is stated."""
+"""Distinct facts: one entry per fact with all its mentions, and the messages that use it again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.session import Message
 
 
 class DistinctFact(Struct, frozen=True):
-    """A fact and every place where it is stated, in order; never empty."""
+    """A fact with all its mentions in order; at least one."""
 
     mentions: tuple[Fact, ...]
 
@@ -27,7 +27,7 @@ class DistinctFact(Struct, frozen=True):
 
     @property
     def last(self) -> Fact:
-        """The newest mention: of a command how it ended in the end, of a path what was done to it last."""
+        """The newest mention. It holds a command's last result and the last action on a path."""
         return self.mentions[-1]
 
     @property
@@ -40,16 +40,16 @@ class DistinctFact(Struct, frozen=True):
 
 
 def distinct_facts(facts: Iterable[Fact]) -> tuple[DistinctFact, ...]:
-    """The facts, each once, in the order in which they were first stated."""
-    together: dict[tuple[FactKind, str], list[Fact]] = {}
+    """Group equal facts, in the order of their first mention."""
+    groups: dict[tuple[FactKind, str], list[Fact]] = {}
     for fact in facts:
-        together.setdefault((fact.kind, fact_key(fact)), []).append(fact)
-    return tuple(DistinctFact(tuple(same)) for same in together.values())
+        groups.setdefault((fact.kind, fact_key(fact)), []).append(fact)
+    return tuple(DistinctFact(tuple(same)) for same in groups.values())
 
 
 def fact_key(fact: Fact) -> str:
-    """What two facts of a kind share when they are the same: letters' case is nothing in a sentence, the pipe behind a
-    command neither."""
+    """Return the key under which two facts of a kind are equal. It ignores the letter case of sentences and the pipe
+    after a command."""
     if fact.kind == "command":
         return core_command(fact.text)
     if fact.kind == "decision" and fact.detail:
@@ -58,7 +58,7 @@ def fact_key(fact: Fact) -> str:
 
 
 SEARCHED_CHARS = 4_000
-"""Of each text in a call's input so much is looked at."""
+"""Length to which each text in a call's input is searched, in characters."""
 
 _TOKEN = re.compile(r"[\w#][\w.#@-]{1,199}")
 _NAMED = re.compile(
@@ -67,14 +67,14 @@ _NAMED = re.compile(
 
 
 class FactUses:
-    """Which of `messages` use a fact: in the words of user and agent, or in what a call is given. What a tool returned
-    is not a use. A sentence is used where a name in it is.
+    """Messages that use a fact: in text of user or agent, or in the input of a call. Tool results are no uses. A
+    sentence is used where a name in it occurs.
 
-    `facts` are those of `messages` (`find`), `wanted` those that will be asked for. Linear; read-only once built.
+    `facts` are the facts of `messages`; `wanted` are the facts to look up later. Built in linear time, then read only.
     """
 
-    def __init__(self, messages: Sequence[Message], facts: Iterable[Fact], wanted: Iterable[DistinctFact]) -> None:
-        self._places: dict[str, list[int]] = {name: [] for one in wanted for name in _names(one.kind, one.text)}
+    def __init__(self, messages: Sequence[Message], facts: Iterable[Fact], targets: Iterable[DistinctFact]) -> None:
+        self._places: dict[str, list[int]] = {name: [] for one in targets for name in _names(one.kind, one.text)}
         self._stated: dict[tuple[FactKind, str], list[int]] = {}
         for fact in facts:
             self._stated.setdefault((fact.kind, fact_key(fact)), []).append(fact.index)
@@ -86,14 +86,14 @@ class FactUses:
                         places[name].append(index)
 
     def of(self, one: DistinctFact) -> list[int]:
-        """The messages that state the fact or use it, by index, ascending."""
+        """Return the indexes of messages that state or use the fact, ascending."""
         found = set(self._stated.get((one.kind, fact_key(one.last)), ()))
         return sorted(found.union(*(self._places.get(name, ()) for name in _names(one.kind, one.text))))
 
 
 @session_cache(1 << 14)
 def _names(kind: FactKind, text: str) -> tuple[str, ...]:
-    """The words by which a use of a fact is recognised; none for what is only found when it is stated again."""
+    """Return the words that identify a use of a fact; () for kinds that are only found when stated again."""
     match kind:
         case "path":
             return (posixpath.basename(text),)

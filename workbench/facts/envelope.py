@@ -1,7 +1,7 @@
-"""A tool's result as {status, data, error}: what it holds of such an envelope, or its plain text.
+"""Tool results as an envelope {status, data, error}.
 
-Some agents write every result as one JSON object of `status`, `data`, `text`, `stats`, `error`, `context`; plain text,
-which is what most record, is `data`, with the status from the record's own error flag.
+Some agents write each result as one JSON object with `status`, `data`, `text`, `stats`, `error` and `context`. Plain
+text, the usual form, becomes `data`, with the status from the recorded error flag.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ _STATUS = ("success", "partial", "error")
 
 
 def text_of(result: ToolResult) -> str:
-    """The texts of a result, one below the other; media are left out."""
+    """Join the texts of a result with newlines, without media."""
     return "\n".join(part.text for part in result.content if isinstance(part, Text))
 
 
 def result_envelope(result: ToolResult) -> dict[str, Any]:
-    """Status (success, partial or error), data, and of an error its code and message. `text`, `stats` and `context`
-    are left out: the first is in the data, the last in the call."""
+    """Return the status (success, partial or error), the data, and code and message of an error. `text`, `stats` and
+    `context` are left out: the first repeats the data, the last the call."""
     found = _recorded_envelope(text_of(result))
     if found is None:
         return {"status": "error" if result.is_error else "success", "data": text_of(result)}
-    kept = {"status": found["status"], "data": found.get("data")}
+    fields = {"status": found["status"], "data": found.get("data")}
     error = found.get("error")
     if found["status"] == "error" and isinstance(error, dict):
-        kept["error"] = {key: error[key] for key in ("code", "message") if key in error}
+        fields["error"] = {key: error[key] for key in ("code", "message") if key in error}
     elif found["status"] == "error" and error is not None:
-        kept["error"] = error
-    return kept
+        fields["error"] = error
+    return fields
 
 
 def envelope_is_partial(result: ToolResult) -> bool:
-    """Whether the result was recorded as such an envelope and holds what `envelope` leaves out."""
+    """Return whether the result was recorded as an envelope with content that `result_envelope` leaves out."""
     found = _recorded_envelope(text_of(result))
     return found is not None and found != result_envelope(result)
 

@@ -1,5 +1,5 @@
-"""How what went wrong ended: resolved, open to the end, or nobody can tell. The calls that come after an error say it,
-and of a test or file what the agent says last."""
+"""State of each failure at the end of the messages: resolved, open or unknown, judged by later calls and by the agent's
+last report."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from workbench.facts.wording import is_agent_message, sentences
 from workbench.session import Message
 
 RETRY_CALLS = 8
-"""Calls within which another way of running a failed command counts as its fix."""
+"""Number of calls within which another form of a failed command counts as its fix."""
 
 FIX_CALLS = 60
-"""Calls within which the failed part of a command line, run for itself, counts as its fix."""
+"""Number of calls within which the failed part of a command line, run alone, counts as its fix."""
 
 REPORT_TEXTS = 40
-"""So many of the agent's newest words are searched for what it says of an error."""
+"""Number of the agent's newest texts that are searched for reports about an error."""
 
 
 class ErrorStates:
-    """How failures ended, told by the calls after them. Linear to build; read-only."""
+    """States of failures, derived from later calls. Built in linear time, then read only."""
 
     def __init__(self, messages: Sequence[Message], calls: Sequence[ToolCall]) -> None:
         self._calls = calls
         self._keys = [attempt_key(called) for called in calls]
         self._passed: dict[str, list[int]] = {}
         self._failed: dict[str, list[int]] = {}
-        self._unsure: dict[str, int] = {}
+        self._unknown: dict[str, int] = {}
         for number, (called, key) in enumerate(zip(calls, self._keys, strict=True)):
             for attempt in (key, *checks_of(called)) if key else ():
                 if called.ok is None:
-                    self._unsure[attempt] = number
+                    self._unknown[attempt] = number
                 else:
                     (self._passed if called.ok else self._failed).setdefault(attempt, []).append(number)
         self._written: dict[str, list[tuple[int, str]]] = {}
@@ -55,17 +55,19 @@ class ErrorStates:
                     (folder, number) for path in _changed_code(called) for folder in ("", _folder(path))
                 )
         doing = [n for n, called in enumerate(calls) if called.ok is not False and not _is_read_only(called)]
-        self._did = max(doing, default=-1)
-        self._asked = max((index for index, message in enumerate(messages) if message.starts_round), default=-1)
+        self._last_action = max(doing, default=-1)
+        self._last_request = max((index for index, message in enumerate(messages) if message.starts_round), default=-1)
         self._reports = [(at, text) for at, one in enumerate(messages) if is_agent_message(one) and (text := one.text)][
             -REPORT_TEXTS:
         ]
 
     def ending(self, failed: int, line: str) -> tuple[ErrorState, str]:
-        """How call `failed` with this error's line ended, and what resolved it. It was resolved where the same attempt
-        succeeded later, or the checks that its line runs passed, or another way soon succeeded; it is open where the
-        newest run still failed and nothing was done about it since: a text that was written or read does nothing about
-        a test, and a changed file nothing about a tool that is not there."""
+        """Return the state of call `failed` with this error line, and what resolved it.
+
+        Resolved: the same attempt succeeded later, its checks passed, or a variant soon succeeded. Open: the newest run
+        failed and nothing relevant was changed since. Writing prose is not relevant to a test, and changing files is
+        not relevant to a missing program.
+        """
         first = min(self._resolutions(failed, line), key=lambda found: found[0], default=None)
         if first is not None:
             return "resolved", first[1]
@@ -80,7 +82,7 @@ class ErrorStates:
             yield written, self._fix(failed, written)
         checks = _named_as_failed(called) or checks_of(called)
         if checks:
-            yield from self._got_further(failed, line, checks)
+            yield from self._later_without_error(failed, line, checks)
             passed = [self._passes(part, failed) for part in checks]
             if None not in passed:
                 last = max(number for number in passed if number is not None)
@@ -97,41 +99,41 @@ class ErrorStates:
                     yield number, self._fix(failed, number)
                     return
         elif is_command(called):
-            yield from self._other_ways(failed, line.partition(": ")[0])
+            yield from self._later_variants(failed, line.partition(": ")[0])
 
     def _written_after(self, failed: int) -> int | None:
-        """The first call after `failed` that changed the file which that one did not get to change, in whatever way."""
-        meant = self._calls[failed].actions[-1:]
-        if not meant or meant[0].kind not in CHANGES:
+        """Return the first call after `failed` that changed the file which `failed` should have changed."""
+        target = self._calls[failed].actions[-1:]
+        if not target or target[0].kind not in CHANGES:
             return None
-        path = normal_path(meant[0].target)
+        path = normal_path(target[0].target)
         later = self._written.get(posixpath.basename(path), ())
         return next((at for at, other in later if at > failed and _is_same_file(path, other)), None)
 
     def _passes(self, check: str, failed: int) -> int | None:
-        """The first call that passed it after `failed`; what mends as it checks passed where the check itself does."""
+        """Return the first call after `failed` that passed the check. A check that also fixes (`--fix`) counts as the
+        check itself."""
         found = [_first_after(self._passed.get(name, ()), failed) for name in {check, _FIX_FLAG.sub("", check)}]
         return min((number for number in found if number is not None), default=None)
 
-    def _got_further(self, failed: int, line: str, checks: Sequence[str]) -> Iterator[tuple[int, str]]:
-        """The next run that failed in its turn, and whose output does not have the error any more: it is that of a test
-        or file, all of which a run tells, or of the machine, before which no run begins."""
+    def _later_without_error(self, failed: int, line: str, checks: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """Yield the next failed run whose output no longer contains the error. This applies to errors of a test or
+        file, which each run lists, and to errors of the environment, which stop a run at its start."""
         if not (_test_name(line) or _LOCATED.match(line) or _ENVIRONMENT_ERROR.search(line)):
             return
         again = [number for part in checks if (number := _first_after(self._failed.get(part, ()), failed)) is not None]
         core = _PLACE.sub("", line).strip("… ")
         for number in sorted(again):
-            said = self._calls[number].result
+            result = self._calls[number].result
             if _CUT_OUTPUT.search(self._calls[number].actions[-1].target):
                 return
-            if said is not None and core not in _PLACE.sub("", said.text):
+            if result is not None and core not in _PLACE.sub("", result.text):
                 yield number, self._fix(failed, number).replace("succeeded", "no longer among the failures")
                 return
 
-    def _other_ways(self, failed: int, program: str) -> Iterator[tuple[int, str]]:
-        """The part at which a line failed (of the `program` that complains, else the last), run for itself, and the
-        same script, or program and subcommand (`git push`), with other arguments; what concludes a merge. Another test
-        that passes says nothing about the one that failed."""
+    def _later_variants(self, failed: int, program: str) -> Iterator[tuple[int, str]]:
+        """Yield a later success of the failed part of a command line, of the same script, or of the same program and
+        subcommand (`git push`), and the command that concludes a merge. Another passing test proves nothing."""
         parts = simple_commands(self._calls[failed].actions[-1].target)
         last = next((part for part in parts if part.startswith(program + " ")), parts[-1] if parts else "")
         stem = _command_stem(last)
@@ -153,26 +155,26 @@ class ErrorStates:
         if _fetched_url(called):
             return True
         if not (parts := checks_of(called)):
-            return self._did <= failed and called.index > self._asked and not _is_read_only(called)
+            return self._last_action <= failed and called.index > self._last_request and not _is_read_only(called)
         parts = (*parts, self._keys[failed])
         newest = max(self._failed[part][-1] for part in parts if part in self._failed)
-        unsure = max((self._unsure.get(part, -1) for part in parts), default=-1)
+        unsure = max((self._unknown.get(part, -1) for part in parts), default=-1)
         if newest < unsure:
             return False
         located = _LOCATED.match(line)
         bearing = self._changed.get(_folder(located[1]) if located else "", -1)
-        return newest >= bearing or _ENVIRONMENT_ERROR.search(line) is not None or self._said_to_stand(newest, line)
+        return newest >= bearing or _ENVIRONMENT_ERROR.search(line) is not None or self._reported_failing(newest, line)
 
-    def _said_to_stand(self, newest: int, line: str) -> bool:
-        """Whether the last that the agent reports of the test or file that the error names is that it still fails."""
+    def _reported_failing(self, newest: int, line: str) -> bool:
+        """Return whether the agent's last report on the test or file that the error names says that it still fails."""
         located = _LOCATED.match(line)
         name = _test_name(line) or (posixpath.basename(located[1]) if located else "")
         later = [text for at, text in self._reports if name and name in text and at > self._calls[newest].index]
-        told = [one for one in sentences(later[-1]) if name in one] if later else []
-        return any(map(_STILL_FAILING.search, told))
+        reports = [one for one in sentences(later[-1]) if name in one] if later else []
+        return any(map(_STILL_FAILING.search, reports))
 
     def _fix(self, failed: int, later: int) -> str:
-        """How the attempt came to succeed: for a test or build what was changed before, else what was run before."""
+        """Describe the fix: for a test or build the last change before it passed, else the command before."""
         if checks_of(self._calls[failed]):
             for number in range(later - 1, failed, -1):
                 changed = [action for action in self._calls[number].actions if action.kind in CHANGES]
@@ -190,13 +192,13 @@ def _first_after(numbers: Sequence[int], after: int) -> int | None:
 
 
 def _is_same_file(path: str, other: str) -> bool:
-    """Whether two paths name the same file, as far as the shorter one tells."""
+    """Return whether two paths name the same file, as far as the shorter one shows."""
     longer, shorter = sorted((f"/{path.lstrip('/')}", f"/{other.lstrip('/')}"), key=len, reverse=True)
     return longer.endswith(shorter)
 
 
 def _covers_project(check: str) -> bool:
-    """Whether a test or build takes the whole project in, so that one of its parts that failed to build passed, too."""
+    """Return whether a test or build covers the whole project, so that a part that failed before passed too."""
     return "./..." in check.split() and " -run" not in check
 
 
@@ -205,7 +207,7 @@ def is_command(called: ToolCall) -> bool:
 
 
 def checks_of(called: ToolCall) -> tuple[str, ...]:
-    """The tests and builds that a call runs, each as a simple command."""
+    """Return the tests and builds that a call runs, each as a simple command."""
     if not is_command(called) or not is_check(called.actions[-1].target):
         return ()
     return tuple(part for part in simple_commands(called.actions[-1].target) if is_check(part))
@@ -214,12 +216,12 @@ def checks_of(called: ToolCall) -> tuple[str, ...]:
 _FIX_FLAG = re.compile(r"(?<=\w):fix\b| --(?:fix|write)\b")
 _NAMED_AS_FAILED = re.compile(r"[\[\"]([\w:.-]{2,60})[\]\"] (?:ERROR|failed|exited with)")
 _CUT_OUTPUT = re.compile(r"\|\s*(?:tail|head|grep|rg|select-)", re.IGNORECASE)
-"""Of an output behind one of these nobody knows what it lacks."""
+"""Filters after which it is unknown what is missing from an output."""
 _PLACE = re.compile(r":\d+(?::\d+)?|\(\d[\d.]*m?s\)")
 
 
 def _named_as_failed(called: ToolCall) -> tuple[str, ...]:
-    """Of the tests and builds of a call those that its result itself names as failed."""
+    """Return those of a call's tests and builds that its result names as failed."""
     names = set() if called.result is None else set(_NAMED_AS_FAILED.findall(called.result.text[-2000:]))
     return tuple(part for part in checks_of(called) if part.split(" ")[-1] in names)
 
@@ -234,7 +236,7 @@ _ENVIRONMENT_ERROR = re.compile(
     r"not trusted|parsing config|connection refused|could not resolve host|no space left|out of memory|cannot connect",
     re.IGNORECASE,
 )
-"""What no change of a file does away with."""
+"""Errors of the environment, which no file change resolves."""
 
 
 _LOCATED = re.compile(r"^\W{0,8}(\S{1,200}\.\w{1,8})(?::\d{1,7}|\(\d{1,7},)")
@@ -246,18 +248,18 @@ _STILL_FAILING = re.compile(
 
 
 def _changed_code(called: ToolCall) -> Iterator[str]:
-    """What a call changed that a test or build may depend on: not a text for people."""
+    """Yield the changed files that a test or build may depend on, without prose."""
     changed = (normal_path(action.target) for action in called.actions if action.kind in CHANGES)
     return (path for path in changed if not _PROSE.search(path))
 
 
 def _folder(path: str) -> str:
-    """The name of the folder a file lies in, which is the same however much of the path is given; "" for none."""
+    """Return the name of a file's folder, "" for none. It is the same for relative and absolute paths."""
     return posixpath.basename(posixpath.dirname(normal_path(path)))
 
 
 def _fetched_url(called: ToolCall) -> str:
-    """What a call fetches from elsewhere, "" for all others."""
+    """Return the URL that a call fetches, "" for other calls."""
     given = called.call.input
     address = given.get("url") if isinstance(given, dict) and not called.actions else None
     return address if isinstance(address, str) else ""
@@ -269,7 +271,7 @@ _MAY_FIND_NOTHING = re.compile(
 
 
 def may_find_nothing(called: ToolCall) -> bool:
-    """Whether the last part of a command line fails where it finds nothing, which is no error."""
+    """Return whether a command line ends with a search whose failure only means that nothing was found."""
     parts = simple_commands(called.actions[-1].target)
     return not parts or _is_read_only(called) or any(map(_MAY_FIND_NOTHING.match, parts))
 
@@ -290,7 +292,7 @@ def _is_read_only(called: ToolCall) -> bool:
 
 
 def attempt_key(called: ToolCall) -> str:
-    """What makes two calls the same attempt, "" where that cannot be told."""
+    """Return a key that is equal for two calls of the same attempt; "" if unknown."""
     if not called.actions:
         return f"fetch {address}" if (address := _fetched_url(called)) else ""
     last = called.actions[-1]
@@ -304,14 +306,14 @@ _SUBCOMMANDS = frozenset(
      "gem", "gh", "git", "go", "helm", "kubectl", "make", "mise", "npm", "pip", "pip3", "pipx", "pnpm", "poetry",
      "rustup", "systemctl", "terraform", "uv", "yarn")
 )  # fmt: skip
-"""Programs whose second word says what they do."""
+"""Programs whose second word is a subcommand."""
 _CONCLUSIONS = {
     "git merge": ("git commit", "git merge"),
     "git pull": ("git commit", "git pull", "git rebase --continue"),
     "git rebase": ("git rebase",),
     "git cherry-pick": ("git cherry-pick", "git commit"),
 }
-"""What ends what was begun and stopped at a conflict."""
+"""Commands that conclude an operation that stopped at a conflict."""
 _TEST = re.compile(r"(?:--- FAIL: |FAILED (?:\S+::)?|\(fail\) |[✗✘×] )(\w{4,120})")
 
 

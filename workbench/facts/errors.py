@@ -1,4 +1,4 @@
-"""What went wrong, each as an episode: in which call, and whether it was resolved, is open, or nothing tells."""
+"""Facts about errors: the failed call, and whether the error was resolved, is open, or is unknown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.facts.wording import searched_part
 from workbench.session import Message
 
 ERROR_CHARS = 240
-"""An error's line is cut to this many characters."""
+"""Maximum length of an error line, in characters."""
 
 _ERROR_PATTERNS = (
     re.compile(r"^\s{0,8}(?:E\s+)?\[?[\w.]{0,80}(?:Error|Exception|Panic)\b(?:[:\]( ]|$)(?<!^Error)"),
@@ -37,7 +37,7 @@ _ERROR_PATTERNS = (
         re.IGNORECASE,
     ),
 )
-"""What names an error in a command's output, the most telling first."""
+"""Patterns of an error line in a command's output, the most specific first."""
 _UNINFORMATIVE = re.compile(
     r"^\W{0,3}(?:\S{1,20} )?warn(?:ing)?\b|ERROR task failed|\[build failed\]|\bscript \"?\S{1,60} exited with|"
     r"failed with error:|errors? were emitted|"
@@ -45,7 +45,7 @@ _UNINFORMATIVE = re.compile(
     r"exited with (?:exit )?code \d|^error: Recipe|^make(?:\[\d\])?: \*\*\*|^\s*\d+ [|│]",
     re.IGNORECASE,
 )
-"""Lines that say that something failed and not what."""
+"""Lines that report a failure without its cause."""
 _NO_ERROR = re.compile(
     r"^(?:error|command aborted|aborted|interrupted|\(no output\)|cancelled|canceled)\W*$",
     re.IGNORECASE,
@@ -59,7 +59,7 @@ _STRICT_ERROR = re.compile(r"^\s{0,8}(?:[\w.]{0,80}(?:Error|Exception): \S|(?:fa
 
 
 def error_facts(messages: Sequence[Message], calls: Sequence[ToolCall]) -> Iterator[Fact]:
-    """What went wrong in calls, and errors that the user pasted. `detail` names the call, `by` what resolved it."""
+    """Yield failed calls and errors pasted by the user. `detail` names the call, `by` the fix."""
     episodes = ErrorStates(messages, calls)
     for number, called in enumerate(calls):
         if called.ok is not False or called.refused or called.result is None:
@@ -87,7 +87,7 @@ def _call_text(called: ToolCall) -> str:
 
 
 def _if_sentence(line: str) -> str:
-    """The line, "" where it is no more than a name or a figure."""
+    """Return the line, or "" if it has fewer than three words."""
     return line if len(_WORD.findall(line)) >= 3 else ""
 
 
@@ -95,7 +95,7 @@ _WORD = re.compile(r"(?<!\S)[^\W\d_]{2,}(?!\w)")
 
 
 def _cut(line: str) -> str:
-    """An error's line as it stands there, the blanks in it, too."""
+    """Return an error line cut to `ERROR_CHARS`; white space within it is kept."""
     line = line.strip()
     return line if len(line) <= ERROR_CHARS else f"{line[: ERROR_CHARS - 1]}…"
 
@@ -105,20 +105,20 @@ def _is_wrapper(line: str) -> bool:
 
 
 def error_line(text: str, *, of_command: bool) -> str:
-    """The line of a failed result that says what went wrong, "" where nothing does: a search without a hit is no error.
+    """Return the line of a failed result that names the error, or "". A search without a hit is no error.
 
-    A command's output is searched for an error's name; a tool's own message begins with it.
+    The output of a command is searched for an error's name; the message of any other tool begins with it.
     """
-    said = (
+    candidates = (
         line for line in _TAGS.sub("", searched_part(text)).split("\n") if line.strip() and not _EXIT_LINE.match(line)
     )
-    lines = [line for line in said if not _is_wrapper(line.strip()) and not _NO_ERROR.match(line.strip())]
+    lines = [line for line in candidates if not _is_wrapper(line.strip()) and not _NO_ERROR.match(line.strip())]
     if not lines:
         return ""
     if not of_command:
         return _cut(lines[0])
-    telling = [line for line in lines if len(line) < 2000]
-    for some in ([line for line in telling if not _UNINFORMATIVE.search(line)], telling):
+    short_lines = [line for line in lines if len(line) < 2000]
+    for some in ([line for line in short_lines if not _UNINFORMATIVE.search(line)], short_lines):
         for pattern in _ERROR_PATTERNS:
             for line in some:
                 if pattern.match(line):

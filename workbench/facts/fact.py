@@ -1,4 +1,4 @@
-"""What a fact is: something a stretch of messages says that a summary should not lose."""
+"""A fact: something stated in the messages that a summary should not lose."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ FactKind = Literal[
 
 
 ErrorState = Literal["resolved", "open", "unknown"]
-"""How an error ended: `open` where it was seen failing to the end, `unknown` where nothing tells."""
+"""State of an error: `open` if it was seen failing to the end, `unknown` if nothing shows its state."""
 
 
 class Fact(Struct, frozen=True):
-    """One fact and the message it stands in: `message` is its id, `index` its place in the messages looked at.
+    """One fact and its source: `message` is the message's id, `index` its position in the searched messages.
 
-    kind         text                       detail                                          ok
-    request      the user's own words, whole  ""                                            answered before the next?
-    instruction  the sentence, verbatim     ""                                              None
-    stated       the sentence, verbatim     ""                                              None
-    decision     the sentence, verbatim     the question of the agent's that it answers, or "" None
-    path         the normalised path        viewed, created, modified, deleted, reverted,   did the call succeed?
-                                            or mentioned
-    command      the command line           last line of its output                         did it? None: unknown
-    error        the line that names it     what it came from                               None: see `state`
-    identifier   the identifier             its sort and how often it is used               None
-    number       the number with its unit   the words around it                             None
-    url          the address                ""                                              None
+    kind         text                          detail                                          ok
+    request      the user's text, complete     ""                                              answered before the next?
+    instruction  the sentence, verbatim        ""                                              None
+    stated       the sentence, verbatim        ""                                              None
+    decision     the sentence, verbatim        the agent's question that it answers, or ""     None
+    path         the normalized path           viewed, created, modified, deleted, reverted,   did the call succeed?
+                                               or mentioned
+    command      the command line              last line of its output                         did it? None: unknown
+    error        the line that names it        the failed call                                 None: see `state`
+    identifier   the identifier                its sort and how often it is used               None
+    number       the number with its unit      the words around it                             None
+    url          the address                   ""                                              None
     """
 
     kind: FactKind
@@ -39,6 +39,6 @@ class Fact(Struct, frozen=True):
     detail: str = ""
     ok: bool | None = None
     state: ErrorState | Literal[""] = ""
-    """Of an error: how it ended."""
+    """State of an error; "" for other kinds."""
     by: str = ""
-    """Of an error: what resolved it. Of a decision: who decided, `user` or `agent`."""
+    """Fix of an error, or `user` or `agent` who made a decision."""

@@ -1,7 +1,7 @@
-"""Fenced code in texts that a model or a person wrote.
+"""Fenced code blocks in texts of a model or a user.
 
-As CommonMark has it, but for the indentation: models write fences in nested lists with five spaces and more before
-them, which Markdown takes for something else.
+Follows CommonMark except for indentation: models write fences in nested lists after five or more spaces, which Markdown
+reads as something else.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _FENCE = re.compile(
 
 
 class Fence(Struct, frozen=True):
-    """Whole lines `text[start:stop]`, between their marks the code `text[body:end]`; `word` says its language, or "".
+    """Complete lines `text[start:stop]` with the code `text[body:end]`; `word` is the language, or "".
 
-    A fence that nothing closes goes to the end of the text.
+    An unclosed fence extends to the end of the text.
     """
 
     start: int
@@ -32,15 +32,15 @@ class Fence(Struct, frozen=True):
 
 
 def fences(text: str) -> Iterator[Fence]:
-    """All of them in order; none lies in another one."""
+    """Yield the fences of `text` in order; they are not nested."""
     if "```" in text or "~~~" in text:
         for found in _FENCE.finditer(text):
             yield Fence(found.start(), *found.span("code"), found.end(), found["word"])
 
 
 def without_fences(text: str) -> str:
-    kept, at = [], 0
+    parts, at = [], 0
     for fence in fences(text):
-        kept.append(text[at : fence.start])
+        parts.append(text[at : fence.start])
         at = fence.stop
-    return "".join(kept) + text[at:]
+    return "".join(parts) + text[at:]

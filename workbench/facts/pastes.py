@@ -1,9 +1,8 @@
-"""A person's text parted into what they typed themselves and what they pasted: code, a program's output, documents.
+"""Passages of a user's text: typed by the user, or pasted (code, program output, documents).
 
-Nobody marks what they paste, so each line is judged by how it is built: frames of a stack, log times and prompts are
-written by programs alone; marks of code, the share of signs, a missing space over a long stretch speak for it, prose
-against it. A few such lines among others are a quotation, several in a row are a paste. Of a very long text that is
-prose throughout, a person's own words stand at its two ends; so they do in one with more prose than anybody types.
+Pastes are not marked, so each line is judged by its form. Stack frames, log times and prompts come only from programs.
+Code characters, the share of signs and very long words count for a paste, prose counts against it. A few such lines are
+a quotation, several in a row a paste. Of a very long text that is all prose, only the two ends are taken as typed.
 """
 
 from __future__ import annotations
@@ -20,25 +19,25 @@ from workbench.facts.fences import fences
 PassageKind = Literal["own", "code", "output", "document"]
 
 LONGEST_TYPED = 8_000
-"""Characters in one piece above which prose counts as a document; what is typed stands before and after it."""
+"""Length above which a piece of prose counts as a document, in characters. Typed text stands before and after it."""
 
 HEAD, TAIL = 2_000, 1_000
-"""Characters at the ends of such a piece, cut at a paragraph, that are taken for the person's own."""
+"""Length of the two ends of such a piece that count as typed, cut at a paragraph, in characters."""
 
 MOST_TYPED = 32_000
-"""Characters of a whole message that are taken for a person's own, three quarters of them at its beginning: four times
-as many as anybody typed in the public sessions. What is longer is a document between their words, fences and all."""
+"""Maximum typed length of a message, in characters; three quarters of it at the beginning. This is four times the
+longest typed text in the public sessions. The rest counts as a document, including fences."""
 
 _JUDGED_CHARS = 400
-"""Of a line only so many characters are judged."""
+"""Length to which a line is judged, in characters."""
 
 _LONG = 400
-"""A line of more characters may be cut anywhere."""
+"""Length from which a line may be cut anywhere, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """`text[start:stop]` of a person's text: `own`, or what was pasted. The size is `stop - start` characters."""
+    """Passage `text[start:stop]` of a user's text; `sort` is `own` for typed text."""
 
     start: int
     stop: int
@@ -51,22 +50,22 @@ class Passage:
 
 @session_cache(64)
 def passages(text: str) -> tuple[Passage, ...]:
-    """The passages of `text` in order; joined they are `text`, and no two of a sort stand side by side. Linear, and
-    found once for all who ask of the same messages."""
-    made: list[Passage] = []
+    """Return the passages of `text` in order. Together they cover it, and neighbours differ in kind. Linear; cached,
+    because several callers ask for the same messages."""
+    parts: list[Passage] = []
     at = 0
     for fence in fences(text):
-        made += _unfenced(text, at, fence.start)
-        made.append(Passage(fence.start, fence.stop, "code"))
+        parts += _unfenced(text, at, fence.start)
+        parts.append(Passage(fence.start, fence.stop, "code"))
         at = fence.stop
-    made += _unfenced(text, at, len(text))
-    return tuple(_merged(_within_typed_limit(made)))
+    parts += _unfenced(text, at, len(text))
+    return tuple(_merged(_within_typed_limit(parts)))
 
 
-def _within_typed_limit(made: Sequence[Passage]) -> Iterator[Passage]:
-    """The passages, of the person's own only those within `MOST_TYPED` characters from both ends."""
-    total, before = sum(one.stop - one.start for one in made if one.own), 0
-    for one in made:
+def _within_typed_limit(parts: Sequence[Passage]) -> Iterator[Passage]:
+    """Yield the passages; typed ones farther than `MOST_TYPED` characters from both ends become documents."""
+    total, before = sum(one.stop - one.start for one in parts if one.own), 0
+    for one in parts:
         size = one.stop - one.start if one.own else 0
         is_near = before + size <= MOST_TYPED * 3 // 4 or total - before <= MOST_TYPED // 4
         yield one if not one.own or total <= MOST_TYPED or is_near else replace(one, sort="document")
@@ -74,36 +73,35 @@ def _within_typed_limit(made: Sequence[Passage]) -> Iterator[Passage]:
 
 
 def without_paste(text: str) -> str:
-    """What the person typed of it."""
+    """Return the typed part of a text."""
     return "".join(text[one.start : one.stop] for one in passages(text) if one.own)
 
 
 def shorten_pastes(text: str, room: int, note: Callable[[Passage], str]) -> str:
-    """`text` as the person typed it, of each paste longer than `room` characters its first whole lines within `room`,
-    or where its lines are long the beginning, and, on a line of its own, what `note` says of it. A fence that is cut is
-    closed."""
-    made: list[str] = []
+    """Return `text` with every paste longer than `room` characters cut to its first complete lines within `room`,
+    followed by `note` on a line of its own. A paste of long lines is cut within a line. A cut fence is closed."""
+    parts: list[str] = []
     for one in passages(text):
         words = text[one.start : one.stop]
         if one.own or len(words) <= room:
-            made.append(words)
+            parts.append(words)
             continue
-        kept = words[: words.rfind("\n", 0, room) + 1]
-        next_line = words[len(kept) : len(kept) + _LONG + 1]
-        if len(next_line) > _LONG and "\n" not in next_line and len(kept) < room:
-            kept = f"{words[:room]}\n"
-        made.append(f"{kept}{note(one)}\n{_closing(kept)}")
-    return "".join(made)
+        head = words[: words.rfind("\n", 0, room) + 1]
+        next_line = words[len(head) : len(head) + _LONG + 1]
+        if len(next_line) > _LONG and "\n" not in next_line and len(head) < room:
+            head = f"{words[:room]}\n"
+        parts.append(f"{head}{note(one)}\n{_closing(head)}")
+    return "".join(parts)
 
 
 def _closing(cut: str) -> str:
-    """The mark that closes the fence which is open at the end of `cut`."""
+    """Return the line that closes the fence left open at the end of `cut`, or ""."""
     last = next((fence for fence in reversed([*fences(cut)]) if fence.stop == fence.end), None)
     return cut[last.start : last.body].split()[0].removesuffix(last.word) + "\n" if last else ""
 
 
-def _merged(made: Iterable[Passage]) -> Iterator[Passage]:
-    for sort, run in groupby((one for one in made if one.start < one.stop), key=lambda one: one.sort):
+def _merged(parts: Iterable[Passage]) -> Iterator[Passage]:
+    for sort, run in groupby((one for one in parts if one.start < one.stop), key=lambda one: one.sort):
         alike = [*run]
         yield Passage(alike[0].start, alike[-1].stop, sort)
 
@@ -118,7 +116,7 @@ _PROGRAM_OUTPUT = re.compile(
     r"|diff --git |@@ -\d|\+\+\+ |--- [ab]/|\s*(?:PASS|FAIL|ok|not ok)\b[ :]\s*\S+\.\w"
     r"|\(?\S{1,200}:\d+:\d+\)?\s*$|\$ \S|\s*\w{1,80} @ \S{1,200}:\d+|\s+at [\w.<>$]{1,80}$"
 )
-"""A line that only a program writes: of a stack, an error's name, a rule, a log's time, a prompt, a patch, a frame."""
+"""Lines that only programs write: stack frames, error names, rules, log times, prompts, patches."""
 
 _CODE = re.compile(
     r"\s*(?:import|from|def|class|const|let|var|function|return|public|private|static|func|fn|struct|impl|package|"
@@ -129,7 +127,7 @@ _CODE = re.compile(
 _CODE_END = re.compile(r"[{};,(\[]\s*$|\)\s*[;:{]\s*$|=>\s*$|/?>\s*$")
 _SIGN = re.compile(r"[{}\[\]()<>=;|\\/_$#@&*^~+%\"]")
 _TAG = re.compile(r"\s*</?[\w-]{1,60}>\s*")
-"""A tag alone on its line: people set off what they write with such, too."""
+"""A tag alone on its line; users set off their own text with such tags, too."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)、])\s+")
@@ -140,7 +138,7 @@ def _is_program_output(line: str) -> bool:
 
 
 def _is_code(line: str) -> bool:
-    """Whether a line is more code or data than prose: two of the marks, or one where hardly anything is a word."""
+    """Return whether a line is code or data rather than prose: two marks, or three if it also reads as prose."""
     if not line.strip() or _BULLET.match(line) or _TAG.fullmatch(line):
         return False
     signs = len(_SIGN.findall(line)) / len(line.strip())
@@ -160,18 +158,17 @@ def _is_prose(line: str) -> bool:
 
 
 _GAP = 3
-"""So many lines that could be anyone's may stand within a paste, of a program's twice as many; a line of prose counts
-as two."""
+"""Number of undecided lines allowed within a paste (twice as many in program output). A line of prose counts twice."""
 
 _ENOUGH = 3
-"""So many lines of code or data without a fence are a paste; of what only programs write, two."""
+"""Minimum number of code or data lines of an unfenced paste; program output needs two."""
 
 _LONE = 600
-"""A single line of a program's is a paste from so many characters on."""
+"""Length from which a single line of program output is a paste, in characters."""
 
 
 def _unfenced(text: str, start: int, stop: int) -> Iterator[Passage]:
-    """The passages of a stretch without fences: runs of lines that nobody types, and what stands between them."""
+    """Yield the passages of a part without fences: runs of lines that nobody types, and the text between them."""
     at = start
     for first, last, sort in _runs(text, start, stop):
         yield from _prose_passages(text, at, first)
@@ -211,7 +208,7 @@ def _lines(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
 
 
 def _prose_passages(text: str, start: int, stop: int) -> Iterator[Passage]:
-    """A stretch of prose: the person's, or, when nobody types so much, a document between their words."""
+    """Yield prose as typed, or, if it is too long for that, as typed ends around a document."""
     if stop - start <= LONGEST_TYPED:
         yield Passage(start, stop, "own")
         return

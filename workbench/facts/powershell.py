@@ -1,5 +1,5 @@
-"""What a line of PowerShell does to files, by its cmdlets and their aliases. What depends on a variable that the line
-does not set to a literal is not told."""
+"""Effects of a PowerShell line on files, by cmdlets and their aliases. Words that depend on a variable not set to a
+literal in the line have no effect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HERE = re.compile(r"@(['\"])[ \t]*\r?\n")
 _TOKEN = re.compile(
     r"'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"`]|`.)*(?:\"|`?\Z)|[;|\n{}]|[\d*]?>&\d|[\d*]?>>?|[^\s;|{}'\">]+", re.DOTALL
 )
-"""A quote that is not closed goes to the end, lest what is behind it be read again from every quote in it."""
+"""An unclosed quote extends to the end, so that the rest is not read again from each quote in it."""
 _SET = re.compile(r"\$(\w+)=")
 _VARIABLE = re.compile(r"\$(?:env:)?\w+|\$[({]")
 _CMDLETS = {
@@ -34,16 +34,16 @@ _PATHS = frozenset(("-path", "-literalpath", "-filepath", "-destination", "-newn
 
 @session_cache(4096)
 def effects(line: str) -> tuple[Effect, ...]:
-    """What `line` does to files, in order, each once. Never raises."""
+    """Return the effects of `line` on files in order, each once. Never raises."""
     if len(line) > MAX_LINE_CHARS:
         return ()
     found: dict[tuple[EffectKind, str], Effect] = {}
     folder: str | None = ""
     variables: dict[str, str] = {}
     for words in _statements(_without_here_strings(line)):
-        *before, given = words
+        *before, last = words
         if (name := _SET.fullmatch("".join(before))) is not None:
-            variables[name[1].lower()] = _expanded(given, variables)
+            variables[name[1].lower()] = _expanded(last, variables)
             continue
         words = [_expanded(word, variables) for word in words]
         name_of = words[0].lower()
@@ -54,22 +54,22 @@ def effects(line: str) -> tuple[Effect, ...]:
                 if path := _resolved(folder, one.path):
                     found[one.kind, path] = Effect(one.kind, path, "git")
         else:
-            given_to, files = _split_redirections(words[1:])
-            for kind, target in (*_cmdlet_effects(_CMDLETS.get(name_of, ""), given_to), *files):
+            arguments, files = _split_redirections(words[1:])
+            for kind, target in (*_cmdlet_effects(_CMDLETS.get(name_of, ""), arguments), *files):
                 if path := _resolved(folder, target):
                     found[kind, path] = Effect(kind, path, words[0])
     return tuple(found.values())
 
 
 def _without_here_strings(line: str) -> str:
-    told, at = "", 0
+    text, at = "", 0
     while (start := _HERE.search(line, at)) is not None:
         end = line.find(f"\n{start[1]}@", start.end() - 1)
         if end < 0:
             break
-        told += line[at : start.start()] + "''"
+        text += line[at : start.start()] + "''"
         at = end + 3
-    return told + line[at:]
+    return text + line[at:]
 
 
 def _statements(text: str) -> Iterator[list[str]]:
@@ -84,7 +84,7 @@ def _statements(text: str) -> Iterator[list[str]]:
 
 
 def _expanded(word: str, variables: dict[str, str]) -> str:
-    """A word without its quotes; variables that the line set before are put in, others stay with their `$`."""
+    """Return a word without quotes, with variables that the line set before expanded; others keep their `$`."""
     if word[:1] == "'":
         return word[1:-1].replace("''", "'").replace("$", "＄")
     word = word[1:-1] if word[:1] == '"' else word
@@ -100,12 +100,12 @@ def _resolved(folder: str | None, path: str) -> str | None:
     return None if folder is None else posixpath.normpath(posixpath.join(folder, path))
 
 
-def _cmdlet_effects(cmdlet: str, given: Sequence[str]) -> Iterator[tuple[EffectKind, str]]:
+def _cmdlet_effects(cmdlet: str, arguments: Sequence[str]) -> Iterator[tuple[EffectKind, str]]:
     if not cmdlet:
         return
     paths: list[str] = []
-    words = iter(given)
-    appends = any(word.lower() == "-append" for word in given)
+    words = iter(arguments)
+    appends = any(word.lower() == "-append" for word in arguments)
     for word in words:
         low = word.lower()
         if low in _PATHS:
@@ -123,13 +123,13 @@ def _cmdlet_effects(cmdlet: str, given: Sequence[str]) -> Iterator[tuple[EffectK
     elif len(paths) > 1:
         if cmdlet != "copy-item":
             yield "deleted", paths[0]
-        beside = posixpath.dirname(paths[0].replace("\\", "/")) if cmdlet == "rename-item" else ""
-        yield "created", posixpath.join(beside, paths[1])
+        parent = posixpath.dirname(paths[0].replace("\\", "/")) if cmdlet == "rename-item" else ""
+        yield "created", posixpath.join(parent, paths[1])
 
 
 def _split_redirections(words: Sequence[str]) -> tuple[list[str], list[tuple[EffectKind, str]]]:
-    """The words without what redirects their output, and the files that it goes to."""
-    given: list[str] = []
+    """Return the words without redirections, and the files that output goes to."""
+    arguments: list[str] = []
     files: list[tuple[EffectKind, str]] = []
     rest = iter(words)
     for word in rest:
@@ -139,5 +139,5 @@ def _split_redirections(words: Sequence[str]) -> tuple[list[str], list[tuple[Eff
             if target.lower() != "$null":
                 files.append(("modified" if sign == ">>" else "created", target))
         elif not sign.startswith(">&"):
-            given.append(word)
-    return given, files
+            arguments.append(word)
+    return arguments, files

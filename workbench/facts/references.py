@@ -1,4 +1,4 @@
-"""What was named: identifiers, numbers with their unit, addresses, in the words of user and agent."""
+"""Facts about references in text of user and agent: identifiers, numbers with their unit, URLs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from workbench.facts.wording import message_prose
 from workbench.session import Message
 
 NAME_USES = 2
-"""A mere name (function, class, variable) is an identifier once it is used this often; an id is one at once."""
+"""Number of uses from which a plain name (function, class, variable) is an identifier. An id is one at its first use.
+"""
 
 WORD_USES = 3
-"""A word like any other is one once it is marked as a name this often."""
+"""Number of uses in backticks from which an ordinary word is an identifier."""
 
 IDS = re.compile(
     r"(?P<uuid>(?<![0-9a-zA-Z-])[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}(?![\w-]))"
@@ -31,19 +32,19 @@ NAMES = re.compile(
     r"|[A-Z][a-z0-9]{1,40}[A-Z]\w{1,60})\b(?!\.[a-z]{1,4}\b|/))"
 )
 _IN_IDS, _IN_NAMES = re.compile(r"[\d_]|[a-fA-F]{8}-"), re.compile(r"\(\)|_|[a-z0-9][A-Z]")
-"""Most texts have nothing of these, and then neither an id nor a name: looking for it first is far quicker."""
+"""Most texts match neither, and so contain no id and no name. This search is much faster."""
 _MARKED = re.compile(r"`([@\w-][\w.@/:-]{1,60}\w)(?:\(\))?`")
-"""What stands in backticks: a name that only its marks tell, such as a branch, an option or a schema."""
+"""A name in backticks that only these mark as one, such as a branch, an option or a schema."""
 _PLAIN = re.compile(r"\w+")
 _COMMON_WORD = re.compile(r"[A-Z]?[a-z]{1,30}")
-"""A word like any other."""
+"""An ordinary word."""
 _TICKET = re.compile(r"#(\d{1,7})\b")
 _COLOURS = re.compile(
     r"#(?=[0-9a-fA-F]{0,7}[a-fA-F])(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\b"
     r"|\b(?:colou?rs?|background|foreground|border|fill|stroke|palette|hex|css)\b",
     re.IGNORECASE,
 )
-"""Where a text speaks of colours, three or six digits behind `#` are one and no ticket."""
+"""In a text about colours, three or six digits after `#` are a colour and not a ticket."""
 _LINE = re.compile(r":\d{1,7}(?:[:-]\d{1,7})?$")
 _FILE = re.compile(rf"\.(?:{FILE_ENDINGS})$")
 _URL = re.compile(r"https?://[^\s<>\"'`)\]}|\\，。）」]{3,500}")
@@ -77,26 +78,26 @@ NUMBER = re.compile(
 )
 _DIGIT = re.compile(r"\d")
 _SLIGHT = re.compile(r"[01][ -](?!(?:tests?|errors?|warnings?|failures?|s|ms|h|k)\b)[a-z]+")
-"""None or one of something says little."""
+"""Counts of none or one, which say little."""
 
 
 def reference_facts(messages: Sequence[Message]) -> Iterator[Fact]:
-    """Identifiers, then addresses, then numbers, each in the order of the messages. Linear."""
-    said = [(index, words) for index, message in enumerate(messages) if (words := message_prose(message))]
-    yield from _identifiers(messages, said)
-    yield from _urls(messages, said)
-    yield from _numbers(messages, said)
+    """Yield identifiers, then URLs, then numbers, each in message order. Linear."""
+    texts = [(index, words) for index, message in enumerate(messages) if (words := message_prose(message))]
+    yield from _identifiers(messages, texts)
+    yield from _urls(messages, texts)
+    yield from _numbers(messages, texts)
 
 
 _Texts = Sequence[tuple[int, str]]
-"""What someone says, each with its message's index."""
+"""Texts with their message's index."""
 
 
-def _identifiers(messages: Sequence[Message], said: _Texts) -> Iterator[Fact]:
-    """Ids at their first mention; names at their first mention, when they are used at least `ENOUGH` times."""
+def _identifiers(messages: Sequence[Message], texts: _Texts) -> Iterator[Fact]:
+    """Yield ids at their first mention, and names at their first mention if used at least `NAME_USES` times."""
     first: dict[str, tuple[int, str]] = {}
     count: Counter[str] = Counter()
-    for index, words in said:
+    for index, words in texts:
         for text, sort in _identifiers_in(words):
             count[text] += 1
             first.setdefault(text, (index, sort))
@@ -106,13 +107,14 @@ def _identifiers(messages: Sequence[Message], said: _Texts) -> Iterator[Fact]:
         if sort in ("uuid", "ticket", "hash", "variable") or count[text] >= (
             WORD_USES if sort == "word" else NAME_USES
         ):
-            told = "name" if sort == "word" else sort
-            yield Fact("identifier", text, messages[index].id, index, f"{told} ×{count[text]}")
+            label = "name" if sort == "word" else sort
+            yield Fact("identifier", text, messages[index].id, index, f"{label} ×{count[text]}")
 
 
 def _identifiers_in(words: str) -> Iterator[tuple[str, str]]:
-    """A name that is a part of one in backticks (`input.SessionID`) is not told for itself."""
-    taken: set[str] = set()
+    """Yield identifiers with their sort. A name that is part of another one in backticks (`input.SessionID`) is not
+    repeated."""
+    seen_names: set[str] = set()
     colours: bool | None = None
     joined = [match.span(1) for match in _MARKED.finditer(words) if not _PLAIN.fullmatch(match[1])]
     for pattern, needed in ((IDS, _IN_IDS), (NAMES, _IN_NAMES)):
@@ -126,18 +128,19 @@ def _identifiers_in(words: str) -> Iterator[tuple[str, str]]:
                     continue
             inside = at < len(joined) and joined[at][0] <= match.start() and match.end() <= joined[at][1]
             if not (inside and pattern is NAMES and match.span() != joined[at]):
-                taken.add(match[0])
+                seen_names.add(match[0])
                 yield match[0], match.lastgroup or ""
     for marked in _MARKED.findall(words):
         name = _LINE.sub("", marked)
-        if name not in taken and not _FILE.search(name) and not name.isdigit():
+        if name not in seen_names and not _FILE.search(name) and not name.isdigit():
             yield name, "word" if _COMMON_WORD.fullmatch(name) else "name"
 
 
-def _numbers(messages: Sequence[Message], said: _Texts) -> Iterator[Fact]:
-    """Numbers with a unit or a meaning (port, version, limit) and large ones, once per message; a ticket's is none."""
-    tickets = {digits for _, words in said for digits in _TICKET.findall(words)}
-    for index, words in said:
+def _numbers(messages: Sequence[Message], texts: _Texts) -> Iterator[Fact]:
+    """Yield numbers with a unit or a meaning (port, version, limit) and large ones, once per message, without ticket
+    numbers."""
+    tickets = {digits for _, words in texts for digits in _TICKET.findall(words)}
+    for index, words in texts:
         seen: set[str] = set()
         for match in NUMBER.finditer(words) if _DIGIT.search(words) else ():
             if match[0] not in seen and match[0] not in tickets and not _SLIGHT.fullmatch(match[0]):
@@ -148,7 +151,7 @@ def _numbers(messages: Sequence[Message], said: _Texts) -> Iterator[Fact]:
 
 
 def _context_of(words: str, start: int, stop: int) -> str:
-    """The words of the same line, up to 60 characters to either side, no word cut."""
+    """Return up to 60 characters of the same line on either side, cut at words."""
     left = max(words.rfind("\n", 0, start) + 1, start - 60)
     if left and words[left - 1 : left] != "\n":
         left = min(start, words.find(" ", left, start) + 1 or left)
@@ -159,8 +162,8 @@ def _context_of(words: str, start: int, stop: int) -> str:
     return clip_at_word(words[left:right], 160)
 
 
-def _urls(messages: Sequence[Message], said: _Texts) -> Iterator[Fact]:
-    """Addresses, once per message."""
-    for index, words in said:
+def _urls(messages: Sequence[Message], texts: _Texts) -> Iterator[Fact]:
+    """Yield URLs, once per message."""
+    for index, words in texts:
         for address in dict.fromkeys(url.rstrip(".,;:!?*_") for url in _URL.findall(words)):
             yield Fact("url", address, messages[index].id, index)

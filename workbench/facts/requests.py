@@ -1,6 +1,6 @@
-"""What the user said: requests and standing instructions. Precision goes before recall.
+"""Facts about the user's requests and standing instructions. Prefers precision to recall.
 
-Instructions are the user's own words alone, typed or said through a tool; results, reminders and summaries hold none.
+Only text of the user counts, typed or given through a tool; not results, reminders or summaries.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ _APPLAUSE = re.compile(
     r"hi|hey|hello|yo|good job|well done|it works?|works|danke|super|merci|谢谢|不错|很好|太好了|你好)\W*){1,4}",
     re.IGNORECASE,
 )
-"""A message of nothing else asks for nothing."""
+"""A message that consists only of this requests nothing."""
 
 
 def request_facts(messages: Sequence[Message]) -> Iterator[Fact]:
-    """What the user asked for, message by message; `ok` says whether an answer came before the next request."""
-    wanted = [(index, words) for index, words in typed_requests(messages) if not _is_applause(words)]
-    for number, (index, words) in enumerate(wanted):
-        until = wanted[number + 1][0] if number + 1 < len(wanted) else len(messages)
+    """Yield the user's requests; `ok` is True if the agent answered before the next request."""
+    texts = [(index, words) for index, words in typed_requests(messages) if not _is_applause(words)]
+    for number, (index, words) in enumerate(texts):
+        until = texts[number + 1][0] if number + 1 < len(texts) else len(messages)
         yield Fact("request", words, messages[index].id, index, ok=_is_answered(messages, index + 1, until))
 
 
 def typed_requests(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
-    """What the user typed, without what only answers a question."""
+    """Yield typed texts, without those that only answer a question."""
     settled = {(answer.index, answer.text) for answer in user_answers(messages) if answer.settles}
-    return (said for said in typed_texts(messages) if said not in settled)
+    return (typed_text for typed_text in typed_texts(messages) if typed_text not in settled)
 
 
 def _is_applause(words: str) -> bool:
@@ -40,7 +40,7 @@ def _is_applause(words: str) -> bool:
 
 
 def _is_answered(messages: Sequence[Message], start: int, stop: int) -> bool:
-    """Whether the agent's last word before `stop` was an answer and not another tool call."""
+    """Return whether the agent's last message before `stop` was an answer and not another tool call."""
     for index in range(stop - 1, start - 1, -1):
         message = messages[index]
         if message.role == "assistant" and message.kind == "normal":
@@ -55,5 +55,5 @@ def instruction_facts(messages: Sequence[Message]) -> Iterator[Fact]:
 
 
 def is_instruction(sentence: str) -> bool:
-    """Whether a user's sentence says how things are to be done from then on (`workbench.facts.standing`)."""
+    """Return whether a user's sentence is a standing instruction (`workbench.facts.standing`)."""
     return bool(rule_reason(sentence))

@@ -1,6 +1,6 @@
-"""What a command line does to files, as its own words tell it: removed, moved, copied, edited in place, redirected to.
+"""Effects of a command line on files: removed, moved, copied, edited in place, written by redirection.
 
-A line is read by `workbench.facts.shell_lines`; what depends on what only the machine knows has no effect here.
+`workbench.facts.shell_lines` parses the line. Words whose value is known only on the machine have no effect here.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ EffectKind = Literal["created", "modified", "deleted", "reverted"]
 
 
 class Effect(Struct, frozen=True):
-    """`path` is taken together with the `cd`s before it, and may hold `*` and `?` of a pattern. `program` did it, ""
-    for a redirection; `last`: no other command of the line comes after it, so that its failing is the line's."""
+    """An effect on `path`, which includes preceding `cd`s and may hold `*` and `?`. `program` is "" for a redirection.
+    `last`: no command of the line follows, so that its failure is the failure of the line."""
 
     kind: EffectKind
     path: str
@@ -31,7 +31,7 @@ class Effect(Struct, frozen=True):
 
 @session_cache(4096)
 def effects(line: str) -> tuple[Effect, ...]:
-    """What `line` does to files, in order, each once; () for one that only looks. Never raises."""
+    """Return the effects of `line` on files in order, each once; () for a read-only line. Never raises."""
     if len(line) > MAX_LINE_CHARS or not _MAY_TOUCH.search(line):
         return ()
     commands = commands_of(line)
@@ -45,14 +45,14 @@ def effects(line: str) -> tuple[Effect, ...]:
 
 @session_cache(4096)
 def views(line: str) -> tuple[str, ...]:
-    """The files that `line` shows by their names (`cat a.py`, `sed -n 1,9p b.py`), in order, each once."""
+    """Return the files that `line` shows by name (`cat a.py`, `sed -n 1,9p b.py`) in order, each once."""
     if len(line) > MAX_LINE_CHARS or not _MAY_SHOW.search(line):
         return ()
     found: dict[str, None] = {}
     for command in commands_of(line):
-        program, given, folder = _program_of(command)
+        program, arguments, folder = _program_of(command)
         rule = _VIEWERS.get(program)
-        for target in rule(given) if rule else ():
+        for target in rule(arguments) if rule else ():
             path = _resolved(folder, target)
             if path and not _PATTERN.search(path):
                 found[path] = None
@@ -63,33 +63,33 @@ _MAY_TOUCH = re.compile(
     r"(?<![\w.-])(?:rm|rmdir|unlink|mv|cp|ln|mkdir|touch|tee|truncate|git|sed|perl|curl|wget)(?![\w.-])"
     r"|(?<![-=<])>(?!&\d|>?[ ]?/dev/|\()"
 )
-"""Lines without any of these do nothing to files that we would tell."""
+"""Lines without any of these have no effect on files that is recognized here."""
 
 
 Effects = Iterator[tuple[EffectKind, str]]
 
 
 def _effects_of(command: SimpleCommand) -> Iterator[tuple[EffectKind, str, str]]:
-    """Kind, whole path and program of everything a simple command does."""
+    """Yield kind, full path and program of each effect of a simple command."""
     for operator, target in command.outputs:
         if operator != ">&" or not target.isdigit():
             path = _resolved(command.folder, target)
             if path:
                 yield "modified" if operator == ">>" else "created", path, ""
-    program, given, folder = _program_of(command)
+    program, arguments, folder = _program_of(command)
     rule = _RULES.get(program)
-    for kind, target in rule(given) if rule else ():
+    for kind, target in rule(arguments) if rule else ():
         if path := _resolved(folder, target):
             yield kind, path, program.split(" ")[0]
 
 
 def _program_of(command: SimpleCommand) -> tuple[str, Sequence[str], str | None]:
-    """The program, `git show` as one, what it is given, and the folder in which it runs; "" for none."""
-    program, given, folder = next(iter(command.words), ""), command.words[1:], command.folder
+    """Return the program (`git show` as one), its arguments, and the folder it runs in; "" without a program."""
+    program, arguments, folder = next(iter(command.words), ""), command.words[1:], command.folder
     if program != "git":
-        return program, given, folder
-    given, folder = _without_git_options(given, folder)
-    return (f"git {given[0]}" if given else ""), given[1:], folder
+        return program, arguments, folder
+    arguments, folder = _without_git_options(arguments, folder)
+    return (f"git {arguments[0]}" if arguments else ""), arguments[1:], folder
 
 
 def _resolved(folder: str | None, target: str) -> str:
@@ -98,9 +98,9 @@ def _resolved(folder: str | None, target: str) -> str:
     return join_path(folder, target) or ""
 
 
-def _without_git_options(given: Sequence[str], folder: str | None) -> tuple[list[str], str | None]:
-    """A git call without its own options, and where it works."""
-    words = list(given)
+def _without_git_options(arguments: Sequence[str], folder: str | None) -> tuple[list[str], str | None]:
+    """Return a git call without git's own options, and the folder it works in."""
+    words = list(arguments)
     while words and words[0].startswith("-"):
         option = words.pop(0)
         if option in ("-C", "-c") and words:
@@ -110,11 +110,11 @@ def _without_git_options(given: Sequence[str], folder: str | None) -> tuple[list
     return words, folder
 
 
-def _split_options(given: Sequence[str], valued: Sequence[str] = ()) -> tuple[set[str], list[str]]:
-    """Options and the other words; those of `valued` take a word with them. `--` ends the options."""
+def _split_options(arguments: Sequence[str], valued: Sequence[str] = ()) -> tuple[set[str], list[str]]:
+    """Split arguments into options and other words. Options in `valued` take one argument; `--` ends the options."""
     options: set[str] = set()
     others: list[str] = []
-    words = iter(given)
+    words = iter(arguments)
     for word in words:
         if word == "--":
             return options, [*others, *words]
@@ -128,12 +128,12 @@ def _split_options(given: Sequence[str], valued: Sequence[str] = ()) -> tuple[se
 
 
 def _each_path(kind: EffectKind, *valued: str) -> Callable[[Sequence[str]], Effects]:
-    return lambda given: ((kind, path) for path in _split_options(given, valued)[1])
+    return lambda arguments: ((kind, path) for path in _split_options(arguments, valued)[1])
 
 
 def _target_path(source: str, to: str, several: bool) -> str:
-    """Where a source comes to lie. A folder is known by its slash, its several sources, or by having no ending where
-    the source has one."""
+    """Return the path to which a source is moved or copied. The target is a folder if it ends with a slash, has several
+    sources, or has no extension while the source has one."""
     name = posixpath.basename(source.rstrip("/"))
     folder = several or to.endswith("/") or to in (".", "..") or posixpath.basename(to) == ".."
     folder = folder or ("." in name.lstrip(".") and "." not in posixpath.basename(to))
@@ -141,10 +141,10 @@ def _target_path(source: str, to: str, several: bool) -> str:
 
 
 def _moves_or_copies(kind: EffectKind | None) -> Callable[[Sequence[str]], Effects]:
-    """Of `mv` (`kind`: what happens to the sources) and `cp`."""
+    """Return the rule for `mv` (`kind` is the effect on the sources) or `cp` (None)."""
 
-    def rule(given: Sequence[str]) -> Effects:
-        options, words = _split_options(given, ("-S",))
+    def rule(arguments: Sequence[str]) -> Effects:
+        options, words = _split_options(arguments, ("-S",))
         if "-t" in options and words:
             words = [*words[1:], words[0] + "/"]
         *sources, to = words if len(words) > 1 else ("",)
@@ -156,14 +156,15 @@ def _moves_or_copies(kind: EffectKind | None) -> Callable[[Sequence[str]], Effec
     return rule
 
 
-def _tee(given: Sequence[str]) -> Effects:
-    options, paths = _split_options(given)
+def _tee(arguments: Sequence[str]) -> Effects:
+    options, paths = _split_options(arguments)
     return (("modified" if options & {"-a", "--append"} else "created", path) for path in paths)
 
 
-def _in_place(given: Sequence[str], script: Sequence[str], edits: Callable[[str], bool]) -> Effects:
-    """Files that `sed -i` or `perl -pi` edit: the words behind the script, which may be an option's."""
-    words, files = list(given), []
+def _in_place(arguments: Sequence[str], script: Sequence[str], edits: Callable[[str], bool]) -> Effects:
+    """Yield the files that `sed -i` or `perl -pi` edit: the arguments after the script, which may be given by an
+    option."""
+    words, files = list(arguments), []
     in_place = scripted = False
     while words:
         word = words.pop(0)
@@ -174,7 +175,7 @@ def _in_place(given: Sequence[str], script: Sequence[str], edits: Callable[[str]
             if edits(word):
                 in_place = True
                 if words and words[0] == "":
-                    words.pop(0)  # the empty ending that BSD's sed wants
+                    words.pop(0)  # empty suffix that BSD sed requires
             if word in script or (len(word) > 2 and word[1] != "-" and word[-1] in "ef" and "-" + word[-1] in script):
                 scripted = True
                 words = words[1:]
@@ -184,66 +185,66 @@ def _in_place(given: Sequence[str], script: Sequence[str], edits: Callable[[str]
     return (("modified", path) for path in (files if scripted else files[1:]) if in_place and path)
 
 
-def _sed(given: Sequence[str]) -> Effects:
+def _sed(arguments: Sequence[str]) -> Effects:
     script = ("-e", "-f", "--expression", "--file")
     return _in_place(
-        given, script, lambda word: word.startswith("--in-place") or re.match(r"-[nErsz]*i", word) is not None
+        arguments, script, lambda word: word.startswith("--in-place") or re.match(r"-[nErsz]*i", word) is not None
     )
 
 
-def _perl(given: Sequence[str]) -> Effects:
-    return _in_place(given, ("-e", "-E"), lambda word: re.match(r"-[0-7lnpw]*i", word) is not None)
+def _perl(arguments: Sequence[str]) -> Effects:
+    return _in_place(arguments, ("-e", "-E"), lambda word: re.match(r"-[0-7lnpw]*i", word) is not None)
 
 
-def _git_rm(given: Sequence[str]) -> Effects:
-    options, paths = _split_options(given)
+def _git_rm(arguments: Sequence[str]) -> Effects:
+    options, paths = _split_options(arguments)
     return (("deleted", path) for path in (() if "--cached" in options else paths))
 
 
 _FILE = re.compile(r"(?:^|/)[^/]*\w\.[A-Za-z]\w{0,5}$|^\.$")
 
 
-def _checkout(given: Sequence[str]) -> Effects:
-    """Of paths, where they are marked by `--` or look like files; a branch is none. A side of a merge, or what another
-    commit holds, is new to the file and not what it was before."""
-    if any(word in ("-b", "-B", "--orphan", "--detach", "-t", "--track") for word in given):
+def _checkout(arguments: Sequence[str]) -> Effects:
+    """Yield the paths that `git checkout` restores: after `--`, or words that look like files, but no branches. A side
+    of a merge or another commit's version is new content, not the content before."""
+    if any(word in ("-b", "-B", "--orphan", "--detach", "-t", "--track") for word in arguments):
         return iter(())
-    options, words = _split_options(given)
-    if "--" in given:
-        marked = list(given[given.index("--") + 1 :])
-        other = [word for word in given[: given.index("--")] if not word.startswith("-") and word != "HEAD"]
+    options, words = _split_options(arguments)
+    if "--" in arguments:
+        marked = list(arguments[arguments.index("--") + 1 :])
+        other = [word for word in arguments[: arguments.index("--")] if not word.startswith("-") and word != "HEAD"]
         kind: EffectKind = "modified" if other or options & {"--theirs", "--ours"} else "reverted"
         return ((kind, path) for path in marked)
     kind = "modified" if options & {"--theirs", "--ours"} else "reverted"
     return ((kind, word) for word in words if _FILE.search(word))
 
 
-def _restore(given: Sequence[str]) -> Effects:
-    options, paths = _split_options(given, ("-s", "--source"))
+def _restore(arguments: Sequence[str]) -> Effects:
+    options, paths = _split_options(arguments, ("-s", "--source"))
     if options & {"--staged", "-S"} and not options & {"--worktree", "-W"}:
         return iter(())
     elsewhere = any(option.startswith(("-s", "--source")) for option in options) or options & {"--theirs", "--ours"}
     return (("modified" if elsewhere else "reverted", path) for path in paths)
 
 
-def _reset(given: Sequence[str]) -> Effects:
-    return iter([("reverted", ".")] if "--hard" in given and "HEAD" in [*given, "HEAD"][1:2] else [])
+def _reset(arguments: Sequence[str]) -> Effects:
+    return iter([("reverted", ".")] if "--hard" in arguments and "HEAD" in [*arguments, "HEAD"][1:2] else [])
 
 
 def _paths_shown(*valued: str) -> Callable[[Sequence[str]], Sequence[str]]:
-    return lambda given: _split_options(given, valued)[1]
+    return lambda arguments: _split_options(arguments, valued)[1]
 
 
-def _shown_by_sed(given: Sequence[str]) -> Sequence[str]:
-    options, words = _split_options(given, ("-e", "-f", "--expression", "--file"))
+def _shown_by_sed(arguments: Sequence[str]) -> Sequence[str]:
+    options, words = _split_options(arguments, ("-e", "-f", "--expression", "--file"))
     if any(re.match(r"-[nErsz]*i|--in-place", option) for option in options):
         return ()
     return words if options & {"-e", "-f", "--expression", "--file"} else words[1:]
 
 
-def _paths_in_commit(given: Sequence[str]) -> Sequence[str]:
-    """`git show main:src/a.py` shows the file as it was."""
-    return [path for _, colon, path in (word.partition(":") for word in _split_options(given)[1]) if colon]
+def _paths_in_commit(arguments: Sequence[str]) -> Sequence[str]:
+    """Return the paths in arguments such as `main:src/a.py` of `git show`."""
+    return [path for _, colon, path in (word.partition(":") for word in _split_options(arguments)[1]) if colon]
 
 
 _MAY_SHOW = re.compile(r"(?<![\w.-])(?:cat|head|tail|nl|less|more|bat|batcat|sed|tac|git)(?![\w.-])")
@@ -264,9 +265,11 @@ _VIEWERS: Mapping[str, Callable[[Sequence[str]], Sequence[str]]] = {
 
 
 def _saves_download(option: str) -> Callable[[Sequence[str]], Effects]:
-    """What a download is saved as."""
-    return lambda given: (
-        ("created", path) for word, path in itertools.pairwise(given) if word in (option, "--output") and path != "-"
+    """Return the rule for the file that a download is saved as."""
+    return lambda arguments: (
+        ("created", path)
+        for word, path in itertools.pairwise(arguments)
+        if word in (option, "--output") and path != "-"
     )
 
 

@@ -1,7 +1,6 @@
-"""A command line read as a POSIX shell reads it: quotes, substitutions, here-documents, `cd`, assignments of literal
-words and loops over literal words. What depends on what only the machine knows (a command's output, an unset variable)
-stands as an unknown word. Nothing is run, nothing is looked up. Linear in the line.
-"""
+"""Parser for POSIX shell command lines: quotes, substitutions, here-documents, `cd`, and assignments and loops with
+literal words. Values that only the machine knows (output of a command, an unset variable) become an unknown word.
+Nothing is run or looked up. Linear in the line."""
 
 from __future__ import annotations
 
@@ -14,48 +13,48 @@ from dataclasses import dataclass, field
 from workbench.base.session_caches import session_cache
 
 MAX_LINE_CHARS = 128 * 1024
-"""Of a longer line nothing is told."""
+"""Maximum length of a line that is parsed, in characters."""
 
 MAX_DEPTH = 16
-"""Substitutions within substitutions are followed this far."""
+"""Maximum depth of nested substitutions."""
 
 MAX_ARITHMETIC_CHARS = 400
-"""An arithmetic expression is no longer."""
+"""Maximum length of an arithmetic expression, in characters."""
 
 MAX_EXPANSIONS = 200
-"""So many words may one word with loops and braces in it stand for."""
+"""Maximum number of words that one word expands to by loops and braces."""
 
 
 @session_cache(4096)
-def status_covers(line: str, wanted: Callable[[str], bool]) -> bool:
-    """Whether a line that ends with status 0 says by it that its last `wanted` command (asked of a command's words with
-    blanks between) succeeded: not behind a pipe without `pipefail`, not before `|| true` and `; echo`."""
+def status_covers(line: str, is_wanted: Callable[[str], bool]) -> bool:
+    """Return whether exit status 0 of a line proves that its last `wanted` command succeeded: not in a pipe without
+    `pipefail`, and not before `|| true` or `; echo`. `wanted` gets the command's words joined by blanks."""
     if len(line) > MAX_LINE_CHARS:
         return False
     strict = piping = False
-    told = True
+    covered = True
     for command in commands_of(line):
         if command.words[:1] == ["set"]:
             strict = strict or any(word.startswith("-") and "e" in word for word in command.words[1:])
             piping = piping or "pipefail" in command.words
-        elif wanted(" ".join(command.words)):
-            told = True
-        told = told and (
+        elif is_wanted(" ".join(command.words)):
+            covered = True
+        covered = covered and (
             command.then in ("", "&&")
             or (command.then in (";", "\n") and strict)
             or (command.then in ("|", "|&") and piping)
         )
-    return told
+    return covered
 
 
 @session_cache(4096)
 def simple_commands(line: str) -> tuple[str, ...]:
-    """The simple commands of a line, their words with blanks between: without redirections, assignments, `cd`, and the
-    programs that only run another. A word of which nobody can tell what it is stands as `…`."""
+    """Return the simple commands of a line, words joined by blanks, without redirections, assignments, `cd` and wrapper
+    programs. An unknown word is `…`."""
     if len(line) > MAX_LINE_CHARS:
         return ()
-    told = (" ".join(command.words).replace(UNKNOWN, "…") for command in commands_of(line))
-    return tuple(one for one in told if one and not one.startswith(("cd ", "set ", "export ")))
+    covered = (" ".join(command.words).replace(UNKNOWN, "…") for command in commands_of(line))
+    return tuple(one for one in covered if one and not one.startswith(("cd ", "set ", "export ")))
 
 
 def commands_of(line: str) -> list[SimpleCommand]:
@@ -67,8 +66,8 @@ def commands_of(line: str) -> list[SimpleCommand]:
 
 @dataclass(slots=True)
 class SimpleCommand:
-    """A simple command: its words, its output redirections as (operator, target), where it runs ("" where the line
-    began, None where nobody can tell), and what joins it to the next."""
+    """A simple command: words, output redirections as (operator, target), folder ("" where the line began, None if
+    unknown), and the connector to the next command."""
 
     words: list[str]
     outputs: list[tuple[str, str]]
@@ -78,12 +77,12 @@ class SimpleCommand:
 
 @dataclass(slots=True)
 class _Word:
-    """A word as the pieces that it is put together from: text, or a variable's name; None for what cannot be known."""
+    """Pieces of a word: text, a variable's name as a tuple, or None for an unknown value."""
 
     pieces: list[str | tuple[str] | None] = field(default_factory=list)
     quoted: bool = False
     bare: str = ""
-    """The word without its quoted parts: braces in it are expanded."""
+    """The word without its quoted parts, in which braces are expanded."""
 
 
 _PLAIN = re.compile(r"[^ \t\r\n\\'\"$`|&;()<>]+")
@@ -100,12 +99,12 @@ _WRAPPERS: Mapping[str, int] = {
     "sudo": 0, "env": 0, "nohup": 0, "command": 0, "builtin": 0, "exec": 0, "nice": 0, "timeout": 1, "stdbuf": 0,
     "caffeinate": 0, "rtk": 0,
 }  # fmt: skip
-"""Programs that run the one after them, and how many words of their own come between."""
+"""Programs that run the following command, with the number of their own arguments before it."""
 _SHELLS = frozenset(("bash", "sh", "zsh", "dash"))
 
 
 class _Reader:
-    """Reads a line into its simple commands, from left to right."""
+    """Splits a line into simple commands, from left to right."""
 
     def __init__(
         self, text: str, folder: str | None = "", variables: Mapping[str, Sequence[str]] | None = None
@@ -114,10 +113,10 @@ class _Reader:
         self.at = 0
         self.folder = folder
         self.variables: dict[str, Sequence[str]] = dict(variables or {})
-        self.awaited: list[tuple[str, bool]] = []
+        self.pending_heredocs: list[tuple[str, bool]] = []
 
     def commands(self, depth: int, closing: str = "") -> list[SimpleCommand]:
-        """Until the text or what `closing` closes ends."""
+        """Parse up to the end of the text, or to the `closing` character."""
         found: list[SimpleCommand] = []
         words: list[_Word] = []
         outputs: list[tuple[str, _Word]] = []
@@ -166,7 +165,7 @@ class _Reader:
         if operator in ("<<", "<<-"):
             if (named := _HEREDOC.match(self.text, self.at)) is not None:
                 self.at = named.end()
-                self.awaited.append((named[1] or named[2] or named[3] or "", operator == "<<-"))
+                self.pending_heredocs.append((named[1] or named[2] or named[3] or "", operator == "<<-"))
             return
         while self.at < len(self.text) and self.text[self.at] in " \t":
             self.at += 1
@@ -176,14 +175,14 @@ class _Reader:
                 outputs.append((operator, target))
 
     def _skip_heredocs(self) -> None:
-        for name, indented in self.awaited:
+        for name, indented in self.pending_heredocs:
             while self.at < len(self.text):
                 end = self._line_end()
                 line = self.text[self.at : end].rstrip("\r")
                 self.at = min(end + 1, len(self.text))
                 if (line.lstrip("\t") if indented else line) == name:
                     break
-        self.awaited.clear()
+        self.pending_heredocs.clear()
 
     def _word(self, depth: int) -> _Word:
         word, text = _Word(), self.text
@@ -232,7 +231,7 @@ class _Reader:
         self.at += 1
 
     def _expansion(self, word: _Word, depth: int) -> None:
-        """A variable, or what only the machine knows."""
+        """Parse a variable, a substitution or an arithmetic expression."""
         if (
             self.text.startswith("$((", self.at)
             and (end := self.text.find("))", self.at, self.at + MAX_ARITHMETIC_CHARS)) > 0
@@ -260,28 +259,28 @@ class _Reader:
     def _end(
         self, words: list[_Word], outputs: list[tuple[str, _Word]], found: list[SimpleCommand], depth: int
     ) -> None:
-        """The command ends here: its words are what they stand for by now."""
-        given = [self._values(word) for word in words]
+        """End a command: expand its words and apply assignments and `cd`."""
+        expanded = [self._values(word) for word in words]
         targets = [(operator, value) for operator, word in outputs for value in self._values(word) or ()]
         words.clear()
         outputs.clear()
-        while given and given[0] and given[0][0] in _RESERVED:
-            given.pop(0)
-        if given and given[0] == ["for"] and len(given) > 3 and given[1] and given[2] == ["in"]:
-            self.variables[given[1][0]] = [value for values in given[3:] for value in values or ()]
+        while expanded and expanded[0] and expanded[0][0] in _RESERVED:
+            expanded.pop(0)
+        if expanded and expanded[0] == ["for"] and len(expanded) > 3 and expanded[1] and expanded[2] == ["in"]:
+            self.variables[expanded[1][0]] = [value for values in expanded[3:] for value in values or ()]
             return
-        while given and given[0] and _ASSIGNMENT.match(given[0][0]):
-            name, _, value = given.pop(0)[0].partition("=")  # type: ignore[index]
+        while expanded and expanded[0] and _ASSIGNMENT.match(expanded[0][0]):
+            name, _, value = expanded.pop(0)[0].partition("=")  # type: ignore[index]
             self.variables[name.rstrip("+")] = [value]
-        while given and given[0] is None and not targets:
-            given.pop(0)
-        given = _without_wrappers(given)
-        command = [value for values in given for value in (values if values is not None else [UNKNOWN])]
+        while expanded and expanded[0] is None and not targets:
+            expanded.pop(0)
+        expanded = _without_wrappers(expanded)
+        command = [value for values in expanded for value in (values if values is not None else [UNKNOWN])]
         if not command and not targets:
             return
         program = posixpath.basename(command[0]) if command else ""
         if program in ("cd", "pushd"):
-            self._moved(command[1:])
+            self._change_folder(command[1:])
         elif program in _SHELLS and (script := _script_of(command)) is not None and depth < MAX_DEPTH:
             found += _Reader(script, self.folder, self.variables).commands(depth + 1)
             command = []
@@ -294,12 +293,12 @@ class _Reader:
             targets = []
         found.append(SimpleCommand([program, *command[1:]] if command else [], targets, self.folder))
 
-    def _moved(self, given: Sequence[str]) -> None:
-        to = next((word for word in given if word == "-" or not word.startswith("-")), "-")
+    def _change_folder(self, expanded: Sequence[str]) -> None:
+        to = next((word for word in expanded if word == "-" or not word.startswith("-")), "-")
         self.folder = None if to == "-" or UNKNOWN in to else join_path(self.folder, to)
 
     def _values(self, word: _Word) -> list[str] | None:
-        """What the word stands for: one value, or several by loops and braces; None where nobody can tell."""
+        """Return the values of a word (several by loops and braces), or None if unknown."""
         parts: list[Sequence[str]] = []
         for piece in word.pieces:
             if isinstance(piece, str):
@@ -321,14 +320,14 @@ class _Reader:
 
 
 def _set_connector(found: Sequence[SimpleCommand], connector: str) -> None:
-    """What comes after the newest command; the end of a line says less than what is there already."""
+    """Set the connector after the newest command; a line end does not replace another connector."""
     if found and (connector != "\n" or not found[-1].then):
         found[-1].then = connector
 
 
 _QUOTED_END = re.compile(r"[\"\\$`]")
 UNKNOWN = "\0"
-"""Stands for a word of which nobody can tell what it is."""
+"""Placeholder for an unknown word."""
 
 
 def _expand_braces(value: str) -> list[str]:
@@ -339,23 +338,23 @@ def _expand_braces(value: str) -> list[str]:
     return done
 
 
-def _without_wrappers(given: list[list[str] | None]) -> list[list[str] | None]:
-    """A command without the programs that only run it: `timeout 60 env A=1 npm test` is `npm test`."""
-    while given and given[0] is not None and given[0] and posixpath.basename(given[0][0]) in _WRAPPERS:
-        own = _WRAPPERS[posixpath.basename(given.pop(0)[0])]  # type: ignore[index]
+def _without_wrappers(expanded: list[list[str] | None]) -> list[list[str] | None]:
+    """Remove wrapper programs: `timeout 60 env A=1 npm test` becomes `npm test`."""
+    while expanded and expanded[0] is not None and expanded[0] and posixpath.basename(expanded[0][0]) in _WRAPPERS:
+        own = _WRAPPERS[posixpath.basename(expanded.pop(0)[0])]  # type: ignore[index]
         while (
-            given
-            and given[0] is not None
-            and given[0]
-            and (given[0][0].startswith("-") or _ASSIGNMENT.match(given[0][0]))
+            expanded
+            and expanded[0] is not None
+            and expanded[0]
+            and (expanded[0][0].startswith("-") or _ASSIGNMENT.match(expanded[0][0]))
         ):
-            given.pop(0)
-        del given[:own]
-    return given
+            expanded.pop(0)
+        del expanded[:own]
+    return expanded
 
 
 def _script_of(command: Sequence[str]) -> str | None:
-    """The script that a shell is given as a word."""
+    """Return the script given to a shell by `-c`, or None."""
     for number, word in enumerate(command[1:-1], 1):
         if word.startswith("-") and word.endswith("c"):
             return command[number + 1]

@@ -1,9 +1,9 @@
-"""Standing instructions: what a user's sentence sets for the work beyond the request it stands in, why it is taken for
-one, and which later one replaced it.
+"""Standing rules: sentences of the user that hold beyond the request they stand in, with the reason for each match and
+the later rule that superseded it.
 
-An ordinary request is none ("fix the parser"), nor is a statement with a strong word ("the build always fails"). How a
-sentence is built (`workbench.facts.standing_grammar`), its words and what stands beside it are weighed
-(`workbench.facts.standing_signs`), in nine languages; each has its reason, which is shown.
+An ordinary request is no rule ("fix the parser"), nor is a statement with a strong word ("the build always fails"). The
+structure of a sentence (`workbench.facts.standing_grammar`), its words and its context are weighed
+(`workbench.facts.standing_signs`), in nine languages.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from workbench.facts.wording import LONGEST_SENTENCE, TextLine, is_question, lin
 from workbench.session import Message
 
 RULE_PROBABILITY = 0.65
-"""How likely a sentence has to be an instruction to count as one: from here on less than one in fifty drawn messages of
-sources that were not learned from held a wrong one. A pin for nothing is dear, and lower hardly more was found."""
+"""Minimum probability of a rule. At this value fewer than one in fifty messages drawn from unseen sources had a wrong
+rule. A wrong pin is expensive, and a lower value found hardly more."""
 
 RULE_PROBABILITY_IN_LONG = 0.8
-"""The same in a message that is a plan or a report: what that says of rules is mostly planned or reported."""
+"""Minimum probability in a plan or report, which mostly describes rules instead of setting them."""
 
 
 @session_cache(4_096)
 def rule_reason(sentence: str) -> str:
-    """Why a user's sentence, by itself, is taken for a standing instruction; "" where it is none."""
+    """Return why a user's sentence, by itself, is a standing rule; "" if it is none."""
     one = Sentence(sentence)
     return _reason(one) if _is_candidate(one) and probabilities([one])[0] >= RULE_PROBABILITY else ""
 
@@ -46,7 +46,7 @@ def _reason(one: Sentence) -> str:
 
 
 def _is_candidate(one: Sentence) -> bool:
-    """Whether it is a sentence, and neither a line of code nor what a program says of its failure."""
+    """Return whether a text is a sentence, and neither code nor a program's error message."""
     return len(one.low) > 0 and len(one.text) <= LONGEST_SENTENCE and not _DATA.search(one.low)
 
 
@@ -54,7 +54,7 @@ _DATA = re.compile(r"[{}]$|(?<! );$|\)\s?;|=>|\w(?:error|exception):|\bno (?:suc
 
 
 class StandingRule(Struct, frozen=True):
-    """An instruction, why it is taken for one, and the later one that replaced it: the latest wins."""
+    """A rule, the reason why it was recognized, and the later rule that superseded it (the latest wins)."""
 
     fact: Fact
     reason: str
@@ -67,13 +67,12 @@ _PINS_END = re.compile(r"</Pin>", re.IGNORECASE)
 
 
 RuleFinder = Callable[[str], Iterable[tuple[str, str]]]
-"""`said_in`, or what keeps its answers."""
+"""`rules_in_text`, or a cached version of it."""
 
 
 def standing_rules(messages: Sequence[Message], rules_in: RuleFinder | None = None) -> tuple[StandingRule, ...]:
-    """The user's standing instructions in order, `<Pin>` passages among them; one that is said again stands where it
-    was said last. `superseded_by` is the instruction that replaced it. `rules_in` tells those of each
-    message's own words, for a caller who asks of the same more than once."""
+    """Return the user's standing rules and `<Pin>` passages in order. A repeated rule stands at its last place.
+    `rules_in` replaces `rules_in_text`, for callers who cache its results."""
     found: dict[str, StandingRule] = {}
     for index, words in typed_texts(messages):
         rules = [*(rules_in or rules_in_text)(words)]
@@ -90,10 +89,10 @@ _RELEASE_REASON = "takes an instruction back"
 
 @session_cache(1_024)
 def _releases(words: str) -> tuple[str, ...]:
-    """Sentences that take an instruction back or correct it. Who asks what stood at each of many compactions asks for
-    the same ones again and again."""
-    told = (one for one in sentences(words) if len(one) <= LONGEST_SENTENCE and not is_question(one))
-    return tuple(one for one in told if _is_release(normalize(one)) or is_correction(one))
+    """Return the sentences that withdraw or correct a rule. Cached, because a replay asks for the same texts at each
+    compaction."""
+    candidates = (one for one in sentences(words) if len(one) <= LONGEST_SENTENCE and not is_question(one))
+    return tuple(one for one in candidates if _is_release(normalize(one)) or is_correction(one))
 
 
 def _is_release(low: str) -> bool:
@@ -101,13 +100,12 @@ def _is_release(low: str) -> bool:
 
 
 CACHED_CHARS = 8_000
-"""Characters up to which a message is known again: of some thousand longer ones each would be kept for its answer."""
+"""Maximum length of a message whose rules are cached, in characters."""
 
 
 def rules_in_text(words: str) -> tuple[tuple[str, str], ...]:
-    """The instructions in a user's own words with their reasons, in order, each as it stands there. What they pasted
-    gives none, nor does a request for a summary of the conversation. Sessions that were resumed or forked repeat their
-    history, and who looks for all facts asks what who looks for the instructions that still hold will ask again."""
+    """Return the rules in a user's text with their reasons, verbatim and in order. Pasted text and requests for a
+    summary of the conversation have none. Cached, because resumed and forked sessions repeat their history."""
     return _cached_rules(words) if len(words) <= CACHED_CHARS else tuple(_find_rules(words))
 
 
@@ -117,7 +115,7 @@ def _cached_rules(words: str) -> tuple[tuple[str, str], ...]:
 
 
 def _find_rules(words: str) -> Iterator[tuple[str, str]]:
-    # Up to the last mark that closes one: each that opens would else be followed to the end of the text.
+    # Stop at the last closing mark, because an unclosed one would be searched to the end of the text.
     last = max((mark.end() for mark in _PINS_END.finditer(words)), default=0)
     for passage in _PIN.findall(words, 0, last):
         if text := passage.strip():
@@ -130,7 +128,7 @@ def _find_rules(words: str) -> Iterator[tuple[str, str]]:
 
 
 def is_compaction_prompt(words: str) -> bool:
-    """Whether a message is an agent's own request for a summary, as some record it among the user's."""
+    """Return whether a message is an agent's own request for a summary, which some agents record as a user message."""
     return len(words) >= 400 and _SUMMARIZE.search(words[:600].lower()) is not None
 
 
@@ -142,7 +140,7 @@ _SUMMARIZE = re.compile(
 
 
 class _Part(Struct, frozen=True):
-    """A sentence, in which line of its message it stands, and where."""
+    """A typed sentence, its line, and its position in the message."""
 
     sentence: Sentence
     line: TextLine
@@ -151,7 +149,7 @@ class _Part(Struct, frozen=True):
 
 
 def typed_sentences(text: str) -> tuple[list[_Part], bool]:
-    """The sentences that a person typed, but for data, and whether anything was pasted beside them."""
+    """Return the typed sentences without data, and whether the text contains a paste."""
     found, pasted = [], False
     for passage in passages(text):
         pasted = pasted or not passage.own
@@ -168,7 +166,7 @@ def typed_sentences(text: str) -> tuple[list[_Part], bool]:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """An instruction `text[start:stop]` of a message, and why it is one."""
+    """Rule `text[start:stop]` of a message, and its reason."""
 
     start: int
     stop: int
@@ -176,62 +174,65 @@ class _Rule:
 
 
 _LIST_REASONS = frozenset((RULE, PROHIBITION, GATE, MIND, LANGUAGE))
-"""What a line that ends with a colon can make of the list below it."""
+"""Reasons that pass from a line ending with a colon to the list below it."""
 
 
 def _rules(text: str) -> list[_Rule]:
-    """The instructions of one message in order. Under a line that announces rules every item of the list is one, unless
-    the message orders one thing, which they may tell of."""
+    """Return the rules of one message in order. Each item of a list below a heading that announces rules is a rule,
+    unless the message orders a single thing, which the items may describe."""
     parts, pasted = typed_sentences(text)
     several = [part.sentence for part in parts]
     long = is_long(several)
     chance = probabilities(several, pasted=pasted)
     least = RULE_PROBABILITY_IN_LONG if long else RULE_PROBABILITY
-    stands = {part.start: _reason(part.sentence) for part, likely in zip(parts, chance, strict=True) if likely >= least}
-    made: list[_Rule] = []
+    reasons = {
+        part.start: _reason(part.sentence) for part, likely in zip(parts, chance, strict=True) if likely >= least
+    }
+    found: list[_Rule] = []
     under, head = "", None
     for line, group in groupby(parts, key=lambda part: part.line):
         words = text[line.start : line.stop]
         if not line.bullet:
             under, head = "", None
         if line.heading and _announces_rules(words):
-            for_one = any("once" in part.sentence.roles for part in parts if part.start not in stands)
+            for_one = any("once" in part.sentence.roles for part in parts if part.start not in reasons)
             under = "" if long or for_one else RULE
             continue
-        rules = _rules_in_line(group, stands)
+        rules = _rules_in_line(group, reasons)
         if line.bullet and under:
-            made = [one for one in made if one is not head]
+            found = [one for one in found if one is not head]
             rules = rules or [_Rule(line.start, line.stop, under)]
-        made += rules
+        found += rules
         if rules and not line.bullet and rules[-1].reason in _LIST_REASONS and words[-1] in ":：":
             head = rules[-1]
             under = head.reason
-    return made
+    return found
 
 
 def _announces_rules(heading: str) -> bool:
-    """Whether the items below a heading are rules: it says so ("Ground rules:")."""
+    """Return whether a heading announces rules ("Ground rules:")."""
     low = normalize(heading)
     return len(low) <= 60 and any(grammar(language).has("heading", low) for language in languages_of(low))
 
 
-def _rules_in_line(parts: Iterable[_Part], stands: Mapping[int, str]) -> list[_Rule]:
-    """A sentence that leans on the one before it ("Never exceed it.") takes that along."""
-    made: list[_Rule] = []
+def _rules_in_line(parts: Iterable[_Part], reasons: Mapping[int, str]) -> list[_Rule]:
+    """Return the rules of a line. A sentence that refers to the one before it ("Never exceed it.") includes
+    that one."""
+    found: list[_Rule] = []
     before: _Rule | None = None
     for part in parts:
-        rule = _Rule(part.start, part.stop, stands.get(part.start, ""))
+        rule = _Rule(part.start, part.stop, reasons.get(part.start, ""))
         if before and rule.reason and rule.stop - before.start <= LONGEST_SENTENCE and _refers_back(part.sentence.low):
             rule = replace(rule, start=before.start, reason=before.reason or rule.reason)
-            made = [one for one in made if one is not before]
+            found = [one for one in found if one is not before]
         if rule.reason:
-            made.append(rule)
+            found.append(rule)
         before = rule
-    return made
+    return found
 
 
 def _refers_back(low: str) -> bool:
-    """Whether one of its first words stands for something said before."""
+    """Return whether one of the first words refers to something said before."""
     return any(grammar(language).leans(low) for language in languages_of(low))
 
 

@@ -1,44 +1,43 @@
-"""How a standing instruction is built: which roles of words have to come together in a sentence, and what that makes of
-it. One grammar for all languages; each has its words in a table (`workbench.facts.word_tables`, section `standing`).
+"""Grammar of standing rules: roles of words whose combination makes a sentence a rule. All languages share one grammar;
+each has its words in a table (`workbench.facts.word_tables`, section `standing`).
 
-A sentence sets something beyond the request it stands in if someone is told to do a thing (a verb where a clause
-begins, "you should", "I want you to") *and* it is said how far that goes (in every answer, before each commit, at most
-so many words, only, in that language); a prohibition, a gate ("ask me before …"), a rule for all to come ("from now
-on") and one in a word ("tabs, not spaces") do by themselves. What tells of someone's doing ("the build always fails")
-sets nothing. Most of these say as well how one text or program is to be: how far a sentence reaches (`Reach`) decides
-beside what else in its message it is a rule (`workbench.facts.standing`).
+A sentence sets a rule if it orders something (a verb at the beginning of a clause, "you should", "I want you to") *and*
+states a scope (in every answer, before each commit, at most so many words, only, in that language). Prohibitions, gates
+("ask me before …"), rules for all time to come ("from now on") and rules in a word ("tabs, not spaces") need no order.
+Narration ("the build always fails") sets none. Most combinations can also describe a single text or program: the reach
+of a sentence (`Reach`) decides next to which other sentences it is a rule (`workbench.facts.standing`).
 
-A role is an alternation, searched in one sentence in lower case, without emphasis and quotations:
+A role is an alternation, searched in one lower-case sentence without emphasis and quotations:
 
-    link       words that stand before a clause           please     words of asking before a verb
-    verb       verbs by which one is told to do a thing   told       other ways to be told so
+    link       words before a clause                      please     polite words before a verb
+    verb       verbs of an order                          told       other forms of an order
     scope      from now on                                whole      for the whole conversation
     during     in all answers                             always     always, every time
-    dont       what a prohibition begins with             forbidden  is forbidden, must not
+    dont       beginning of a prohibition                 forbidden  is forbidden, must not
     must       must, has to                               only       only this way
     ensure     make sure                                  ask        wait for my word, ask first
-    when       before, after, whenever something is done  occasion   the same, and what is to be done
+    when       before, after, whenever something is done  occasion   the same with the action
     tongue     names of languages                         speak      answers, writes; an answer, a comment
-    into       what stands between the two                heading    what announces a list of rules
+    into       words between the two                      heading    heading of a list of rules
     bound      at most, no more than                      unit       words, sentences, lines
     number     number words                               or_less    "or less", after a number with its unit
     instead    use this instead of that                   rather     instead of, rather than
-    policy     verbs of a way of working                  definite   what makes their object a single thing
+    policy     verbs of a working method                  definite   words that make their object a single thing
     manner     how an answer is to be                     terse      no this; this only
     without    without changing                           prefer     I prefer, I do not want
     keep       leave it as it is                          mind       remember, keep in mind
     waiver     no need for                                domain     for this, use that
-    asked      a question that still sets a rule          it         what stands for something said before
-    once       one thing is ordered, or a single thing changed: only what reaches further sets a rule there
+    asked      a question that still sets a rule          it         pronouns for something said before
+    once       an order about a single thing; only sentences of far reach set a rule there
     told_of    a narrator, or a thing, that does something: no rule
-    doubt      that something might be so: no rule, where nothing else makes it one
-    work       what an agent works with and does: files, commits, tests, guesses
+    doubt      that something might be so: no rule unless another role makes it one
+    work       objects of the agent's work: files, commits, tests, guesses
     every      each or all of a kind of things
     ours       in this project we do so                   protocol   I will give you this, you do that
-    product    one thing of what is made: a button, a dialog, a function, a click
-    mine       that is done by me, not by you             address    call me so
-    thus       what stands between something told and what follows of it
-    release    what takes a prohibition back
+    product    one part of the product: a button, a dialog, a function, a click
+    mine       done by the user, not by the agent         address    how to address the user
+    thus       words between a statement and its consequence
+    release    words that withdraw a prohibition
 """
 
 from __future__ import annotations
@@ -60,16 +59,16 @@ WAY = "a way of working"
 
 
 class Reach(IntEnum):
-    """How far a sentence reaches beyond the request it may stand beside."""
+    """Reach of a sentence beyond the request it may stand in."""
 
     ALONE = 1
-    """As far as the message: how a thing is to be. Beside a request it tells of what is asked for there."""
+    """The message only: a property of the requested thing. Next to a request it describes what is requested."""
     BESIDE = 2
-    """Over more than one thing: beside a request, too, unless that is for one text or program."""
+    """More than one thing: also next to a request, unless that is for a single text or program."""
     WORK = 3
-    """Over how the agent works, with its tools and files: beside any request."""
+    """How the agent works with tools and files: next to any request."""
     FAR = 4
-    """Over the answers or the time to come: beside anything."""
+    """All answers, or all time to come: next to anything."""
 
 
 GRAMMAR: tuple[tuple[Reach, str, tuple[str, ...]], ...] = (
@@ -113,19 +112,19 @@ GRAMMAR: tuple[tuple[Reach, str, tuple[str, ...]], ...] = (
     (Reach.ALONE, WAIVER, ("waiver",)),
     (Reach.ALONE, WAY, ("policy",)),
 )
-"""Which roles make a standing instruction, how far it reaches, and the reason that is shown; the first that holds is
-told, those that reach furthest come first. Where one thing is ordered only what reaches far sets a rule."""
+"""Combinations of roles that make a rule, with reach and displayed reason. The first match wins; farther reach comes
+first. Where one thing is ordered, only far reach makes a rule."""
 
 
 class RuleGround(Struct, frozen=True):
-    """Why a sentence is taken for a standing instruction."""
+    """Reach and reason of a sentence that is a standing rule."""
 
     reach: Reach
     reason: str
 
 
 _IN_QUESTIONS = frozenset(("scope", "whole", "during", "always", "ask", "language", "limit", "keep", "without"))
-"""One of these has to be among the roles when the sentence has the form of a question."""
+"""A question is a rule only with one of these roles."""
 
 _ORDERS = ("verb", "told")
 """Roles that are an order."""
@@ -134,23 +133,23 @@ _WORD_START = re.compile(r"\b\w")
 _AFTER_PUNCTUATION = re.compile(r"(?:[,;:.!?—–(] ?| - )\Z")
 
 _NARRATIVE_RULE_ROLES = ("ours", "mine")
-"""Roles that tell of someone's doing and set a rule by it."""
+"""Roles of narration that still make a rule."""
 
 _CLAUSE_START_ROLES = frozenset(("verb", "dont", "only", "ensure", "mind", "keep", "instead"))
-"""Roles that count only where a clause begins, in languages with spaces."""
+"""Roles that count only at the beginning of a clause, in languages with spaces."""
 
 _SELF_ANCHORED = frozenset(
     ("told_of", "doubt", "terse", "occasion", "domain", "heading", "thus", "once", "ours", "protocol", "mine",
      "address", "product")
 )  # fmt: skip
-"""Roles whose alternatives say themselves where they stand."""
+"""Roles whose patterns contain their own anchors."""
 
 SURE_WORDS = 2
-"""So many common words tell a language of Latin script; with fewer a sentence may be English, too."""
+"""Number of common words that identify a language of Latin script; with fewer, a sentence may also be English."""
 
 
 def languages_of(low: str) -> tuple[str, ...]:
-    """The languages that a sentence in lower case may be in: by its script, in Latin script by its commonest words."""
+    """Return the possible languages of a lower-case sentence: by script, in Latin script by common words."""
     for language, script in _SCRIPTS:
         if script.search(low):
             return (language,)
@@ -176,31 +175,31 @@ _WORD = re.compile(r"[^\W\d_]+(?:'t)?")
 
 @cache
 def _common_words() -> Mapping[str, tuple[frozenset[str], re.Pattern[str]]]:
-    """Of languages in Latin script the commonest words, and letters that only some have."""
+    """Return the most common words of each language in Latin script, and a pattern of its special letters."""
     tables = {language: table(language, "standing") for language in ("en", "de", "fr", "es", "pt")}
     return {id: (frozenset(table["common"].split()), re.compile(table["marks"])) for id, table in tables.items()}
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """The roles of one language, each as a pattern; what it has no words for is not there. `beginning` are the roles
-    that count only where a clause begins, which it does behind the words of `before`, too. A role is compiled when it
-    is first asked for: of most languages a sentence is only asked for one or two."""
+    """Roles of one language as patterns; roles without words are missing. `beginning` holds the roles that count only
+    at the beginning of a clause, which may also follow the words of `before`. Patterns are compiled on first use,
+    because a sentence needs only one or two languages."""
 
     roles: Mapping[str, str]
     beginning: Mapping[str, str]
     before: str
 
     def has(self, role: str, low: str) -> bool:
-        """Of the roles that count anywhere."""
+        """Return whether a role that counts anywhere occurs in the sentence."""
         return role in self.roles and _compile(self.roles[role]).search(low) is not None
 
     def leans(self, low: str) -> bool:
-        """Whether one of the first words stands for something said before, and is no part of "from this point on"."""
+        """Return whether one of the first words refers to something said before, other than in "from this point on"."""
         return self.has("leans", _compile(self.roles["scope"]).sub("", low))
 
     def found(self, low: str) -> frozenset[str]:
-        """The roles that stand in a sentence in lower case."""
+        """Return the roles in a lower-case sentence."""
         found = {role for role in self.roles if self.has(role, low)}
         places = self._clauses(low) if self.beginning else ()
         for role, pattern in self.beginning.items():
@@ -210,43 +209,44 @@ class Grammar:
         return frozenset(found if found.isdisjoint(_ORDERS) else {*found, "order"})
 
     def _clauses(self, low: str) -> set[int]:
-        """Where a clause begins: with the sentence, behind a sign or words that stand before one, and behind such words
-        once more. Found once for all roles: in a pattern of each these words would stand fourteen times."""
+        """Return where clauses begin: at the sentence, after a sign, and after up to two groups of introductory words.
+        Computed once for all roles, because the words would otherwise be in fourteen patterns."""
         words = [found.start() for found in _WORD_START.finditer(low)]
         before = _compile(self.before)
 
         @cache
-        def behind(at: int) -> Sequence[int]:
+        def ends_after(at: int) -> Sequence[int]:
             if not before.match(low, at):
                 return ()
             return [end for end in words if end > at and before.fullmatch(low, at, end)]
 
         places = {at for at in words if at == words[0] or _AFTER_PUNCTUATION.search(low, max(at - 3, 0), at)}
-        places.update(*map(behind, words))
-        return places.union(*map(behind, places))
+        places.update(*map(ends_after, words))
+        return places.union(*map(ends_after, places))
 
-    def ground(self, low: str, *, asked: bool, roles: frozenset[str]) -> RuleGround | None:
-        """Why a sentence in lower case, with these `roles`, is a standing instruction; None where it is none. `asked`:
-        it is a question, and only sets a rule if it asks for one: "can you answer in one sentence from now on?". What
-        follows from something told is looked at by itself: "nobody uses it yet, so no need for compatibility"."""
-        found = _first_ground(roles, asked)
+    def ground(self, low: str, *, is_question: bool, roles: frozenset[str]) -> RuleGround | None:
+        """Return why a lower-case sentence with these `roles` is a rule, or None. A question (`asked`) is a rule only
+        if it asks for one: "can you answer in one sentence from now on?". The consequence of a statement is judged by
+        itself: "nobody uses it yet, so no need for compatibility"."""
+        found = _first_ground(roles, is_question)
         if found is None and "thus" in roles:
-            found = _first_ground(self.found(_compile(self.roles["thus"]).split(low, 1)[-1]), asked)
+            found = _first_ground(self.found(_compile(self.roles["thus"]).split(low, 1)[-1]), is_question)
         return found
 
 
 def least_reach(roles: frozenset[str]) -> Reach:
-    """How far a sentence has to reach to set a rule though it orders one thing, or tells of one thing made."""
+    """Return the minimum reach of a rule in a sentence with these roles: farther where one thing is ordered or
+    described."""
     return Reach.FAR if "once" in roles else Reach.WORK if "product" in roles else Reach.ALONE
 
 
-def _first_ground(roles: frozenset[str], asked: bool) -> RuleGround | None:
-    told = "told_of" in roles and roles.isdisjoint(_NARRATIVE_RULE_ROLES)
+def _first_ground(roles: frozenset[str], is_question: bool) -> RuleGround | None:
+    is_narrated = "told_of" in roles and roles.isdisjoint(_NARRATIVE_RULE_ROLES)
     far = "order" in roles and not roles.isdisjoint(("scope", "whole"))
-    if told or (asked and not ("asked" in roles or far)):
+    if is_narrated or (is_question and not ("asked" in roles or far)):
         return None
     for reach, reason, together in GRAMMAR:
-        if (asked and _IN_QUESTIONS.isdisjoint(together)) or reach < least_reach(roles):
+        if (is_question and _IN_QUESTIONS.isdisjoint(together)) or reach < least_reach(roles):
             continue
         if roles.issuperset(together):
             return RuleGround(reach, reason)
@@ -269,7 +269,8 @@ def grammar(language: str) -> Grammar:
 
 
 def _spaced_patterns(words: Mapping[str, str]) -> dict[str, str]:
-    """The patterns of a language with spaces, but for those of a clause's beginning: roles have edges."""
+    """Return the patterns of a language with spaces, without those of a clause's beginning; roles have word
+    boundaries."""
     patterns = {role: rf"(?<![\w-])(?:{words[role]})(?!\w)" for role in words.keys() - _CLAUSE_START_ROLES}
     patterns |= {role: words[role] for role in _SELF_ANCHORED & words.keys()}
     speak, into, tongue, please = (words[role] for role in ("speak", "into", "tongue", "please"))
@@ -287,8 +288,8 @@ def _spaced_patterns(words: Mapping[str, str]) -> dict[str, str]:
 
 
 def _unspaced_patterns(words: Mapping[str, str]) -> dict[str, str]:
-    """The patterns of Chinese, Japanese and Korean. In the first a verb comes before what it is done to, in the others
-    after it, and says at the end of the sentence that it is an order."""
+    """Return the patterns of Chinese, Japanese and Korean. In Chinese the verb precedes its object; in the others it
+    follows and marks an order at the end of the sentence."""
     roles = words.keys() - {"order"}  # which says where the verb stands
     patterns = {role: f"(?:{words[role]})" for role in roles}
     speak, into, tongue = (words[role] for role in ("speak", "into", "tongue"))

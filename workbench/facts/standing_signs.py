@@ -1,11 +1,11 @@
-"""What speaks for and against a standing instruction in one sentence of a message, and how much.
+"""Signs for and against a standing rule in one sentence of a message, and the learned weight of each.
 
-The signs are words as they stand beside one another, the roles of `workbench.facts.standing_grammar`, the combinations
-of roles, the sentence's form, and what else its message holds: beside an order for one text "no more than ten lines"
-tells of that text. What each weighs was learned by logistic regression (`scripts/learn_standing.py`) and stands in
-`standing_weights.tsv`; the sum, as a probability, is how likely the sentence sets something beyond its request.
+Signs are words and pairs of words, the roles of `workbench.facts.standing_grammar` and their combinations, the form of
+the sentence, and the rest of its message: next to an order for one text, "no more than ten lines" describes that text.
+The weights in `standing_weights.tsv` were learned by logistic regression (`scripts/learn_standing.py`). The probability
+of their sum is the probability of a rule.
 
-Most sentences are told by their words alone (`first_sight`); of the others all signs are looked at.
+Most sentences are decided by their words and form (`first_sight`); all signs are computed only for the others.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from workbench.facts.standing_grammar import GRAMMAR, Grammar, RuleGround, gramm
 from workbench.facts.wording import is_question, normalize
 
 UNLIKELY = 0.05
-"""Below it at first sight a sentence is none, and nothing more is looked at."""
+"""Probability at first sight below which a sentence is no rule and is not judged further."""
 
 SHORTEST_SENTENCE = 12
-"""Characters below which a sentence is a greeting, a thank-you, a yes: it asks for nothing."""
+"""Length below which a sentence is a greeting, thanks or a yes, which requests nothing, in characters."""
 
 OTHER_SENTENCES = 20
-"""So many sentences from a message's beginning on are looked at beside the one that is judged."""
+"""Number of sentences from the beginning of a message that form the context of the judged one."""
 
 LONG_MESSAGE = 1_500
-"""Characters from which on a message is a plan or a report."""
+"""Length from which a message is a plan or a report, in characters."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a person's own, with what its line says of it."""
+    """A typed sentence; `bullet`: its line is an item of a list."""
 
     text: str
     bullet: bool = False
@@ -52,7 +52,7 @@ class Sentence:
 
     @cached_property
     def first_sight(self) -> float:
-        """How likely it is an instruction by its words and form alone, from 0 to 1."""
+        """Probability of a rule by words and form alone, from 0 to 1."""
         return _probability(_weights().first, self.words)
 
     @cached_property
@@ -70,8 +70,8 @@ class Sentence:
 
     @cached_property
     def ground(self) -> RuleGround | None:
-        """What the grammar makes of it, in the language where it reaches furthest."""
-        grounds = (one.ground(self.low, asked=self.asks, roles=roles) for one, roles in self._by_language)
+        """Ground found by the grammar of the language with the farthest reach, or None."""
+        grounds = (one.ground(self.low, is_question=self.asks, roles=roles) for one, roles in self._by_language)
         found = max(filter(None, grounds), key=lambda one: one.reach, default=None)
         return (
             None if found is None or found.reach < max(least_reach(roles) for _, roles in self._by_language) else found
@@ -81,12 +81,12 @@ class Sentence:
 QUOTED = re.compile(
     r"\"[^\"]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」|`[^`\n]{1,200}`|(?<!\w)'[^'\n]{2,200}'(?!\w)"
 )
-"""What others say: nothing in it is asked for."""
+"""Quotations, which request nothing."""
 
 
 def probabilities(message: Sequence[Sentence], *, pasted: bool = False) -> list[float]:
-    """For each of a message's sentences how likely it is a standing instruction, from 0 to 1. A doubt ("that might
-    not be valid when …") is none, whatever its words, unless it is built as one."""
+    """Return for each sentence of a message the probability of a rule, from 0 to 1. A doubt ("that might not be valid
+    when …") is none, unless the grammar recognizes one."""
     return [
         _probability(_weights().all, signs(message, at, pasted=pasted))
         if one.first_sight >= UNLIKELY and (one.ground is not None or "doubt" not in one.roles)
@@ -96,7 +96,7 @@ def probabilities(message: Sequence[Sentence], *, pasted: bool = False) -> list[
 
 
 def signs(message: Sequence[Sentence], at: int, *, pasted: bool = False) -> frozenset[str]:
-    """All signs of one sentence."""
+    """Return all signs of one sentence."""
     one = message[at]
     reach = f"reach:{one.ground.reach.name if one.ground else 'NONE'}"
     around = {*_context_signs(message, at), "beside" if len(message) > 1 else "alone"}
@@ -113,7 +113,7 @@ _STEM = 5
 
 
 def _word_signs(low: str) -> Iterator[str]:
-    """Words with those before them, in languages without edges of words runs of one to four characters."""
+    """Yield words and pairs of words; in languages without spaces runs of one to four characters."""
     if len(_UNSPACED.findall(low)) >= 3:
         text = _SPACES.sub(" ", _DIGITS.sub("0", _LATIN.sub("w", low))).rstrip("。.!！")
         text = f"^{text}$"
@@ -134,7 +134,7 @@ def _word_signs(low: str) -> Iterator[str]:
 
 _CODE = re.compile(r"[{}<>=;|\\]|https?:")
 _WIDE = 3
-"""Characters of a word in Chinese, Japanese and Korean count for so many."""
+"""Weight of a Chinese, Japanese or Korean character in the length of a sentence."""
 
 
 def _form_signs(one: Sentence) -> Iterator[str]:
@@ -168,7 +168,7 @@ def is_long(message: Iterable[Sentence]) -> bool:
 # --- roles ------------------------------------------------------------------------------------------------------------
 
 _MODIFIER_ROLES = ("told_of", "once", "product")
-"""Roles that turn what another one says."""
+"""Roles that modify the meaning of another role."""
 
 
 def _role_signs(one: Sentence) -> Iterator[str]:
@@ -183,7 +183,7 @@ def _role_signs(one: Sentence) -> Iterator[str]:
 
 
 def _context_signs(message: Sequence[Sentence], at: int) -> Iterator[str]:
-    """What the other sentences of the message ask for."""
+    """Yield signs of the other sentences of the message: questions, rules, ordinary requests."""
     others = [
         one
         for number, one in enumerate(message[:OTHER_SENTENCES])
@@ -205,14 +205,14 @@ def _context_signs(message: Sequence[Sentence], at: int) -> Iterator[str]:
 
 
 class _Weights(Struct, frozen=True):
-    """What each sign weighs at first sight, and beside all others."""
+    """Weight of each sign at first sight (`first`) and among all signs (`all`)."""
 
     first: Mapping[str, float]
     all: Mapping[str, float]
 
 
 BIAS = "*"
-"""What stands for no sign: the weight of any sentence."""
+"""Key of the constant weight that every sentence gets."""
 
 
 @cache
@@ -225,6 +225,6 @@ def _weights() -> _Weights:
 
 
 def _probability(weights: Mapping[str, float], found: Iterable[str]) -> float:
-    # Summed in one order: a set of strings has another one each time the program is started.
+    # Summed exactly, because the order of a set of strings differs between runs of the program.
     total = weights.get(BIAS, 0.0) + math.fsum(weights.get(sign, 0.0) for sign in found)
     return 1 / (1 + math.exp(-total)) if total > -50 else 0.0

@@ -1,8 +1,9 @@
-"""What a person states in conversation: who, what, when, where, how much. In a chat without tools nothing else says it.
+"""Statements of the user in conversation: who, what, when, where, how much. In a chat without tools they have no other
+source.
 
-A statement is a sentence of the person's own that neither asks nor orders and has something specific: a number, a name,
-an id, a quoted word, or that tells what the person is, has or likes. How specific it is and how rare its words are in
-the whole conversation is its weight, from 0 up: "the flight is BA 117 on 4 May" outweighs "that sounds nice".
+A statement is a typed sentence that neither asks nor orders and has something specific: a number, a name, an id, a
+quoted word, or a property of the user. Its weight, from 0, combines how specific it is and how rare its words are in
+the conversation: "the flight is BA 117 on 4 May" outweighs "that sounds nice".
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from workbench.session import Message
 
 
 class Statement(Struct, frozen=True):
-    """A statement, its weight, and the later one that says the same of the same with another value."""
+    """A statement, its weight, and the later statement that changes one of its values."""
 
     fact: Fact
     weight: float
@@ -36,39 +37,39 @@ class Statement(Struct, frozen=True):
 
 
 def statements(messages: Sequence[Message]) -> tuple[Statement, ...]:
-    """What the person stated, in order; what is said again stands where it was said last. A sentence that another
-    replaces states something, whatever it says, and so does the other. Linear in the words."""
+    """Return the user's statements in order; a repeated one stands at its last place. A sentence that supersedes
+    another is a statement, and so is the other. Linear in the number of words."""
     found: dict[str, Fact] = {}
-    told: set[str] = set()
-    for fact, is_told in _statements_and_candidates(messages):
+    stated: set[str] = set()
+    for fact, is_stated in _statements_and_candidates(messages):
         key = fact.text.lower()
         found.pop(key, None)
         found[key] = fact
-        told |= {key} if is_told else set()
+        stated |= {key} if is_stated else set()
     keys, facts = list(found), list(found.values())
     later = superseding(tuple(fact.text for fact in facts))
     if not any(message.calls for message in messages):
         for key, newer in zip(keys, later, strict=True):
             if newer is not None:
-                told |= {key, keys[newer]}
-    words = {key: frozenset(_WORDS.findall(key)) for key in found if key in told}
+                stated |= {key, keys[newer]}
+    words = {key: frozenset(_WORDS.findall(key)) for key in found if key in stated}
     spread = Counter(word for several in words.values() for word in several)
     return tuple(
         Statement(fact, _weight(fact.text, words[key], spread), None if newer is None else facts[newer])
         for (key, fact), newer in zip(found.items(), later, strict=True)
-        if key in told
+        if key in stated
     )
 
 
 def statement_facts(messages: Sequence[Message]) -> Iterator[Fact]:
-    """Every statement with the message it stands in, as often as it is made. Where an agent works with tools, what it
-    works on says most by itself: there only what a person says of themselves counts."""
+    """Yield every statement with its message, repeated ones too. In a session with tools only statements about the user
+    count, because files and results hold the rest."""
     works = any(message.calls for message in messages)
     return (fact for fact in _sentences(messages) if is_statement(fact.text, personal=works))
 
 
 def _statements_and_candidates(messages: Sequence[Message]) -> Iterator[tuple[Fact, bool]]:
-    """Statements, and the sentences that are none by themselves and may replace one or be replaced."""
+    """Yield sentences with True for statements and False for others that may supersede one or be superseded."""
     works = any(message.calls for message in messages)
     found = [*_sentences(messages)]
     amending = [number for number, fact in enumerate(found) if is_correction(fact.text)]
@@ -81,22 +82,23 @@ def _statements_and_candidates(messages: Sequence[Message]) -> Iterator[tuple[Fa
         short = (number for number in amending if len(found[number].text) <= REFERRING_CHARS)
         open_to.update(before for number in short for before in range(max(0, number - REFERRING_SENTENCES), number))
     for number, fact in enumerate(found):
-        told = is_statement(fact.text, personal=works)
-        if told or number in open_to:
-            yield fact, told
+        stated = is_statement(fact.text, personal=works)
+        if stated or number in open_to:
+            yield fact, stated
 
 
 def _without_figures(text: str) -> str:
-    """What two sentences have in common that say the same with other figures."""
+    """Return the words of a sentence without figures, equal for sentences that differ only in numbers."""
     return " ".join(word for word in _WORDS.findall(text.lower()) if not word[0].isdigit())
 
 
 REFERRING_CHARS, REFERRING_SENTENCES = 40, 10
-"""So short a sentence may be said of one of so many before it, of whose words it has none ("make that eight")."""
+"""A sentence up to this length (characters) may refer to one of this many sentences before it without sharing a word
+("make that eight")."""
 
 
 def _word_prefixes(text: str) -> Iterator[str]:
-    """How its longer words begin, whatever their endings, and its characters where words have no edges."""
+    """Yield the first four letters of longer words, and single characters in languages without spaces."""
     return (
         word[:4]
         for word in _WORDS.findall(text.lower())
@@ -105,7 +107,7 @@ def _word_prefixes(text: str) -> Iterator[str]:
 
 
 def _sentences(messages: Sequence[Message]) -> Iterator[Fact]:
-    """A person's sentences that ask nothing."""
+    """Yield the user's sentences that are no questions."""
     for index, words in typed_texts(messages):
         for sentence in sentences(without_paste(words)):
             if len(sentence) <= LONGEST_SENTENCE and not is_question(sentence):
@@ -113,21 +115,22 @@ def _sentences(messages: Sequence[Message]) -> Iterator[Fact]:
 
 
 def is_statement(sentence: str, *, personal: bool = False) -> bool:
-    """Whether a person's sentence tells something specific, and neither asks nor orders; `personal`: of themselves."""
+    """Return whether a user's sentence states something specific and neither asks nor orders; `personal`: about the
+    user."""
     if len(sentence) > LONGEST_SENTENCE or is_question(sentence):
         return False
     low = normalize(sentence)
-    of_person, told = pattern("stated", "person").search(low) is not None, count_specifics(sentence)
-    tells = (
-        of_person and told >= 1
+    about_user, stated = pattern("stated", "person").search(low) is not None, count_specifics(sentence)
+    is_specific = (
+        about_user and stated >= 1
         if personal
-        else told + of_person >= 2 or pattern("stated", "trait").search(low) is not None
+        else stated + about_user >= 2 or pattern("stated", "trait").search(low) is not None
     )
-    return tells and not rule_reason(sentence)
+    return is_specific and not rule_reason(sentence)
 
 
 def count_specifics(sentence: str) -> int:
-    """How many numbers, names, ids and quoted words it has."""
+    """Return the number of numbers, names, ids and quoted words in a sentence."""
     return sum(1 for _ in _specific().finditer(sentence))
 
 
@@ -136,7 +139,8 @@ _WORDS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
 
 @cache
 def _specific() -> re.Pattern[str]:
-    """A day, a number, an address of mail, a name, what is quoted, a count in Chinese characters."""
+    """Return the pattern of a specific: a day, a number, an email address, a name, a quotation, a count in Chinese
+    characters."""
     return re.compile(
         rf"{pattern('replaced', 'day').pattern}"
         r"|\d[\d.,:/-]*|[\w.+-]{1,64}@[\w-]{1,64}\.\w|(?<=[a-zà-ÿ,;:] )(?!I['’])[A-ZÀ-ÞА-Я][\w'’-]+"
@@ -146,7 +150,7 @@ def _specific() -> re.Pattern[str]:
 
 
 def _weight(text: str, words: frozenset[str], spread: Counter[str]) -> float:
-    """Specifics, and how rare the words are among all statements, each word by the logarithm of its rarity."""
+    """Return the number of specifics plus the mean logarithm of the rarity of the words among all statements."""
     if not words:
         return 0.0
     rarity = sum(log((len(spread) + 1) / spread[word]) for word in words) / len(words)

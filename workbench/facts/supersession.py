@@ -1,14 +1,13 @@
-"""Which later sentence takes an earlier one's place: only where both speak of the same thing, in the same scope.
+"""Sentences that supersede earlier ones: only about the same topic, in the same scope.
 
-A sentence has words, and values of some kind: numbers, days, paces, languages, currencies. It takes another's place
-where both have the same words and one value is another, or one forbids what the other asks for. What says itself that
-it changes something ("now", "from now on", "moved to") may leave words out; what revises ("actually", "instead") may
-put one phrase in a phrase's place ("paint the fence blue" for "paint the fence green"); what is turned down ("no longer
-in S3", "8080 is taken") holds no more. Without words of its own ("make that eight") it leans on the last sentence with
-such a value.
+A sentence has words and values of a kind: numbers, days, paces, languages, currencies. It supersedes another if the
+words are equal and one value differs, or if one forbids what the other requests. A sentence that announces a change
+("now", "from now on", "moved to") may omit words. A revision ("actually", "instead") may replace one phrase ("paint the
+fence blue" for "paint the fence green"). Something rejected ("no longer in S3", "8080 is taken") no longer holds. A
+sentence without words of its own ("make that eight") refers to the last sentence with such a value.
 
-One word more is another scope ("in answers about travel"), and then both stay: one that is wrongly taken for replaced
-is lost, one that stays too many is only told twice.
+An additional word is another scope ("in answers about travel"), and then both stay: a sentence wrongly superseded is
+lost, while one kept wrongly is only repeated.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from workbench.facts.topics import Topic, changing_clauses, speaking_words, topi
 
 @session_cache(16)
 def superseding(sentences: tuple[str, ...]) -> tuple[int | None, ...]:
-    """For each the number of the last later one that replaces it, None where none does. What two share tells which are
-    compared: near linear. The bench, a replay and each preset ask of the same sentences."""
+    """Return for each sentence the index of the last later one that supersedes it, or None. Only sentences that share a
+    word are compared: nearly linear. Cached for the bench, replays and presets."""
     if len(sentences) < 2:
         return (None,) * len(sentences)
-    # By the endings of one language all: that two sentences are read alike says more than that each is read well.
+    # One language for all sentences: equal treatment matters more than the right language for each.
     language = language_of(" ".join(sentences))
     topics = [topic_of(text, language) for text in sentences]
     parts = [changing_clauses(text, language) for text in sentences]
@@ -40,35 +39,37 @@ def superseding(sentences: tuple[str, ...]) -> tuple[int | None, ...]:
         later = {
             other for key in _lookup_keys(one) for other in near.get(key, ())[-COMPARED_SENTENCES:] if other > number
         }
-        gone = (other for other in later if any(supersedes(part, one) for part in (topics[other], *parts[other])))
-        found.append(max(gone, default=None))
+        superseding_ones = (
+            other for other in later if any(supersedes(part, one) for part in (topics[other], *parts[other]))
+        )
+        found.append(max(superseding_ones, default=None))
     for number, one in enumerate(topics):
         before = range(number - 1, max(-1, number - 1 - COMPARED_SENTENCES), -1)
         if (
             "leans" in one.marks
-            and (meant := next((at for at in before if _refers_to(one, topics[at])), None)) is not None
+            and (target := next((at for at in before if _refers_to(one, topics[at])), None)) is not None
         ):
-            found[meant] = max(number, found[meant] or 0)
+            found[target] = max(number, found[target] or 0)
         if one.withdraws:
-            # What is taken back has to be told apart from all else that was said.
-            named = [at for at in before if one.withdraws <= topics[at].about]
-            if len(named) == 1 and found[named[0]] is None:
-                found[named[0]] = number
+            # A withdrawal must match exactly one sentence.
+            matches = [at for at in before if one.withdraws <= topics[at].about]
+            if len(matches) == 1 and found[matches[0]] is None:
+                found[matches[0]] = number
     return tuple(found)
 
 
 COMPARED_SENTENCES = 100
-"""Of those that share something the last so many are compared."""
+"""Number of the newest candidates that are compared."""
 
 LOOKUP_WORDS = 60
-"""By more of its words no sentence is looked for."""
+"""Number of words by which a sentence is looked up."""
 
 
 def _index_keys(one: Topic) -> Iterator[object]:
     yield one.about, "speaks" in one.marks
     if "changes" in one.marks or one.dropped:
-        # in an order of their own: that of a set is another in every run
-        yield from islice(sorted(one.all.union(one.aside, *one.dropped)), LOOKUP_WORDS)
+        # sorted, because the order of a set differs in every run
+        yield from islice(sorted(one.all.union(one.asides, *one.dropped)), LOOKUP_WORDS)
 
 
 def _lookup_keys(one: Topic) -> Iterator[object]:
@@ -77,7 +78,7 @@ def _lookup_keys(one: Topic) -> Iterator[object]:
 
 
 def supersedes(later: Topic, one: Topic) -> bool:
-    """Whether a later sentence says of the same another thing, so that the earlier one holds no more."""
+    """Return whether `later` says something else about the same topic, so that `one` no longer holds."""
     if "apart" in later.marks or ("speaks" in later.marks) != ("speaks" in one.marks):
         return False
     if later.about == one.about and (one.about or "speaks" in one.marks):
@@ -91,9 +92,9 @@ def supersedes(later: Topic, one: Topic) -> bool:
 
 
 def _changes_same_topic(later: Topic, one: Topic) -> bool:
-    """Of the same words: another value, or the opposite."""
+    """Return whether, about the same words, `later` has another value or says the opposite."""
     forbid = "forbids" in later.marks, "forbids" in one.marks
-    if all(forbid):  # two days or languages that are both forbidden are forbidden both
+    if all(forbid):  # two forbidden days or languages are both forbidden
         freed = ("permits" in later.marks) != ("permits" in one.marks)
         return freed or (later.of("number") != one.of("number") and _same_kinds(later, one))
     if any(forbid):
@@ -111,15 +112,15 @@ def _same_kinds(later: Topic, one: Topic) -> bool:
 
 
 def _restates(later: Topic, one: Topic) -> bool:
-    """What says that it changes something: fewer words and another value, or the opposite; what revises: one phrase in
-    a phrase's place."""
+    """Return whether a sentence that announces a change restates `one`: fewer words and another value, or the opposite;
+    or, as a revision, another phrase in place of one."""
     same, left, more = one.about & later.about, one.about - later.about, later.about - one.about
     if ("forbids" in later.marks) != ("forbids" in one.marks):
         lifted = "permits" in later.marks or one.order[:1] == later.order[:1]
         return lifted and bool(same) and not more and (not later.values or later.values == one.values)
-    if not more and (same or later.aside & one.about) and _has_other_value(later, one):
-        named = any(some <= one.all - one.about for some in later.dropped)  # "2 MB is too little, make it 5"
-        return named or left <= later.aside or len(left) <= max(len(same), 1)
+    if not more and (same or later.asides & one.about) and _has_other_value(later, one):
+        matches = any(some <= one.all - one.about for some in later.dropped)  # "2 MB is too little, make it 5"
+        return matches or left <= later.asides or len(left) <= max(len(same), 1)
     if _has_other_value(later, one) or "forbids" in one.marks or not (same and left and more):
         return False
     both_choose = "chooses" in later.marks and "chooses" in one.marks
@@ -129,42 +130,47 @@ def _restates(later: Topic, one: Topic) -> bool:
 
 
 def _has_other_value(later: Topic, one: Topic) -> bool:
-    """Whether of a kind that both have the later one has another value."""
+    """Return whether `later` has another value of a kind that both have."""
     return any(kind in later.by_kind and later.by_kind[kind] != values for kind, values in one.by_kind.items())
 
 
 def _is_contiguous(order: Sequence[str], some: frozenset[str]) -> bool:
-    """Whether these words stand side by side."""
+    """Return whether these words are adjacent."""
     places = [at for at, term in enumerate(order) if term in some]
     return places[-1] - places[0] < len(places)
 
 
 def _rejects(later: Topic, one: Topic) -> bool:
-    """Whether it turns down what that one chose and speaks of nothing that this one does not."""
+    """Return whether `later` rejects a choice of `one` and mentions nothing that `one` does not."""
     if "forbids" in one.marks:
         return False
-    turned = [some for some in later.dropped if some <= one.all]
-    if not turned:
+    rejected = [some for some in later.dropped if some <= one.all]
+    if not rejected:
         return False
-    known = later.about | later.aside | speaking_words()
+    known = later.about | later.asides | speaking_words()
     slack = "changes" in later.marks or bool(later.about & one.about)
-    return any(len(one.about - some - known) <= slack or _fills_slot(later, one, some) for some in turned)
+    return any(len(one.about - some - known) <= slack or _fills_slot(later, one, some) for some in rejected)
 
 
 def _fills_slot(later: Topic, one: Topic, some: frozenset[str]) -> bool:
-    """Whether it says of something else what stands beside what it turns down: "ping Ines instead" of "ping Martin"."""
+    """Return whether `later` puts something else next to a word that stands next to the rejected one: "ping Ines
+    instead" of "ping Martin"."""
     if "revises" not in later.marks or not later.about - one.about:
         return False
-    beside = {frozenset(pair) for pair in pairwise(one.order)}
-    return any(frozenset((word, gone)) in beside for word in later.about & one.about for gone in some)
+    neighbours = {frozenset(pair) for pair in pairwise(one.order)}
+    return any(
+        frozenset((word, superseding_ones)) in neighbours
+        for word in later.about & one.about
+        for superseding_ones in some
+    )
 
 
 def _lifts_gate(later: Topic, one: Topic) -> bool:
-    """Whether it needs no asking for what that one wanted to be asked about."""
-    if _ASK not in one.about & (later.about | later.aside) or "forbids" in one.marks:
+    """Return whether `later` permits without asking what `one` wanted to be asked about."""
+    if _ASK not in one.about & (later.about | later.asides) or "forbids" in one.marks:
         return False
     lifts = not later.marks.isdisjoint(("forbids", "permits", "frees"))
-    shared = one.about.intersection(later.about | later.aside) - {_ASK}
+    shared = one.about.intersection(later.about | later.asides) - {_ASK}
     return lifts and bool(shared) and later.about <= one.about
 
 
@@ -172,14 +178,14 @@ _ASK = "=ask"
 
 
 def _changes_state(later: Topic, one: Topic) -> bool:
-    """Whether both tell a state of the same subject, in the same manner."""
+    """Return whether both state the same subject in the same mood."""
     same_mood = ("forbids" in later.marks) == ("forbids" in one.marks)
     return bool(one.state[0]) and later.state == one.state and same_mood
 
 
 def _refers_to(later: Topic, one: Topic) -> bool:
-    """Whether what has no words of its own can be said of an earlier sentence: another value of its kind, or another
-    phrase beside a word that both have."""
+    """Return whether `later`, without words of its own, refers to `one`: another value of its kind, or another phrase
+    next to a shared word."""
     if ("forbids" in later.marks) != ("forbids" in one.marks):
         return False
     if later.values:
@@ -194,4 +200,4 @@ def _refers_to(later: Topic, one: Topic) -> bool:
 
 
 REFERRING_WORDS = 3
-"""A sentence of more words has words of its own."""
+"""Maximum number of words of a sentence that only refers to another."""

@@ -1,4 +1,4 @@
-"""The agent's own list of tasks, as its last todo or plan call left it."""
+"""The agent's task list after its last todo or plan call."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _NUMBER = re.compile(r"#(\d{1,6})\b")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One item; `index` is the message of the call that last said something about it."""
+    """A task; `index` is the message of the last call that changed it."""
 
     text: str
     status: Status
@@ -56,35 +56,35 @@ class Task:
 
 
 def changes_tasks(call: ToolUse) -> bool:
-    """Whether a call writes the list of tasks or says something of one."""
+    """Return whether a call writes the task list or changes a task."""
     return tool_name(call.name) in (*_LIST_TOOLS, "taskcreate", "taskupdate")
 
 
 def tasks_of(calls: Sequence[ToolCall]) -> tuple[Task, ...]:
-    """The tasks after all `calls`, in the list's order; () when the agent kept none.
+    """Return the tasks after all `calls` in list order; () if the agent kept no list.
 
-    A call that writes the whole list replaces it; Claude Code's newer `TaskCreate` and `TaskUpdate` change one item.
+    A call that writes the whole list replaces it. Claude Code's newer `TaskCreate` and `TaskUpdate` change one task.
     """
     tasks: dict[str, Task] = {}
     for called in calls:
         name = tool_name(called.call.name)
-        given = called.call.input
-        if not isinstance(given, dict) or called.ok is False:
+        data = called.call.input
+        if not isinstance(data, dict) or called.ok is False:
             continue
         if name in _LIST_TOOLS:
-            written = _listed_tasks(given, called.index)
+            written = _listed_tasks(data, called.index)
             if written is not None:
                 tasks = {str(number): task for number, task in enumerate(written)}
         elif name == "taskcreate":
-            tasks[_created_id(called) or f"new {len(tasks)}"] = Task(_text(given), "pending", called.index)
+            tasks[_created_id(called) or f"new {len(tasks)}"] = Task(_text(data), "pending", called.index)
         elif name == "taskupdate":
-            _update(tasks, given, called.index)
+            _update(tasks, data, called.index)
     return tuple(task for task in tasks.values() if task.text)
 
 
-def _listed_tasks(given: dict[str, Any], index: int) -> list[Task] | None:
+def _listed_tasks(data: dict[str, Any], index: int) -> list[Task] | None:
     for key in _LIST_KEYS:
-        value = given.get(key)
+        value = data.get(key)
         if isinstance(value, list):
             return [Task(_text(item), _status(item.get("status")), index) for item in value if isinstance(item, dict)]
         if isinstance(value, str):
@@ -105,7 +105,7 @@ def _created_id(called: ToolCall) -> str:
     return found[1] if found else ""
 
 
-def _update(tasks: dict[str, Task], given: dict[str, Any], index: int) -> None:
-    id = str(given.get("taskId", given.get("id", "")))
-    if id in tasks and "status" in given:
-        tasks[id] = replace(tasks[id], status=_status(given["status"]), index=index)
+def _update(tasks: dict[str, Task], data: dict[str, Any], index: int) -> None:
+    id = str(data.get("taskId", data.get("id", "")))
+    if id in tasks and "status" in data:
+        tasks[id] = replace(tasks[id], status=_status(data["status"]), index=index)

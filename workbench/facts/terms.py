@@ -1,7 +1,6 @@
-"""The words of a sentence as they are compared where wording may differ: without endings, with what means the same as
-one, and without what only holds a sentence together.
+"""Terms of a sentence for comparing wordings: stems, synonyms as one term, function words left out.
 
-Endings go by the Snowball stemmer of the sentence's language (English, German, French, Spanish, Portuguese, Russian);
+Stems come from the Snowball stemmer of the sentence's language (English, German, French, Spanish, Portuguese, Russian).
 Chinese is compared by pairs of characters, Japanese by runs of kanji and katakana, Korean by the first two syllables.
 """
 
@@ -18,7 +17,7 @@ from workbench.facts.word_tables import words as listed
 LANGUAGES_OF_STEMS = ("english", "german", "french", "spanish", "portuguese", "russian")
 
 FUNCTION_WORDS = listed("compared", "glue")
-"""What holds a sentence together and says nothing by itself. A text without any is a list of words."""
+"""Function words. A text without any is a list of words."""
 
 _CHAT_WORDS = listed("compared", "spoken")
 _EMPTY_WORDS = listed("compared", "empty")
@@ -26,7 +25,7 @@ SYNONYMS = {
     f"={name}": [word for one in LANGUAGES for word in table(one, "alike").get(name, "").split()]
     for name in table("en", "alike")
 }
-"""Words that stand for one another: a paraphrase chooses any of them."""
+"""Words of equal meaning by their common term, as a paraphrase exchanges them."""
 
 NUMBER_WORDS = {
     word: str(number)
@@ -53,8 +52,7 @@ _HAN_MARKS = re.compile(table("zh", "compared")["mark"])
 
 @session_cache(1 << 12)
 def language_of(text: str, otherwise: str = "english") -> str:
-    """The language by whose endings the words of a text are compared, by its little words; `otherwise` where it has
-    none of them."""
+    """Return the language whose stemmer fits a text, judged by its function words; `otherwise` without any."""
     words = [word for word in _PLAIN.findall(text.lower()) if word.isalpha()]
     if not words:
         return otherwise
@@ -65,13 +63,13 @@ def language_of(text: str, otherwise: str = "english") -> str:
         known = _languages_by_word().get(word, ())
         for language in known:
             scores[language] += 1 / len(known)
-    best = max(LANGUAGES_OF_STEMS, key=lambda language: scores[language])  # the first of several
+    best = max(LANGUAGES_OF_STEMS, key=lambda language: scores[language])  # the first of equals
     return best if scores[best] else otherwise
 
 
 @cache
 def _languages_by_word() -> dict[str, list[str]]:
-    """The little words of the languages, with those that have each."""
+    """Return the function words of all languages, each with the languages that have it."""
     found: dict[str, list[str]] = {}
     for one, language in zip(SPACED, LANGUAGES_OF_STEMS, strict=True):
         lists = (table(one, "compared").get(name, "") for name in ("little", "glue", "mark", "empty", "spoken"))
@@ -81,8 +79,8 @@ def _languages_by_word() -> dict[str, list[str]]:
 
 
 def content_terms(text: str, language: str) -> list[str]:
-    """The words of a text that carry its meaning, in order, each as what it is compared by. Names with dots or slashes
-    stay whole, a path as its last part."""
+    """Return the content terms of a text in order. Names with dots or slashes stay complete; of a path the last part
+    counts."""
     found: list[str] = []
     for match in TOKEN.finditer(text):
         found += token_terms(match[0], language)
@@ -91,7 +89,7 @@ def content_terms(text: str, language: str) -> list[str]:
 
 @session_cache(1 << 16)
 def token_terms(token: str, language: str) -> tuple[str, ...]:
-    """What one token is compared by: nothing for what only holds a sentence together."""
+    """Return the terms of one token; () for a function word."""
     low = token.lower().replace("’", "'")
     first = low[0]
     if "\u3400" <= first <= "\u9fff":
@@ -106,7 +104,7 @@ def token_terms(token: str, language: str) -> tuple[str, ...]:
         name = re.split(r"[/\\]", low)[-1].strip(".,:-'")
         return (name.replace(",", "") if name.replace(",", "").isdigit() else name,) if name else ()
     parts = re.split(r"[-:,]+", low)
-    # In a compound a little word is no little word: "Du-Form".
+    # Within a compound, function words count: "Du-Form".
     return tuple(term for part in parts if (term := _term(part, language) or (part if len(parts) > 1 else "")))
 
 
@@ -133,12 +131,12 @@ _PARTICIPLE = re.compile(
     r"(ab|an|auf|aus|bei|durch|ein|fest|frei|her|hin|hoch|los|mit|nach|um|vor|weg|weiter|zu|zurück|zusammen)?"
     r"ge(\w{2,}?)e?t"
 )
-"""Of a German verb, with what may stand before it."""
+"""A German participle with an optional separable prefix."""
 
 
 @cache
 def _function_words(language: str) -> frozenset[str]:
-    """What says nothing in a language, or in English: in French "son" is no word of content, in others it is."""
+    """Return the function words of a language and of English: in French "son" is one, in English it is not."""
     own = SPACED[LANGUAGES_OF_STEMS.index(language)]
     return frozenset(word for one in {own, "en"} for word in table(one, "compared").get("glue", "").split())
 
@@ -154,7 +152,7 @@ def _synonym_stems(language: str) -> dict[str, str]:
 
 
 def _character_pairs(run: str) -> list[str]:
-    """The pairs of characters in a run of Han; what only holds it together parts it."""
+    """Return the pairs of characters in a run of Han characters, split at function characters."""
     found: list[str] = []
     for part in _HAN_GLUE.sub(" ", _HAN_MARKS.sub(" ", run)).split():
         found += [part[at : at + 2] for at in range(len(part) - 1)] or [part]
@@ -163,12 +161,12 @@ def _character_pairs(run: str) -> list[str]:
 
 @session_cache(1 << 16)
 def stem(word: str, language: str) -> str:
-    """A lower-case word without its ending."""
-    import snowballstemmer  # loads thirty languages, and is needed only where wordings are compared
+    """Return the stem of a lower-case word."""
+    import snowballstemmer  # loads thirty languages; needed only to compare wordings
 
     if len(word) > _LONGEST or not word.isalpha():
         return word
-    # one for each word: a stemmer keeps its word in itself, and several threads compare wordings at once
+    # one stemmer per word: it stores its word, and several threads compare at once
     return str(snowballstemmer.stemmer(language).stemWord(word))
 
 
@@ -176,4 +174,4 @@ _LONGEST = 32
 
 
 MODIFIERS = frozenset().union(*(table(one, "compared")["mark"].split() for one in SPACED))
-"""Words that turn a sentence round or set a condition: they are no content, and are looked at by `sense`."""
+"""Words that negate or restrict a sentence. They are no content; `workbench.analysis.sense` compares them."""

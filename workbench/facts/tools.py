@@ -1,7 +1,7 @@
-"""What a tool call does to files and shells: one table for the tools of every agent whose sessions load.
+"""Actions of a tool call on files and shells: one table for the tools of all supported agents.
 
-The table is per call and trusts the call's own words: a `Write` is `created` although it may overwrite, an `rm` in a
-shell is a `command`. `workbench.facts.calls` refines it with what came before in the session.
+The table judges each call by its own input: a `Write` is `created` although it may overwrite, an `rm` in a shell is a
+`command`. `workbench.facts.calls` refines this by earlier calls.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from workbench.base.session_caches import session_cache
 from workbench.session import ToolUse
 
 ActionKind = Literal["viewed", "created", "modified", "deleted", "reverted", "command"]
-"""`reverted`: what was changed is as it was in the last commit."""
+"""`reverted`: a change was undone to the last commit."""
 
 
 class ToolAction(Struct, frozen=True):
-    """`target` is the path as the call gives it, or the command line, never empty."""
+    """An action on `target`: the path as given in the call, or the command line; never empty."""
 
     kind: ActionKind
     target: str
@@ -37,7 +37,7 @@ FILE_ENDINGS = (
     r"py|tsx?|jsx?|mjs|go|rs|md|jsonl?|ya?ml|toml|sh|css|html|txt|sql|java|kt|rb|c|h|cpp|cfg|ini|lock|vue|svelte|log|csv|xml|"
     r"diff|patch"
 )
-"""By what a bare word is known for a file's name, as alternatives of a pattern."""
+"""File extensions by which a bare word is a file name, as alternatives of a pattern."""
 
 PATH_KEYS = (
     "file_path",
@@ -60,27 +60,28 @@ _SHELLS = ("bash", "sh", "zsh", "dash", "fish", "powershell", "pwsh", "cmd")
 
 
 def actions_of(call: ToolUse) -> tuple[ToolAction, ...]:
-    """What `call` does, in order and without repetition; () for a tool that touches no file and no shell.
+    """Return the actions of `call` in order, each once; () for a tool without files and shell.
 
-    Never raises, whatever the call's input is.
+    Never raises, whatever the input.
     """
     rule = _RULES.get(tool_name(call.name))
     if rule is None:
         return ()
-    given = call.input if isinstance(call.input, dict) else {"input": call.input}
-    actions = rule(given)
+    tool_input = call.input if isinstance(call.input, dict) else {"input": call.input}
+    actions = rule(tool_input)
     return actions if len(actions) < 2 else tuple(dict.fromkeys(actions))
 
 
 @session_cache(1_024)
 def tool_name(name: str) -> str:
-    """A tool's name without server prefix (`mcp__x__`, `developer__`, `functions.`), in lower case with underscores."""
+    """Return a tool's name without server prefix (`mcp__x__`, `developer__`, `functions.`), in lower case with
+    underscores."""
     return name.rsplit("__", 1)[-1].rsplit(".", 1)[-1].lower().replace("-", "_")
 
 
 @session_cache(4_096)
 def normal_path(path: str) -> str:
-    """A path with forward slashes, without `./` and doubled or climbing parts that resolve."""
+    """Return a path with forward slashes, without `./` and resolvable `..` parts."""
     path = path.strip()
     if _DRIVE.match(path) or ("\\" in path and "/" not in path):
         path = path.replace("\\", "/")
@@ -91,7 +92,8 @@ _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 
 
 def patch_actions(text: str) -> tuple[ToolAction, ...]:
-    """The file actions of an `apply_patch` text: a moved file is deleted at its old path and created at its new one."""
+    """Return the file actions of an `apply_patch` text. A moved file is deleted at the old path and created at the new
+    one."""
     actions: list[ToolAction] = []
     for header in _PATCH_HEADER.finditer(text):
         what, path = header[1], header[2].strip()
@@ -111,15 +113,16 @@ def patch_actions(text: str) -> tuple[ToolAction, ...]:
     return tuple(actions)
 
 
-def _paths(given: ToolInput, depth: int = 3) -> tuple[str, ...]:
-    """Every path a call names, under whichever key its agent uses, `depth` lists or objects deep."""
+def _paths(tool_input: ToolInput, depth: int = 3) -> tuple[str, ...]:
+    """Return the paths in a call's input, under the keys of any known agent, down to `depth` nested lists or
+    objects."""
     for key in PATH_KEYS:
-        value = given.get(key)
+        value = tool_input.get(key)
         if isinstance(value, str) and value.strip():
             return (value.strip(),)
     found: list[str] = []
     for key in (*PATHS_KEYS, *PATH_KEYS):
-        found.extend(_paths_within(given.get(key), depth))
+        found.extend(_paths_within(tool_input.get(key), depth))
     return tuple(found)
 
 
@@ -136,31 +139,31 @@ def _paths_within(value: object, depth: int) -> Iterable[str]:
         yield from _paths(value, depth - 1)
 
 
-def _read(given: ToolInput) -> tuple[ToolAction, ...]:
-    if given.get("type") == "directory":
+def _read(tool_input: ToolInput) -> tuple[ToolAction, ...]:
+    if tool_input.get("type") == "directory":
         return ()
-    return tuple(ToolAction("viewed", path) for path in _paths(given))
+    return tuple(ToolAction("viewed", path) for path in _paths(tool_input))
 
 
-def _write(given: ToolInput) -> tuple[ToolAction, ...]:
-    return tuple(ToolAction("created", path) for path in _paths(given))
+def _write(tool_input: ToolInput) -> tuple[ToolAction, ...]:
+    return tuple(ToolAction("created", path) for path in _paths(tool_input))
 
 
-def _delete(given: ToolInput) -> tuple[ToolAction, ...]:
-    return tuple(ToolAction("deleted", path) for path in _paths(given))
+def _delete(tool_input: ToolInput) -> tuple[ToolAction, ...]:
+    return tuple(ToolAction("deleted", path) for path in _paths(tool_input))
 
 
-def _edit(given: ToolInput) -> tuple[ToolAction, ...]:
-    """An edit, or one of the editors whose `command` says what they do. Replacing the empty string makes a new file."""
+def _edit(tool_input: ToolInput) -> tuple[ToolAction, ...]:
+    """Return the actions of an edit, or of an editor with a `command`. Replacing "" creates a file."""
     kind: ActionKind | None = "modified"
-    command = given.get("command")
+    command = tool_input.get("command")
     if isinstance(command, str):
         kind = _EDITOR.get(command.strip().lower(), "modified")
-    elif "" in (given.get("old_string"), given.get("oldString"), given.get("old_str")):
+    elif "" in (tool_input.get("old_string"), tool_input.get("oldString"), tool_input.get("old_str")):
         kind = "created"
-    if kind is None or (kind == "viewed" and given.get("type") == "directory"):
+    if kind is None or (kind == "viewed" and tool_input.get("type") == "directory"):
         return ()
-    return tuple(ToolAction(kind, path) for path in _paths(given))
+    return tuple(ToolAction(kind, path) for path in _paths(tool_input))
 
 
 _EDITOR: dict[str, ActionKind | None] = {
@@ -174,24 +177,24 @@ _EDITOR: dict[str, ActionKind | None] = {
 }
 
 
-def _patch(given: ToolInput) -> tuple[ToolAction, ...]:
+def _patch(tool_input: ToolInput) -> tuple[ToolAction, ...]:
     for key in (*PATCH_KEYS, *COMMAND_KEYS):
-        value = given.get(key)
+        value = tool_input.get(key)
         text = "\n".join(part for part in value if isinstance(part, str)) if isinstance(value, list) else value
         if isinstance(text, str) and (found := patch_actions(text)):
             return found
-    return _edit(given)
+    return _edit(tool_input)
 
 
-def _shell(given: ToolInput) -> tuple[ToolAction, ...]:
-    """The command line without its `bash -lc` wrapper; a patch inside it counts as file actions."""
-    if (is_input := given.get("is_input")) and str(is_input).lower() == "true":
+def _shell(tool_input: ToolInput) -> tuple[ToolAction, ...]:
+    """Return the actions of a shell call without its `bash -lc` wrapper; a patch in it counts as file actions."""
+    if (is_input := tool_input.get("is_input")) and str(is_input).lower() == "true":
         return ()
-    commands = given.get("commands")
+    commands = tool_input.get("commands")
     if isinstance(commands, list):
         lines = [item if isinstance(item, str) else _command_line(item) for item in commands]
         return tuple(action for line in lines for action in _run(line.strip()))
-    value: object = next((given[key] for key in COMMAND_KEYS if given.get(key)), given.get("input"))
+    value: object = next((tool_input[key] for key in COMMAND_KEYS if tool_input.get(key)), tool_input.get("input"))
     if isinstance(value, dict):
         value = value.get("command")
     return _run(_command_line(value))
@@ -228,7 +231,7 @@ def _run(line: str) -> tuple[ToolAction, ...]:
 
 
 _COMMENTS = re.compile(r"\A(?:\s*#[^\n]*(?:\n|\Z))+")
-"""The comments before a command. A shebang's script is told by what it does, too."""
+"""Comments before a command. A script with a shebang is recognized by its commands, too."""
 
 
 def _for_tools(rule: Rule, *names: str) -> dict[str, Rule]:

@@ -1,7 +1,7 @@
-"""What a sentence is about: its words and values, what it turns down, and what it does beside telling something.
+"""Topic of a sentence: its words and values, what it rejects, and marks such as `forbids` or `changes`.
 
-It is read clause by clause: what only tells of a change or gives a reason stands aside, and what is turned down is
-taken out before the rest is looked at.
+A sentence is read clause by clause. Clauses that only report a change or give a reason are set aside, and rejected
+phrases are removed before the rest is read.
 """
 
 from __future__ import annotations
@@ -19,28 +19,27 @@ from workbench.facts.word_tables import words as listed
 from workbench.facts.wording import normalize
 
 Mark = Literal["forbids", "permits", "frees", "speaks", "chooses", "changes", "revises", "leans", "apart"]
-"""What a sentence does beside telling something: it forbids, permits, or `frees`, permits without what was asked for;
-says in which language to speak, and nothing else; chooses ("use", "is"); says that it changes something; puts one thing
-in another's place; leans on what was said before ("make that …"); stands `apart`, for it holds once, besides, or if
-something is so."""
+"""Functions of a sentence: `forbids`; `permits`; `frees` permits without something required before; `speaks` only sets
+the language; `chooses` ("use", "is"); `changes` announces a change; `revises` replaces one thing by another; `leans`
+refers to an earlier sentence ("make that …"); `apart` holds once, additionally or conditionally."""
 
 
 @dataclass(frozen=True)
 class Topic:
-    """What a sentence is about.
+    """Topic of a sentence.
 
-    `order` are its words in order, without values, what it turns down and what says nothing of its own; `names` those
-    that are written as names; `values` the values with their kinds; `state` what it tells a state of, with the little
-    word that says how ("the office", "at"). `aside` are words of clauses that only tell of a change or give a reason
-    ("they moved my flight, it leaves at 11 now"). It turns down some words and values (`dropped`), phrase by phrase,
-    and takes some back (`withdraws`: "forget the limit of 100 words").
+    `order` holds its terms in order, without values, rejected phrases and light words; `names` those written as names;
+    `values` the values with their kinds; `state` the subject of a state and its preposition ("the office", "at").
+    `aside` holds terms of clauses that report a change or give a reason ("they moved my flight, it leaves at 11 now").
+    `dropped` holds rejected terms and values, phrase by phrase, `withdraws` the withdrawn ones ("forget the limit of
+    100 words").
     """
 
     order: tuple[str, ...]
     names: frozenset[str]
     values: tuple[tuple[str, str], ...]
     state: tuple[frozenset[str], str]
-    aside: frozenset[str]
+    asides: frozenset[str]
     dropped: tuple[frozenset[str], ...]
     withdraws: frozenset[str]
     marks: frozenset[Mark]
@@ -51,12 +50,12 @@ class Topic:
 
     @cached_property
     def all(self) -> frozenset[str]:
-        """Its words and its values."""
+        """Terms and values together."""
         return self.about.union(value for _, value in self.values)
 
     @cached_property
     def by_kind(self) -> Mapping[str, list[str]]:
-        """The values of each kind that it has."""
+        """Values by kind."""
         found: dict[str, list[str]] = {}
         for kind, value in self.values:
             found.setdefault(kind, []).append(value)
@@ -70,17 +69,17 @@ class Topic:
 def topic_of(text: str, language: str) -> Topic:
     low = pattern("replaced", "in_the").sub(" ", pattern("sense", "no_more", "no_less").sub(" ", normalize(text)))
     rest, leads = _without_leads(low)
-    told, aside = _split_asides(rest, language)
-    spans = [*_rejected_spans(told, language)]
+    statement, asides = _split_asides(rest, language)
+    spans = [*_rejected_spans(statement, language)]
     dropped = [words for _, words in spans]
-    if spans and _has_content(chosen := _cut_spans(told, [span for span, _ in spans]), language):
-        told = chosen
-    dropped += [words for clause in aside for _, words in _rejected_spans(clause, language)]
-    gone = ("gone", "taken") if aside else ("gone",)
+    if spans and _has_content(chosen := _cut_spans(statement, [span for span, _ in spans]), language):
+        statement = chosen
+    dropped += [words for clause in asides for _, words in _rejected_spans(clause, language)]
+    gone = ("gone", "taken") if asides else ("gone",)
     dropped += [words for clause in _clauses(rest) if (words := _absent_terms(clause, gone, language))]
-    values, order = tuple(_values(told)), _ordered_terms(told, language)
-    changed = any(pattern("replaced", "moved", *gone).search(clause) for clause in aside)
-    marks = frozenset(_marks(low, told, rest, changed=changed, leads=leads))
+    values, order = tuple(_values(statement)), _ordered_terms(statement, language)
+    changed = any(pattern("replaced", "moved", *gone).search(clause) for clause in asides)
+    marks = frozenset(_marks(low, statement, rest, changed=changed, leads=leads))
     if any(kind == "tongue" for kind, _ in values) and speaking_words().issuperset(order):
         order, marks = (), marks | {"speaks"}
     return Topic(
@@ -89,8 +88,8 @@ def topic_of(text: str, language: str) -> Topic:
             term for match in _NAME.finditer(text) for term in _ordered_terms(normalize(match[0]), language)
         ),
         values=values,
-        state=_state_of(told, language),
-        aside=frozenset(_ordered_terms(" ".join(aside), language)),
+        state=_state_of(statement, language),
+        asides=frozenset(_ordered_terms(" ".join(asides), language)),
         dropped=tuple(dropped),
         withdraws=_withdrawn_terms(low, language),
         marks=marks,
@@ -98,8 +97,7 @@ def topic_of(text: str, language: str) -> Topic:
 
 
 def changing_clauses(text: str, language: str) -> list[Topic]:
-    """The clauses of a sentence that say themselves that they change something, each by itself, unless another one may
-    say where or when that holds."""
+    """Return the topics of clauses that announce a change themselves; none if another clause may give the scope."""
     clauses = _clauses(text)
     if len(clauses) < 2 or not is_correction(text) or any(_is_scope(clause) for clause in clauses):
         return []
@@ -112,25 +110,25 @@ def _is_scope(clause: str) -> bool:
 
 
 def _split_asides(rest: str, language: str) -> tuple[str, list[str]]:
-    """What a sentence tells, and its clauses that only tell of a change, or why; of a sentence that tells nothing else
-    all is told."""
+    """Split a sentence into its statement and the clauses that only report a change or give a reason. Without any other
+    clause the whole sentence is the statement."""
     clauses = _clauses(rest)
     tells_of = pattern("replaced", "moved", "gone", "taken")
-    aside = [clause for clause in clauses if tells_of.search(clause) or _is_reason(clause)]
-    telling = ", ".join(clause for clause in clauses if clause not in aside)
-    return (telling, aside) if aside and _has_content(telling, language) else (rest, [])
+    asides = [clause for clause in clauses if tells_of.search(clause) or _is_reason(clause)]
+    telling = ", ".join(clause for clause in clauses if clause not in asides)
+    return (telling, asides) if asides and _has_content(telling, language) else (rest, [])
 
 
-def _marks(low: str, told: str, rest: str, *, changed: bool, leads: bool) -> Iterator[Mark]:
-    def has(*names: str, within: str = told) -> bool:
+def _marks(low: str, statement: str, rest: str, *, changed: bool, leads: bool) -> Iterator[Mark]:
+    def has(*names: str, within: str = statement) -> bool:
         return pattern("replaced", *names).search(within) is not None
 
-    permits = pattern("replaced", "may").match(told) is not None or has("allowed")
+    permits = pattern("replaced", "may").match(statement) is not None or has("allowed")
     if permits:
         yield "permits"
     if permits and has("without"):
         yield "frees"
-    if _forbids().search(pattern("replaced", "without").sub(" ", told) if permits else told):
+    if _forbids().search(pattern("replaced", "without").sub(" ", statement) if permits else statement):
         yield "forbids"
     if has("use", "state"):
         yield "chooses"
@@ -146,7 +144,7 @@ def _marks(low: str, told: str, rest: str, *, changed: bool, leads: bool) -> Ite
 
 
 def is_correction(sentence: str) -> bool:
-    """Whether a sentence says itself that it corrects another, or turns something down for something else."""
+    """Return whether a sentence announces that it corrects another or rejects something."""
     return _amending().search(normalize(sentence)) is not None
 
 
@@ -158,12 +156,12 @@ def _clauses(text: str) -> list[str]:
 
 
 def _is_reason(clause: str) -> bool:
-    """Whether a clause gives a reason, and no value of its own."""
+    """Return whether a clause gives a reason and no value."""
     return pattern("replaced", "why").match(clause.strip()) is not None and _value().search(clause) is None
 
 
 def _without_leads(low: str) -> tuple[str, bool]:
-    """A sentence without what only says that it corrects an earlier one, and whether something did."""
+    """Return a sentence without phrases that only announce a correction, and whether there were any."""
     rest = low
     while found := _lead().match(rest):
         rest = rest[found.end() :]
@@ -181,7 +179,7 @@ def _lead() -> re.Pattern[str]:
 _NAME = re.compile(
     r"(?<=[\w,;:] )[A-ZÀ-ÞА-Я][\w-]+|[\w-]+(?:[./@_][\w-]+)+|[a-z]+[A-Z]\w+|(?<=[\"“«„])[^\"“”«»\n]{1,40}(?=[\"”»“])"
 )
-"""What is written as a name: with a capital, a sign within, or in quotation marks."""
+"""A word written as a name: capitalized, with a sign within, or quoted."""
 
 
 @cache
@@ -194,8 +192,8 @@ def _has_content(text: str, language: str) -> bool:
 
 
 def _rejected_spans(text: str, language: str) -> Iterator[tuple[tuple[int, int], frozenset[str]]]:
-    """What is turned down, where it stands with the words that do so: up to a sign or the verb of what is chosen
-    ("instead of npm use yarn")."""
+    """Yield the spans of rejected phrases with their terms: up to a sign, or to the verb of the alternative ("instead
+    of npm use yarn")."""
     for match in pattern("replaced", "rejected").finditer(text):
         end = _END.search(text, match.end())
         found: list[str] = []
@@ -233,7 +231,7 @@ def _amending() -> re.Pattern[str]:
 
 
 def _absent_terms(clause: str, names: Sequence[str], language: str) -> frozenset[str]:
-    """What a clause says of that it is there no more."""
+    """Return the terms that a clause says no longer exist."""
     found = pattern("replaced", *names).search(clause)
     if found is None:
         return frozenset()
@@ -242,7 +240,7 @@ def _absent_terms(clause: str, names: Sequence[str], language: str) -> frozenset
 
 
 def _withdrawn_terms(low: str, language: str) -> frozenset[str]:
-    """The words of what is taken back."""
+    """Return the terms that a sentence withdraws."""
     if not _withdraws().search(low):
         return frozenset()
     return frozenset(_ordered_terms(pattern("replaced", "withdraw", "rule").sub(" ", low), language))
@@ -254,14 +252,13 @@ def _withdraws() -> re.Pattern[str]:
     return re.compile(rf"^\W*(?:{fine})?\W*(?:{withdraw}).{{0,60}}(?:{rule})", re.DOTALL)
 
 
-def _state_of(told: str, language: str) -> tuple[frozenset[str], str]:
-    """Of what a sentence tells where or what it is, with the little word that says how ("at"); where it tells a
-    value."""
-    found = pattern("replaced", "state").search(told)
-    if found is None or not (subject := frozenset(_ordered_terms(told[: found.start()], language))):
+def _state_of(statement: str, language: str) -> tuple[frozenset[str], str]:
+    """Return the subject of a sentence that states a place or value, with its preposition ("at")."""
+    found = pattern("replaced", "state").search(statement)
+    if found is None or not (subject := frozenset(_ordered_terms(statement[: found.start()], language))):
         return _NO_STATE
-    first = TOKEN.search(told, found.end())
-    if first is None or not _value().search(told, found.end()):
+    first = TOKEN.search(statement, found.end())
+    if first is None or not _value().search(statement, found.end()):
         return _NO_STATE
     return subject, first[0] if first[0] in FUNCTION_WORDS else ""
 
@@ -273,7 +270,7 @@ KINDS = ("tongue", "pace", "day", "currency", "mask", "number")
 
 @cache
 def _value() -> re.Pattern[str]:
-    """A value, in a group of its kind. A digit in a name (file1, step-3, v2/a.py) is none."""
+    """Return the pattern of a value, with a group per kind. A digit in a name (file1, step-3, v2/a.py) is no value."""
     spaced = {kind: alternatives("replaced", kind, SPACED) for kind in KINDS}
     unspaced = {kind: alternatives("replaced", kind, UNSPACED) for kind in KINDS}
     spaced["number"] = (
@@ -288,8 +285,8 @@ def _value() -> re.Pattern[str]:
     return re.compile("|".join(either))
 
 
-def _values(told: str) -> Iterator[tuple[str, str]]:
-    for match in _value().finditer(told):
+def _values(statement: str) -> Iterator[tuple[str, str]]:
+    for match in _value().finditer(statement):
         kind = match.lastgroup or ""
         yield (
             kind,
@@ -298,15 +295,15 @@ def _values(told: str) -> Iterator[tuple[str, str]]:
 
 
 def _ordered_terms(text: str, language: str) -> tuple[str, ...]:
-    """The words of a text that say what it is about, in order, each once."""
+    """Return the terms that say what a text is about, in order, each once."""
     bare = _value().sub(" ", pattern("replaced", "new", "may", "allowed", "sets").sub(" ", text))
     found = (term for match in TOKEN.finditer(bare) for term in _terms(match[0], language))
     return tuple(dict.fromkeys(term for term in found if term not in _light_words(language)))
 
 
 def _terms(token: str, language: str) -> Sequence[str]:
-    """Chinese characters one by one: in a short sentence pairs would tie a word to its neighbour. What is theirs is not
-    ours."""
+    """Return the terms of a token. Chinese characters count singly, because pairs would tie neighbouring words in a
+    short sentence. Possessives of others are one term."""
     if token.lower() in _possessives():
         return ("=theirs",)
     if "\u3400" <= token[0] <= "\u9fff":
@@ -321,18 +318,19 @@ def _possessives() -> frozenset[str]:
 
 @cache
 def _light_words(language: str) -> frozenset[str]:
-    """Words that say nothing of their own, as they are compared: to use, to put, now."""
+    """Return the light words (to use, to put, now) as terms."""
     return _word_forms("light", language)
 
 
 @cache
 def speaking_words() -> frozenset[str]:
-    """Words of speaking to the person: which of them is used makes no other scope."""
+    """Return the verbs of speaking to the user, which make no other scope."""
     return frozenset().union(*(_word_forms("speaking", language) for language in LANGUAGES_OF_STEMS))
 
 
 def _word_forms(name: str, language: str) -> frozenset[str]:
-    """An entry of a language, of English, whose names are everywhere, and of those without spaces."""
+    """Return an entry as terms: of the language, of English (whose names are everywhere), and of languages without
+    spaces."""
     found = {character for one in ("zh", "ja") for character in table(one, "replaced").get(name, "")}
     for one in {SPACED[LANGUAGES_OF_STEMS.index(language)], "en"}:
         for word in table(one, "replaced").get(name, "").split():

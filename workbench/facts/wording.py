@@ -1,4 +1,4 @@
-"""What is looked at of a text: whose words it is, its ends when it is long, no quoted matter, sentence by sentence."""
+"""Prose of a message: text of user or agent without code, its two ends if it is long, its lines and sentences."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from workbench.session import Message
 
 HEAD_CHARS = 64 * 1024
 TAIL_CHARS = 16 * 1024
-"""Of a longer text only the first `HEAD_CHARS` and the last `TAIL_CHARS` characters are searched for facts."""
+"""Lengths of the two ends of a longer text that are searched for facts, in characters."""
 
 LONGEST_SENTENCE = 700
-"""A longer "sentence" is a paragraph or data without full stops; none is taken for an instruction or a decision."""
+"""Maximum length of a sentence, in characters. Longer ones are paragraphs or data, and never a rule or a decision."""
 
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•>]|\d{1,3}[.)、]|#{1,6})[ \t]+")
 _STOP = re.compile(
@@ -28,40 +28,40 @@ _STOP = re.compile(
     r"|(?<=\b(?:it|me|us|so|do|go|on|in|up|be|to|of|is|at|by|ok|am|we|he|if|as|my|an|ab|zu|ja|da|es|le|la|ça|là)\.)"
     r"\s+(?=[a-zà-ÿ])|(?<=\b(?:ya|sí|él|já|aí|só|их|её|ее|да|ли|же|он)\.)\s+(?=[a-zà-ÿа-яё])"
 )
-"""Where a sentence ends. People who chat begin the next one in lower case; words of two letters that end one are told,
-for most of that length are short for something ("no. five")."""
+"""Ends of sentences. In chats the next one may begin in lower case. Two-letter words that can end a sentence are
+listed, because most others are abbreviations ("no. five")."""
 _LABEL = re.compile(r"[*_`#]+")
 
 
 def searched_part(text: str) -> str:
-    """`text`, or its two ends on separate lines when it is longer than what is searched."""
+    """Return `text`, or its two ends on separate lines if it is longer than the searched length."""
     if len(text) <= HEAD_CHARS + TAIL_CHARS:
         return text
     return text[:HEAD_CHARS] + "\n" + text[-TAIL_CHARS:]
 
 
 def prose(text: str) -> str:
-    """A text without what is quoted in it: fenced code."""
+    """Return a text without fenced code."""
     return without_fences(searched_part(text)).strip()
 
 
 def message_prose(message: Message) -> str:
-    """What the person or the agent says in a message, without fenced code; "" where neither speaks.
+    """Return the text of user or agent in a message without fenced code; "" for other messages.
 
-    A person speaks in messages of their own and through tools; what a tool put into a message is nobody's.
+    The user speaks in own messages and through tools; text that a tool added to a message belongs to nobody.
     """
-    said = message.text if is_agent_message(message) else message.said
-    return prose(said) if said else ""
+    text = message.text if is_agent_message(message) else message.said
+    return prose(text) if text else ""
 
 
 def is_agent_message(message: Message) -> bool:
-    """Whether the agent speaks: an answer of the model's, and no summary."""
+    """Return whether a message is the model's answer, and no summary."""
     return message.role == "assistant" and message.kind == "normal"
 
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """What stands in `text[start:stop]` without the bullet: a line, with those it was wrapped into."""
+    """Line `text[start:stop]` without its bullet; a wrapped line includes its continuations."""
 
     start: int
     stop: int
@@ -70,9 +70,9 @@ class TextLine:
 
 
 def lines(text: str) -> Iterator[TextLine]:
-    """The lines of `text` that hold words; quoted lines and tables are left out. One that was wrapped is one with those
-    that follow: it has no end, the next begins in lower case, and its first word had no room in the text's width, or
-    stands in the quotation that was opened last. In a text that was surely wrapped the next begins as it likes."""
+    """Yield the lines of `text` that hold words, without quoted lines and tables. Wrapped lines are joined: the line
+    has no end, the next begins in lower case, and its first word did not fit into the text's width or stands in the
+    last opened quotation. In a text that was surely wrapped the next line may begin otherwise."""
     found: TextLine | None = None
     wrapped = _wrapping(text)
     for start, stop in _line_spans(text):
@@ -98,23 +98,23 @@ def lines(text: str) -> Iterator[TextLine]:
 
 _TITLE = re.compile(r".{1,60}[:：]\**|\*\*[^*]{1,60}\*\*")
 _OPEN = re.compile(r"[^\W_]|[,'’–—-]")
-"""How a line ends whose sentence goes on."""
+"""End of a line whose sentence continues."""
 _QUOTES = re.compile(r"[\"“”«»]")
 _CLOSES = re.compile(r"[^\"“”«»]*[^\s\"“”«»(\[][\"”»](?!\w)")
-"""The first sign of quotation closes one."""
+"""The first quotation mark closes a quotation."""
 _WIDTHS = range(50, 121)
-"""Characters to which people or their editors wrap."""
+"""Usual wrapping widths, in characters."""
 _TERMINALS = range(121, 241)
-"""What is copied from a terminal may be wrapped to its width, but a line of so many characters is often just long."""
+"""Widths of terminals, in characters. Copied text may be wrapped to them, but such lines are often just long."""
 _SURE_LINES = 3
-"""Where so many lines have no room for the word that follows, a text was wrapped."""
+"""Number of full lines from which a text was surely wrapped."""
 _LONG_WORD = 24
 _WORD = re.compile(rf"[a-zà-ÿа-яё](?:\w|['’.-](?=\w)){{,{_LONG_WORD - 1}}}[,;.!?)]{{,2}}")
-"""Paths and the like show nothing: for them no room is left behind many a line that was never wrapped."""
+"""Words that show wrapping. Paths do not: they would not fit after many lines that were never wrapped."""
 
 
 class _Wrapping(Struct, frozen=True):
-    """To how many characters a text was wrapped, 0 for not, and whether that is sure."""
+    """Width to which a text was wrapped, in characters, 0 if it was not; `sure`: beyond doubt."""
 
     width: int
     sure: bool = False
@@ -150,8 +150,8 @@ def _is_wrapped_into(text: str, line: TextLine, following: str, wrapped: _Wrappi
 
 
 def _may_continue(following: str) -> bool:
-    """Whether a line that begins so, other than in lower case, can be the middle of a sentence: no entry of a list, no
-    heading, quotation or table."""
+    """Return whether a line that does not begin in lower case can continue a sentence: no list item, heading, quotation
+    or table."""
     return (following[0].isalnum() or following[0] in "`\"'“(«") and not _BULLET.match(f"{following} ")
 
 
@@ -165,7 +165,7 @@ def _line_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def sentence_spans(text: str, line: TextLine) -> Iterator[tuple[int, int]]:
-    """Where the sentences of a line begin and end."""
+    """Yield where the sentences of a line begin and end."""
     at = line.start
     for stop in _STOP.finditer(text[line.start : line.stop]):
         end = line.start + max(stop.start(), stop.end("closed"))
@@ -177,15 +177,14 @@ def sentence_spans(text: str, line: TextLine) -> Iterator[tuple[int, int]]:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of `text`, each as it stands there, without bullets; quoted and table lines are left out."""
+    """Yield the sentences of `text` verbatim, without bullets, quoted lines and tables."""
     for line in lines(text):
         for start, stop in sentence_spans(text, line):
             yield text[start:stop].strip()
 
 
 def is_complete(sentence: str) -> bool:
-    """Whether a sentence can stand by itself: what is quoted or bracketed in it begins and ends there, and nothing has
-    to follow."""
+    """Return whether a sentence is complete: quotations and brackets are closed, and nothing has to follow."""
     pairs = (sentence.count(opened) == sentence.count(closed) for opened, closed in ("()", "[]", "“”"))
     return (
         all(pairs)
@@ -198,7 +197,7 @@ _UNENDED = tuple(":：,;({[=\\")
 
 
 def normalize(sentence: str) -> str:
-    """A sentence in lower case without emphasis marks and with straight apostrophes, for matching only."""
+    """Return a sentence in lower case, without emphasis, with straight apostrophes, for matching."""
     return _LABEL.sub("", sentence).replace("’", "'").strip().lower()
 
 
