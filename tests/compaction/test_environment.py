@@ -60,8 +60,8 @@ def test_an_old_name_of_a_setting_sets_it_and_a_text_is_taken_as_it_stands() -> 
 def test_the_language_that_a_prompt_brings_is_from_the_prompt() -> None:
     with use_environment({"CWB_EXCHANGE_SUMMARY_PROMPT": "请总结用户的需求和待办事项。"}):
         preset = default_preset("exchange-summary")
-    assert preset.told_sources["language"] == "the prompt"
-    assert "language" not in default_preset("exchange-summary").told_sources
+    assert preset.changed_sources["language"] == "the prompt"
+    assert "language" not in default_preset("exchange-summary").changed_sources
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ RELEASE = ["Release: cut on Thursdays.", "Release: tagged by the robot", "Docs: 
 
 
 def held(lines: list[str], room: int) -> list[tuple[str, tuple[int, ...]]]:
-    return [(memory.text, memory.of) for memory in condense(lines, room)]
+    return [(memory.text, memory.lines) for memory in condense(lines, room)]
 
 
 def test_what_is_said_again_stands_once_where_and_as_it_was_said_last() -> None:
@@ -58,7 +58,7 @@ def test_what_is_wanted_stays_longest_then_what_is_exact_and_of_those_the_newest
 def test_there_are_never_more_lines_than_room_and_none_is_told_twice(lines: list[str], room: int) -> None:
     made = condense(lines, room)
     assert len(made) <= room
-    told = [number for memory in made for number in memory.of]
+    told = [number for memory in made for number in memory.lines]
     assert len(told) == len(set(told))
     assert len({essence(memory.text) for memory in made}) == len(made)
     distinct = {essence(line) for line in lines if line.strip()}

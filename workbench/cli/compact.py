@@ -144,7 +144,7 @@ def command(
     messages = with_server_block(found.outcome, found.run.answers)
     exactly = counted_exactly(bench.session, found.context, messages, exact) if exact else None
     saved = _put(made, out, overwrite=force) if made and out and (force or code == DONE) else None
-    result = Result(done, presets[-1].told_sources, exactly, saved)
+    result = Result(done, presets[-1].changed_sources, exactly, saved)
     if as_json:
         write_json(result, of_outcome(found.context, found.outcome, found.run.requests) if full else {})
     else:

@@ -90,7 +90,7 @@ def _pasted(preset: Preset, file: Path) -> Preset:
         warn(f"{file}: sets nothing; the defaults of {params.name} are used.")
     # What the product's own defaults give is from there, too.
     pasted = replace(preset, policy=read.policy, basis={}, sources={})
-    return replace(pasted, sources=dict.fromkeys((*read.accepted, *pasted.told_sources), "--params"))
+    return replace(pasted, sources=dict.fromkeys((*read.accepted, *pasted.changed_sources), "--params"))
 
 
 def _with_fields(preset: Preset, fields: Sequence[str]) -> Preset:

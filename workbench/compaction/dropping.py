@@ -1,4 +1,4 @@
-"""Dropping from the oldest: how much must go to reach a target, and what the context looks like without it."""
+"""Drop the oldest messages: how many must be dropped for a target, and what the context looks like without them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from workbench.session import Message, Span, Text
 
 @dataclass(frozen=True)
 class Oldest:
-    """A context seen from its old end. `exempt` are ascending indexes that stay wherever the cut is, pairs whole.
+    """A context to be cut from its old end. `exempt`: ascending indexes of messages that stay wherever the cut is,
+    pairs complete.
 
-    A cut before message c drops messages lead..c but the exempt ones.
+    A cut before message c drops the messages lead..c except exempt ones.
     """
 
     context: Context
@@ -36,11 +37,11 @@ class Oldest:
         return list(accumulate((tokens[index] for index in self.exempt), initial=0))
 
     def messages_left(self, cut: int) -> int:
-        """Messages that a cut leaves, the leading system messages not counted."""
+        """Number of messages after a cut, without leading system messages."""
         return len(self.context) - cut + self._exempt_before(cut)
 
     def tokens_left(self, cut: int) -> int:
-        """Tokens of the whole context that a cut leaves, overhead included."""
+        """Tokens of the whole context after a cut, overhead included."""
         sums = self.context.layout.tokens
         spared = self._exempt_tokens[bisect_left(self.exempt, cut)] - self._exempt_tokens[self._in_front]
         return self.context.total.tokens - (sums[cut] - sums[self.lead]) + spared
@@ -53,12 +54,12 @@ class Oldest:
         return bisect_left(self.exempt, self.lead)
 
     def first_cut(self, left: Callable[[int], int], target: int) -> int:
-        """The smallest cut that leaves at most `target` by `left`, between any two messages."""
+        """Smallest cut, between any two messages, that leaves at most `target` as measured by `left`."""
         return self.lead + bisect_left(range(self.lead, len(self.context) + 1), True, key=lambda c: left(c) <= target)
 
     def whole_cut(self, ideal: int) -> int:
-        """The next cut from `ideal` on that tears no tool pair, leaves what the agent has not read yet, and more than
-        system messages; the last such before it if none follows."""
+        """Next cut from `ideal` that splits no tool pair and keeps unanswered messages and more than system messages;
+        if there is none, the last such cut before it."""
         torn, messages = self.context.shape.open_across, self.context.messages
         spoken = (c for c in range(len(messages) - 1, self.lead - 1, -1) if not messages[c].is_own_system)
         last = min(next(spoken, self.lead), before_unread(self.context.shape))
@@ -70,27 +71,27 @@ class Oldest:
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A message that says that others were dropped. `always` false: only where the agent would else speak first."""
+    """Message that says that others were dropped. `always` false: only if the agent would otherwise speak first."""
 
     text: str
     always: bool
 
 
 def drop_oldest(old: Oldest, cut: int, marker: Marker) -> Outcome:
-    """The context without what the cut drops; status `compacted`, not yet judged. The cut must tear no pair.
+    """Outcome of a cut, with status `compacted` and no verdict yet. The cut must split no pair.
 
-    The marker stands in front of what is left, after an exempt message that may begin.
+    The marker is placed before the remaining messages, after an exempt message that may open the conversation.
     """
     context, messages = old.context, old.context.messages
     lead, pins = old.lead, pinned_with_pairs(context)
     spared = [index for index in old.exempt if lead <= index < cut]
-    gone = without([Span(lead, cut)], spared)
+    dropped = without([Span(lead, cut)], spared)
     begins = may_open(context, chain(spared, range(cut, len(context))))
     pieces: list[Piece] = [*kept_pieces([Span(0, lead)])]
-    if gone and (marker.always or not begins):
-        name = f"dropped-{messages[gone[-1].stop - 1].id}"
-        made = NewMessage(Message(name, "user", (Text(marker.text),), kind="meta"), tuple(gone))
-        ahead = _before_marker(context, spared, gone[0].start) if begins else []
+    if dropped and (marker.always or not begins):
+        name = f"dropped-{messages[dropped[-1].stop - 1].id}"
+        made = NewMessage(Message(name, "user", (Text(marker.text),), kind="meta"), tuple(dropped))
+        ahead = _kept_before_marker(context, spared, dropped[0].start) if begins else []
         pieces += [*kept_pieces(spans_of(ahead)), made, *kept_pieces(spans_of(spared[len(ahead) :]))]
     else:
         pieces += kept_pieces(spans_of(spared))
@@ -102,13 +103,13 @@ def drop_oldest(old: Oldest, cut: int, marker: Marker) -> Outcome:
     return Outcome("compacted", "", messages, tuple(pieces), painted(len(context), strokes))
 
 
-def _before_marker(context: Context, spared: Sequence[int], place: int) -> list[int]:
-    """What is spared before `place`, up to a call whose result stands behind it: a marker never parts the two."""
+def _kept_before_marker(context: Context, spared: Sequence[int], place: int) -> list[int]:
+    """Exempt messages before `place`, up to a call whose result comes after it: a marker never separates the two."""
     partners = context.shape.partners
     parted = next((i for i in spared if any(partner >= place for partner in partners.get(i, ()))), place)
     return [index for index in spared if index < min(place, parted)]
 
 
 def exempt_of(context: Context, indexes: Iterable[int]) -> list[int]:
-    """Ascending: these messages with their pairs, the session's own system messages, and the pins."""
+    """Ascending indexes of these messages with their pairs, own system messages and pins."""
     return sorted(with_pairs(context.shape, [*indexes, *context.shape.own_system]) | pinned_with_pairs(context))

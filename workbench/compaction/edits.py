@@ -1,7 +1,7 @@
-"""Edits of a plan by hand: messages dropped or shortened before the strategy sees the context.
+"""Manual edits of a plan: messages dropped or shortened before the strategy sees the context.
 
-The strategy works on what the edits leave, and the outcome is told over the session's own messages, so that fates and
-checks show the edits like everything else. Without edits nothing of this runs.
+The strategy works on the edited context, and its outcome is composed with the edits, so that fates and checks cover
+both. Without edits nothing of this runs.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from workbench.session import Block, Message, Span, Text, ToolResult
 from workbench.session.masked import cut_blocks
 
 SHORT_CHARS = 1_000
-"""A shortened message's texts and tool results are cut in the middle to so many characters each."""
+"""Characters to which the texts and tool results of a shortened message are cut in the middle."""
 
 
 class Edits(Struct, frozen=True):
-    """Ids of messages to drop and to shorten. A message that is in both is dropped; pins win over either."""
+    """Ids of messages to drop and to shorten. A message in both is dropped; pins win over either."""
 
     dropped: frozenset[str] = frozenset()
     shortened: frozenset[str] = frozenset()
@@ -45,10 +45,10 @@ UNEDITED = Edits()
 
 
 def shortened_message(message: Message) -> Message:
-    """The message with every text and tool result over `SHORT_CHARS`, its secrets masked, cut in the middle; the same
-    object where none is so long.
+    """Cut every text and tool result over `SHORT_CHARS` in the middle, with secrets masked; return the same object if
+    none is longer.
 
-    Its id stays, and so do calls, media and thinking; it has no `source`, for no record holds its new words.
+    Id, calls, media and thinking stay; `source` is dropped, because no record has the new text.
     """
     blocks = cut_blocks(message, _short)
     if all(new is old for new, old in zip(blocks, message.blocks, strict=True)):
@@ -71,9 +71,9 @@ def _short(block: Block) -> Block:
 
 
 def reach(context: Context, edits: Edits) -> tuple[frozenset[int], frozenset[int]]:
-    """The messages that the edits drop, pairs and all, and those that they shorten, by index.
+    """Indexes of messages that the edits drop, with complete pairs, and of those that they shorten.
 
-    Pins with their pairs are left alone, and so are the session's own system messages.
+    Pins with their pairs and the session's own system messages are not edited.
     """
     shape = context.shape
     safe = pinned_with_pairs(context) | frozenset(shape.own_system)
@@ -86,7 +86,7 @@ def _known(shape: Shape, ids: Iterable[str]) -> list[int]:
 
 
 def apply_edits(context: Context, edits: Edits) -> Outcome:
-    """What the edits alone do: dropped messages gone, shortened ones in fewer words, the rest as it is."""
+    """Outcome of the edits alone."""
     dropped, shortened = reach(context, edits)
     messages = context.messages
     new = {i: short for i in shortened if (short := shortened_message(messages[i])) is not messages[i]}
@@ -113,7 +113,7 @@ def _words(dropped: Collection[int], shortened: Collection[int]) -> str:
 
 
 def named(indexes: Collection[int]) -> str:
-    """Messages by their numbers, `messages 4–5, 9`; many are only counted."""
+    """Messages by number, `messages 4–5, 9`; more than four spans are only counted."""
     spans, count = spans_of(sorted(indexes)), len(indexes)
     if len(spans) > 4:
         return counted(count, "message")
@@ -122,16 +122,16 @@ def named(indexes: Collection[int]) -> str:
 
 
 def context_after_edits(context: Context, edits: Edits) -> Context:
-    """The context that the strategy is given: what the edits leave, with its pins, and its split at the nearest message
-    that is left."""
+    """Context that the strategy gets: the edited messages with their pins, and the split at the nearest remaining
+    message."""
     first = _first(context, edits)
     return context if first is None else _after(context, first)
 
 
 def compacting(context: Context, edits: Edits, strategy: Strategy[Any], policy: Policy) -> Compacting:
-    """The strategy's own generator where there are no edits; else the same on what they leave, told over `context`.
+    """The strategy's own generator without edits; else the same on the edited context, with an outcome over `context`.
 
-    Where the strategy changes nothing, the edits alone are the outcome, unless it was only to run when it fires.
+    If the strategy changes nothing, the edits alone are the outcome, unless the run is not manual.
     """
     first = _first(context, edits)
     if first is None:
@@ -149,7 +149,7 @@ def compacting(context: Context, edits: Edits, strategy: Strategy[Any], policy: 
 
 
 def _first(context: Context, edits: Edits) -> Outcome | None:
-    """What the edits do, None if nothing: then the strategy works on the context itself."""
+    """Outcome of the edits, None if they change nothing."""
     if not edits:
         return None
     first = apply_edits(context, edits)
@@ -168,8 +168,8 @@ def _after(context: Context, first: Outcome) -> Context:
 
 
 def _first_context(context: Context, after: Shape) -> Shape:
-    """The session's first context with its first request as the edits leave it; without messages where they drop it,
-    for no other request is the first one."""
+    """The session's first context, with its first request as edited; without messages if the request is dropped,
+    because no other request is the first one."""
     opening = context.opening
     request = next((message for message in opening.messages if message.starts_round), None)
     held = None if request is None else _same(context, request)
@@ -182,7 +182,7 @@ def _first_context(context: Context, after: Shape) -> Shape:
 
 
 def _same(context: Context, request: Message) -> Message | None:
-    """The request as the context holds it: itself, or a copy with the same words."""
+    """The request as the context has it: itself, or a copy with the same text."""
     at = context.shape.index_of.get(request.id)
     if at is not None:
         return context.messages[at]
@@ -190,7 +190,7 @@ def _same(context: Context, request: Message) -> Message | None:
 
 
 def nearest(before: Shape, after: Shape, id: str | None) -> str | None:
-    """The id itself where `after` holds it, else the next one that it holds, else the last before it."""
+    """The id itself if `after` has it, else the next message that it has, else the last one before."""
     if id is None or id in after.index_of or id not in before.index_of:
         return id
     at = before.index_of[id]
@@ -199,7 +199,7 @@ def nearest(before: Shape, after: Shape, id: str | None) -> str | None:
 
 
 def _layout(context: Context, first: Outcome) -> Layout:
-    """The layout of what the edits leave: made once for the same edits, whatever the split, the pins and the policy."""
+    """Layout of the edited context, built once for the same edits, whatever the split, the pins and the policy."""
     known = _last_layout(context.shape)
     key = tuple(piece if isinstance(piece, KeptSpan) else piece.stands_for for piece in first.pieces)
     sizes = context.layout.sizes

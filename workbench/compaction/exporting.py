@@ -30,23 +30,23 @@ def export_compacted(
     asks for more, a loss says how many. Raises BadInput as `export` does.
     """
     memories = left.memories if left.memories != session.memories else None
-    made = export(session, messages, format_id, memories, carried=left.carried)
+    result = export(session, messages, format_id, memories, carried=left.carried)
     pinned = [at for at in range(left.shape.lead) if left.messages[at].id in left.pins]
-    if pinned and count_losses(made.written.losses, LossKind.SYSTEM_MESSAGES):
+    if pinned and count_losses(result.written.losses, LossKind.SYSTEM_MESSAGES):
         ids = {left.messages[at].id for at in pinned}
         prompt = left.carried.prompt - sum(left.layout.sizes.tokens[at] for at in pinned)
         texts = [as_user_message(message) if message.id in ids else message for message in messages]
-        made = export(session, texts, format_id, memories, carried=replace(left.carried, prompt=prompt))
-    promised, shown = left.total, _shown(made, left)
+        result = export(session, texts, format_id, memories, carried=replace(left.carried, prompt=prompt))
+    promised, shown = left.total, _shown(result, left)
     if shown is None or abs(shown.tokens - promised.tokens) * 100 <= TOLERATED_PERCENT * promised.tokens:
-        return made
+        return result
     loss = Loss(LossKind.OTHER_SIZE, 1, (str(shown), str(promised)))
-    return replace(made, written=replace(made.written, losses=(*made.written.losses, loss)))
+    return replace(result, written=replace(result.written, losses=(*result.written.losses, loss)))
 
 
-def _shown(made: Export, left: Context) -> Size | None:
+def _shown(result: Export, left: Context) -> Size | None:
     """The size that the export will show; None while its session is still being counted, and where it holds none."""
-    meter, found = left.layout.sizes.meter, made.found
+    meter, found = left.layout.sizes.meter, result.found
     if isinstance(found, str) or not isinstance(meter, SessionMeter) or not meter.counted:
         return None
     meter.counter.count_all(found.context(), no_progress, lambda: False)

@@ -27,7 +27,7 @@ def flag(
     documented: Sequence[str],
     *,
     defaults: Mapping[str, Any],
-    beside: Mapping[str, str] | None = None,
+    other_flags: Mapping[str, str] | None = None,
 ) -> ProductParameters[P]:
     """The JSON object under the flag `name`: it is read alone, as the string that a flag carries, by its name, or among
     all the flags, in snake_case or camelCase.
@@ -35,26 +35,26 @@ def flag(
     Its own keys are `documented`; the policy's other fields may stand there, too. `defaults` are the product's, where
     they are not the policy's. `beside` are other flags, each with the field that it sets; '' is a value of those.
     """
-    others = beside or {}
+    others = other_flags or {}
 
     def read(text: str) -> ParsedPolicy[P]:
-        given = _object(text)
-        if WRAPPER in given:
-            flags = _object(given.pop(WRAPPER))
-        elif given.keys() & {name, *others}:
-            flags, given = given, {}
+        parsed = _object(text)
+        if WRAPPER in parsed:
+            flags = _object(parsed.pop(WRAPPER))
+        elif parsed.keys() & {name, *others}:
+            flags, parsed = parsed, {}
         else:
-            flags, given = {name: given}, {}
+            flags, parsed = {name: parsed}, {}
         own = _object(flags.pop(name, None))
-        set_beside = {field: flags.pop(other, None) for other, field in others.items()}
-        values, unknown = _known(policy_type, own, empty=set_beside)
-        values = {field: str(value) for field, value in set_beside.items() if value is not None} | values
+        set_elsewhere = {field: flags.pop(other, None) for other, field in others.items()}
+        values, unknown = _known(policy_type, own, empty=set_elsewhere)
+        values = {field: str(value) for field, value in set_elsewhere.items() if value is not None} | values
         try:
             policy = policy_type.model_validate({**defaults, **values})
         except ValidationError as error:
             raise BadInput(f"{name}: {explain(error)}") from None
         taken = (one.key for one in settings_of(policy_type) if one.is_in(values))
-        return ParsedPolicy(policy, tuple(taken), (*unknown, *flags, *given))
+        return ParsedPolicy(policy, tuple(taken), (*unknown, *flags, *parsed))
 
     def write(policy: P) -> str:
         values = policy.model_dump(mode="json")
@@ -100,14 +100,14 @@ def _snake(name: str) -> str:
 
 
 def _known(
-    policy: type[P], given: Mapping[str, Any], empty: Mapping[str, Any]
+    policy: type[P], parsed: Mapping[str, Any], empty: Mapping[str, Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The fields that an object sets, and its keys that no field has. An empty text is a value of the fields in `empty`
     alone."""
     keys = {one.key for one in settings_of(policy)}
     values: dict[str, Any] = {}
     unknown: list[str] = []
-    for name, value in given.items():
+    for name, value in parsed.items():
         now = policy.today(name)
         if now.name in keys and now.name not in values:
             if value is not None and (value != "" or now.name in empty):

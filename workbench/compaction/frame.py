@@ -45,26 +45,26 @@ WORDS: dict[Language, FrameWords] = {
 
 PLACES = "May also contain {user_messages}, {tools_used}, {transcript} and {kept}."
 
-_SAID = re.compile(r"<user_message>\n(.*?)\n</user_message>", re.DOTALL)
+_USER_MESSAGE = re.compile(r"<user_message>\n(.*?)\n</user_message>", re.DOTALL)
 
 
 def in_frame(template: str, summary: str, context: Context, head: Head, language: Language) -> str:
     """The template with a summary of `head`, and with what else it has a place for."""
     words = WORDS[language]
     facts = {
-        "user_messages": "\n".join(f"<user_message>\n{text}\n</user_message>" for text in _said(context, head)),
+        "user_messages": "\n".join(f"<user_message>\n{text}\n</user_message>" for text in _user_texts(context, head)),
         "tools_used": ", ".join(_tools(context, head)),
         "transcript": context.transcript,
         "kept": "yes" if head.stop < len(context) else "",
     }
-    told = {name: getattr(words, name).format(fact) if fact else "" for name, fact in facts.items()}
-    return fill(template, {"summary": summary, **told})
+    values = {name: getattr(words, name).format(fact) if fact else "" for name, fact in facts.items()}
+    return fill(template, {"summary": summary, **values})
 
 
-def _said(context: Context, head: Head) -> Iterator[str]:
+def _user_texts(context: Context, head: Head) -> Iterator[str]:
     """What the user said: as earlier summaries repeat it, then in the head itself."""
     for index in head.earlier:
-        yield from _SAID.findall(context.messages[index].text)
+        yield from _USER_MESSAGE.findall(context.messages[index].text)
     for index in range(head.lead, head.stop):
         message = context.messages[index]
         if message.starts_round and message.said.strip():

@@ -14,7 +14,7 @@ from workbench.compaction.prompts import load_prompt, prompt_files
 Language = Literal["en", "zh"]
 NAMES: dict[Language, str] = {"en": "English", "zh": "Chinese"}
 
-_HELD = re.compile(r"\{\w{1,60}\}|<[^<>\n]{1,200}>")
+_PLACEHOLDER_OR_TAG = re.compile(r"\{\w{1,60}\}|<[^<>\n]{1,200}>")
 """Placeholders and tags, which are of no language."""
 _LATIN = re.compile(r"[A-Za-z]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -28,7 +28,7 @@ LATIN_FOR_HAN = 3
 def language_of(text: str) -> Language | None:
     """The language that a text is clearly in: English without any Chinese character, or Chinese in the main. None for
     a mixed one, which may be meant for either, and for one of next to no words."""
-    words = _HELD.sub("", text)
+    words = _PLACEHOLDER_OR_TAG.sub("", text)
     latin, han = len(_LATIN.findall(words)), len(_HAN.findall(words))
     if not han:
         return "en" if latin >= FEWEST_LATIN else None

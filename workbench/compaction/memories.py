@@ -23,7 +23,7 @@ class Memory(Struct, frozen=True):
     """One line, and the numbers (from 0) of the lines that were given which it stands for."""
 
     text: str
-    of: tuple[int, ...]
+    lines: tuple[int, ...]
 
 
 def condense(lines: Sequence[str], room: int) -> list[Memory]:
@@ -31,12 +31,12 @@ def condense(lines: Sequence[str], room: int) -> list[Memory]:
 
     Repeated ones are told once in any case; similar ones are merged, and light ones left out, only as far as it takes.
     """
-    held = _told_once([Memory(line.strip(), (number,)) for number, line in enumerate(lines) if line.strip()])
+    kept = _without_duplicates([Memory(line.strip(), (number,)) for number, line in enumerate(lines) if line.strip()])
     for alike, together in ((_statement, _subjects_together), (_subject, _statements_together)):
-        held = _merged(held, room, alike, together)
-    lightest = sorted(range(len(held)), key=lambda place: (_weight(held[place].text), place))
-    gone = set(lightest[: len(held) - room] if len(held) > room else ())
-    return [memory for place, memory in enumerate(held) if place not in gone]
+        kept = _merged(kept, room, alike, together)
+    lightest = sorted(range(len(kept)), key=lambda place: (_weight(kept[place].text), place))
+    dropped = set(lightest[: len(kept) - room] if len(kept) > room else ())
+    return [memory for place, memory in enumerate(kept) if place not in dropped]
 
 
 def essence(line: str) -> str:
@@ -48,13 +48,13 @@ _WORD = re.compile(r"\w+(?:[.,:/_'’-]\w+)*|[^\w\s.,;:!?\"'“”‘’()*•�
 _SMALL = frozenset(["a", "an", "the"])
 
 
-def _told_once(memories: Sequence[Memory]) -> list[Memory]:
+def _without_duplicates(memories: Sequence[Memory]) -> list[Memory]:
     """Each once, in the words and at the place of the newest."""
     newest: dict[str, Memory] = {}
     for memory in memories:
         key = essence(memory.text)
         earlier = newest.pop(key, None)
-        newest[key] = Memory(memory.text, (*(earlier.of if earlier else ()), *memory.of))
+        newest[key] = Memory(memory.text, (*(earlier.lines if earlier else ()), *memory.lines))
     return list(newest.values())
 
 
@@ -86,30 +86,30 @@ def _subjects_together(texts: Sequence[str]) -> str:
 def _statements_together(texts: Sequence[str]) -> str:
     """Several statements about the same: `- A: this; that.`"""
     parts = [about for text in texts if (about := _ABOUT.fullmatch(text))]
-    said = "; ".join([*(about["said"].rstrip(".。") for about in parts[:-1]), parts[-1]["said"]])
-    return f"{parts[-1]['bullet'] or ''}{parts[-1]['subject']}: {said}"
+    statements = "; ".join([*(about["said"].rstrip(".。") for about in parts[:-1]), parts[-1]["said"]])
+    return f"{parts[-1]['bullet'] or ''}{parts[-1]['subject']}: {statements}"
 
 
 def _merged(
     memories: Sequence[Memory], room: int, alike: Callable[[str], str], together: Callable[[Sequence[str]], str]
 ) -> list[Memory]:
     """Memories that are alike in one line, the oldest first, until all fit."""
-    held = list(memories)
-    over = len(held) - room
+    kept = list(memories)
+    over = len(kept) - room
     last: dict[str, int] = {}  # the line that holds those of a key so far
     for place, memory in enumerate(memories):
         key = alike(memory.text)
         if not key:
             continue
         if over > 0 and key in last:
-            before = held[last[key]]
+            before = kept[last[key]]
             text = together([before.text, memory.text])
             if len(text) <= LONGEST_MERGED:
-                held[place] = Memory(text, (*before.of, *memory.of))
-                held[last[key]] = Memory("", ())
+                kept[place] = Memory(text, (*before.lines, *memory.lines))
+                kept[last[key]] = Memory("", ())
                 over -= 1
         last[key] = place
-    return [memory for memory in held if memory.of]
+    return [memory for memory in kept if memory.lines]
 
 
 # --- weighing -------------------------------------------------------------------------------------------------------

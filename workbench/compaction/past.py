@@ -31,24 +31,24 @@ class Past:
     copies: frozenset[str] = frozenset()
 
     @cached_property
-    def again(self) -> frozenset[str]:
+    def all_copies(self) -> frozenset[str]:
         """All such ids, those of older contexts too."""
-        return self.copies | self.before.again if self.before else self.copies
+        return self.copies | self.before.all_copies if self.before else self.copies
 
     @cached_property
-    def told(self) -> dict[Hashable, tuple[Sequence[Message], str]]:
+    def abridged_texts(self) -> dict[Hashable, tuple[Sequence[Message], str]]:
         """What was retold of it and of all that it goes back to, by whom that concerns; with the messages, so that they
         live as long."""
-        return self.before.told if self.before else {}
+        return self.before.abridged_texts if self.before else {}
 
     @cached_property
     def shape(self) -> Shape:
         """Its messages, oldest first, without summaries and the session's own system messages; found out when asked."""
         if self.before is None:
-            return Shape([message for message in self.messages if _is_said(message)])
+            return Shape([message for message in self.messages if _is_history(message)])
         older, since = self.before.shape, self.messages[self.before.until :]
-        stored, again = older.index_of, self.before.again
-        new = [one for one in since if _is_said(one) and one.id not in stored and one.id not in again]
+        stored, all_copies = older.index_of, self.before.all_copies
+        new = [one for one in since if _is_history(one) and one.id not in stored and one.id not in all_copies]
         return older.grown_by(new)
 
     def size_outside(self, context: Shape) -> int:
@@ -63,7 +63,7 @@ class Past:
         stored = self.shape
         for index in range(stop - 1, self.until - 1, -1):
             message = context.messages[index]
-            if _is_said(message) and message.id not in stored.index_of and message.id not in self.again:
+            if _is_history(message) and message.id not in stored.index_of and message.id not in self.all_copies:
                 yield context, index
         tail = (stored.index_of.get(message.id) for message in context.messages[stop:]) if stored.messages else ()
         end = next((place for place in tail if place is not None), len(stored.messages))
@@ -90,5 +90,5 @@ def first_context_of(session: Session, epoch: int) -> Shape | None:
     return Shape(session.context(1)) if epoch > 1 else None
 
 
-def _is_said(message: Message) -> bool:
+def _is_history(message: Message) -> bool:
     return message.kind not in ("summary", "boundary") and not message.is_own_system

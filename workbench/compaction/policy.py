@@ -1,5 +1,5 @@
-"""What every policy has, and how it declares its settings: they make the form on the screen, the flags on the command
-line and the presets. What is known of a setting is read back by `workbench.compaction.settings`."""
+"""Base of all policies, and the declaration of settings: they become the form on the screen, the flags on the command
+line and the presets. `workbench.compaction.settings` reads the declarations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 Needs = Mapping[str, tuple[Any, ...] | EllipsisType]
-"""Other fields, each with the values of it at which a field counts; `...` for all but 0, off and empty."""
+"""Other fields with the values for which a field has an effect; `...`: any value but 0, off and empty."""
 
 
 class Declared(Struct, frozen=True):
-    """What a field's declaration says beyond its type, range and help."""
+    """Declaration of a field beyond its type, range and help."""
 
     group: str
     unit: str
@@ -36,9 +36,8 @@ def setting(
     needs: Needs | None = None,
     **limits: Any,
 ) -> Any:
-    """A policy's field in one line: its default (or a function that gives it), the group in which the form shows it,
-    its help, its unit unless its name says it, whether it is a text to edit, the names that it had, what must be chosen
-    elsewhere for it to count, and pydantic's limits of its range."""
+    """Declare a policy field: default (or a function that returns it), group in the form, help, unit unless its name
+    has it, whether it is a multi-line text, old names, conditions on other fields, and pydantic's limits."""
     extra: Any = {"declared": Declared(group, unit, multiline, old, needs or {})}
     if callable(default):
         return Field(default_factory=default, description=description, json_schema_extra=extra, **limits)
@@ -46,32 +45,32 @@ def setting(
 
 
 class Converted(Struct, frozen=True):
-    """An old field that is another one now: `value` turns its values into the new ones. Without a `name` it did
-    nothing, and is left out."""
+    """Replacement of an old field: its current `name`, and `value`, which converts old values. Without a `name` the
+    field had no effect and is ignored."""
 
     name: str = ""
     value: Callable[[Any], Any] = lambda old: old
 
 
 class Policy(BaseModel):
-    """Base of all policies: frozen, closed. Its fields are declared with `setting`. Old names are taken wherever a
-    policy is read."""
+    """Base of all policies: frozen, without unknown fields. Fields are declared with `setting`. Old names are accepted
+    everywhere."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     foremost: ClassVar[tuple[str, ...]] = ()
-    """The settings that a person looks for first, where there are so many that a form shows them before the rest."""
+    """Settings that a form shows before the others, if there are many."""
 
     converted: ClassVar[Mapping[str, Converted]] = {}
-    """Fields that went, by their names."""
+    """Removed fields, by name."""
 
     @model_validator(mode="before")
     @classmethod
-    def _by_todays_names(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
+    def _with_current_names(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
         found: dict[str, Any] = {}
-        for name, value in given.items():
+        for name, value in values.items():
             today = cls.today(name)
             if today.name in found:
                 raise ValueError(f"{name} is another name of {today.name}; set only one of them")
@@ -81,24 +80,24 @@ class Policy(BaseModel):
 
     @classmethod
     def today(cls, name: str) -> Converted:
-        """What a field of this name is called today."""
+        """Current field for a name, possibly an old one."""
         new = _renamed(cls).get(name)
         return Converted(new) if new else cls.converted.get(name, Converted(name))
 
     def unsent_texts(self) -> Iterable[str]:
-        """What of its texts is not sent, and why, a sentence each."""
+        """Texts of the policy that are not sent, one sentence each with the reason."""
         return ()
 
     def with_(self, **changes: Any) -> Self:
-        """A copy with fields changed, validated. Raises pydantic.ValidationError."""
-        given = {self.today(name).name for name in changes}
-        kept = {name: value for name, value in self.model_dump().items() if name not in given}
-        return type(self).model_validate({**kept, **changes})
+        """Validated copy with fields changed. Raises pydantic.ValidationError."""
+        values = {self.today(name).name for name in changes}
+        unchanged = {name: value for name, value in self.model_dump().items() if name not in values}
+        return type(self).model_validate({**unchanged, **changes})
 
 
 @cache
 def _renamed(policy: type[Policy]) -> Mapping[str, str]:
-    """What its fields are called today, by the names that they had."""
+    """Current field names by old names."""
     fields = reversed(policy.model_fields.items())
     return {old: new for new, field in fields for old in declared(field).old if old != new}
 
@@ -107,14 +106,14 @@ _PLAIN = Declared("", "", False, (), {})
 
 
 def declared(field: Any) -> Declared:
-    """What `setting` was told of a pydantic field."""
+    """Declaration that `setting` stored in a pydantic field."""
     extra = field.json_schema_extra
     found: Declared = extra.get("declared", _PLAIN) if isinstance(extra, dict) else _PLAIN
     return found
 
 
 def explain(error: ValidationError, prefix: str = "") -> str:
-    """A validation error as one sentence: field, value, and what is allowed."""
+    """Validation error as one sentence: field, value, and what is allowed."""
     first = error.errors(include_url=False)[0]
     name = ".".join([*([prefix] if prefix else []), *(str(part) for part in first["loc"])])
     if first["type"] == "extra_forbidden":
@@ -127,5 +126,5 @@ def explain(error: ValidationError, prefix: str = "") -> str:
 
 
 def names_in(text: str) -> frozenset[str]:
-    """The names in a setting that lists them with commas."""
+    """Names in a setting that lists them with commas."""
     return frozenset(name.strip() for name in text.split(",") if name.strip())

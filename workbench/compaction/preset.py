@@ -1,10 +1,10 @@
-"""Presets: a strategy with numbers and a prompt, named after the product or paper it stands for.
+"""Presets: a strategy with settings and a prompt, named after the product or paper that it reproduces.
 
-A preset is a TOML file: `strategy`, `about`, `source` (what it was read from), `[policy]` with field values, and
-`[basis]` that calls a field `documented` or `assumed`. A value `{ prompt = "file" }` takes the text of a file in
-`prompts/`. `[product]` says of a product, where that is known, whether the prompt cache has a say in when it compacts
-(`cache`) and whether it does so without being set up (`default_on`). Each `[[earlier]]` has what versions before
-`before` did differently, as another `policy`.
+A preset is a TOML file: `strategy`, `about`, `source` (where the numbers come from), `[policy]` with settings, and
+`[basis]` that marks a setting as `documented` or `assumed`. A value `{ prompt = "file" }` takes the text of a file in
+`prompts/`. `[product]` has facts about the product, if known: `cache` (the prompt cache influences when it compacts)
+and `default_on` (it compacts without setup). Each `[[earlier]]` has the settings that versions before `before` had, as
+another `policy`.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ BUNDLED = Path(__file__).resolve().parent / "presets"
 
 
 class Earlier(Struct, frozen=True):
-    """What a product did differently before the version `before`, or, where its sessions do not name theirs, before
-    the day on which the version came out: no session that was begun sooner is by it."""
+    """Settings of a product before the version `before`, or, if its sessions do not name their version, before the day
+    on which that version was released."""
 
     before: str | date
     policy: Mapping[str, Any]
 
     def holds(self, version: str, day: date | None) -> bool:
-        """Whether a session of this version, begun on this day, was written by an earlier one."""
+        """True if a session of this version, begun on this day, was written by an earlier version."""
         if isinstance(self.before, date):
             return not version and day is not None and day < self.before
         return version != "" and _numbers(version) < _numbers(self.before)
@@ -50,6 +50,9 @@ class Earlier(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Preset:
+    """A strategy with settings under a name. `basis`: by setting `documented` or `assumed`. `product`: facts about the
+    product."""
+
     id: str
     strategy: str
     about: str
@@ -58,21 +61,21 @@ class Preset:
     basis: Mapping[str, str] = field(default_factory=dict)
     product: Mapping[str, bool] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
-    """Where the value of a setting comes from, by its key: `preset`, `adopted` (from its product), a variable of the
-    environment, or how it was given by hand. What is not named has the strategy's own default."""
+    """Source of each setting's value, by key: `preset`, `adopted` (from the product), the name of an environment
+    variable, or how it was set by hand. Other settings have the strategy's default."""
 
     earlier: tuple[Earlier, ...] = ()
     version: str = ""
-    """The version of the product that it stands for, or the day for one that is not named; "" for the newest known."""
+    """Version of the product that the settings are from, or a day if it is not named; "" for the newest known."""
 
     @property
     def name(self) -> str:
-        """Its id, or its strategy's where it has none, and of an earlier version which."""
+        """Id, or the strategy's id without one, and the version if it is an earlier one."""
         return (self.id or self.strategy) + (f" as of {self.version}" if self.version else "")
 
     def of_version(self, version: str, day: date | None = None) -> Preset:
-        """As that version of the product did it, or the one of that day, but for what was set by hand; as it is where
-        nothing is known of it. Of `version`, which a file says, only the numbers count and are shown."""
+        """Preset with the settings of that version, or of that day, except settings made by hand; unchanged if nothing
+        is known. Of `version`, which a file states, only the numbers count."""
         version = found[0] if (found := _VERSION.search(version)) else ""
         changes: dict[str, Any] = {}
         for one in self.earlier:
@@ -82,18 +85,18 @@ class Preset:
         return replace(self, policy=self.policy.with_(**changes), version=then) if changes else self
 
     def source_of(self, setting: Setting) -> str:
-        """Where its value comes from; `the prompt` for what follows from that, as the language does."""
+        """Source of a setting's value; `the prompt` for a value derived from the prompt, such as the language."""
         unsaid = "default" if setting.of(self.policy) == setting.default else "the prompt"
         return self.sources.get(setting.key, unsaid)
 
     @property
-    def told_sources(self) -> dict[str, str]:
-        """By key the source of every setting that has not its default."""
+    def changed_sources(self) -> dict[str, str]:
+        """Source by key, for every setting that does not have its default."""
         found = {one.key: self.source_of(one) for one in settings_of(type(self.policy))}
         return {key: source for key, source in found.items() if source != "default"}
 
     def with_values(self, policy: Policy, source: Mapping[str, str]) -> Preset:
-        """The same with another policy, of which `source` says what is new; that has no basis any more."""
+        """Copy with another policy. `source`: sources of the changed settings, which lose their basis."""
         fields = {key.partition(".")[0] for key in source}
         basis = {name: word for name, word in self.basis.items() if name not in fields}
         return replace(self, policy=policy, basis=basis, sources={**self.sources, **source})
@@ -103,22 +106,24 @@ _VERSION = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,3}", re.ASCII)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """`2.1.80` so that it can be compared."""
+    """Version such as `2.1.80` as comparable numbers."""
     return tuple(map(int, version.split(".")))
 
 
 def preset_names() -> tuple[str, ...]:
-    """Every preset's id, the bundled ones first; a user's preset of the same name takes the place of a bundled one."""
+    """Ids of all presets, bundled ones first; a user's preset replaces a bundled one of the same name."""
     bundled = sorted(path.stem for path in BUNDLED.glob("*.toml"))
     own = sorted(path.stem for path in paths.presets().glob("*.toml"))
     return (*bundled, *(name for name in own if name not in bundled))
 
 
 def load_preset(name: str) -> Preset:
-    """A preset by its id, the user's own before the bundled one, with the prompts as they are now; for a strategy that
-    has none and names no other, the policy's own defaults. What the environment sets, where it is heeded, stands before
-    it. Raises BadInput with the known ids, and for a variable that cannot be so."""
-    return _by_environment(_preset(name))
+    """Load a preset by id, the user's own before the bundled one, with current prompts and environment variables
+    applied. A strategy without a preset gives its default settings.
+
+    Raises BadInput with the known ids, and for an invalid variable.
+    """
+    return _with_environment(_preset(name))
 
 
 def _preset(name: str) -> Preset:
@@ -135,16 +140,16 @@ def _file_of(name: str) -> Path | None:
 
 
 def has_prompt(name: str) -> bool:
-    """Whether a preset asks by a prompt that is named, in whose place its product's own may be adopted. Raises BadInput
-    for a preset that does not exist."""
+    """True if a preset names a prompt file, which an adopted prompt of its product may replace. Raises BadInput for an
+    unknown preset."""
     load_preset(name)
     file = _file_of(name)
     policy = tomllib.loads(file.read_text("utf-8")).get("policy", {}) if file else {}
-    return _is_named(policy.get("prompt"))
+    return _is_prompt_reference(policy.get("prompt"))
 
 
 def default_preset(strategy_id: str) -> Preset:
-    """The preset that a strategy opens with: the one it names, else the one that is named like it."""
+    """Preset that a strategy opens with: the one that it names, else the one named like it."""
     one = strategy(strategy_id)
     return load_preset(one.default_preset or one.id)
 
@@ -158,7 +163,7 @@ def candidates(strategies: Iterable[str] = (), presets: Iterable[str] = ()) -> t
     return tuple(found or (default_preset(one.id) for one in all_strategies()))
 
 
-def _by_environment(preset: Preset) -> Preset:
+def _with_environment(preset: Preset) -> Preset:
     found = variables_of(preset.strategy, type(preset.policy))
     if not found:
         return preset
@@ -172,7 +177,7 @@ def _by_environment(preset: Preset) -> Preset:
 
 
 def read_preset(path: Path) -> Preset:
-    """A preset from a file. Raises BadInput with file, line where known, field and what would be right."""
+    """Preset from a file. Raises BadInput with file, line if known, setting and allowed values."""
     try:
         table = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -186,12 +191,12 @@ def read_preset(path: Path) -> Preset:
         if not isinstance(table.get(name, {}), dict):
             raise BadInput(f"{path}: {name} = {table[name]!r} must be a table; begin it with [{name}].")
     chosen = strategy(table["strategy"])
-    given = dict(table.get("policy", {}))
-    adopted = _is_named(given.get("prompt")) and has_adopted(path.stem)
+    values = dict(table.get("policy", {}))
+    adopted = _is_prompt_reference(values.get("prompt")) and has_adopted(path.stem)
     if adopted:
-        given["prompt"] = {"prompt": adopted_name(path.stem)}
-    values = {name: _value(path, name, value) for name, value in given.items()}
-    basis = _by_todays_names(chosen.policy_type, table.get("basis", {}))
+        values["prompt"] = {"prompt": adopted_name(path.stem)}
+    values = {name: _value(path, name, value) for name, value in values.items()}
+    basis = _with_current_names(chosen.policy_type, table.get("basis", {}))
     for name, word in basis.items():
         if word not in ("documented", "assumed") or name not in chosen.policy_type.model_fields:
             raise BadInput(
@@ -220,25 +225,25 @@ def read_preset(path: Path) -> Preset:
 
 
 def _is_earlier(one: Any) -> bool:
-    """Whether a table says of earlier versions what they did."""
+    """True if a table has the keys of `[[earlier]]`."""
     if not isinstance(one, dict) or one.keys() != {"before", "policy"}:
         return False
     dated = isinstance(one["before"], date) and not isinstance(one["before"], datetime)
     return (isinstance(one["before"], str) or dated) and isinstance(one["policy"], dict)
 
 
-def _is_named(value: Any) -> bool:
-    """Whether a value is a prompt by the name of its file."""
+def _is_prompt_reference(value: Any) -> bool:
+    """True if a value names a prompt file."""
     return isinstance(value, dict) and set(value) == {"prompt"}
 
 
-def _by_todays_names(policy: type[Policy], basis: Mapping[str, str]) -> dict[str, str]:
-    """A field that did nothing has no basis any more."""
+def _with_current_names(policy: type[Policy], basis: Mapping[str, str]) -> dict[str, str]:
+    """Basis by current setting names. A setting that no longer exists has no basis."""
     return {today: word for name, word in basis.items() if (today := policy.today(name).name)}
 
 
 def _value(path: Path, name: str, value: Any) -> Any:
-    if _is_named(value):
+    if _is_prompt_reference(value):
         try:
             return load_prompt(value["prompt"]).text
         except BadInput as error:
@@ -247,10 +252,10 @@ def _value(path: Path, name: str, value: Any) -> Any:
 
 
 def preset_toml(preset: Preset) -> str:
-    """A preset as its file: what `read_preset` reads back to the same policy.
+    """TOML text of a preset; `read_preset` reads it back to the same policy.
 
-    Fields that have the strategy's own default are left out; texts of several lines stand as such where that loses
-    nothing. Raises BadInput for a text that no TOML file can hold (a lone surrogate).
+    Settings with the strategy's default are omitted; multi-line strings are used where they lose nothing. Raises
+    BadInput for a text that TOML cannot hold (a lone surrogate).
     """
     document = tomlkit.document()
     document["strategy"] = preset.strategy
@@ -275,12 +280,12 @@ def preset_toml(preset: Preset) -> str:
 
 
 def _changed(policy: BaseModel, default: BaseModel) -> dict[str, Any]:
-    """What makes the policy again: the fields that differ from the default, and what is read otherwise without them (a
-    language, from a prompt)."""
-    given, own = policy.model_dump(), default.model_dump()
-    changed = {name: value for name, value in given.items() if value != own[name] and value is not None}
+    """Values that recreate the policy: those that differ from the default, and those that would be derived differently
+    without them (a language, from a prompt)."""
+    values, own = policy.model_dump(), default.model_dump()
+    changed = {name: value for name, value in values.items() if value != own[name] and value is not None}
     read = type(policy).model_validate(changed).model_dump()
-    return {name: value for name, value in given.items() if name in changed or value != read[name]}
+    return {name: value for name, value in values.items() if name in changed or value != read[name]}
 
 
 def _inline(values: Mapping[str, Any]) -> Any:
@@ -290,7 +295,7 @@ def _inline(values: Mapping[str, Any]) -> Any:
 
 
 def _text(text: str) -> String:
-    """A TOML string; over several lines where reading that gives the same text."""
+    """TOML string; multi-line if that reads back to the same text."""
     if "\n" in text:
         lines = tomlkit.string(text, multiline=True)
         try:
@@ -305,14 +310,14 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def preset_path(name: str) -> Path:
-    """Where a person's preset of this name lies. Raises BadInput for a name that is no file's."""
+    """Path of a user's preset. Raises BadInput for a name that cannot be a file name."""
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} is not a valid preset name: use at most 64 letters, digits, '-', '_' and '.'.")
     return paths.presets() / f"{name}.toml"
 
 
 def save_preset(preset: Preset) -> Path:
-    """Write a preset to the person's own, whole or not at all; one of the same name is replaced. Raises BadInput."""
+    """Write a user's preset atomically; one of the same name is replaced. Raises BadInput."""
     path, text = preset_path(preset.id), preset_toml(preset)
     make_folder(path.parent)
     write_atomically(path, text.encode(), overwrite=True)

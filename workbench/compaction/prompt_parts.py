@@ -30,9 +30,11 @@ def prompt_parts(context: Context) -> tuple[PromptPart, ...]:
     calls are JSON, whose escapes would hide them."""
     messages = context.shape.masked
     answered = {result.call_id for message in messages for result in message.results}
-    said = "\n".join(filter(None, (tagged(message, answered) for message in messages)))
+    text_of_messages = "\n".join(filter(None, (tagged(message, answered) for message in messages)))
     whole = context.upto(len(messages))
-    return system_and_tools(context, 0, "system and tools"), PromptPart("messages", whole.tokens, whole.basis, said)
+    return system_and_tools(context, 0, "system and tools"), PromptPart(
+        "messages", whole.tokens, whole.basis, text_of_messages
+    )
 
 
 def system_and_tools(context: Context, lead: int, name: str) -> PromptPart:
@@ -42,7 +44,7 @@ def system_and_tools(context: Context, lead: int, name: str) -> PromptPart:
     tokens = sizes.overhead + context.upto(lead).tokens
     known = context.prompt_tokens + context.tool_tokens
     missing = sizes.overhead - min(known, sizes.overhead)
-    spoken = (message.text for message in context.messages[:lead])
-    text = "\n\n".join(filter(None, [context.system, *spoken, tools_text(context.tools)]))
+    own_texts = (message.text for message in context.messages[:lead])
+    text = "\n\n".join(filter(None, [context.system, *own_texts, tools_text(context.tools)]))
     note = f"{grouped(missing)} of these tokens were sent but are not recorded in the file" if missing else ""
     return PromptPart(name, tokens, sizes.overhead_basis, text, note)

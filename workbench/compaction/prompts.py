@@ -1,8 +1,8 @@
 """Prompts and templates as text files: a short header, then the text.
 
-A file begins with a header between two `---` lines: `id`, `language`, `placeholders` (comma separated, may be empty).
-A user's file of the same name, in the folder of their prompts, stands before the one that comes with the program.
-What a user edits there is in use at once. Templates are rendered by `workbench.compaction.templates`.
+The header is between two `---` lines: `id`, `language`, `placeholders` (comma separated, may be empty). A user's file
+of the same name, in their prompts folder, replaces the bundled one; edits take effect at once. Templates are rendered
+by `workbench.compaction.templates`.
 """
 
 from __future__ import annotations
@@ -26,19 +26,21 @@ ENDINGS = (".md", ".jinja")
 
 @dataclass(frozen=True, slots=True)
 class PromptFile:
+    """A prompt with its header."""
+
     id: str
     language: str
     placeholders: tuple[str, ...]
     text: str
     above: int = 0
-    """Lines of the file before the text's first."""
+    """Number of lines in the file before the first line of the text."""
 
 
 def load_prompt(name: str) -> PromptFile:
-    """A prompt by its file name: the user's own, else the one in `prompts/`.
+    """Load a prompt by file name: the user's own, else the one in `prompts/`.
 
-    Raises BadInput when it is missing or has no header, for a placeholder of the user's that nothing fills, and for a
-    template of the user's that does what a template must not.
+    Raises BadInput if it is missing or has no header, and if a user's prompt has an unknown placeholder or a forbidden
+    template construct.
     """
     own = paths.prompts() / name
     try:
@@ -50,7 +52,7 @@ def load_prompt(name: str) -> PromptFile:
 
 @lru_cache(maxsize=64)
 def _own(path: Path, changed: int, size: int) -> PromptFile:
-    """Kept until the file has another time or size."""
+    """User's prompt, cached until the file's time or size changes."""
     return checked(path, _read(path))
 
 
@@ -60,19 +62,19 @@ def _bundled(name: str) -> PromptFile:
 
 
 def prompt_files() -> list[str]:
-    """The names of all prompts' files, the program's and the user's."""
+    """File names of all prompts, bundled and the user's."""
     folders = [folder for folder in (PROMPTS, paths.prompts()) if folder.is_dir()]
     return sorted({path.name for folder in folders for path in folder.iterdir() if path.suffix in ENDINGS})
 
 
 def file_of(name: str) -> Path:
-    """Where the prompt of this file name is read from."""
+    """Path from which the prompt of this file name is read."""
     own = paths.prompts() / name
     return own if own.is_file() else PROMPTS / name
 
 
 def content_of(name: str) -> str:
-    """The file of a prompt, header and all, to be edited. Raises BadInput where it is gone or cannot be read."""
+    """Content of a prompt file, header included, for editing. Raises BadInput if it cannot be read."""
     path = file_of(name)
     try:
         return read_file(path).decode("utf-8", "replace")
@@ -81,14 +83,14 @@ def content_of(name: str) -> str:
 
 
 def read_prompt(path: Path) -> PromptFile:
-    """A prompt from any file. Raises BadInput with file and line."""
+    """Prompt from any file. Raises BadInput with file and line."""
     return parsed(path, _read(path))
 
 
 def write_own(name: str, content: str, *, overwrite: bool = True) -> Path:
-    """Save a prompt, header and all, as the user's own; it is in use from now on. Nothing is written that is refused.
+    """Save a prompt, header included, as the user's own. It takes effect at once. An invalid prompt is not written.
 
-    Raises BadInput with file and line for what `load_prompt` would not take, and where it cannot be written.
+    Raises BadInput with file and line as `load_prompt` does, and if the file cannot be written.
     """
     path = paths.prompts() / name
     if Path(name).name != name or path.suffix not in ENDINGS:
@@ -101,7 +103,7 @@ def write_own(name: str, content: str, *, overwrite: bool = True) -> Path:
 
 
 def adopted_name(preset: str) -> str:
-    """The file name of the prompt that a preset's own product uses, once a person has adopted it."""
+    """File name of the product's own prompt that a user adopted for a preset."""
     return f"{preset}.adopted.md"
 
 
@@ -110,7 +112,7 @@ def has_adopted(preset: str) -> bool:
 
 
 def adopt(preset: str, text: str, language: str) -> Path:
-    """Keep a product's prompt among the user's own, in place of an older one: its preset asks by it then. Raises
+    """Save a product's prompt among the user's own, replacing an older one; its preset uses it from then on. Raises
     BadInput as `write_own`."""
     names = ", ".join(dict.fromkeys(name for _, name in _in_text(text)))
     header = f"---\nid: {preset}.adopted\nlanguage: {language}\nplaceholders: {names}\n---\n\n"
@@ -118,7 +120,7 @@ def adopt(preset: str, text: str, language: str) -> Path:
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Replace `{name}` literally, in one pass: a placeholder inside a value stays as it is."""
+    """Replace `{name}` literally, in one pass: a placeholder inside a value stays unchanged."""
     names = "|".join(re.escape(name) for name in values)
     return re.sub(rf"\{{({names})\}}", lambda match: values[match[1]], template) if values else template
 
@@ -134,7 +136,7 @@ def _read(path: Path) -> str:
 
 
 def parsed(path: Path, content: str) -> PromptFile:
-    """The prompt in a file's content. Raises BadInput with file and line."""
+    """Prompt from a file's content. Raises BadInput with file and line."""
     lines = content.split("\n")
     if lines[0].strip() != "---" or "---" not in [line.strip() for line in lines[1:]]:
         raise BadInput(f"{path}, line 1: the header between two '---' lines is missing; add one with an id.")
@@ -164,9 +166,9 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def checked(path: Path, content: str) -> PromptFile:
-    """A user's prompt, if nothing is wrong with it: raises BadInput with the line of what is.
+    """User's prompt after checking it. Raises BadInput with the line at fault.
 
-    One of the program's names may use the placeholders that the program fills; any other those of its own header.
+    A prompt with a bundled name may use the placeholders of the bundled one; any other those of its own header.
     """
     prompt = parsed(path, content)
     bundled = PROMPTS / path.name
@@ -201,13 +203,13 @@ def _in_template(path: Path, prompt: PromptFile) -> Iterator[tuple[int, str]]:
 
 
 def _try(path: Path, prompt: PromptFile, known: Collection[str]) -> None:
-    """Render a template once with sample words."""
+    """Render a template with sample values."""
     for sample in (["sample"], []):
         filled(path, prompt, dict.fromkeys(known, sample))
 
 
 def filled(path: Path, prompt: PromptFile, values: Mapping[str, Any]) -> str:
-    """A template, read from `path`, with its values. Raises BadInput with the line on which it fails."""
+    """Render a template, read from `path`. Raises BadInput with the line at which it fails."""
     # Imported here because only plans need it.
     from workbench.compaction.templates import FAILURES, rendered
 
@@ -221,7 +223,7 @@ def filled(path: Path, prompt: PromptFile, values: Mapping[str, Any]) -> str:
 
 
 def _line_of(error: BaseException) -> int:
-    """The template's line on which it failed, 0 where that is not known."""
+    """Line of the template at which rendering failed, 0 if unknown."""
     line, frame = 0, error.__traceback__
     while frame is not None:
         if frame.tb_frame.f_code.co_filename == "<template>":

@@ -38,9 +38,9 @@ def _tagged_block(block: Block, answered: Collection[str]) -> str:
             return f"<injected>\n{words}\n</injected>" if injected and (words := text.strip()) else text
         case Thinking(text):
             return f"<thinking>\n{text}\n</thinking>" if text else ""
-        case ToolUse(id, name, given):
+        case ToolUse(id, name, input):
             still_open = "" if id in answered else ' result="not in this part"'
-            return f'<tool_call name="{name}"{still_open}>{_input(given)}</tool_call>'
+            return f'<tool_call name="{name}"{still_open}>{_input(input)}</tool_call>'
         case Media() | Opaque():
             return _stand_in(block)
         case _:
@@ -105,9 +105,9 @@ def labelled(message: Message, labels: RoleLabels, limits: PartLimits, of: int) 
             lines.append(f"[{label}]: {_cut(text, limits.text)}")
     calls = []
     for call in message.calls:
-        given = _input(call.input)
-        seen += len(call.name) + min(len(given), limits.call_input)
-        calls.append(f"{call.name}({_cut(given, limits.call_input)})" if limits.call_input else call.name)
+        input = _input(call.input)
+        seen += len(call.name) + min(len(input), limits.call_input)
+        calls.append(f"{call.name}({_cut(input, limits.call_input)})" if limits.call_input else call.name)
     if calls:
         lines.append(f"[{labels.calls}]: {', '.join(calls)}")
     return RenderedMessage("\n".join(lines), min(seen, of), of)
@@ -131,8 +131,8 @@ def _stand_in(block: Media | Opaque) -> str:
     return block.placeholder if isinstance(block, Media) else f"[{block.type}]"
 
 
-def _input(given: object) -> str:
-    return given if isinstance(given, str) else json_text(given)
+def _input(input: object) -> str:
+    return input if isinstance(input, str) else json_text(input)
 
 
 def _cut(text: str, limit: int) -> str:

@@ -1,7 +1,7 @@
-"""Messages replaced in their places: thousands of them at first, and then the same but for some.
+"""Replace many messages in place, and compute variations of that cheaply.
 
-A plan that clears 20 000 results differs from the next one in a handful. Made anew, its pieces, fates and size cost a
-tenth of a second; told as what differs from all of them replaced, they cost what differs.
+A plan that clears 20 000 results differs from the next plan in a few of them. Computing pieces, fates and size anew
+takes a tenth of a second; computing only the differences from "all replaced" costs the number of differences.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from workbench.tokens.sizes import Basis, Size, Sizes
 
 
 class Replacements:
-    """Of `count` messages, all of `new` (by index) replaced.
+    """Replacements `new` (by index) of some of `count` messages.
 
-    `other` says which message stands in the place of some of these instead; None for the context's own.
+    `other`: exceptions by index, with the message to use instead; None for the context's own message.
     """
 
     def __init__(self, count: int, new: Mapping[int, Message]) -> None:
@@ -30,14 +30,14 @@ class Replacements:
         self._saved: tuple[Sizes, int, int] | None = None
 
     def outcome(self, context: Context, other: Mapping[int, Message | None], pins: Iterable[int]) -> Outcome:
-        """What is left of `context`, whose messages these are."""
-        pieces, size = self._told(other), self._size(context, other)
+        """Outcome over `context`, whose messages these are."""
+        pieces, size = self._pieces_with(other), self._size(context, other)
         if size.basis is Basis.ESTIMATE or not context.layout.has_estimates:
             context.know_size(pieces, size)  # else it is for the kept messages to say on what it stands
         return Outcome("compacted", "", context.messages, pieces, self._fates(other, pins))
 
     def saved(self, context: Context, other: Mapping[int, Message | None]) -> tuple[int, int]:
-        """Tokens and characters by which the context gets smaller."""
+        """Tokens and characters saved."""
         tokens, chars = self._saved_by_all(context)
         for index, instead in other.items():
             less, shorter = _saved_by(context, index, self.new[index])
@@ -74,7 +74,7 @@ class Replacements:
 
     @cached_property
     def _place(self) -> dict[int, int]:
-        """Which of the pieces each replaced message is."""
+        """Number of the piece of each replaced message."""
         return {piece.stands_for[0].start: at for at, piece in enumerate(self._pieces) if isinstance(piece, NewMessage)}
 
     @cached_property
@@ -86,8 +86,8 @@ class Replacements:
         own = sorted(index for index, instead in other.items() if instead is None)
         return self._painting.over([Stroke(Fate.KEPT, spans_of(own)), Stroke(Fate.PINNED, spans_of(sorted(pins)))])
 
-    def _told(self, other: Mapping[int, Message | None]) -> tuple[Piece, ...]:
-        """The pieces around `other` made anew, all others as they are."""
+    def _pieces_with(self, other: Mapping[int, Message | None]) -> tuple[Piece, ...]:
+        """Pieces with exceptions: those around `other` are rebuilt, all others reused."""
         out: list[Piece] = []
         done = here = waits = 0  # pieces told, the message they reach, and the first before it that waits as it is
         for index in sorted(other):

@@ -1,7 +1,6 @@
-"""What is known of a policy's fields: group, kind, range, choices, unit, help, when they count, the names they had.
+"""Settings of a policy: group, kind, range, choices, unit, help, conditions, old names.
 
-Read off the pydantic model once for each type of policy, for whoever shows, sets or varies a policy: nothing describes
-a setting twice.
+Read once from each policy's pydantic model, for everything that shows, sets or varies a policy.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from workbench.base.errors import BadInput
 from workbench.compaction.policy import Converted, Needs, Policy, declared
 
 Kind = Literal["whole", "real", "text", "lines", "switch", "choice"]
-"""A whole number, any number, a text of one line or of several, yes or no, one of several words."""
+"""Whole number, any number, text of one line or of several, yes or no, one of several words."""
 
 Number = int | float
 
@@ -31,7 +30,7 @@ PolicyT = TypeVar("PolicyT", bound=Policy)
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The bounds of a number, None where there is none: from `low` or above `above`, to `high` or below `below`."""
+    """Bounds of a number, None if unbounded: from `low` or above `above`, to `high` or below `below`."""
 
     low: Number | None = None
     above: Number | None = None
@@ -41,10 +40,8 @@ class Range:
 
 @dataclass(frozen=True)
 class Setting:
-    """One field of a policy. `path` has two names for a field of a group; `optional`: it may be left empty.
-
-    `default` is what a new policy has. `needs` are the fields, each with the values, without which it does nothing.
-    """
+    """One field of a policy. `path`: two names for a field of a group. `optional`: may be empty. `default`: value in a
+    new policy. `needs`: conditions on other fields without which it has no effect."""
 
     path: tuple[str, ...]
     group: str
@@ -57,43 +54,43 @@ class Setting:
     optional: bool = False
     old: tuple[str, ...] = ()
     needs: tuple[tuple[str, tuple[Any, ...] | None], ...] = ()
-    """By field the values at which this one counts, None for all but 0, off and empty."""
+    """Fields with the values for which this setting has an effect; None: any value but 0, off and empty."""
 
     @property
     def key(self) -> str:
-        """The dotted name."""
+        """Dotted name."""
         return ".".join(self.path)
 
     @property
     def label(self) -> str:
-        """Its own name, with its unit where the name does not tell it."""
+        """Name, with the unit if the name does not contain it."""
         name = self.path[-1]
-        told = not self.unit or self.unit[:4] in name or name.endswith(f"_{self.unit}")
-        return name if told else f"{name} ({self.unit})"
+        unit_in_name = not self.unit or self.unit[:4] in name or name.endswith(f"_{self.unit}")
+        return name if unit_in_name else f"{name} ({self.unit})"
 
     def of(self, policy: BaseModel) -> Any:
-        """The value in a policy."""
+        """Value in a policy."""
         value: Any = policy
         for name in self.path:
             value = getattr(value, name)
         return value
 
     def changes(self, policy: BaseModel, value: Any) -> dict[str, Any]:
-        """The changes for `Policy.with_` that set it, a group given whole."""
+        """Arguments for `Policy.with_` that set it; a group is set as a whole."""
         if len(self.path) == 1:
             return {self.path[0]: value}
         group: BaseModel = getattr(policy, self.path[0])
         return {self.path[0]: {**group.model_dump(), self.path[1]: value}}
 
     def is_in(self, values: Mapping[str, Any]) -> bool:
-        """Whether a policy's values, as a file or an object has them, hold one for it."""
+        """True if values from a file or object contain this setting."""
         head, *rest = self.path
         return head in values and (not rest or rest[0] in values[head])
 
     def read(self, text: str) -> Any:
-        """What a text of one line says: JSON where it is JSON, else the text itself. Not checked yet.
+        """Value of a one-line text: JSON if it parses, else the text itself. Not validated yet.
 
-        For a text field `"7"` and `7` both mean the text 7.
+        For a text setting, `"7"` and `7` both mean the text 7.
         """
         try:
             value = json.loads(text)
@@ -102,31 +99,30 @@ class Setting:
         return text if self.kind in ("text", "lines") and not isinstance(value, str) else value
 
     def why_off(self, policy: BaseModel) -> str:
-        """Why it does nothing in this policy, "" where it counts."""
+        """Reason why it has no effect in this policy, "" if it has."""
         for name, values in self.needs:
             now = getattr(policy, name)
             if now not in values if values is not None else not now:
-                return f"{name} is {_said(now)}"
+                return f"{name} is {_format_value(now)}"
         return ""
 
     @property
     def counts_where(self) -> str:
-        """Where it counts, in words; "" for everywhere."""
+        """Conditions under which it has an effect, in words; "" for always."""
         return " and ".join(
-            f"{name} is {' or '.join(map(_said, values)) if values is not None else 'not 0'}"
+            f"{name} is {' or '.join(map(_format_value, values)) if values is not None else 'not 0'}"
             for name, values in self.needs
         )
 
 
-def _said(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return str(value)
 
 
 def settings_of(policy: type[Policy]) -> tuple[Setting, ...]:
-    """Every setting of a policy in the order of its fields, groups opened to theirs. Fields that are neither number,
-    word, text nor switch are left out."""
+    """Settings of a policy in the order of its fields, with groups expanded. Fields of other types are omitted."""
     return _settings_of(policy)
 
 
@@ -144,24 +140,24 @@ def _settings(
     converted: Mapping[str, Converted],
 ) -> Iterator[Setting]:
     for name, info in model.model_fields.items():
-        said, annotation = declared(info), _without_none(info.annotation)
+        declaration, annotation = declared(info), _without_none(info.annotation)
         default = getattr(defaults, name)
         if isinstance(default, BaseModel):
             words = name.removesuffix("_params").replace("_", " ")
-            yield from _settings(type(default), default, (*path, name), words, said.needs, {})
-        elif (kind := _kind(annotation, multiline=said.multiline)) is not None:
+            yield from _settings(type(default), default, (*path, name), words, declaration.needs, {})
+        elif (kind := _kind(annotation, multiline=declaration.multiline)) is not None:
             yield Setting(
                 (*path, name),
-                group or said.group,
+                group or declaration.group,
                 kind,
                 info.description or "",
-                said.unit,
+                declaration.unit,
                 _range(info),
                 default,
                 tuple(map(str, typing.get_args(annotation))) if kind == "choice" else (),
                 annotation is not info.annotation,
-                said.old + tuple(old for old, now in converted.items() if now.name == name),
-                tuple((one, None if values is ... else values) for one, values in (said.needs or needs).items()),
+                declaration.old + tuple(old for old, now in converted.items() if now.name == name),
+                tuple((one, None if values is ... else values) for one, values in (declaration.needs or needs).items()),
             )
 
 
@@ -186,7 +182,7 @@ def _range(info: FieldInfo) -> Range:
 
 
 def with_settings(policy: PolicyT, values: Mapping[str, Any]) -> PolicyT:
-    """The policy with other values, by the keys of settings. Raises pydantic.ValidationError."""
+    """Policy with other values, by setting keys. Raises pydantic.ValidationError."""
     whole = policy.model_dump()
     changed: dict[str, Any] = {}
     for key, value in values.items():
@@ -196,7 +192,7 @@ def with_settings(policy: PolicyT, values: Mapping[str, Any]) -> PolicyT:
 
 
 def setting_named(policy: type[Policy], name: str) -> Setting:
-    """A setting by its dotted name. Raises BadInput, which knows what may be meant."""
+    """Setting by its dotted name. Raises BadInput with a suggestion."""
     known = {one.key: one for one in settings_of(policy)}
     if name in known:
         return known[name]
@@ -210,7 +206,7 @@ def setting_named(policy: type[Policy], name: str) -> Setting:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """The end of a sentence about a name that does not exist: the one that may be meant, or all that there are."""
+    """End of a sentence about an unknown name: the closest known name, or all of them."""
     names = list(known)
     close = difflib.get_close_matches(name, names, 1, 0.4)
     return f"did you mean {close[0]!r}?" if close else f"choose one of: {', '.join(names)}."

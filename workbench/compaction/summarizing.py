@@ -1,4 +1,4 @@
-"""What the policies share that ask a model for a summary."""
+"""Settings shared by policies that ask a model for a summary."""
 
 from __future__ import annotations
 
@@ -18,34 +18,35 @@ from workbench.compaction.summary_request import RequestSettings
 from workbench.compaction.vocabulary import EarlierSummary
 
 BuiltinText = Callable[[Language], str]
-"""The workbench's own text in a language."""
+"""Function that returns the workbench's own text in a language."""
 
 
 def builtin_text(id: str) -> BuiltinText:
-    """A prompt of which there is a file for each language."""
+    """Prompt with one file per language."""
     return lambda language: load_prompt(f"{id}.{language}.md").text
 
 
 class TextPolicy(Policy):
-    """A policy with texts for a model, all of them in the language that it asks for.
+    """Policy with texts for a model, all in the policy's language.
 
-    Where only a prompt is given, and that is in the other language, the language is the prompt's."""
+    If only a prompt is set and it is in the other language, the language follows the prompt.
+    """
 
     builtin_texts: ClassVar[Mapping[str, BuiltinText]] = {}
-    """The fields that hold such texts, prompts first, with what stands for one that is in the other language."""
+    """Fields with such texts, prompts first, and the built-in text that replaces one in the other language."""
 
     language: Language = vocabulary.language("en")
 
     def sent_text(self, field: str) -> str:
-        """A field's text as it is sent: the policy's own; where that is clearly in the other language, the shipped
-        prompt's version in this one if it is a shipped prompt, else the shipped text of the field."""
+        """Text of a field as it is sent: the policy's own; if that is clearly in the other language, the built-in text
+        in this language."""
         text: str = getattr(self, field)
         if language_of(text) in (None, self.language):
             return text
         return version_of(text, self.language) or self.builtin_texts[field](self.language)
 
     def unsent_texts(self) -> Iterator[str]:
-        """A sentence on each text of a person's own that is not sent for its language."""
+        """Sentence for each of the user's own texts that is not sent because of its language."""
         for field, own in self.builtin_texts.items():
             text: str = getattr(self, field)
             found = language_of(text)
@@ -65,15 +66,15 @@ class TextPolicy(Policy):
 
     @model_validator(mode="before")
     @classmethod
-    def _as_the_prompt_is(cls, given: Any) -> Any:
-        if isinstance(given, dict) and "language" not in given and (found := _language_of(given, cls)):
-            return {**given, "language": found}
-        return given
+    def _language_from_prompt(cls, values: Any) -> Any:
+        if isinstance(values, dict) and "language" not in values and (found := _language_of(values, cls)):
+            return {**values, "language": found}
+        return values
 
 
-def _language_of(given: Mapping[str, Any], policy: type[TextPolicy]) -> Language | None:
-    """The language of the first prompt among these values."""
-    named = {policy.today(name).name: value for name, value in given.items()}
+def _language_of(values: Mapping[str, Any], policy: type[TextPolicy]) -> Language | None:
+    """Language of the first prompt among these values."""
+    named = {policy.today(name).name: value for name, value in values.items()}
     prompts = (
         named[field] for field in policy.builtin_texts if "prompt" in field and isinstance(named.get(field), str)
     )
@@ -81,7 +82,7 @@ def _language_of(given: Mapping[str, Any], policy: type[TextPolicy]) -> Language
 
 
 class SummaryPolicy(TextPolicy):
-    """What every strategy has that asks a model for a summary of messages."""
+    """Settings of every strategy that asks a model for a summary of messages."""
 
     summary_char_limit: int = vocabulary.summary_char_limit(0)
     request_char_limit: int = vocabulary.request_char_limit(1_000_000)
@@ -89,17 +90,17 @@ class SummaryPolicy(TextPolicy):
 
     @property
     def request(self) -> RequestSettings:
-        """What these settings ask of a summarizer."""
+        """Settings of the request to a summarizer."""
         return RequestSettings(language=self.language, max_chars=self.summary_char_limit)
 
 
 class RequestShapePolicy(SummaryPolicy):
-    """Summarizing what a conversation holds up to a place, so that it can be sent as it is, too."""
+    """Settings for summarizing a conversation up to some message, so that it can also be sent as messages."""
 
     request_shape: RequestShape = vocabulary.request_shape("text")
 
     def sent(self, head: Head, style: Style) -> Style | ConversationStyle:
-        """How a head is sent: as one text in `style`, or as the messages that they are."""
+        """Style in which a head is sent: as one text in `style`, or as messages."""
         if self.request_shape == "text":
             return style
         return ConversationStyle(
@@ -108,10 +109,10 @@ class RequestShapePolicy(SummaryPolicy):
 
 
 class PromptPolicy(SummaryPolicy):
-    """Summarizing by one prompt, which is shipped in each language."""
+    """Settings for summarizing with one prompt, which is built in for each language."""
 
     prompt: str = vocabulary.prompt()
 
     def asks(self, **values: str) -> str:
-        """The prompt in use, with `values` in the place of its placeholders."""
+        """Prompt in use, with `values` for its placeholders."""
         return fill(self.sent_text("prompt").strip() or self.builtin_texts["prompt"](self.language), values)

@@ -37,7 +37,7 @@ FAILURES = (
 )
 """What a rendering may raise."""
 
-_LEFT = "turns left"
+_ALLOWANCE = "turns left"
 """Stands among the values of a rendering, where no template can name it."""
 
 _MEMBER = 50
@@ -47,7 +47,7 @@ _MEMBER = 50
 def rendered(text: str, values: Mapping[str, Any]) -> str:
     """A template with its values. Raises one of FAILURES."""
     _check_length(text)
-    return _compiled(text).render({**values, _LEFT: _Left()})
+    return _compiled(text).render({**values, _ALLOWANCE: _Allowance()})
 
 
 def names_in(text: str) -> Iterator[tuple[int, str]]:
@@ -70,7 +70,7 @@ def _compiled(text: str) -> Template:
     return _Bounded().from_string(text)
 
 
-class _Left:
+class _Allowance:
     def __init__(self) -> None:
         self.turns, self.room = TURNS, ROOM
 
@@ -114,38 +114,46 @@ def _extent(value: Any, enough: int) -> int:
 # --- what may make more than it takes ------------------------------------------------------------------------------
 
 
-def _widths(given: Sequence[Any]) -> int:
-    width = max((abs(one) for one in given if isinstance(one, int)), default=0)
+def _widths(arguments: Sequence[Any]) -> int:
+    width = max((abs(one) for one in arguments if isinstance(one, int)), default=0)
     if width > LARGEST:
         raise OverflowError(f"a width of {width if width < 10**18 else 'such a size'} is too large")
     return width
 
 
-def _longest(given: Sequence[Any]) -> int:
-    return max((_extent(one, ROOM) for one in given), default=0)
+def _longest(arguments: Sequence[Any]) -> int:
+    return max((_extent(one, ROOM) for one in arguments), default=0)
 
 
-def _replaced(text: Any, given: Sequence[Any]) -> int:
+def _replaced(text: Any, arguments: Sequence[Any]) -> int:
     whole, old, new = (
-        one.decode("latin-1") if isinstance(one, bytes) else str(one) for one in (text, *given, "", "")[:3]
+        one.decode("latin-1") if isinstance(one, bytes) else str(one) for one in (text, *arguments, "", "")[:3]
     )
     return len(whole) + whole.count(old) * len(new)
 
 
-def _joined(values: Any, given: Sequence[Any]) -> int:
-    return len(values) * _longest(given) if isinstance(values, Sequence) else ROOM if _longest(given) > LARGEST else 0
+def _joined(values: Any, arguments: Sequence[Any]) -> int:
+    return (
+        len(values) * _longest(arguments)
+        if isinstance(values, Sequence)
+        else ROOM
+        if _longest(arguments) > LARGEST
+        else 0
+    )
 
 
-def _formatted(text: Any, given: Sequence[Any]) -> int:
+def _formatted(text: Any, arguments: Sequence[Any]) -> int:
     numbers = [int(digits[:20]) for digits in re.findall(r"\d+", str(text))]
-    several = (one.values() if isinstance(one, Mapping) else one for one in given if isinstance(one, Mapping | tuple))
-    given = [*given, *(value for values in several for value in values)]
-    return (str(text).count("%") + str(text).count("{")) * (_longest(given) + _widths([*numbers, *given]))
+    several = (
+        one.values() if isinstance(one, Mapping) else one for one in arguments if isinstance(one, Mapping | tuple)
+    )
+    arguments = [*arguments, *(value for values in several for value in values)]
+    return (str(text).count("%") + str(text).count("{")) * (_longest(arguments) + _widths([*numbers, *arguments]))
 
 
-def _as_json(value: Any, given: Sequence[Any]) -> int:
+def _as_json(value: Any, arguments: Sequence[Any]) -> int:
     """Each member on a line of its own, set in as deep as it lies."""
-    width, lines, waiting = _widths(given), 0, [(value, 0)]
+    width, lines, waiting = _widths(arguments), 0, [(value, 0)]
     while waiting and lines * width <= ROOM:
         one, depth = waiting.pop()
         lines += depth + 1
@@ -154,15 +162,19 @@ def _as_json(value: Any, given: Sequence[Any]) -> int:
     return lines * width
 
 
-def _indented(text: Any, given: Sequence[Any]) -> int:
-    return (str(text).count("\n") + 1) * (_widths(given) + _longest([one for one in given if isinstance(one, str)]))
+def _indented(text: Any, arguments: Sequence[Any]) -> int:
+    return (str(text).count("\n") + 1) * (
+        _widths(arguments) + _longest([one for one in arguments if isinstance(one, str)])
+    )
 
 
-_GROWS: Mapping[str, Callable[[Any, Sequence[Any]], int]] = {
-    **dict.fromkeys(("center", "ljust", "rjust", "zfill", "to_bytes", "round"), lambda value, given: _widths(given)),
-    "expandtabs": lambda text, given: text.count("\t") * _widths(given),
+_GROWTH: Mapping[str, Callable[[Any, Sequence[Any]], int]] = {
+    **dict.fromkeys(
+        ("center", "ljust", "rjust", "zfill", "to_bytes", "round"), lambda value, arguments: _widths(arguments)
+    ),
+    "expandtabs": lambda text, arguments: text.count("\t") * _widths(arguments),
     "replace": _replaced,
-    "translate": lambda text, given: len(text) * _longest(given),
+    "translate": lambda text, arguments: len(text) * _longest(arguments),
     "join": _joined,
     "indent": _indented,
     "tojson": _as_json,
@@ -174,48 +186,48 @@ _GROWS: Mapping[str, Callable[[Any, Sequence[Any]], int]] = {
 @pass_context
 def _counted(context: Context, values: Iterable[Any]) -> Iterator[Any]:
     for value in values:
-        context[_LEFT].take(1)
+        context[_ALLOWANCE].take(1)
         yield value
 
 
 @pass_context
 def _range(context: Context, *bounds: int) -> range:
     numbers = range(*bounds)
-    context[_LEFT].take(len(numbers))
+    context[_ALLOWANCE].take(len(numbers))
     return numbers
 
 
 @pass_context
 def _concatenated(context: Context, values: Sequence[Any]) -> str:
-    context[_LEFT].fill(values)
+    context[_ALLOWANCE].fill(values)
     return "".join(map(str, values))
 
 
 @pass_context
-def _told(context: Context, value: Any) -> str:
+def _output(context: Context, value: Any) -> str:
     """What is put out, also the template's own words."""
-    context[_LEFT].fill(value)
+    context[_ALLOWANCE].fill(value)
     return value if type(value) is str else str(value)
 
 
-def _boundless(name: str) -> str:
+def _unlimited_name(name: str) -> str:
     """Under this name, which no template can write, a filter stands that takes from no room."""
     return f"unlimited {name}"
 
 
-def _within_room(name: str) -> Callable[..., Any]:
+def _limited_filter(name: str) -> Callable[..., Any]:
     """A filter that takes from the room of its rendering."""
 
     @pass_context
     def bounded(context: Context, value: Any, *args: Any, **named: Any) -> Any:
-        given = (*args, *named.values())
-        left: _Left = context[_LEFT]
+        arguments = (*args, *named.values())
+        left: _Allowance = context[_ALLOWANCE]
         left.take(1)
-        left.fill(value, *given)
-        left.hold(_GROWS[name](value, given) if name in _GROWS else 0)
-        made = context.environment.call_filter(_boundless(name), value, args, named, context=context)
-        left.fill(made)
-        return made
+        left.fill(value, *arguments)
+        left.hold(_GROWTH[name](value, arguments) if name in _GROWTH else 0)
+        result = context.environment.call_filter(_unlimited_name(name), value, args, named, context=context)
+        left.fill(result)
+        return result
 
     return bounded
 
@@ -240,13 +252,13 @@ class _Bounded(ImmutableSandboxedEnvironment):
     intercepted_binops = frozenset({"*", "**", "+", "%"})
 
     def __init__(self) -> None:
-        super().__init__(keep_trailing_newline=False, finalize=_told)
+        super().__init__(keep_trailing_newline=False, finalize=_output)
         # These go round as often as a number says, where nothing counts it, or are for pages.
         for name in ("slice", "batch", "wordwrap", "urlize", "xmlattr", "random"):
             del self.filters[name]
         for name, filter in list(self.filters.items()):
-            self.filters[_boundless(name)] = filter
-            self.filters[name] = _within_room(name)
+            self.filters[_unlimited_name(name)] = filter
+            self.filters[name] = _limited_filter(name)
         self.filters[_counted.__name__] = _counted
         self.filters[_concatenated.__name__] = _concatenated
         self.globals["range"] = _range
@@ -258,27 +270,27 @@ class _Bounded(ImmutableSandboxedEnvironment):
         return tree
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
-        left: _Left = __context[_LEFT]
+        left: _Allowance = __context[_ALLOWANCE]
         left.take(1)
         method = getattr(__obj, "__wrapped__", __obj)  # the sandbox has its own for the one that formats
-        name, owner, given = (
+        name, owner, arguments = (
             getattr(method, "__name__", ""),
             getattr(method, "__self__", None),
             [*args, *kwargs.values()],
         )
         if isinstance(owner, str | bytes | int):
-            left.fill(owner, *given)
-            left.hold(_GROWS[name](owner, given) if name in _GROWS else 0)
-        made = super().call(__context, __obj, *args, **kwargs)
-        left.fill(made)
-        return made
+            left.fill(owner, *arguments)
+            left.hold(_GROWTH[name](owner, arguments) if name in _GROWTH else 0)
+        result = super().call(__context, __obj, *args, **kwargs)
+        left.fill(result)
+        return result
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         if operator in ("*", "**") and _size(operator, left, right) > LARGEST:
             raise OverflowError(f"the result of {operator} is too large")
         if not isinstance(left, int | float):
-            context[_LEFT].fill(left, right)
-            context[_LEFT].hold(_formatted(left, [right]) if operator == "%" else 0)
+            context[_ALLOWANCE].fill(left, right)
+            context[_ALLOWANCE].hold(_formatted(left, [right]) if operator == "%" else 0)
         return super().call_binop(context, operator, left, right)
 
 

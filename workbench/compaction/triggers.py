@@ -1,6 +1,5 @@
-"""Triggers that several strategies share: counts, and tokens as a number, a share of the model's window, or what must
-stay free of it. Products differ only in which they use, so a strategy that fires on tokens has all three; 0 is off.
-"""
+"""Triggers that several strategies share: counts, and tokens as a number, as a share of the window, or as space that
+must stay free. Products differ in which they use, so a strategy that fires on tokens has all three; 0 is off."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from workbench.tokens.window import Window
 
 
 class TokenLimits(Policy):
-    """The settings of `token_triggers`. Several may be on: the first that is reached fires."""
+    """Settings of `token_triggers`. Several may be on; the first one reached fires."""
 
     trigger_tokens: int = setting(
         0, "trigger", "Compact when the context reaches this number of tokens. 0: never.", unit="tokens", ge=0
@@ -38,13 +37,12 @@ class TokenLimits(Policy):
 
 
 def room_for_answer(policy: TokenLimits, longest: int | None) -> int:
-    """The tokens that stay free for an answer: as many as the policy has, or the model's longest answer, if that is
-    known and shorter."""
+    """Tokens reserved for an answer: the policy's number, or the model's longest answer if known and shorter."""
     return min(policy.trigger_answer_tokens, longest or policy.trigger_answer_tokens)
 
 
 def token_triggers(now: Gauge, policy: TokenLimits, note: str = "") -> tuple[Trigger, ...]:
-    """One trigger for each limit that is on. `note` says how `now.tokens` was come by."""
+    """One trigger for each limit that is on. `note`: how `now.tokens` was obtained."""
     found = []
     if policy.trigger_tokens:
         limit = policy.trigger_tokens
@@ -64,13 +62,13 @@ def token_triggers(now: Gauge, policy: TokenLimits, note: str = "") -> tuple[Tri
 def _of_window(name: str, now: Gauge, limit: float | None, note: str) -> Trigger:
     if limit is None:
         return Trigger(name, now.tokens, 0, "tokens", False, "the model's window is unknown")
-    by = _told(now.limit)
+    by = _limit_in_words(now.limit)
     note = f"{note}; {by}" if note else by
     return Trigger(name, now.tokens, limit, "tokens", now.tokens >= limit, note)
 
 
 @lru_cache(maxsize=64)
-def _told(window: Window | None) -> str:
+def _limit_in_words(window: Window | None) -> str:
     """In words. A replay asks before each of thousands of calls."""
     return f"window {window}"
 

@@ -113,7 +113,7 @@ def _memories(request: SummaryRequest) -> Answer:
     held = condense([message.text for message in request.masked], request.max_lines or len(ids))
     if not held:
         return SummaryFailed("empty", "there are no memories to rewrite")
-    origins = tuple(tuple(ids[number] for number in memory.of) for memory in held)
+    origins = tuple(tuple(ids[number] for number in memory.lines) for memory in held)
     return Summary("\n".join(memory.text for memory in held), model="extractive", origins=origins)
 
 

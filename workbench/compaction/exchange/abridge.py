@@ -103,9 +103,9 @@ def _told(
     what the one before it told."""
     messages = [shape.masked_at(index) for shape, index in request]
     key = (template.text, continues, params, *map(id, messages))
-    if key not in past.told:
-        past.told[key] = messages, _entry(template, request, messages, continues=continues, params=params)
-    return past.told[key][1]
+    if key not in past.abridged_texts:
+        past.abridged_texts[key] = messages, _entry(template, request, messages, continues=continues, params=params)
+    return past.abridged_texts[key][1]
 
 
 def _entry(

@@ -245,7 +245,7 @@ STRATEGY = Strategy(
             "min_tail_exchanges",
         ),
         defaults={"min_version": "3"},
-        beside={"history_summary_min_version": "min_version"},
+        other_flags={"history_summary_min_version": "min_version"},
     ),
     view=StrategyView(abridged=abridged),
 )
