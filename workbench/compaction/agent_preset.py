@@ -1,5 +1,5 @@
-"""The preset that compacts as a session's own tool does, as the version did it that wrote the session: the one place
-that decides by which rules a session is judged, on the bench, on the screen and in every command."""
+"""Find the preset of the agent that wrote a session, in the version that wrote it. Bench, screen and commands all
+decide here."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from workbench.session import Session
 
 
 def agent_preset_id(session: Session) -> str:
-    """The id of the preset that compacts as the session's own tool does; "" where there is none."""
+    """Id of the preset that compacts as the session's agent does; "" without one."""
     with suppress(BadInput):
         return by_id(session.format).preset
     return ""
 
 
 def preset_for_version(preset: Preset, session: Session) -> Preset:
-    """The preset of the session's own tool as the version did it that wrote the session, or, where its files name none,
-    as it was done on the day on which it began; any other preset as it is."""
+    """Preset of the session's agent with the settings of the version that wrote it, or of the day on which the session
+    began if its files name no version. Any other preset is returned unchanged."""
     if not preset.id or preset.id != agent_preset_id(session):
         return preset
     began = next((message.time for message in session.messages if message.time is not None), None)

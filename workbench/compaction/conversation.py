@@ -1,9 +1,9 @@
-"""How a request for a summary is put: as one text that tells the messages, or as the messages themselves with the
-prompt at their end.
+"""Body of a summary request: one text that contains the messages, or the messages themselves with the prompt at the
+end.
 
-What is sent as messages begins as the agent's own last call did, and that beginning is read from the prompt's cache;
-one text is new to every cache, and so are messages under another system prompt or without the tools, for a prompt is
-cached by its prefix: tools, system prompt, messages.
+Messages begin as the agent's last call did, and that beginning is read from the prompt cache. One text is new to every
+cache. So are messages under another system prompt or without the tools, because caches match prefixes: tools, system
+prompt, messages.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from workbench.compaction.render import tagged
 from workbench.session import Message, Text, Tool
 
 AsMessages = Literal["messages", "messages_without_tools", "messages_under_prompt"]
-"""`messages`: the session's own system prompt, tools and messages, then the prompt as the user's last words, as Claude
-Code asks; `messages_without_tools`: the same without tools, as Codex does; `messages_under_prompt`: the prompt is the
-system prompt, and the last words only ask for the summary, as Gemini CLI does."""
+"""`messages`: the session's own system prompt, tools and messages, then the prompt as the last user message, as Claude
+Code does. `messages_without_tools`: the same without tools, as Codex does. `messages_under_prompt`: the prompt is the
+system prompt, and the last user message only asks for the summary, as Gemini CLI does."""
 
 RequestShape = Literal["text", AsMessages]
 
@@ -27,12 +27,12 @@ ASK: dict[Language, str] = {
     "en": "Write the summary now, as the instructions above say.",
     "zh": "请按照上述指示，现在写出摘要。",
 }
-"""The last words where the prompt is the system prompt."""
+"""Last user message when the prompt is the system prompt."""
 
 
 @dataclass(frozen=True)
 class TextBody:
-    """One user message that holds everything; rendered when it is asked for, because it may be megabytes."""
+    """One user message with everything; rendered on demand, because it may be megabytes."""
 
     render: Callable[[], str]
 
@@ -43,7 +43,7 @@ class TextBody:
 
 @dataclass(frozen=True)
 class MessagesBody:
-    """Messages as they are, under `system` and `tools`, and what the user says `last`."""
+    """Messages unchanged, under `system` and `tools`, followed by the user message `last`."""
 
     shape: AsMessages
     system: str
@@ -53,7 +53,7 @@ class MessagesBody:
 
     @property
     def text(self) -> str:
-        """All of it as text, each message in the tags of its role: to be read, not to be sent."""
+        """Everything as text, each message in the tags of its role; for reading, not for sending."""
         answered = {result.call_id for message in self.messages for result in message.results}
         parts = [f"<system_prompt>\n{self.system}\n</system_prompt>"] if self.system else []
         parts += [f"<tools>\n{tools_text(self.tools)}\n</tools>"] if self.tools else []
@@ -65,7 +65,7 @@ RequestBody = TextBody | MessagesBody
 
 
 def follow_up(body: RequestBody, answer: str, last: str) -> RequestBody:
-    """What is sent after an answer: the same, the answer, and what the user says then."""
+    """Body of the next request: the same, the answer, and the user message `last`."""
     if isinstance(body, MessagesBody):
         turn = (Message("asked", "user", (Text(body.last),)), Message("answered", "assistant", (Text(answer),)))
         return replace(body, messages=(*body.messages, *turn), last=last)
@@ -73,5 +73,5 @@ def follow_up(body: RequestBody, answer: str, last: str) -> RequestBody:
 
 
 def tools_text(tools: Sequence[Tool]) -> str:
-    """The definitions of tools as the session holds them, a line each."""
+    """Definitions of tools as the session holds them, one a line."""
     return "\n".join(tool.schema for tool in tools)

@@ -1,4 +1,4 @@
-"""Settings of a policy from the environment: `CWB_<STRATEGY>_<SETTING>`, in capitals, `_` for `-` and `.`."""
+"""Settings of a policy from environment variables `CWB_<STRATEGY>_<SETTING>`, in capitals, `_` for `-` and `.`."""
 
 from __future__ import annotations
 
@@ -14,26 +14,27 @@ from workbench.compaction.strategies import strategy_ids
 
 
 class Variable(Struct, frozen=True):
-    """A variable that is set, with the value that it gives a setting."""
+    """A set variable with its value for a setting."""
 
     name: str
     value: Any
 
 
 def variable_of(strategy_id: str, setting: str = "") -> str:
-    """The variable that sets a setting by its key or an old name of it; of no setting, how all of them begin."""
+    """Variable that sets a setting, by its key or an old name; without a setting, the prefix of the strategy's
+    variables."""
     return f"{PREFIX}{strategy_id}_{setting}".upper().replace("-", "_").replace(".", "_")
 
 
 def strategies_set() -> tuple[str, ...]:
-    """The strategies for which there are variables."""
+    """Strategies with any variable."""
     return tuple(id for id in strategy_ids() if any(name.startswith(variable_of(id)) for name in variables()))
 
 
 def variables_of(strategy_id: str, policy: type[Policy]) -> dict[str, Variable]:
-    """The variables that are set for a strategy, by the keys of the settings that they set.
+    """Set variables of a strategy, by keys of the settings.
 
-    Raises BadInput for one that sets nothing.
+    Raises BadInput for a variable that matches no setting.
     """
     start = variable_of(strategy_id)
     longer = tuple(other for id in strategy_ids() if (other := variable_of(id)).startswith(start) and other != start)

@@ -1,4 +1,4 @@
-"""A compacted context as an export that says what it has to say of its size, and by how much it shows another one."""
+"""Export a compacted context, and report if the exported file shows another size than planned."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from workbench.tokens.anchoring import SessionMeter
 from workbench.tokens.sizes import Size
 
 TOLERATED_PERCENT = 2
-"""By how much an export that is opened again may show another size than was promised, without a word on it."""
+"""Difference in size, in percent, between plan and reopened export that is not reported."""
 
 
 def export_compacted(
     session: Session, left: Context, messages: Sequence[Message], format_id: str | None = None
 ) -> Export:
-    """`messages` of `session`, which are the context `left` as the format can carry it, with its memories.
+    """Export `messages` of `session`: the context `left` as far as the format can carry it, with its memories.
 
-    A pinned system message is a user's text where the format's agent sends its own system prompt alone.
-
-    Where the file, opened again, shows other tokens than `left` promises, because the format could not carry all or
-    asks for more, a loss says how many. Raises BadInput as `export` does.
+    A pinned system message becomes a user's text if the format's agent sends only its own system prompt. If the
+    reopened file shows another number of tokens than `left`, because the format cannot carry everything or adds
+    something, a loss states both. Raises BadInput as `export` does.
     """
     memories = left.memories if left.memories != session.memories else None
     result = export(session, messages, format_id, memories, carried=left.carried)
@@ -45,7 +44,7 @@ def export_compacted(
 
 
 def _shown(result: Export, left: Context) -> Size | None:
-    """The size that the export will show; None while its session is still being counted, and where it holds none."""
+    """Size that the export will show; None while its session is still being counted, or if it has no size."""
     meter, found = left.layout.sizes.meter, result.found
     if isinstance(found, str) or not isinstance(meter, SessionMeter) or not meter.counted:
         return None

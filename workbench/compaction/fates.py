@@ -1,4 +1,4 @@
-"""Fates painted over each other, one cell a message: linear in the context, whatever the number of strokes."""
+"""Paint fates over each other, one cell per message: linear in the context, whatever the number of strokes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RUN = re.compile(rb"(.)\1*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """These messages have this fate; a later stroke covers an earlier one."""
+    """A fate for some messages; a later stroke covers an earlier one."""
 
     fate: Fate
     spans: Iterable[Span]
@@ -29,13 +29,13 @@ class Stroke:
 
 
 def painted(count: int, strokes: Iterable[Stroke]) -> tuple[FateSpan, ...]:
-    """The fates of `count` messages. What no stroke reaches is dropped."""
+    """Fates of `count` messages. Messages without a stroke are dropped."""
     cells = _cells(bytearray([_code(Fate.DROPPED, "nothing")]) * count, strokes)
     return tuple(_runs(cells, 0, count))
 
 
 class Painting:
-    """The fates of `count` messages, made to be painted over: that costs what is reached, not what is there."""
+    """Fates of `count` messages as spans, for repeated painting over them; that costs O(spans touched)."""
 
     def __init__(self, count: int, strokes: Iterable[Stroke]) -> None:
         self._cells = _cells(bytearray([_code(Fate.DROPPED, "nothing")]) * count, strokes)
@@ -43,7 +43,7 @@ class Painting:
         self._stops = array("q", [span.stop for span in self.fates])
 
     def over(self, strokes: Iterable[Stroke]) -> tuple[FateSpan, ...]:
-        """The fates with these strokes over them."""
+        """Fates with these strokes painted over them."""
         known = [replace(stroke, spans=[span for span in stroke.spans if len(span)]) for stroke in strokes]
         cells = _cells(self._cells.copy(), known)
         found: list[FateSpan] = []
@@ -55,7 +55,7 @@ class Painting:
         return (*found, *self.fates[done:])
 
     def _reached(self, spans: Iterable[Span]) -> list[tuple[int, int]]:
-        """The first and last fate of every stretch that strokes reach or touch: beyond these, nothing is joined."""
+        """First and last fate span of every range that strokes reach or touch; spans outside cannot join."""
         ranges: list[tuple[int, int]] = []
         for span in sorted(spans, key=lambda one: one.start):
             first = bisect_right(self._stops, max(span.start - 1, 0))

@@ -1,7 +1,7 @@
-"""A product's parameters as its feature flags carry them: read as a policy from what a person pastes, and written back.
+"""Parse a product's parameters, pasted as its feature flags carry them, into a policy, and write a policy as such.
 
-The product reads them forgivingly, and so does this: what is null, empty or left out has its default, and what is not
-known is passed over, and told.
+As lenient as the product: null, empty and missing values have their default, and unknown names are ignored and
+reported.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def flag(
     defaults: Mapping[str, Any],
     other_flags: Mapping[str, str] | None = None,
 ) -> ProductParameters[P]:
-    """The JSON object under the flag `name`: it is read alone, as the string that a flag carries, by its name, or among
-    all the flags, in snake_case or camelCase.
+    """Parameters in the JSON object under the flag `name`. Accepted forms: the object alone, the flag's string value,
+    the object by its name, or all flags; names in snake_case or camelCase.
 
-    Its own keys are `documented`; the policy's other fields may stand there, too. `defaults` are the product's, where
-    they are not the policy's. `beside` are other flags, each with the field that it sets; '' is a value of those.
+    `documented`: the product's own keys; other settings of the policy are accepted, too. `defaults`: the product's,
+    where they differ from the policy's. `other_flags`: flags that set one field each; '' is a valid value of those.
     """
     others = other_flags or {}
 
@@ -71,13 +71,13 @@ def flag(
 
 
 def parse_with_best(strategies: Sequence[Strategy[Any]], text: str) -> tuple[Strategy[Any], ParsedPolicy[Any]]:
-    """The strategy that knows most of what is pasted, of several the first, and what it reads."""
+    """Strategy that knows most of the pasted names (the first of several), and the policy that it parses."""
     read = [(one, one.parameters.read(text)) for one in strategies if one.parameters]
     return max(read, key=lambda found: len(found[1].accepted) - len(found[1].ignored))
 
 
 def _object(value: Any) -> dict[str, Any]:
-    """A JSON object, given as such or as text, with its keys in snake_case; null and an empty text are an empty one."""
+    """JSON object, given as such or as text, with keys in snake_case; null and an empty text give an empty one."""
     try:
         while isinstance(value, str):
             value = json.loads(value) if value.strip() else None
@@ -95,15 +95,14 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _snake(name: str) -> str:
-    """`cacheTTLMs` is `cache_ttl_ms`."""
+    """Convert `cacheTTLMs` to `cache_ttl_ms`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def _known(
     policy: type[P], parsed: Mapping[str, Any], empty: Mapping[str, Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The fields that an object sets, and its keys that no field has. An empty text is a value of the fields in `empty`
-    alone."""
+    """Fields that an object sets, and its unknown keys. An empty text is a value only for the fields in `empty`."""
     keys = {one.key for one in settings_of(policy)}
     values: dict[str, Any] = {}
     unknown: list[str] = []

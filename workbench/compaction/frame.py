@@ -1,7 +1,7 @@
-"""What products say around a summary, beside fixed words: what the user said, which tools were used, which file has the
-whole transcript, and that the newest messages follow word for word.
+"""Fill a product's template around a summary: user messages, tools used, the transcript's file, and a hint that the
+newest messages follow.
 
-A template has a place for each, `{summary}` among them; a place whose fact there is none of stays empty.
+A template has a placeholder for each, and `{summary}`; a placeholder without a value is left empty.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from workbench.compaction.prompts import fill
 
 
 class FrameWords(Struct, frozen=True):
-    """What is said of each fact; `{}` stands for it."""
+    """Sentence for each value; `{}` is the value."""
 
     user_messages: str
     tools_used: str
@@ -49,7 +49,7 @@ _USER_MESSAGE = re.compile(r"<user_message>\n(.*?)\n</user_message>", re.DOTALL)
 
 
 def in_frame(template: str, summary: str, context: Context, head: Head, language: Language) -> str:
-    """The template with a summary of `head`, and with what else it has a place for."""
+    """Template filled with a summary of `head` and the values that it asks for."""
     words = WORDS[language]
     facts = {
         "user_messages": "\n".join(f"<user_message>\n{text}\n</user_message>" for text in _user_texts(context, head)),
@@ -62,7 +62,7 @@ def in_frame(template: str, summary: str, context: Context, head: Head, language
 
 
 def _user_texts(context: Context, head: Head) -> Iterator[str]:
-    """What the user said: as earlier summaries repeat it, then in the head itself."""
+    """The user's texts: those that earlier summaries repeat, then those in the head."""
     for index in head.earlier:
         yield from _USER_MESSAGE.findall(context.messages[index].text)
     for index in range(head.lead, head.stop):

@@ -12,14 +12,13 @@ from workbench.tokens.window import Window
 
 
 class Gauge(NamedTuple):
-    """How full a context is at one moment. A replay makes one before each of a session's calls.
+    """How full a context is at one moment. A replay makes one before each call of a session.
 
-    `lead` of the `messages` are the session's own system messages before everything else. `chars` is the history's size
-    by `api_chars` (compact JSON as the model sees it); `tokens` the whole context, overhead included, on the basis of
-    the context's sizes; `input_tokens` and `input_chars` are of the current input alone, the request that has no answer
-    yet. `last_usage` is the last API call's billed tokens, input, cache and output together, None without one; `limit`
-    the context window and who says so, None when unknown. `cache_age_ms` is that of `cache_age_ms`. `meters` are the
-    strategy's own sums.
+    `lead`: leading own system messages among the `messages`. `chars`: size of the history in `api_chars` (compact JSON
+    as the model sees it). `tokens`: whole context, overhead included, on the basis of the context's sizes.
+    `input_tokens`, `input_chars`: the current input alone, the request without an answer. `last_usage`: billed tokens
+    of the last API call, input, cache and output together, None without one. `limit`: context window and its source,
+    None if unknown. `cache_age_ms`: see the function. `meters`: the strategy's own sums.
     """
 
     messages: int = 0
@@ -41,13 +40,13 @@ class Gauge(NamedTuple):
 
     @property
     def window(self) -> int | None:
-        """The context window in tokens, None when unknown."""
+        """Context window in tokens, None if unknown."""
         return self.limit.tokens if self.limit else None
 
 
 def cache_age_ms(answer: Message | None, newest: Message | None, at: float | None) -> int | None:
-    """How long the prompt cache has stood `at` a time, in seconds since the epoch, or when the `newest` message came:
-    the time since the newest `answer`, which read it. None where that answer is the newest message, or has no time."""
+    """Age of the prompt cache in ms, `at` a time in seconds since the epoch, or when the `newest` message came: the
+    time since the newest `answer`, which read the cache. None if that answer is the newest message, or has no time."""
     if at is None and newest is not None and newest is not answer:
         at = newest.time
     if at is None or answer is None or answer.time is None:
@@ -56,23 +55,23 @@ def cache_age_ms(answer: Message | None, newest: Message | None, at: float | Non
 
 
 class RunningMeter(Protocol):
-    """A sum of a strategy's own over the messages of a context, from the first to the last.
+    """A strategy's own sum over the messages of a context, from the first to the last.
 
-    It is made for a context that is still empty and for a policy, is given one message after another, each just once,
-    and can be read after any of them. A whole context is measured by the same additions as a replay that grows message
-    by message, so that a replay stays linear. Where two that begin alike are equal, as dataclasses are, a whole context
-    is not read again for a policy that differs only in what the meter does not depend on.
+    Created for an empty context and a policy, it receives one message after another, each once, and can be read after
+    any of them. A whole context is measured by the same additions as a replay, so that a replay stays linear. If two
+    that begin alike are equal, as dataclasses are, a whole context is not read again for a policy that does not affect
+    the meter.
     """
 
     def add(self, message: Message, chars: int, tokens: int) -> None:
-        """The next message, with its size as compact JSON and in tokens."""
+        """Add the next message, with its size as compact JSON and in tokens."""
 
     @property
     def value(self) -> int: ...
 
 
 def read_on(meters: Iterable[RunningMeter], layout: Layout, start: int, stop: int) -> None:
-    """Give the meters messages `start`..`stop`."""
+    """Add messages `start`..`stop` to the meters."""
     messages, chars, tokens = layout.messages, layout.shape.api_chars, layout.sizes.tokens
     for meter in meters:
         add = meter.add

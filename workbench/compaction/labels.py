@@ -1,7 +1,7 @@
-"""What a form calls a setting: a few words that say what it does, for people who do not know its name.
+"""Labels of settings in a form: a few words for users who do not know the name.
 
-By the setting's own name, whatever policy has it. One that is not here, a strategy's of another distribution, is
-called by its name with spaces.
+Labels are by the setting's name, whatever policy has it. A setting without a label (a strategy of another distribution)
+is shown by its name with spaces.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ LABELS = {
 
 
 def label_of(name: str) -> str:
-    """What a form calls the setting of that name."""
+    """Label of a setting."""
     return LABELS.get(name) or name.replace("_", " ").capitalize()
 
 
@@ -230,12 +230,12 @@ CHOICES = {
     "trigger": {"input_tokens": "prompt tokens", "tool_uses": "tool calls"},
     "unread": {"keep": "keep", "answer": "keep, or the answer", "summarize": "summarize"},
 }
-"""What a form calls the values of a setting that has a few, by the setting's own name. At most twenty
-characters: the width of the column."""
+"""Labels of the values of a setting with a few choices, by its name. At most twenty characters: the width of the
+column."""
 
 
 def choice_of(name: str, value: str) -> str:
-    """What a form calls a value of the setting of that name."""
+    """Label of a value of a setting."""
     return CHOICES.get(name, {}).get(value) or value.replace("_", " ")
 
 
@@ -260,5 +260,5 @@ GROUPS = {
 
 
 def heading_of(group: str) -> str:
-    """What a form calls a group of settings."""
+    """Heading of a group of settings."""
     return GROUPS.get(group) or group.capitalize()

@@ -1,6 +1,6 @@
-"""In which language a text is that the workbench or a person wrote for a model, and what stands for it in another.
+"""Detect the language of a text for a model, and find its version in the other language.
 
-A policy's `language` holds for whatever it says (000-120): a text that is clearly in the other language is not sent.
+A policy's `language` applies to all its texts (000-120): a text that is clearly in the other language is not sent.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ Language = Literal["en", "zh"]
 NAMES: dict[Language, str] = {"en": "English", "zh": "Chinese"}
 
 _PLACEHOLDER_OR_TAG = re.compile(r"\{\w{1,60}\}|<[^<>\n]{1,200}>")
-"""Placeholders and tags, which are of no language."""
+"""Placeholders and tags, which belong to no language."""
 _LATIN = re.compile(r"[A-Za-z]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 FEWEST_LATIN, FEWEST_HAN = 10, 4
-"""Letters from which a text is of a language."""
+"""Letters from which a text has a language."""
 LATIN_FOR_HAN = 3
-"""A Chinese text may hold so many Latin letters for each of its characters: names, titles, commands."""
+"""Latin letters that a Chinese text may contain per character: names, titles, commands."""
 
 
 @session_cache(256)
 def language_of(text: str) -> Language | None:
-    """The language that a text is clearly in: English without any Chinese character, or Chinese in the main. None for
-    a mixed one, which may be meant for either, and for one of next to no words."""
+    """Language of a text if clear: English without any Chinese character, or mainly Chinese. None for a mixed text,
+    which may be meant for either, and for a very short one."""
     words = _PLACEHOLDER_OR_TAG.sub("", text)
     latin, han = len(_LATIN.findall(words)), len(_HAN.findall(words))
     if not han:
@@ -36,7 +36,7 @@ def language_of(text: str) -> Language | None:
 
 
 def version_of(text: str, language: Language) -> str | None:
-    """The version in `language` of a text that is a shipped prompt's in the other; None for any other text."""
+    """Built-in prompt in `language` whose other version equals the text; None for any other text."""
     other: Language = "en" if language == "zh" else "zh"
     names = prompt_files()
     for name in names:

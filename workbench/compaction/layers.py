@@ -1,6 +1,6 @@
-"""Where a context's tokens are: the segments of the budget bar, and `layers` of `cwb inspect --json`.
+"""Divide a context's tokens into layers: the segments of the budget bar, and `layers` of `cwb inspect --json`.
 
-A strategy that puts the prompt together itself tells the parts in its own words, as its `layers`.
+A strategy that assembles the prompt itself has its own layers (`StrategyView.layers`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Layer(Struct, frozen=True):
 def layers(context: Context, outcome: Outcome | None = None) -> tuple[Layer, ...]:
     """The context's tokens by layer, in the order of the prompt; they add up to `context.total`.
 
-    With an outcome, messages are told apart by fate (head, pins, tail); without one they are all `history`.
-    O(number of fate spans and summaries).
+    With an outcome, messages are divided by fate (head, pins, tail); without one they are all `history`. O(number of
+    fate spans and summaries).
     """
     found = [*_prompt(context), summaries_layer(context)]
     if outcome is None:
@@ -37,14 +37,14 @@ def layers(context: Context, outcome: Outcome | None = None) -> tuple[Layer, ...
 
 
 def summaries_layer(context: Context) -> Layer:
-    """Earlier summaries that stand in the context."""
+    """Layer of earlier summaries in the context."""
     tokens = context.layout.tokens
     amount = sum(tokens[i + 1] - tokens[i] for i in context.shape.summaries)
     return Layer("summaries", amount, basis_of(context, amount), "◆")
 
 
 def by_fate(context: Context, outcome: Outcome, start: int, stop: int) -> tuple[Layer, ...]:
-    """Messages `start`..`stop` by what becomes of them, earlier summaries left out."""
+    """Layers of messages `start`..`stop` by fate, without earlier summaries."""
     tokens = context.layout.tokens
     amounts = dict.fromkeys(Fate, 0)
     for span in outcome.fates:
@@ -64,8 +64,7 @@ def by_fate(context: Context, outcome: Outcome, start: int, stop: int) -> tuple[
 
 
 def layers_after(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
-    """The same of what an outcome leaves; they add up to `context.outcome_size(outcome)`. What is kept in fewer words
-    counts as tail."""
+    """Layers after an outcome; they add up to `context.outcome_size(outcome)`. Shortened messages count as tail."""
     made = context.measure(
         tuple(
             piece.message
@@ -91,8 +90,8 @@ def layers_after(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
 
 
 def _prompt(context: Context) -> tuple[Layer, ...]:
-    """What the model is sent before the messages. What the file does not record, but the provider billed, is a layer of
-    its own: for Claude Code that is system prompt, tools and whatever the agent injected."""
+    """Layers before the messages. Tokens that the provider billed but the file does not record are a layer of their
+    own: in Claude Code sessions system prompt, tools and whatever the agent injected."""
     sizes = context.layout.sizes
     system = min(context.prompt_tokens, sizes.overhead)
     tools = min(context.tool_tokens, sizes.overhead - system)

@@ -1,4 +1,4 @@
-"""A context's messages with their token figures: what is sized, found out once for these figures."""
+"""Messages of a context with their token figures; everything that depends on these figures is computed once."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from workbench.tokens.sizes import Basis, Size, Sizes, measure
 
 
 class Layout:
-    """Neither the shape nor the sizes of a layout ever change: other figures for the same messages are another layout
-    of the same shape, and nothing that depends on figures can be left over from the ones before."""
+    """Shape and sizes of a context. Neither changes: other figures for the same messages make another layout of the
+    same shape, so that no stale sum can remain."""
 
     def __init__(self, shape: Shape, sizes: Sizes) -> None:
         self.shape = shape
         self.sizes = sizes
         self.messages = shape.messages
         self.sized: dict[int, tuple[tuple[Piece, ...], Size]] = {}
-        """The sizes of some outcomes' pieces, by the identity of these; see `Context.outcome_size`."""
+        """Cached sizes of some outcomes' pieces, by identity; see `Context.outcome_size`."""
         self._measured: dict[int, tuple[Message, Size]] = {}
 
     @cached_property
@@ -31,13 +31,13 @@ class Layout:
 
     @cached_property
     def has_estimates(self) -> bool:
-        """Whether any message's figure is an estimate."""
+        """True if any message's figure is an estimate."""
         basis = self.sizes.basis
         return basis is Basis.ESTIMATE if isinstance(basis, Basis) else Basis.ESTIMATE in basis
 
     def measured(self, message: Message) -> Size:
-        """The size of a message that takes the place of one of these, remembered: a strategy that changes 20 000
-        results in their places gives the same new messages with every plan."""
+        """Size of a message that replaces one of these, cached: a strategy that changes 20 000 results in place returns
+        the same new messages in every plan."""
         known = self._measured.get(id(message))
         if known is None:
             if len(self._measured) >= len(self.messages):
@@ -47,13 +47,13 @@ class Layout:
 
     @cached_property
     def billed(self) -> dict[int, int]:
-        """The places between messages where a bill is known; see `span_basis`."""
+        """Billed tokens at places between messages; see `span_basis`."""
         return billed_points(self.sizes, self.messages)
 
     @cached_property
     def last_usage(self) -> int | None:
-        """Input, cache and output of the newest API call on which the sizes are anchored. None without one: a call that
-        was billed for messages which a compaction has since replaced anchors nothing."""
+        """Input, cache and output tokens of the newest API call on which the sizes are anchored. None without one: a
+        call that was billed for messages that a compaction has since replaced anchors nothing."""
         anchor = min(self.sizes.anchored_until, len(self.messages) - 1)
         for index in range(anchor, -1, -1) if self.sizes.anchored_until else ():
             message = self.messages[index]

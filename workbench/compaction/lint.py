@@ -1,4 +1,4 @@
-"""What is doubtful about a summary prompt."""
+"""Find problems in a summary prompt."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIRST_PERSON = re.compile(
 
 
 def lint_summary_prompt(prompt: str) -> tuple[str, ...]:
-    """One sentence for each thing that is doubtful; none for a prompt that says what, how and who."""
+    """One sentence per problem. No problem: the prompt states what to record, the format, and who "I" is."""
     found = list(lint_prompt(prompt))
     if not prompt.strip():
         return tuple(found)
@@ -34,7 +34,7 @@ def lint_summary_prompt(prompt: str) -> tuple[str, ...]:
 
 
 def lint_prompt(prompt: str) -> tuple[str, ...]:
-    """What holds for any prompt: it is there, and it says in what form to answer."""
+    """Problems of any prompt: it is empty, or sets no output format."""
     if not prompt.strip():
         return ("The prompt is empty, which disables the summary: state what to record.",)
     if not _FORMAT.search(prompt):

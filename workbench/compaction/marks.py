@@ -1,4 +1,4 @@
-"""The marks of a summary's template: fixed words that a request asks for, by which an answer's parts are known."""
+"""Fixed words that a summary template requires, by which the parts of an answer are recognized."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from msgspec import Struct
 
 
 class TemplateMark(Struct, frozen=True):
-    """Fixed words of a template, under the section `under` (its title as the request has it), "" for the whole answer.
+    """Fixed words of a template in the section `under` (its title as in the request), "" for the whole answer.
 
-    `how` they stand there: `opening`, at the very beginning; `label`, a name before what is said of it; `item`, before
-    each thing that is done; `note`, a line of its own. `of` says what belongs to a label, in the template's words.
+    `how` they are used: `opening`, at the very beginning; `label`, a name before its text; `item`, before each finished
+    thing; `note`, on a line of its own. `of`: what belongs to a label, in the template's words.
     """
 
     words: str
@@ -20,7 +20,7 @@ class TemplateMark(Struct, frozen=True):
     of: str = ""
 
     def line(self, text: str = "") -> str:
-        """The mark with what is said after it."""
+        """The mark with text after it."""
         match self.how:
             case "opening":
                 return f"{self.words}{text}"

@@ -1,7 +1,7 @@
-"""An agent's long-term memories, one a line: the same ones told once, similar ones in one line, the weightier kept.
+"""Shorten an agent's long-term memories, one a line: remove duplicates, merge similar ones, keep the important ones.
 
-No model, and no words of its own: a line that stays is one that was there, or several with the same subject or the same
-statement in one. What does not fit into the lines asked for goes, the lightest and oldest first.
+No model and no new words: each line is an old one, or several with the same subject or statement in one. What does not
+fit is dropped, the least important and oldest first.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from workbench.compaction.context import memories_in
 from workbench.facts.standing import rule_reason
 
 LONGEST_MERGED = 300
-"""Characters above which memories are not put into one line: nobody reads them there."""
+"""Longest merged line in characters; longer ones would not be read."""
 
 
 class Memory(Struct, frozen=True):
-    """One line, and the numbers (from 0) of the lines that were given which it stands for."""
+    """One line, and the numbers (from 0) of the input lines that it contains."""
 
     text: str
     lines: tuple[int, ...]
 
 
 def condense(lines: Sequence[str], room: int) -> list[Memory]:
-    """The memories in at most `room` lines, in their order, each where its newest one stood.
+    """Memories in at most `room` lines, in order, each at the place of its newest line.
 
-    Repeated ones are told once in any case; similar ones are merged, and light ones left out, only as far as it takes.
+    Duplicates are always removed; similar memories are merged and less important ones dropped only as far as necessary.
     """
     kept = _without_duplicates([Memory(line.strip(), (number,)) for number, line in enumerate(lines) if line.strip()])
     for alike, together in ((_statement, _subjects_together), (_subject, _statements_together)):
@@ -40,7 +40,7 @@ def condense(lines: Sequence[str], room: int) -> list[Memory]:
 
 
 def essence(line: str) -> str:
-    """What a memory says, for comparing: its words in lower case, without articles, bullets and punctuation."""
+    """A memory for comparing: its words in lower case, without articles, bullets and punctuation."""
     return " ".join(word for word in _WORD.findall(line.lower()) if word not in _SMALL)
 
 
@@ -49,7 +49,7 @@ _SMALL = frozenset(["a", "an", "the"])
 
 
 def _without_duplicates(memories: Sequence[Memory]) -> list[Memory]:
-    """Each once, in the words and at the place of the newest."""
+    """Each memory once, with the words and at the place of the newest."""
     newest: dict[str, Memory] = {}
     for memory in memories:
         key = essence(memory.text)
@@ -63,7 +63,7 @@ def _without_duplicates(memories: Sequence[Memory]) -> list[Memory]:
 _ABOUT = re.compile(
     r"(?P<bullet>[-*•]\s+)?(?P<subject>[^\s:：.!?](?:[^:：.!?]{0,38}[^\s:：.!?])?)[:：]\s+(?P<said>\S.*)"
 )
-"""A memory that names what it is about: `- Release: cut on Thursdays.`"""
+"""Memory that names its subject: `- Release: cut on Thursdays.`"""
 
 
 def _statement(text: str) -> str:
@@ -77,14 +77,14 @@ def _subject(text: str) -> str:
 
 
 def _subjects_together(texts: Sequence[str]) -> str:
-    """The same statement about several: `- A, B: holds.`"""
+    """Merge memories with the same statement: `- A, B: holds.`"""
     parts = [about for text in texts if (about := _ABOUT.fullmatch(text))]
     subjects = ", ".join(dict.fromkeys(about["subject"] for about in parts))
     return f"{parts[-1]['bullet'] or ''}{subjects}: {parts[-1]['said']}"
 
 
 def _statements_together(texts: Sequence[str]) -> str:
-    """Several statements about the same: `- A: this; that.`"""
+    """Merge memories with the same subject: `- A: this; that.`"""
     parts = [about for text in texts if (about := _ABOUT.fullmatch(text))]
     statements = "; ".join([*(about["said"].rstrip(".。") for about in parts[:-1]), parts[-1]["said"]])
     return f"{parts[-1]['bullet'] or ''}{parts[-1]['subject']}: {statements}"
@@ -93,7 +93,7 @@ def _statements_together(texts: Sequence[str]) -> str:
 def _merged(
     memories: Sequence[Memory], room: int, alike: Callable[[str], str], together: Callable[[Sequence[str]], str]
 ) -> list[Memory]:
-    """Memories that are alike in one line, the oldest first, until all fit."""
+    """Merge similar memories, the oldest first, until all fit."""
     kept = list(memories)
     over = len(kept) - room
     last: dict[str, int] = {}  # the line that holds those of a key so far
@@ -125,7 +125,7 @@ _EXACT = re.compile(r"[\d`]|\w/\w|/\w|\w\.\w")
 
 
 def _weight(text: str) -> int:
-    """2 for what someone wants to be so, 1 for what holds a number, name, path or address, 0 for the rest."""
+    """2 for a preference or rule, 1 for a line with a number, name, path or address, 0 for others."""
     if _WISH.search(text) or rule_reason(text):
         return 2
     return 1 if _EXACT.search(text) else 0
@@ -135,6 +135,6 @@ def _weight(text: str) -> int:
 
 
 def changes(before: str, after: str) -> list[str]:
-    """What went (`- `) and what came (`+ `), each with a line around it; `⋮` stands for unchanged ones."""
+    """Removed (`- `) and added (`+ `) lines, each with a line of context; `⋮` stands for unchanged lines."""
     lines = list(unified_diff(memories_in(before), memories_in(after), lineterm="", n=1))[2:]
     return ["⋮" if line.startswith("@@") else f"{line[0]} {line[1:]}" for line in lines]

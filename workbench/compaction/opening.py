@@ -1,5 +1,4 @@
-"""An epoch of a session as the context that a model would be sent, before anything is done to it: no strategy, no
-policy, no plan."""
+"""Open an epoch of a session as the context that a model would get; no strategy, policy or plan is involved."""
 
 from __future__ import annotations
 
@@ -34,8 +33,8 @@ _MAKERS: dict[str, Api] = {
 def context_at(
     session: Session, epoch: int | None, counter: Counter, *, window: int | None = None, scale: Scale | None = None
 ) -> Context:
-    """The context of an epoch, from 1, by default the newest, with the sizes that `counter` knows so far, by the scale
-    that an exact count taught, if there was one. `window` is what the person says the context window is.
+    """Context of an epoch (from 1, by default the newest), with the sizes that `counter` knows so far, scaled by
+    `scale` from an exact count if there was one. `window`: context window set by the user.
 
     Raises BadInput for an epoch that the session does not have.
     """
@@ -59,13 +58,13 @@ def context_at(
 
 
 def transcript_of(session: Session) -> str:
-    """The name of the session's own file, "" where it is in none: what an agent can look for in its own folder, and
-    nothing of this machine. A byte in it that is no character is U+FFFD: no request and no session holds another."""
+    """Name of the session's own file without its folder, "" if it is in none; an agent can look it up in its own
+    folder. A byte that is no character becomes U+FFFD, because no request may contain another form."""
     return os.fsencode(session.path.name).decode("utf-8", "replace") if session.path else ""
 
 
 def api_of(session: Session) -> Api | None:
-    """The API that a session goes to: its format's, else the one of its model's maker; None where neither tells."""
+    """API of a session: its format's, else that of its model's maker; None if neither is known."""
     with suppress(BadInput):
         if api := by_id(session.format).api:
             return api
@@ -74,7 +73,7 @@ def api_of(session: Session) -> Api | None:
 
 
 def epoch_of(session: Session, epoch: int | None) -> int:
-    """The number of an epoch, the newest one's for None. Raises BadInput where there is none."""
+    """Number of an epoch, None for the newest. Raises BadInput if there is no such epoch."""
     last = len(session.epochs)
     if epoch is not None and not 1 <= epoch <= last:
         raise BadInput(f"{session.path}: epoch {epoch} does not exist; choose 1 to {last}.")
@@ -82,13 +81,13 @@ def epoch_of(session: Session, epoch: int | None) -> int:
 
 
 def recounted(context: Context, session: Session, epoch: int, counter: Counter, scale: Scale | None = None) -> Context:
-    """The same context, epoch `epoch` of `session`, with figures from what `counter` has counted by now."""
+    """The same context, epoch `epoch` of `session`, with the figures that `counter` has by now."""
     sizes = session_sizes(session, epoch, counter, scale)
     return context.with_(layout=Layout(context.shape, sizes))
 
 
 def _overflowed(session: Session, epoch: int) -> bool:
-    """Whether an error "prompt is too long" was recorded while this epoch was the context."""
+    """True if an error "prompt is too long" was recorded while this epoch was the context."""
     errors = [error.time for error in session.facts.overflow_errors if error.time is not None]
     times = [message.time for message in session.context(epoch) if message.time is not None]
     last = epoch == len(session.epochs)
@@ -96,7 +95,7 @@ def _overflowed(session: Session, epoch: int) -> bool:
 
 
 def _project_rules(cwd: str | None) -> str:
-    """The text of CODE_LAW.md (any case) in the session's project directory, "" where there is none."""
+    """Text of CODE_LAW.md (any case) in the session's project directory, "" without one."""
     if not cwd:
         return ""
     try:

@@ -1,7 +1,7 @@
-"""What a session held before a context: the history as it is stored, which no compaction shortens.
+"""History before a context, as stored; no compaction shortens it.
 
-A compacted context says of what its summary stands for only the summary's words. Who retells the history itself
-(document 000's abridged history) goes back to what was said, however many summaries ago that was.
+A compacted context has only the summary's words for what was summarized. The abridged history (document 000) returns to
+the original messages, however many summaries ago they were.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from workbench.compaction.shape import Shape
 from workbench.session import Message, Session
 
 Place = tuple[Shape, int]
-"""A message: whose it is, and its index there."""
+"""A message: its shape, and its index in it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Past:
-    """The stored history up to a context: that of `before`, and what the context `messages` held besides.
+    """Stored history before a context: that of `before`, and the messages of the context in between.
 
-    Of the context that it is the past of, the first `until` messages are here already or were made by a compaction.
-    `copies` are ids of messages there that say again, or say less of, what is stored.
+    `until`: number of leading messages of the current context that are stored here already or were created by a
+    compaction. `copies`: ids of messages that repeat, fully or shortened, what is stored.
     """
 
     before: Past | None = None
@@ -32,18 +32,17 @@ class Past:
 
     @cached_property
     def all_copies(self) -> frozenset[str]:
-        """All such ids, those of older contexts too."""
+        """Ids of such copies, those of older contexts included."""
         return self.copies | self.before.all_copies if self.before else self.copies
 
     @cached_property
     def abridged_texts(self) -> dict[Hashable, tuple[Sequence[Message], str]]:
-        """What was retold of it and of all that it goes back to, by whom that concerns; with the messages, so that they
-        live as long."""
+        """Cached retold texts of the whole history, by key; each with its messages, to keep them alive."""
         return self.before.abridged_texts if self.before else {}
 
     @cached_property
     def shape(self) -> Shape:
-        """Its messages, oldest first, without summaries and the session's own system messages; found out when asked."""
+        """Stored messages, oldest first, without summaries and own system messages; computed on demand."""
         if self.before is None:
             return Shape([message for message in self.messages if _is_history(message)])
         older, since = self.before.shape, self.messages[self.before.until :]
@@ -52,14 +51,14 @@ class Past:
         return older.grown_by(new)
 
     def size_outside(self, context: Shape) -> int:
-        """The size in `api_chars` of the stored messages that the context does not hold."""
+        """Size in `api_chars` of the stored messages that the context does not have."""
         sizes, messages = self.shape.api_chars, self.shape.messages
         here = context.index_of
         return sum(sizes[at + 1] - sizes[at] for at, message in enumerate(messages) if message.id not in here)
 
     def backwards(self, context: Shape, stop: int) -> Iterator[Place]:
-        """What was said before message `stop` of the context, newest first, summaries left out: first of the context,
-        then of what is stored. A message that stands in both is the context's, in its stored place."""
+        """Messages before message `stop` of the context, newest first, without summaries: first those of the context,
+        then the stored ones. A message in both is the context's, in its stored place."""
         stored = self.shape
         for index in range(stop - 1, self.until - 1, -1):
             message = context.messages[index]
@@ -74,7 +73,7 @@ class Past:
 
 
 def past_of(session: Session, epoch: int) -> Past:
-    """The past of an epoch's context: what the epochs before it held. Epochs are numbered from 1."""
+    """Past of an epoch's context: the messages of earlier epochs. Epochs are numbered from 1."""
     earlier = session.epochs[: epoch - 1]
     copies = frozenset[int]().union(*(one.copies for one in session.epochs[:epoch]))
     members = dict.fromkeys(member for one in earlier for member in one.members if member not in copies)
@@ -83,8 +82,8 @@ def past_of(session: Session, epoch: int) -> Past:
 
 
 def first_context_of(session: Session, epoch: int) -> Shape | None:
-    """The session's first context as seen from an epoch's: None for the first epoch itself, without messages where only
-    the end of the session's file is read."""
+    """The session's first context as seen from an epoch: None for the first epoch itself; without messages if only the
+    end of the session's file was read."""
     if session.begins_at:
         return Shape(())
     return Shape(session.context(1)) if epoch > 1 else None

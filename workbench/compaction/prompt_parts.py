@@ -1,6 +1,6 @@
-"""The whole next prompt as text, part by part: `Request` on the screen.
+"""Text of the whole next prompt, part by part: `Request` on the screen.
 
-A strategy that puts the prompt together itself tells it in its own parts, as its `prompt`.
+A strategy that assembles the prompt itself has its own parts (`StrategyView.prompt_parts`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from workbench.tokens.sizes import Basis
 
 
 class PromptPart(Struct, frozen=True):
-    """One part, in the order of the prompt. `tokens` is what it weighs in the context, by `basis`; what of it no file
-    holds is told in `note`, and not in `text`."""
+    """One part, in the order of the prompt. `tokens`: its size in the context, by `basis`. `note`: the share of it that
+    no file holds and `text` therefore lacks."""
 
     name: str
     tokens: int
@@ -26,8 +26,8 @@ class PromptPart(Struct, frozen=True):
 
 
 def prompt_parts(context: Context) -> tuple[PromptPart, ...]:
-    """System prompt and tools, then the messages, each in the tags of its role; secrets are masked before the inputs of
-    calls are JSON, whose escapes would hide them."""
+    """System prompt and tools, then the messages in the tags of their roles. Secrets are masked before inputs become
+    JSON, whose escapes would hide them."""
     messages = context.shape.masked
     answered = {result.call_id for message in messages for result in message.results}
     text_of_messages = "\n".join(filter(None, (tagged(message, answered) for message in messages)))
@@ -38,8 +38,7 @@ def prompt_parts(context: Context) -> tuple[PromptPart, ...]:
 
 
 def system_and_tools(context: Context, lead: int, name: str) -> PromptPart:
-    """What stands before the history, the first `lead` messages, which are the session's own system messages, with
-    it."""
+    """Part before the history, with the first `lead` messages, which are the session's own system messages."""
     sizes = context.layout.sizes
     tokens = sizes.overhead + context.upto(lead).tokens
     known = context.prompt_tokens + context.tool_tokens

@@ -1,5 +1,4 @@
-"""What each way to compact has and has not, beside its numbers: the nine properties by which document 000 compares
-systems, for every preset."""
+"""Compare presets by nine properties beyond their numbers, which document 000 lists."""
 
 from __future__ import annotations
 
@@ -15,12 +14,12 @@ from workbench.tokens.window import Window
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """A row of the table. Of a product, what is known of it stands before what the strategy does that it is played by.
+    """A row of the table. What is known of a product comes before what its strategy does.
 
-    `trigger` names those that are on; `levels`: lighter ways are tried before the full one; `abridged`: the history is
-    also retold without a model; `versions`: a summary of another version is not taken for one's own; `cache`: the
-    prompt cache has a say in when it fires; `tool_calls`: open calls move into the summary; `settings` is their number;
-    `default_on`: it compacts without being set up, None where that is not known.
+    `trigger`: triggers that are on. `levels`: lighter methods are tried before the full one. `abridged`: the history is
+    also retold without a model. `versions`: a summary of another version is ignored. `cache`: the prompt cache
+    influences when it fires. `tool_calls`: open calls move into the summary. `settings`: their number. `default_on`: it
+    compacts without setup, None if unknown.
     """
 
     preset: str
@@ -52,7 +51,7 @@ HEADS = (
 
 
 def cells(one: Properties) -> tuple[str, ...]:
-    """A row of the table under `HEADS`."""
+    """Cells of a row, under `HEADS`."""
     known = (one.levels, one.abridged, one.versions, one.cache, one.tool_calls)
     words = {True: "yes", False: "no", None: "?"}
     own = (one.preset, one.strategy, one.trigger or "nothing", one.method)
@@ -60,7 +59,7 @@ def cells(one: Properties) -> tuple[str, ...]:
 
 
 def all_properties() -> list[Properties]:
-    """Every preset's, by the order of the strategies, each one's own preset first."""
+    """Properties of every preset, in the order of the strategies; each strategy's own preset comes first."""
     presets = list(map(load_preset, preset_names()))
     return [
         properties_of(preset)
@@ -71,6 +70,7 @@ def all_properties() -> list[Properties]:
 
 
 def properties_of(preset: Preset) -> Properties:
+    """Properties of one preset."""
     one = strategy(preset.strategy)
     empty = Gauge(limit=Window(10**9, "given"), meters=defaultdict(int))
     on = [trigger.name for trigger in one.triggers(empty, preset.policy) if trigger.limit > 0]

@@ -1,9 +1,9 @@
-"""A message as text for a summarizer, in either of two styles.
+"""Render a message as text for a summarizer, in one of two styles.
 
 tagged    <user>…</user>, <agent>…<tool_call name="…">{…}</tool_call></agent>: nothing is cut
 labelled  [user]: …, [tool calls]: …: each part cut to its limit
 
-What a tool put into a person's message is told apart, and what a person said through a tool is told as the person's.
+Text that an agent put into a user's message is marked as injected; text that the user said through a tool is theirs.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _TAGS = {"user": "user", "assistant": "agent", "tool": "tool_results", "system":
 
 
 def tagged(message: Message, answered: Collection[str]) -> str:
-    """The whole message in tags. A call whose id is not `answered` is said to be open, so that the text is whole."""
+    """Whole message in tags. A call whose id is not in `answered` is marked open."""
     tag = "earlier_summary" if message.kind == "summary" else _TAGS[message.role]
     parts = [part for block in blocks_to_render(message) if (part := _tagged_block(block, answered))]
     return f"<{tag}>\n" + "\n".join(parts) + f"\n</{tag}>"
 
 
 def blocks_to_render(message: Message) -> tuple[Block, ...]:
-    """A message's blocks; the texts of one that no person typed are injected ones, whether marked or not."""
+    """Blocks of a message; all texts of a message that nobody typed are marked as injected."""
     if message.kind != "meta" or message.role != "user":
         return message.blocks
     return tuple(Text(block.text, injected=True) if isinstance(block, Text) else block for block in message.blocks)
@@ -50,6 +50,8 @@ def _tagged_block(block: Block, answered: Collection[str]) -> str:
 
 
 class RoleLabels(Struct, frozen=True):
+    """Labels of the parts of a message in one language."""
+
     user: str
     agent: str
     thinking: str
@@ -65,7 +67,7 @@ LABELS = {
 
 
 class PartLimits(Struct, frozen=True):
-    """Characters shown of a text, of a call's input (0: the call's name alone), of a result, and of thinking."""
+    """Characters shown of a text, of a call's input (0: only the call's name), of a result, and of thinking."""
 
     text: int
     call_input: int
@@ -74,11 +76,11 @@ class PartLimits(Struct, frozen=True):
 
 
 WHOLE = PartLimits(100_000_000, 100_000_000, 100_000_000)
-"""For strategies that bound the whole text and not its parts."""
+"""Limits for strategies that limit the whole text and not its parts."""
 
 
 class RenderedMessage(Struct, frozen=True):
-    """A message's text, and how many of its characters it shows: `seen` of `of`. `text` may be empty."""
+    """Text of a message, possibly empty, and how many of its characters are shown: `seen` of `of`."""
 
     text: str
     seen: int
@@ -86,8 +88,7 @@ class RenderedMessage(Struct, frozen=True):
 
 
 def labelled(message: Message, labels: RoleLabels, limits: PartLimits, of: int) -> RenderedMessage:
-    """Thinking, texts, then calls on one line; of a message with results these first. `of`: the message's visible
-    characters."""
+    """Render thinking, texts, then calls on one line; results come first. `of`: the message's visible characters."""
     lines: list[str] = []
     seen = 0
     for result in message.results:
@@ -118,7 +119,7 @@ def _speaker(message: Message, labels: RoleLabels) -> str:
 
 
 def _words(message: Message, *, injected: bool) -> str:
-    """The texts that a tool put in; or the others, media as their placeholder, unknown blocks as their type."""
+    """Injected texts; or the other texts, with media as their placeholder and unknown blocks as their type."""
     parts = [
         block.text if isinstance(block, Text) else _stand_in(block)
         for block in blocks_to_render(message)

@@ -1,7 +1,7 @@
-"""Files an agent read, given back to it after a summary: their content as the newest tool result has it.
+"""Restore files that the agent read, after a summary, with the content of the newest tool result.
 
-Claude Code and qwen-code read the files from disk again; a recorded session has no disk, so what was read stands for it
-and says when an edit came after.
+Claude Code and qwen-code read the files from disk again. A recorded session has no disk, so the recorded content is
+used, with a note if an edit came later.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from workbench.session import Message, Span, Text
 
 
 class FileRead(Struct, frozen=True):
-    """A file as message `result` shows it. `edited`: the session changed it after that."""
+    """A file as message `result` shows it. `edited`: the session changed it later."""
 
     path: str
     content: str
@@ -29,7 +29,7 @@ class FileRead(Struct, frozen=True):
 
 
 class RestoreLimits(Struct, frozen=True):
-    """At most so many files; of at most so many tokens each (a larger one is only named), and together."""
+    """Most files to restore, most tokens of each (a larger file is only named), and most tokens together."""
 
     files: int
     tokens_each: int
@@ -37,14 +37,14 @@ class RestoreLimits(Struct, frozen=True):
 
 
 class RestoredFile(Struct, frozen=True):
-    """The message that gives a file back; `whole` is false where it only names the file."""
+    """Message that restores a file; `whole` is false if it only names the file."""
 
     made: NewMessage
     whole: bool
 
 
 def newest_reads(context: Context) -> Iterator[FileRead]:
-    """Files read in the context, newest first, each once. Failed reads are passed over."""
+    """Files read in the context, newest first, each once. Failed reads are skipped."""
     layout, messages = context.layout, context.messages
     touched: set[str] = set()
     seen: set[str] = set()
@@ -64,7 +64,7 @@ def newest_reads(context: Context) -> Iterator[FileRead]:
 
 
 class RestoreWords(Struct, frozen=True):
-    """What is said of a file before its path and after it."""
+    """Words around the path of a restored file."""
 
     restored: str
     too_large: str
@@ -80,7 +80,7 @@ WORDS: Mapping[Language, RestoreWords] = {
 def restored(
     context: Context, allowance: RestoreLimits, language: Language, staying: Collection[int]
 ) -> list[RestoredFile]:
-    """A message for each file that the allowance lets in, newest first; none for what stays read anyway."""
+    """One message per file within the limits, newest first; none for files whose reading stays in the context."""
     meter, words = context.layout.sizes.meter, WORDS[language]
     out: list[RestoredFile] = []
     left = allowance.tokens

@@ -1,5 +1,5 @@
-"""What the calls of a shape's messages are and did, without their secrets, looked up once. Facts are told by
-`shape_facts`, whose words and patterns take a tenth of a second to be read: what needs no more than calls asks here."""
+"""Tool calls of a shape's messages, with secrets masked; computed once. Facts are in `shape_facts`, whose patterns take
+a tenth of a second to load: code that needs only calls imports this module."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def calls_of(shape: Shape) -> tuple[ToolCall, ...]:
 
 
 def actions_at(shape: Shape, index: int) -> tuple[ToolAction, ...]:
-    """What the calls of message `index` did to files and on the command line."""
+    """Actions of the calls of message `index` on files and on the command line."""
     return shape.once(_actions_in, (shape.masked_at(index),))
 
 

@@ -1,5 +1,4 @@
-"""The facts of a shape's messages, without their secrets, that a strategy asks for. Looked up once; of calls
-`shape_calls` tells."""
+"""Facts of a shape's messages that strategies need, with secrets masked; computed once. Calls are in `shape_calls`."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from workbench.facts.statements import Statement, statements
 
 @per_shape
 def facts_of(shape: Shape) -> tuple[Fact, ...]:
-    """Every fact of the messages: seconds for 60 000 of them."""
+    """Every fact in the messages: takes seconds for 60 000 of them."""
     return find_facts(shape.masked)
 
 
@@ -24,5 +23,5 @@ def standing_of(shape: Shape) -> tuple[StandingRule, ...]:
 
 @per_shape
 def stated_of(shape: Shape) -> tuple[Statement, ...]:
-    """What the user stated."""
+    """The user's statements."""
     return statements(shape.masked)

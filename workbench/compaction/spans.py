@@ -1,4 +1,4 @@
-"""Sets of messages as ascending spans of their indexes. Everything here is linear in what it is given."""
+"""Sets of messages as ascending spans of indexes. Everything here is linear in its input."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def spans_of(indexes: Iterable[int]) -> list[Span]:
 
 
 def indexes_of(spans: Iterable[Span]) -> Iterator[int]:
-    """The indexes in these spans, in their order."""
+    """Indexes in these spans, in order."""
     return (index for span in spans for index in range(span.start, span.stop))
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """Ascending spans, those that touch made one; empty ones left out."""
+    """Ascending spans with adjacent ones joined and empty ones removed."""
     out: list[Span] = []
     start = stop = -1
     for span in spans:
@@ -46,7 +46,7 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 
 
 def joined(spans: Iterable[Span], more: Iterable[int]) -> list[Span]:
-    """Ascending spans and some more indexes, none of which is in them, as ascending spans."""
+    """Ascending spans plus further indexes outside them, as ascending spans."""
     return merged(sorted((*spans, *spans_of(sorted(more))), key=lambda span: span.start))
 
 
@@ -67,5 +67,5 @@ def without(spans: Iterable[Span], indexes: Iterable[int]) -> list[Span]:
 
 
 def kept_pieces(spans: Iterable[Span]) -> list[KeptSpan]:
-    """These messages as they are, as pieces of an outcome; nothing for an empty span."""
+    """Pieces that keep these messages unchanged; none for an empty span."""
     return [KeptSpan(span.start, span.stop) for span in spans if span.start < span.stop]

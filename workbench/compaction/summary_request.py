@@ -17,15 +17,15 @@ from workbench.session.bounded import bounded_message
 from workbench.session.masked import searched_message, without_rests
 
 Form = Literal["prose", "sections", "memories", "narrative"]
-"""`narrative`: flowing text that tells why and how, beside entries that hold the rest word for word."""
+"""`narrative`: flowing text about why and how, next to entries with the rest word for word."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RequestSettings:
-    """What a strategy asks of a summarizer beside the words. `max_chars` and `max_lines` 0: no limit. `sections` are
-    the titles that a `form="sections"` answer must have, in order; in `form="memories"` each message is a memory, and
-    so is each line of the answer; `marks`, the fixed words that it must hold; `tools`, the definitions that are sent
-    with one text. `timeout_s` and `max_output_tokens` None: as long and as much as whoever is asked allows."""
+    """Requirements on a summarizer's answer, apart from the prompt. `max_chars`, `max_lines`: 0 for no limit.
+    `sections`: titles that a `form="sections"` answer must have, in order. In `form="memories"` each message is a
+    memory, and so is each line of the answer. `marks`: fixed words that it must contain. `tools`: definitions sent with
+    one text. `timeout_s`, `max_output_tokens`: None for the summarizer's own limit."""
 
     form: Form = "prose"
     sections: tuple[str, ...] = ()
@@ -43,13 +43,12 @@ class RequestSettings:
 class SummaryRequest(RequestSettings):
     """One call of a summarizer.
 
-    `messages` are the input messages of which it shows something, `prompt` is what is asked, and `body` is what would
-    be sent, prompt included: one text, or a conversation, which may hold more messages than are to be summarized.
-    `previous` is an earlier summary given as context (policy `earlier_summary`: nest or extend).
-    `chars` is about how much there is to summarize, for estimates that must not render the text.
-    `exact` is false when the request depends on an answer that was only estimated.
-    `seen(i)` says how many of the characters of `messages[i]` the summarizer sees: (seen, of). `masking` gives a
-    message without its secrets, which whoever asks may have found already.
+    `messages`: input messages of which anything is shown. `body`: what would be sent, prompt included: one text, or a
+    conversation, which may hold more messages than are to be summarized. `previous`: an earlier summary given as
+    context (policy `earlier_summary`: nest or extend). `chars`: approximate size of what is to be summarized, for
+    estimates that must not render the text. `exact`: false if the request depends on an answer that was only estimated.
+    `seen(i)`: characters of `messages[i]` that the summarizer sees: (seen, of). `masking`: function that masks a
+    message's secrets, possibly cached.
     """
 
     purpose: str
@@ -64,7 +63,7 @@ class SummaryRequest(RequestSettings):
 
     @cached_property
     def masked(self) -> tuple[Message, ...]:
-        """The messages without their secrets: what is made of them that no model writes."""
+        """Messages with secrets masked: the source of everything that code, not a model, writes about them."""
         return tuple(map(self.masking, self.messages))
 
     @property
@@ -73,24 +72,25 @@ class SummaryRequest(RequestSettings):
 
     @cached_property
     def text(self) -> str:
-        """The request as text: just what would be sent of one text, a conversation with its messages in tags."""
+        """The request as text: exactly what is sent if it is one text, else the conversation with its messages in
+        tags."""
         return self.body.text
 
     @cached_property
     def shown(self) -> str:
-        """The request as it is shown and kept: without what its cuts have left of secrets."""
+        """The request as displayed and saved: without remains of secrets that were cut."""
         return without_rests(self.text, map(bounded_message, self.messages), self.masked)
 
     @cached_property
     def key(self) -> str:
-        """A hash of what would be sent: a recorded answer is found by it, not by order."""
+        """Hash of what would be sent. Recorded answers are found by it, not by order."""
         sent = "\n".join([self.text, *(tool.schema for tool in self.tools)])
         return hashlib.blake2b(sent.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summarizer's answer. `origins` gives, for an answer that can be traced, the message ids behind each line."""
+    """A summarizer's answer. `origins`: message ids behind each line, if the answer can be traced."""
 
     text: str
     model: str = ""
@@ -104,7 +104,7 @@ FailureKind = Literal["timeout", "overflow", "empty", "truncated", "refused", "i
 
 @dataclass(frozen=True, slots=True)
 class SummaryFailed:
-    """Why there is no summary. Secrets in `detail` are masked: it may quote a server, and is shown and kept."""
+    """Reason why there is no summary. Secrets in `detail` are masked: it may quote a server, and is shown and saved."""
 
     kind: FailureKind
     detail: str = ""

@@ -1,10 +1,10 @@
-"""Jinja templates that a user may have written or pasted: they run no code, they come to an end, and they make no more
-than a text.
+"""Render Jinja templates that a user wrote or pasted: they run no code, they end, and their output is bounded.
 
-The sandbox keeps a template from everything but its values, and one `range` short. Here all loops of a rendering
-together are bounded as well, nested ones too, and so are calls (a macro may call itself) and what a product can be.
-So is what is made on the way: whatever a filter, a call, an operator or an output takes and makes is taken from the
-rendering's room, and what may make more than it takes (a width, a replacement) has its size reckoned beforehand.
+The sandbox gives a template access to its values and a bounded `range` only. In addition, all loops of one rendering
+are limited together, nested ones included, and so are calls (a macro may call itself) and products. Intermediate
+results are limited, too: the size of everything that a filter, a call, an operator or an output takes and returns is
+subtracted from the rendering's room. Where a result may be larger than the inputs (a width, a replacement), its size is
+estimated first.
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 TURNS = 100_000
-"""Turns of all loops of one rendering, with its calls and the numbers that `range` gives. An entry takes hundreds."""
+"""Loop turns, calls and numbers from `range` allowed in one rendering. An entry takes hundreds."""
 
 ROOM = 20_000_000
-"""Characters that one rendering may take and make in all, on the way and as its text. An entry takes thousands."""
+"""Characters that one rendering may take and produce, intermediate results included. An entry takes thousands."""
 
 LARGEST = 100_000
-"""Members of a sequence, or bits of a number, that * and ** may make, and what may be given as a width."""
+"""Members of a sequence, or bits of a number, that * and ** may produce; also the largest width."""
 
 LONGEST = 100_000
-"""Characters of a template itself, whose every piece takes hundreds of bytes. A prompt has thousands."""
+"""Characters of a template itself, each piece of which takes hundreds of bytes. A prompt has thousands."""
 
 FAILURES = (
     *(TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError),
     *(SyntaxError, MemoryError),  # more loops within one another than Python has
 )
-"""What a rendering may raise."""
+"""Exceptions that a rendering may raise."""
 
 _ALLOWANCE = "turns left"
-"""Stands among the values of a rendering, where no template can name it."""
+"""Key of the remaining allowance among a rendering's values; no template can name it."""
 
 _MEMBER = 50
-"""Characters as which a member of a list counts: about what it takes of memory."""
+"""Characters that a member of a list counts as: about its memory."""
 
 
 def rendered(text: str, values: Mapping[str, Any]) -> str:
-    """A template with its values. Raises one of FAILURES."""
+    """Render a template with its values. Raises one of FAILURES."""
     _check_length(text)
     return _compiled(text).render({**values, _ALLOWANCE: _Allowance()})
 
 
 def names_in(text: str) -> Iterator[tuple[int, str]]:
-    """The names that a template leaves to its values, each with its line. Raises one of FAILURES."""
+    """Names that a template takes from its values, each with its line. Raises one of FAILURES."""
     _check_length(text)
     tree = _Bounded().parse(text)
     undeclared = meta.find_undeclared_variables(tree)
@@ -71,6 +71,8 @@ def _compiled(text: str) -> Template:
 
 
 class _Allowance:
+    """Remaining turns and characters of one rendering."""
+
     def __init__(self) -> None:
         self.turns, self.room = TURNS, ROOM
 
@@ -85,14 +87,14 @@ class _Allowance:
             self.hold(0)
 
     def hold(self, characters: int) -> None:
-        """Raises OverflowError where there is no room for so many more."""
+        """Raise OverflowError if there is no room for this many characters."""
         if characters > self.room:
             raise OverflowError(f"it produces more than {ROOM} characters")
 
 
 def _extent(value: Any, enough: int) -> int:
-    """Characters that a value would be as text, about; no more is looked at once there are `enough`. A list may hold
-    itself many times over."""
+    """Approximate length of a value as text; stops counting at `enough`, because a list may contain itself many
+    times."""
     total, waiting = 0, [value]
     while waiting and total <= enough:
         one = waiting.pop()
@@ -152,7 +154,7 @@ def _formatted(text: Any, arguments: Sequence[Any]) -> int:
 
 
 def _as_json(value: Any, arguments: Sequence[Any]) -> int:
-    """Each member on a line of its own, set in as deep as it lies."""
+    """Each member on its own line, indented by its depth."""
     width, lines, waiting = _widths(arguments), 0, [(value, 0)]
     while waiting and lines * width <= ROOM:
         one, depth = waiting.pop()
@@ -180,7 +182,7 @@ _GROWTH: Mapping[str, Callable[[Any, Sequence[Any]], int]] = {
     "tojson": _as_json,
     **dict.fromkeys(("format", "format_map"), _formatted),
 }
-"""Characters that filters and methods may make beyond what they take, by their names."""
+"""By name of filter or method: characters of the result beyond its inputs."""
 
 
 @pass_context
@@ -205,18 +207,18 @@ def _concatenated(context: Context, values: Sequence[Any]) -> str:
 
 @pass_context
 def _output(context: Context, value: Any) -> str:
-    """What is put out, also the template's own words."""
+    """Count and return a value that is output, the template's own text included."""
     context[_ALLOWANCE].fill(value)
     return value if type(value) is str else str(value)
 
 
 def _unlimited_name(name: str) -> str:
-    """Under this name, which no template can write, a filter stands that takes from no room."""
+    """Name of the original filter, which no template can write."""
     return f"unlimited {name}"
 
 
 def _limited_filter(name: str) -> Callable[..., Any]:
-    """A filter that takes from the room of its rendering."""
+    """Wrap a filter so that it counts against its rendering's room."""
 
     @pass_context
     def bounded(context: Context, value: Any, *args: Any, **named: Any) -> Any:
@@ -233,7 +235,7 @@ def _limited_filter(name: str) -> Callable[..., Any]:
 
 
 class _Counting(NodeTransformer):
-    """Has every loop go over `_counted` values, and all that is put together or out pass by the room."""
+    """Route every loop through `_counted`, and every concatenation and output through the rendering's room."""
 
     def visit_For(self, node: nodes.For) -> nodes.Node:
         node.iter = nodes.Filter(node.iter, _counted.__name__, [], [], None, None, lineno=node.iter.lineno)
@@ -249,6 +251,8 @@ class _Counting(NodeTransformer):
 
 
 class _Bounded(ImmutableSandboxedEnvironment):
+    """Sandbox that limits what a template may take and produce."""
+
     intercepted_binops = frozenset({"*", "**", "+", "%"})
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""A summary out of its tags."""
+"""Remove the tags around a summary."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ _INNER = re.compile(r"<summary[^>]*>(.*)</summary>", re.DOTALL)
 
 
 def summary_inside(text: str) -> str:
-    """The summary proper within a summary node's text: what stands in its `<summary>` tags, else all of it."""
+    """Summary within the text of a summary message: the content of its `<summary>` tags, else the whole text."""
     match = _INNER.search(text)
     return (match[1] if match else text).strip()

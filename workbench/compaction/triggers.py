@@ -69,23 +69,22 @@ def _of_window(name: str, now: Gauge, limit: float | None, note: str) -> Trigger
 
 @lru_cache(maxsize=64)
 def _limit_in_words(window: Window | None) -> str:
-    """In words. A replay asks before each of thousands of calls."""
     return f"window {window}"
 
 
 def count_trigger(name: str, value: int, limit: int, unit: str) -> Trigger:
-    """A trigger on a count; a limit of 0 is off and says so."""
+    """Trigger on a count; a limit of 0 is off, with a note."""
     return Trigger(name, value, limit, unit, 0 < limit <= value, "" if limit else "off: limit 0")
 
 
 class MessageLimits(TokenLimits):
-    """The settings of `message_triggers`."""
+    """Settings of `message_triggers`."""
 
     trigger_messages: int = vocabulary.trigger_messages(0)
 
 
 def message_triggers(now: Gauge, policy: MessageLimits, unit: str = "messages") -> tuple[Trigger, ...]:
-    """Messages and tokens; where nothing is on, the count of messages says so. `unit` is what `now` counts as one."""
+    """Triggers on messages and tokens; without any limit, a message trigger that is off. `unit`: what `now` counts."""
     found = token_triggers(now, policy)
     if policy.trigger_messages or not found:
         return (count_trigger(unit, now.messages - now.lead, policy.trigger_messages, unit), *found)

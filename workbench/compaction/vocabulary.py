@@ -1,4 +1,4 @@
-"""The settings that several policies have, each in one place: one name, one type, one help, whatever the default."""
+"""Settings that several policies have, each defined once: one name, type and help, whatever the default."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def language(default: Language) -> Any:
 
 
 def summary_char_limit(default: int, zero: str = "no limit", needs: Needs | None = None) -> Any:
-    """`zero` says what 0 means, "" where there must be a limit."""
+    """Limit of the summary. `zero`: meaning of 0, "" if a limit is required."""
     help = "A longer summary is cut at a line or sentence." + (f" 0: {zero}." if zero else "")
     return setting(default, "summary", help, unit="characters", needs=needs, ge=0 if zero else 1)
 
@@ -75,7 +75,7 @@ def request_shape(default: RequestShape) -> Any:
 
 
 AS_TEXT: Needs = {"request_shape": ("text",)}
-"""For what counts only where one text is sent."""
+"""For settings that have an effect only in a request of one text."""
 
 
 def result_char_limit(default: int, needs: Needs | None = None) -> Any:
@@ -113,8 +113,8 @@ def prompt(
 
 
 def summary_template(default: str, *, also: str = "", empty: str = "") -> Any:
-    """A template must hold {summary}; `also` says what else it may hold. Where `empty` says what an empty one means, it
-    may be empty."""
+    """Template of the summary message, with {summary}. `also`: other placeholders. `empty`: meaning of an empty
+    template, "" if it must not be empty."""
     help = " ".join(filter(None, (SUMMARY_TEMPLATE, also, empty and f"Empty: {empty}.")))
     return setting(default, "result", help, multiline=True, pattern=rf"{'^$|' if empty else ''}\{{summary\}}")
 
@@ -175,10 +175,10 @@ def trigger_messages(default: int) -> Any:
 
 
 def shipped_text(file: str) -> Callable[[], str]:
-    """The text of a prompt as a field's default, read when a policy is made."""
+    """Default of a field from a prompt file, read when a policy is created."""
     return lambda: load_prompt(file).text
 
 
 def of_hundred(share: Any) -> Any:
-    """A share of one as a percentage; what is no number is left for the field to refuse."""
+    """Share of one as a percentage; anything but a number is left for the field to reject."""
     return round(share * 100, 9) if isinstance(share, int | float) else share
