@@ -25,7 +25,7 @@ TEN = (
 def replaying(file: Path) -> dict[str, Any]:
     """Ten policies on the whole session, beside reading and counting it; seconds of the processor, for the work is done
     in one thread and other programs run too."""
-    from workbench.analysis.course import course_of, uncounted
+    from workbench.analysis.course import course_messages, course_of
     from workbench.analysis.replay import replay
     from workbench.compaction.preset import load_preset
     from workbench.formats.files import load
@@ -35,7 +35,7 @@ def replaying(file: Path) -> dict[str, Any]:
     began = time.process_time()
     session = load(file)
     counter = Counter(None)
-    counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
+    counter.count_all(course_messages(session), lambda done, total: None, lambda: False)
     baseline = round(time.process_time() - began, 2)
     began = time.process_time()
     course = course_of(session, counter)

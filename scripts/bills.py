@@ -2,9 +2,9 @@
 
     python scripts/bills.py FOLDER [FOLDER …] [--gaps]
 
-Every session found is read, every epoch of it judged (workbench/analysis/bills.py). A share that falls after a change
-to a reader says that the change shows other contexts than were sent. `--gaps` names each call at which the bills cease
-to be explained.
+Every session found is read, every epoch of it judged (workbench/analysis/usage_check.py). A share that falls after a
+change to a reader says that the change shows other contexts than were sent. `--gaps` names each call at which the bills
+cease to be explained.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbench.analysis.bills import bills_of
+from workbench.analysis.usage_check import check_usage
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.formats.files import load, parts_of
@@ -49,7 +49,7 @@ def main() -> None:
             if session is None:
                 refused.append(path)
                 continue
-            found = bills_of(session, counter)
+            found = check_usage(session, counter)
             figures = (1, len(found.calls), found.judged, found.judged - len(found.unexplained), len(found.gaps))
             sums = formats.get(session.format, [0] * len(figures))
             formats[session.format] = [a + b for a, b in zip(sums, figures, strict=True)]

@@ -3,7 +3,7 @@
     python scripts/presets.py FOLDER [FOLDER …]
 
 A compaction agrees where the preset fires at the same call, or the one beside it, and keeps just the messages that the
-agent kept (workbench/analysis/as_recorded.py). What a person asked for is judged by what is kept alone. One that does
+agent kept (workbench/analysis/preset_check.py). What a person asked for is judged by what is kept alone. One that does
 not agree is explained where the file, or what is known of the version that wrote it, gives the reason.
 """
 
@@ -16,8 +16,8 @@ from typing import get_args
 
 from bills import sessions_in
 
-from workbench.analysis.as_recorded import AsRecorded, Verdict, as_recorded
-from workbench.analysis.course import uncounted
+from workbench.analysis.course import course_messages
+from workbench.analysis.preset_check import PresetCheck, PresetVerdict, check_preset
 from workbench.base import paths
 from workbench.base.tables import Row, Table, columns
 from workbench.cli.output import write_tables
@@ -39,22 +39,22 @@ def main() -> None:
             name = session and agent_preset_id(session)
             if not session or not name or len(session.epochs) == 1:
                 continue
-            counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
-            judged = list(as_recorded(session, counter, load_preset(name)))
+            counter.count_all(course_messages(session), lambda done, total: None, lambda: False)
+            judged = list(check_preset(session, counter, load_preset(name)))
             preset = preset_for_version(load_preset(name), session).name
             rows += [row(path, preset, one) for one in judged]
             found += judged
     write_tables([Table("presets", "", columns(SPEC), tuple(rows))])
     unasked = [one.same_call for one in found if one.cause != "manual"]
     print(f"\nfires at the recorded call: {sum(unasked)} of {len(unasked)} not asked for by hand")
-    print(f"keeps the recorded messages: {sum(one.same_kept for one in found)} of {len(found)}")
+    print(f"keeps the recorded messages: {sum(one.same_messages for one in found)} of {len(found)}")
     verdicts = Tally(one.verdict for one in found)
-    print(", ".join(f"{verdict}: {verdicts[verdict]}" for verdict in get_args(Verdict)), f"of {len(found)}")
+    print(", ".join(f"{verdict}: {verdicts[verdict]}" for verdict in get_args(PresetVerdict)), f"of {len(found)}")
 
 
-def row(path: Path, preset: str, one: AsRecorded) -> Row:
+def row(path: Path, preset: str, one: PresetCheck) -> Row:
     because = one.reason if one.verdict == "explained" else one.difference
-    figures = (one.call, one.fires, len(one.kept), len(one.keeps), one.verdict, because)
+    figures = (one.call, one.fires, len(one.agent_kept), len(one.preset_kept), one.verdict, because)
     return Row((path.name, preset, one.epoch, one.cause, *figures))
 
 

@@ -23,7 +23,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 from textual.worker import WorkerCancelled, WorkerFailed
 
-from workbench.analysis.course import course_of, uncounted
+from workbench.analysis.course import course_messages, course_of
 from workbench.bench import open_bench
 from workbench.compaction import prompts
 from workbench.formats.files import load
@@ -131,7 +131,7 @@ async def drawn(picture: Picture) -> str:
 def story() -> Story:
     """What `cwb demo` tells."""
     session, counter = load(demonstration.SAMPLE), Counter()
-    counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
+    counter.count_all(course_messages(session), lambda done, total: None, lambda: False)
     limit = open_bench(session, counter, window=demonstration.WINDOW).opened.limit
     return demonstration.demonstration(course_of(session, counter), limit)
 

@@ -12,7 +12,7 @@ import pytest
 from tests.commands import cwb, document
 from tests.formats.claude_code_build import jsonl, small
 from tests.paths import SAMPLES
-from workbench.analysis.bills import Bill, Bills, Gap
+from workbench.analysis.usage_check import CheckedCall, Gap, UsageCheck
 from workbench.base.errors import BadInput
 from workbench.cli.health import _billed as bills_finding
 from workbench.formats import diagnosis, registry
@@ -144,6 +144,6 @@ def test_every_real_file_is_told_of(shared: Path) -> None:
     ],
 )
 def test_a33_the_mark_of_the_bills_agrees_with_the_sentence(expected: int, gaps: int, level: str, text: str) -> None:
-    calls = (Bill(1, 1, "a", 10_000, None), Bill(2, 1, "b", 10_000, expected))
-    found = Bills(calls, tuple(Gap(n, n, 1, "b", 2_500) for n in range(gaps)))
+    calls = (CheckedCall(1, 1, "a", 10_000, None), CheckedCall(2, 1, "b", 10_000, expected))
+    found = UsageCheck(calls, tuple(Gap(n, n, 1, "b", 2_500) for n in range(gaps)))
     assert [(one.level, one.text) for one in bills_finding(found)] == [(level, text)]

@@ -15,7 +15,7 @@ from tests.commands import cwb, document
 from tests.formats.claude_code_build import SESSION, assistant, boundary, jsonl, text, user
 from tests.paths import SAMPLES
 from tests.tui.bench.desk import Desk
-from workbench.analysis.timeline import compacted_at
+from workbench.analysis.timeline import size_when_compacted
 from workbench.analysis.why.diagnosis import diagnose
 from workbench.base.figures import grouped, short
 from workbench.bench import Bench, open_bench
@@ -216,7 +216,7 @@ def test_b5_one_size_for_the_moment_at_which_the_agent_compacted_or_was_refused(
     assert ended[1] == short(total.tokens)
     assert view.verdict == why["verdict"]
     assert view.verdict in cwb("why", file).output.splitlines()
-    assert compacted_at(view.stretches, desk.bench.epoch) in (0, total.tokens)
+    assert size_when_compacted(view.stretches, desk.bench.epoch) in (0, total.tokens)
     for output in (cwb("inspect", file).output, cwb("why", file).output):
         [line] = [line for line in output.splitlines() if line.startswith("context ")]
         assert f"{total} tokens" in line

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
-from workbench.analysis.course import Course, Figures, uncounted
+from workbench.analysis.course import Course, CourseTokens, course_messages
 from workbench.conformance.building import METER
 from workbench.formats.files import load
 from workbench.session import Epoch, Message, Records, Session
@@ -29,7 +29,7 @@ def counted_from(file: Path) -> tuple[Session, Counter]:
 def counter_of(session: Session) -> Counter:
     """All messages of a session counted."""
     counter = Counter(None)
-    counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
+    counter.count_all(course_messages(session), lambda done, total: None, lambda: False)
     return counter
 
 
@@ -40,5 +40,5 @@ def course_of_messages(messages: Sequence[Message], overhead: int = 0) -> Course
     count = len(messages)
     beyond = array("q", [overhead] * count)
     members = array("q", range(count))
-    figures = Figures(sizes, beyond, beyond)
+    figures = CourseTokens(sizes, beyond, beyond)
     return Course(session_of(messages), tuple(messages), members, (1,), (0,), count, Counter(), lambda: figures)

@@ -8,9 +8,20 @@ from typing import Any
 import pytest
 
 from tests.analysis.courses import counter_of, session_of
-from workbench.analysis.as_recorded import AsRecorded, as_recorded, told_as_recorded, why_call, why_kept
 from workbench.analysis.course import course_of
-from workbench.analysis.recorded import MadeRoom, made_room, recorded_outcome, told_room
+from workbench.analysis.preset_check import (
+    PresetCheck,
+    check_preset,
+    preset_report,
+    why_call_differs,
+    why_messages_differ,
+)
+from workbench.analysis.recorded import (
+    RecordedCompaction,
+    recorded_compactions,
+    recorded_compactions_report,
+    recorded_outcome,
+)
 from workbench.bench import choose_preset, open_bench
 from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.outcome import Fate, FateSpan
@@ -35,8 +46,8 @@ def compacted(calls: int, kept: int, trigger: str = "auto") -> Session:
     return replace(session, epochs=(replace(session.epochs[0], ended_by=Compaction(trigger)), session.epochs[1]))
 
 
-def beside(session: Session, policy: MessageWindowPolicy = KEEPS_TWO) -> AsRecorded:
-    (found,) = as_recorded(session, counter_of(session), Preset("", "message-window", "", "", policy))
+def beside(session: Session, policy: MessageWindowPolicy = KEEPS_TWO) -> PresetCheck:
+    (found,) = check_preset(session, counter_of(session), Preset("", "message-window", "", "", policy))
     return found
 
 
@@ -55,8 +66,8 @@ def test_the_recorded_call_and_the_one_beside_it(calls: int, fires: int | None, 
 ])  # fmt: skip
 def test_what_was_kept_to_the_message(kept: int, difference: str) -> None:
     found = beside(compacted(5, kept))
-    assert (found.keeps, len(found.kept)) == ({"u4", "a4"}, kept)
-    assert (found.same_kept, found.difference) == (not difference, difference)
+    assert (found.preset_kept, len(found.agent_kept)) == ({"u4", "a4"}, kept)
+    assert (found.same_messages, found.difference) == (not difference, difference)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +120,7 @@ def test_each_epoch_is_played_from_what_the_file_records() -> None:
         Epoch(3, (17, 15, 16)),
     )
     session = replace(session_of(messages), epochs=epochs)
-    first, second = as_recorded(session, counter_of(session), Preset("", "message-window", "", "", KEEPS_TWO))
+    first, second = check_preset(session, counter_of(session), Preset("", "message-window", "", "", KEEPS_TWO))
     assert (first.epoch, first.call, first.fires, first.agrees) == (1, 6, 5, True)
     assert (second.epoch, second.call, second.fires, second.agrees) == (2, 4, 3, True)
 
@@ -119,7 +130,7 @@ def test_a_compaction_of_which_the_file_does_not_hold_what_went_is_not_judged() 
     messages = [summary("s", "they talked"), *chat(3)]
     session = session_of(messages, range(1, 3), range(7))
     epochs = (replace(session.epochs[0], ended_by=Compaction()), session.epochs[1])
-    judged = as_recorded(
+    judged = check_preset(
         replace(session, epochs=epochs), counter_of(session), Preset("", "message-window", "", "", KEEPS_TWO)
     )
     assert list(judged) == []
@@ -135,13 +146,18 @@ def test_where_recorded_compactions_lie_among_the_calls() -> None:
     )
     session = replace(session_of(messages), epochs=epochs)
     from_start, from_second = (course_of(session, counter_of(session), first=first) for first in (1, 2))
-    assert [(one.epoch, one.call, one.way) for one in made_room(from_start)] == [(1, 6, "summary"), (2, 9, "removal")]
-    assert [(one.epoch, one.call) for one in made_room(from_second)] == [(2, 5)]
-    assert told_room(made_room(from_start)) == (
+    assert [(one.epoch, one.call, one.way) for one in recorded_compactions(from_start)] == [
+        (1, 6, "summary"),
+        (2, 9, "removal"),
+    ]
+    assert [(one.epoch, one.call) for one in recorded_compactions(from_second)] == [(2, 5)]
+    assert recorded_compactions_report(recorded_compactions(from_start)) == (
         "The file records that the agent itself compacted before call 6 (recorded: 90 000 tokens), and 1 time more."
     )
-    assert told_room(()) == ""
-    assert str(MadeRoom(1, 6, "clearing", True, 0)) == "cleared old contents at the user's request before call 6"
+    assert recorded_compactions_report(()) == ""
+    assert (
+        str(RecordedCompaction(1, 6, "clearing", True, 0)) == "cleared old contents at the user's request before call 6"
+    )
 
 
 def test_what_a_compaction_wrote_down_again_was_kept() -> None:
@@ -163,10 +179,10 @@ def test_what_a_compaction_wrote_down_again_was_kept() -> None:
 LIMIT = 2_000
 
 
-def due(tokens: int, before: int | None, trigger: str = "", *, fires: int | None = None) -> AsRecorded:
+def due(tokens: int, before: int | None, trigger: str = "", *, fires: int | None = None) -> PresetCheck:
     """Compacted before its tenth call with so many tokens of a trigger's 2 000, so many by the agent's own count."""
     reads = Trigger("tokens", tokens, LIMIT, "tokens", tokens >= LIMIT)
-    return AsRecorded(1, Compaction(trigger, before), 10, fires, (reads,), frozenset(), frozenset())
+    return PresetCheck(1, Compaction(trigger, before), 10, fires, (reads,), frozenset(), frozenset())
 
 
 BY_HAND = "a manual compaction or a lower limit, not recorded in the file"
@@ -184,13 +200,13 @@ BY_HAND = "a manual compaction or a lower limit, not recorded in the file"
     (due(2_500, 2_500, fires=9), ""),
     (due(2_500, 2_500, fires=8), ""),
 ])  # fmt: skip
-def test_by_how_much_and_why_it_was_another_call(found: AsRecorded, why: str) -> None:
-    assert why_call(found, (), ()) == why
+def test_by_how_much_and_why_it_was_another_call(found: PresetCheck, why: str) -> None:
+    assert why_call_differs(found, (), ()) == why
     assert (found.verdict == "agrees") is (found.cause == "manual" or found.fires == 9)
     explained = replace(found, why_call=why)
     if not found.agrees:
         assert explained.verdict == ("explained" if why else "unexplained")
-        assert replace(explained, kept=frozenset("x")).verdict == "unexplained", "what stayed has no reason"
+        assert replace(explained, agent_kept=frozenset("x")).verdict == "unexplained", "what stayed has no reason"
 
 
 @pytest.mark.parametrize(("refused", "untrue", "why"), [
@@ -202,11 +218,11 @@ def test_by_how_much_and_why_it_was_another_call(found: AsRecorded, why: str) ->
     ((), (6, 10), ""),
 ])  # fmt: skip
 def test_why_it_went_on_over_its_trigger(refused: tuple[int, ...], untrue: tuple[int, ...], why: str) -> None:
-    assert why_call(due(2_500, None, fires=7), refused, untrue) == why
+    assert why_call_differs(due(2_500, None, fires=7), refused, untrue) == why
 
 
-def keeping(theirs: str, keeps: str, trigger: str = "", **ended: Any) -> AsRecorded:
-    return AsRecorded(1, Compaction(trigger, **ended), 10, 10, (), frozenset(theirs.split()), frozenset(keeps.split()))
+def keeping(theirs: str, keeps: str, trigger: str = "", **ended: Any) -> PresetCheck:
+    return PresetCheck(1, Compaction(trigger, **ended), 10, 10, (), frozenset(theirs.split()), frozenset(keeps.split()))
 
 
 OPENED = [replace(user("pre", "rules"), kind="meta"), *chat(2), summary("s", "old"), user("open", "go on")]
@@ -228,9 +244,9 @@ OPENED = [replace(user("pre", "rules"), kind="meta"), *chat(2), summary("s", "ol
     (keeping("", "open"), (), True, "the agent treated 1 rejected request as answered"),
     (keeping("", "s"), (), False, "the agent summarized only its earlier summary, which is kept unchanged here"),
 ])  # fmt: skip
-def test_why_other_messages_stayed(found: AsRecorded, anew: tuple[str, ...], refused: bool, why: str) -> None:
+def test_why_other_messages_stayed(found: PresetCheck, anew: tuple[str, ...], refused: bool, why: str) -> None:
     following = [replace(user(id, "new rules"), kind="meta") for id in anew]
-    assert why_kept(found, context_of(OPENED), following, refused) == why
+    assert why_messages_differ(found, context_of(OPENED), following, refused) == why
 
 
 def test_one_in_the_background_is_judged_where_it_began() -> None:
@@ -239,19 +255,19 @@ def test_one_in_the_background_is_judged_where_it_began() -> None:
     ended = Compaction("", kept=("u5", "a5"), background=True)
     here = replace(session, epochs=(replace(session.epochs[0], ended_by=ended), session.epochs[1]))
     found = beside(here)
-    assert (found.call, found.fires, found.kept, found.same_call) == (6, 5, frozenset(), True)
+    assert (found.call, found.fires, found.agent_kept, found.same_call) == (6, 5, frozenset(), True)
     assert beside(session).call == 7
 
 
 def test_what_a_person_reads_of_it() -> None:
     preset = load_preset("pi")
     same, differs = keeping("a", "a"), keeping("", "a")
-    assert told_as_recorded(preset, ()) == ""
-    assert told_as_recorded(preset, (same, same)) == "Compared epoch by epoch, the pi preset compacts the same."
-    assert told_as_recorded(preset, (same, replace(differs, why_kept="of the moon"))) == (
+    assert preset_report(preset, ()) == ""
+    assert preset_report(preset, (same, same)) == "Compared epoch by epoch, the pi preset compacts the same."
+    assert preset_report(preset, (same, replace(differs, why_messages="of the moon"))) == (
         "Compared epoch by epoch, the pi preset compacts the same in 1 of 2; in epoch 1 it would not: of the moon."
     )
-    assert told_as_recorded(preset, [differs] * 4) == (
+    assert preset_report(preset, [differs] * 4) == (
         "Compared epoch by epoch, the pi preset compacts the same in 0 of 4"
         + "; in epoch 1 it would not: keeps 1 message more than the agent did" * 3
         + "; 1 more differ."

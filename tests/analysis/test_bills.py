@@ -8,33 +8,33 @@ import pytest
 
 from tests.analysis.billed import OVERHEAD, right, session
 from tests.tokens.sessions import Letters
-from workbench.analysis.bills import Bill, Gap, bills_of
+from workbench.analysis.usage_check import CheckedCall, Gap, check_usage
 from workbench.session import Compaction, Epoch, Message, Session, Text, Usage
 from workbench.tokens import Counter
 
 
 def judged(one: Session) -> tuple[list[int | None], list[tuple[int, int, int, str]]]:
     """What is expected of each call, and the gaps as (call, last, tokens, where)."""
-    found = bills_of(one, Counter(engine=Letters))
+    found = check_usage(one, Counter(engine=Letters))
     return [bill.expected for bill in found.calls], [(g.call, g.last, g.tokens, g.where) for g in found.gaps]
 
 
 def test_a_context_shown_as_it_was_sent_explains_every_bill() -> None:
-    found = bills_of(session(right(4)), Counter(engine=Letters))
+    found = check_usage(session(right(4)), Counter(engine=Letters))
     assert found.calls == tuple(
-        Bill(n + 1, 1, f"a{n}", billed, billed if n else None) for n, billed in enumerate(right(4))
+        CheckedCall(n + 1, 1, f"a{n}", billed, billed if n else None) for n, billed in enumerate(right(4))
     )
     assert (found.judged, found.unexplained, found.gaps) == (3, (), ())
 
 
 @pytest.mark.parametrize(("billed", "explained"), [(10_309, True), (10_310, False), (9_709, True), (9_708, False)])
 def test_a_bill_within_three_percent_of_what_is_expected_is_explained(billed: int, explained: bool) -> None:
-    assert Bill(2, 1, "a", billed, 10_000).explained is explained
+    assert CheckedCall(2, 1, "a", billed, 10_000).explained is explained
 
 
 @pytest.mark.parametrize(("billed", "explained"), [(400, True), (401, False), (200, True), (199, False)])
 def test_a_bill_within_a_hundred_tokens_of_it_is_explained(billed: int, explained: bool) -> None:
-    assert Bill(2, 1, "a", billed, 300).explained is explained
+    assert CheckedCall(2, 1, "a", billed, 300).explained is explained
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_each_model_has_its_own_overhead() -> None:
 def test_calls_without_a_bill_or_with_an_absurd_one_count_and_are_not_judged(usage: Usage | None) -> None:
     one = session(right(3))
     silent = replace(one.messages[3], usage=usage)
-    found = bills_of(replace(one, messages=(*one.messages[:3], silent, *one.messages[4:])), Counter(engine=Letters))
+    found = check_usage(replace(one, messages=(*one.messages[:3], silent, *one.messages[4:])), Counter(engine=Letters))
     assert [(bill.call, bill.expected) for bill in found.calls] == [(1, None), (3, right(3)[2])]
 
 

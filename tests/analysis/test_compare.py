@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from tests.benches import bench_of
-from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
+from workbench.analysis.compaction_cost import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.recorded import recorded_outcome
-from workbench.analysis.spent import Spent, spent
+from workbench.analysis.summary_usage import SummaryUsage, summary_usage
 from workbench.base.errors import BadInput
 from workbench.bench import choose_preset
 from workbench.bench.assessment import RECORDED, assess, assess_recorded, compare
@@ -65,7 +65,7 @@ def test_a_column_says_what_summaries_and_cache_cost() -> None:
     for column in compare(bench_of(context), candidates(), extractive):
         assert column.preset is not None
         run = drive(strategy(column.strategy).run(context, column.preset.policy), extractive)
-        assert column.spent == spent(context, run)
+        assert column.spent == summary_usage(context, run)
         assert column.calls == len(run.requests)
         assert column.summary_cost == column.spent.cost(rates)
         assert (column.summary_cost > 0) == (column.calls > 0)
@@ -85,7 +85,7 @@ def test_what_lies_after_the_cached_part_cannot_be_read_from_it() -> None:
     loss, rates = CacheLoss(before=1_000, after=900, first_changed=850), Rates(read=0.1, write=1.25)
     assert loss.extra(400, rates) == pytest.approx(1.25 * (300 - 400))  # 600 are cached with it and without
     assert CacheLoss(1_000, 1_000, 1_000).extra(400, rates) == 0
-    assert Spent(1, 3_000_000, 1_000_000).cost(Rates(2.0, 8.0)) == 14.0
+    assert SummaryUsage(1, 3_000_000, 1_000_000).cost(Rates(2.0, 8.0)) == 14.0
     assert Rates(known=True).words(0.1234567) == "$0.12"
     assert Rates(known=True).words(1234.5) == "$1 234.50"
     assert Rates().words(0.0125) == "12 500 in"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from workbench.analysis.cost import dollars_of, paid
+from workbench.analysis.session_cost import session_cost, session_dollars
 from workbench.base import paths
 from workbench.session import Epoch, Message, Records, Session, SessionFacts, Text, Usage
 from workbench.tokens.cost import Cost, actual, estimate
@@ -80,7 +80,7 @@ def test_what_a_session_cost_is_told_as_recorded_and_by_our_prices() -> None:
     """Opus 4.5: $5 in, $25 out, $0.5 from the cache and $6.25 into it, a million tokens each."""
     first = Usage(input=100_000, output=10_000, cost=0.75)  # 0.5 + 0.25
     second = Usage(cache_read=60_000, cache_write=60_000, output=4_000, cost=0.505)  # 0.03 + 0.375 + 0.1
-    told = paid(answered(first, second))
+    told = session_cost(answered(first, second))
     assert told is not None
     assert (told.calls, told.silent) == (2, 0)
     assert (told.recorded, told.here) == (pytest.approx(1.255), pytest.approx(1.255))
@@ -91,15 +91,15 @@ def test_what_a_session_cost_is_told_as_recorded_and_by_our_prices() -> None:
 
 
 def test_the_whole_sessions_recorded_cost_counts_before_that_of_its_calls() -> None:
-    told = paid(answered(Usage(input=1_000, cost=1.0), cost=3.0))
+    told = session_cost(answered(Usage(input=1_000, cost=1.0), cost=3.0))
     assert told is not None
     assert told.recorded == 3.0
 
 
 def test_usage_that_nobody_prices_tells_no_cost() -> None:
-    assert paid(answered(Usage(input=1_000), model="nobody-knows")) is None
-    assert paid(answered(None)) is None
-    told = paid(answered(Usage(input=1_000), model="nobody-knows", cost=0.0))
+    assert session_cost(answered(Usage(input=1_000), model="nobody-knows")) is None
+    assert session_cost(answered(None)) is None
+    told = session_cost(answered(Usage(input=1_000), model="nobody-knows", cost=0.0))
     assert told is not None
     assert str(told) == "$0.00 recorded; some prices are unknown"
 
@@ -116,17 +116,17 @@ def test_usage_that_nobody_prices_tells_no_cost() -> None:
     ],
 )
 def test_the_one_figure_is_the_recorded_one_or_ours(session: Session, dollars: float | None) -> None:
-    assert dollars_of(session) == pytest.approx(dollars)
+    assert session_dollars(session) == pytest.approx(dollars)
 
 
 def test_long_prompts_among_usual_ones_have_prices_of_their_own() -> None:
     usages = (Usage(input=200_000), Usage(input=200_001), Usage(input=100_000))
-    assert dollars_of(answered(*usages, model="claude-sonnet-4-5")) == pytest.approx(0.6 + 1.200006 + 0.3)
+    assert session_dollars(answered(*usages, model="claude-sonnet-4-5")) == pytest.approx(0.6 + 1.200006 + 0.3)
 
 
 def test_copies_were_paid_once() -> None:
     one = answered(Usage(input=1_000, cost=1.0), Usage(input=1_000, cost=1.0))
-    told = paid(replace(one, epochs=(Epoch(1, [0]), Epoch(2, [1], copies=frozenset([1])))))
+    told = session_cost(replace(one, epochs=(Epoch(1, [0]), Epoch(2, [1], copies=frozenset([1])))))
     assert told is not None
     assert (told.calls, told.recorded) == (1, 1.0)
 
@@ -141,13 +141,13 @@ def test_copies_were_paid_once() -> None:
     ],
 )
 def test_why_the_recorded_cost_is_another(recorded: float, why: tuple[str, ...]) -> None:
-    told = paid(answered(Usage(input=100_000, cost=recorded)))
+    told = session_cost(answered(Usage(input=100_000, cost=recorded)))
     assert told is not None
     assert (told.here, told.why) == (pytest.approx(0.5), why)
 
 
 def test_answers_without_usage_are_named_where_the_costs_differ() -> None:
-    told = paid(answered(Usage(input=100_000, cost=5.0), None))
+    told = session_cost(answered(Usage(input=100_000, cost=5.0), None))
     assert told is not None
     assert told.why == (
         "the agent used other prices, or counted calls that the file does not record, 1 answer without recorded usage",
@@ -155,8 +155,8 @@ def test_answers_without_usage_are_named_where_the_costs_differ() -> None:
 
 
 def test_a_model_without_a_price_leaves_the_recorded_cost_alone() -> None:
-    told = paid(answered(Usage(input=1_000, cost=1.0), model="nobody-knows"))
+    told = session_cost(answered(Usage(input=1_000, cost=1.0), model="nobody-knows"))
     assert told is not None
     assert (told.recorded, told.here, told.missed) == (1.0, None, None)
     assert str(told) == "$1.00 recorded; some prices are unknown"
-    assert paid(answered(None)) is None
+    assert session_cost(answered(None)) is None

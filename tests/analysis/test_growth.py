@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from tests.paths import SAMPLES
-from workbench.analysis.course import Course, course_of, uncounted
-from workbench.analysis.growth import Point, growth, to_count
+from workbench.analysis.course import Course, course_messages, course_of
+from workbench.analysis.growth import Point, growth, growth_messages
 from workbench.analysis.pictures import COMPACTED, REFUSED, growth_picture, replay_picture
 from workbench.analysis.why.diagnosis import diagnose
 from workbench.analysis.why.refusals import Refusal
@@ -34,7 +34,7 @@ def session(messages: list[Message], *epochs: list[int], system: str = "") -> Se
 
 def counter_for(one: Session) -> Counter:
     counter = Counter()
-    counter.count_all(uncounted(one), lambda done, total: None, lambda: False)
+    counter.count_all(course_messages(one), lambda done, total: None, lambda: False)
     return counter
 
 
@@ -102,7 +102,7 @@ def test_messages_are_not_measured_where_bills_say_everything() -> None:
     messages = [message(number, bill=1_000 + number) for number in range(5)]
     one = session(messages, list(range(5)))
     assert len(growth(one, Blind())) == 5
-    assert to_count(one) == ()
+    assert growth_messages(one) == ()
 
 
 @given(conversations())
@@ -121,7 +121,7 @@ BILLED, UNBILLED = "claude-code-overflow.jsonl", "openai-chat-tools.json"
 def test_bench_why_replay_and_report_draw_the_same_points(name: str) -> None:
     one = load(SAMPLES / name)
     counter = Counter()
-    counter.count_all(to_count(one), lambda done, total: None, lambda: False)
+    counter.count_all(growth_messages(one), lambda done, total: None, lambda: False)
     on_bench = growth(one, counter)
     course = course_of(one, counter_for(one))
     last = len(one.epochs)

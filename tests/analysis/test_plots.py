@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.analysis.plots import LEVEL, MARK, Level, Line, drawn, plot, shade, thinned
+from workbench.analysis.plots import LEVEL, MARK, Level, PlotLine, draw_plot, plot, shade, thin
 
 
 def test_a_saw_tooth_by_hand() -> None:
-    line = Line("A", [(1, 0), (2, 5), (3, 10), (3, 0), (4, 5)])
+    line = PlotLine("A", [(1, 0), (2, 5), (3, 10), (3, 0), (4, 5)])
     # Twelve columns for four calls: each stands three columns wide, with its point in the middle.
-    assert drawn([line], width=8 + 12, height=5).text == [
+    assert draw_plot([line], width=8 + 12, height=5).text == [
         "tokens │",
         "    10 ┤     ⡠⠔⢹",
         "     0 ┤ A⠤⠒⠉  ⢸⠤⠒⠉",
@@ -22,8 +22,8 @@ def test_a_saw_tooth_by_hand() -> None:
 
 
 def test_lines_levels_marks_and_letters() -> None:
-    lines = [Line("A", [(1, 10), (2, 10)]), Line("B", [(1, 10), (2, 0)])]
-    drawing = drawn(lines, [Level("window", 15), Level("far", 16)], {2: "▼"}, width=28, height=8)
+    lines = [PlotLine("A", [(1, 10), (2, 10)]), PlotLine("B", [(1, 10), (2, 0)])]
+    drawing = draw_plot(lines, [Level("window", 15), Level("far", 16)], {2: "▼"}, width=28, height=8)
     assert drawing.text == [
         "tokens │               ▼",
         "       │────────────────────",
@@ -39,9 +39,11 @@ def test_lines_levels_marks_and_letters() -> None:
 
 
 def test_letters_stand_behind_the_ends_where_none_may_lie_between_two_points() -> None:
-    lines = [Line(sign, [(1, first), (2, last)]) for sign, first, last in (("A", 10, 10), ("B", 10, 0), ("C", 0, 10))]
-    lines += [Line("·", [(1, 5), (2, 5)]), Line("D", [(1, 1), (2, 1)])]
-    drawing = drawn(lines, width=27, height=8, hidden="D", letters="ends")
+    lines = [
+        PlotLine(sign, [(1, first), (2, last)]) for sign, first, last in (("A", 10, 10), ("B", 10, 0), ("C", 0, 10))
+    ]
+    lines += [PlotLine("·", [(1, 5), (2, 5)]), PlotLine("D", [(1, 1), (2, 1)])]
+    drawing = draw_plot(lines, width=27, height=8, hidden="D", letters="ends")
     behind = [row[drawing.left + drawing.plane.columns :] for row in drawing.rows[: drawing.plane.rows]]
     blank = (" ", "")
     nothing = [blank] * 3
@@ -56,9 +58,9 @@ def test_letters_stand_behind_the_ends_where_none_may_lie_between_two_points() -
     [("", "", "AB"), ("", "A", "AB"), ("A", "", "B"), ("B", "", "A"), ("AB", "", "")],
 )
 def test_a_line_has_its_colour_and_its_letters_with_others_or_without(hidden: str, front: str, letters: str) -> None:
-    lines = [Line(sign, [(1, 10), (9, 10)]) for sign in "AB"]
-    whole = drawn(lines, width=40, height=8).rows
-    found = drawn(lines, width=40, height=8, hidden=set(hidden), front=front).rows
+    lines = [PlotLine(sign, [(1, 10), (9, 10)]) for sign in "AB"]
+    whole = draw_plot(lines, width=40, height=8).rows
+    found = draw_plot(lines, width=40, height=8, hidden=set(hidden), front=front).rows
     assert {character for row in found for character, _ in row} & {"A", "B"} == set(letters)
     if not hidden:
         assert [[c for c, _ in row] for row in found] == [[c for c, _ in row] for row in whole]
@@ -67,8 +69,8 @@ def test_a_line_has_its_colour_and_its_letters_with_others_or_without(hidden: st
 
 
 def test_a_part_of_the_calls_is_drawn_up_to_its_edges() -> None:
-    lines = [Line("A", [(n, n) for n in range(1, 101)]), Line("·", [(n, 100) for n in range(1, 101)])]
-    assert drawn(lines, width=29, height=6, span=(40.5, 60.5)).text == [
+    lines = [PlotLine("A", [(n, n) for n in range(1, 101)]), PlotLine("·", [(n, 100) for n in range(1, 101)])]
+    assert draw_plot(lines, width=29, height=6, span=(40.5, 60.5)).text == [
         "tokens │",
         "   100 ┤· · · · ·  ·· · · · ·",
         "    50 ┤⣀A⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠔⠒⠒A⠒⠒⠒⠒⠒",
@@ -80,23 +82,23 @@ def test_a_part_of_the_calls_is_drawn_up_to_its_edges() -> None:
 
 def test_single_dots_break_no_curve_that_runs_along_with_them() -> None:
     """A replay that follows what was recorded was drawn as a row of holes."""
-    curve = Line("A", [(n, n) for n in range(1, 101)])
-    alone = drawn([curve], width=60, height=10).text
-    assert drawn([Line("·", curve.points), curve], width=60, height=10).text == alone
-    apart = drawn([Line("·", [(n, 100) for n in range(1, 101)]), curve], width=60, height=10).text
+    curve = PlotLine("A", [(n, n) for n in range(1, 101)])
+    alone = draw_plot([curve], width=60, height=10).text
+    assert draw_plot([PlotLine("·", curve.points), curve], width=60, height=10).text == alone
+    apart = draw_plot([PlotLine("·", [(n, 100) for n in range(1, 101)]), curve], width=60, height=10).text
     assert sum(line.count("·") for line in apart) > 20
 
 
-@pytest.mark.parametrize("lines", [[], [Line("A", [])], [Line("A", [(1, 0)])]])
-def test_next_to_nothing_is_drawn(lines: list[Line]) -> None:
-    rows = drawn(lines, width=21, height=5).text
+@pytest.mark.parametrize("lines", [[], [PlotLine("A", [])], [PlotLine("A", [(1, 0)])]])
+def test_next_to_nothing_is_drawn(lines: list[PlotLine]) -> None:
+    rows = draw_plot(lines, width=21, height=5).text
     assert rows[:2] == ["tokens │", "     1 ┤"]
     assert rows[2] == ("     0 ┤      A" if lines and lines[0].points else "     0 ┤")
 
 
 @given(st.lists(st.integers(0, 10**7), min_size=2, max_size=300), st.integers(24, 120), st.integers(5, 30))
 def test_a_curve_has_no_gap_and_every_row_fits(values: list[int], width: int, height: int) -> None:
-    drawing = drawn([Line("A", list(enumerate(values, 1)))], width=width, height=height)
+    drawing = draw_plot([PlotLine("A", list(enumerate(values, 1)))], width=width, height=height)
     assert len(drawing.rows) == height
     assert {len(row) for row in drawing.rows} == {width}
     first, last = (int(drawing.plane.column(x)) for x in (1, len(values)))
@@ -106,7 +108,7 @@ def test_a_curve_has_no_gap_and_every_row_fits(values: list[int], width: int, he
 
 @pytest.mark.parametrize(("value", "seen"), [(150, True), (151, False)])
 def test_a_level_within_reach_is_drawn_and_named_one_above_it_only_named(value: int, seen: bool) -> None:
-    *rows, named = plot([Line("A", [(1, 100)])], [Level("window", value, "╌")])
+    *rows, named = plot([PlotLine("A", [(1, 100)])], [Level("window", value, "╌")])
     assert any("╌" in row for row in rows) is seen
     assert named == (f"╌ window: {value}" if seen else f"window: {value}, above the plot")
 
@@ -114,7 +116,7 @@ def test_a_level_within_reach_is_drawn_and_named_one_above_it_only_named(value: 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=12_000), st.integers(10, 2_000))
 def test_a_long_line_is_thinned_without_losing_its_ends_or_its_peak(values: list[int], most: int) -> None:
     points = list(enumerate(values, 1))
-    kept = thinned(points, most)
+    kept = thin(points, most)
     assert len(kept) <= most + 3
     assert kept[0] == points[0]
     assert kept[-1] == points[-1]
@@ -128,6 +130,6 @@ def test_shades_grow_with_the_value() -> None:
 
 def test_of_each_stretch_the_first_the_highest_and_the_last_are_left() -> None:
     points = list(enumerate([5, 9, 1, 2, 3, 4, 8, 7, 6, 0]))
-    assert thinned(points, 10) == points
-    assert thinned(points, 6) == [(0, 5), (1, 9), (4, 3), (5, 4), (6, 8), (9, 0)]
-    assert thinned(points, 3) == [(0, 5), (1, 9), (9, 0)]
+    assert thin(points, 10) == points
+    assert thin(points, 6) == [(0, 5), (1, 9), (4, 3), (5, 4), (6, 8), (9, 0)]
+    assert thin(points, 3) == [(0, 5), (1, 9), (9, 0)]

@@ -16,10 +16,10 @@ from tests.commands import cwb, document
 from tests.paths import SAMPLES
 from tests.products import mostly_full
 from workbench.analysis import replay as replaying
-from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
+from workbench.analysis.compaction_cost import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.course import Course, course_of
 from workbench.analysis.pictures import replay_picture
-from workbench.analysis.replay import Replay, replay, without
+from workbench.analysis.replay import Replay, replay, sizes_without
 from workbench.analysis.replay_table import cost_basis, paid_back_words, replays_table
 from workbench.analysis.running import Running
 from workbench.analysis.watched_rules import judge_messages
@@ -327,7 +327,7 @@ def test_what_recorded_summaries_stand_for_is_not_played_twice() -> None:
 
 
 def test_attempts_in_vain_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replaying, "FUTILE", 200)
+    monkeypatch.setattr(replaying, "FUTILE_MESSAGES", 200)
     messages = [user("u", "go")]
     for n in range(400):
         messages += [agent(f"c{n}", "", call(f"t{n}", command="ls")), result(f"r{n}", (f"t{n}", "x" * 40))]
@@ -447,7 +447,7 @@ def test_prices_are_the_models_where_they_are_known() -> None:
 def test_without_some_messages_the_growth_is_smaller_from_there_on() -> None:
     course = course_of_messages(talk(3))
     plain = list(course.plain)
-    less = without(course, {2: (50, 4)})
+    less = sizes_without(course, {2: (50, 4)})
     assert [a - b for a, b in zip(plain, less, strict=True)] == [0, 0, 50, 50, 50, 50]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.analysis.rewrites import Rewrite, Rewrites, Share, rewrites
+from workbench.analysis.rewrites import CauseTotal, Rewrite, Rewrites, rewrites
 from workbench.conformance.building import user
 from workbench.formats.files import load
 from workbench.session import Epoch, Message, Records, Session, Text, Usage
@@ -104,8 +104,8 @@ def test_the_sums_by_cause_and_what_they_cost() -> None:
     found = rewrites(session(*calls))
     assert found is not None
     assert found.by_cause == (
-        Share("expiry", 2, 41_000, pytest.approx(41_000 * 5.75e-6)),
-        Share("start", 1, 22_000, pytest.approx(22_000 * 5.75e-6)),
+        CauseTotal("expiry", 2, 41_000, pytest.approx(41_000 * 5.75e-6)),
+        CauseTotal("start", 1, 22_000, pytest.approx(22_000 * 5.75e-6)),
     )
     assert found.again[0] == Rewrite(2, 1, "b", "expiry", 20_000, 400.0, pytest.approx(0.115))
     assert str(found) == "63 000 of 86 000 tokens in the whole session, $0.36 more than reading them"

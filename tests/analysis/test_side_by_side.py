@@ -10,8 +10,8 @@ import pytest
 
 from workbench.analysis.fullness import fullness, glanced_window
 from workbench.analysis.grounding_of_runs import grounded
-from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, facts, short_value
-from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
+from workbench.analysis.outcome_diff import FatePair, added_messages, compare_fates, shortened_messages
+from workbench.analysis.run_records import answer_diffs, call_facts, differing_fields, run_facts, short_value
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome
 from workbench.compaction.strategies.context_reset import STRATEGY, ContextResetPolicy
 from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
@@ -33,19 +33,22 @@ def test_what_becomes_of_a_message_in_two_outcomes() -> None:
     node, short = NewMessage(summary("s", "S"), (Span(0, 2),)), NewMessage(agent("a1", "-"), (Span(3, 4),))
     first = of_six(node, KeptSpan(2, 3), short, KeptSpan(4, 6), compressed=3)
     second = of_six(KeptSpan(0, 1), KeptSpan(3, 6))
-    assert list(stretches(first, second)) == [
-        Stretch(0, 1, "gone", "kept"),
-        Stretch(1, 2, "gone", "gone"),
-        Stretch(2, 3, "kept", "gone"),
-        Stretch(3, 4, "shortened", "kept"),
-        Stretch(4, 6, "kept", "kept"),
+    assert list(compare_fates(first, second)) == [
+        FatePair(0, 1, "gone", "kept"),
+        FatePair(1, 2, "gone", "gone"),
+        FatePair(2, 3, "kept", "gone"),
+        FatePair(3, 4, "shortened", "kept"),
+        FatePair(4, 6, "kept", "kept"),
     ]
-    assert (shortened(first), added(first)) == ({3: short}, (node,))
-    assert [len(one) for one in stretches(first, first)] == [2, 1, 1, 2]
+    assert (shortened_messages(first), added_messages(first)) == ({3: short}, (node,))
+    assert [len(one) for one in compare_fates(first, first)] == [2, 1, 1, 2]
     of_one = NewMessage(
         summary("s", "S"), (Span(3, 4),)
     )  # a summary of a single message is new, not that message shortened
-    assert (shortened(of_six(of_one)), added(of_six(of_one, NewMessage(user("n", "new"))))[0]) == ({}, of_one)
+    assert (shortened_messages(of_six(of_one)), added_messages(of_six(of_one, NewMessage(user("n", "new"))))[0]) == (
+        {},
+        of_one,
+    )
 
 
 CALL = CallRecord(
@@ -76,7 +79,7 @@ RUN = RunRecord(
 
 
 def test_a_kept_run_in_words() -> None:
-    assert dict(facts(RUN)) == {
+    assert dict(run_facts(RUN)) == {
         "run": "r1",
         "began": "1970-01-01 00:01, 2.1 s",
         "ended": "finished; not smaller: why",
@@ -89,8 +92,8 @@ def test_a_kept_run_in_words() -> None:
         "checks": "1 passed\nids: two",
     }
     bare = RunRecord(id="r", began=0, seconds=0, end="cancelled", strategy="trim", file="/s", before=5)
-    assert [words for _, words in facts(bare)][2:8] == ["cancelled", "/s", "trim", "", "", "5 before"]
-    assert facts(bare)[8:] == [("billed", "0 tokens in, 0 out, cost unknown"), ("checks", "0 passed")]
+    assert [words for _, words in run_facts(bare)][2:8] == ["cancelled", "/s", "trim", "", "", "5 before"]
+    assert run_facts(bare)[8:] == [("billed", "0 tokens in, 0 out, cost unknown"), ("checks", "0 passed")]
     failed = CALL.model_copy(update={"failure": "timeout", "detail": "120 s", "notes": ("a", "b")})
     assert call_facts(failed) == [("failed", "timeout: 120 s"), ("model", "m"), ("block", ""), ("notes", "a\nb")]
     assert call_facts(CALL)[0] == ("failed", "")
@@ -117,7 +120,7 @@ def test_a_long_value_is_cut_to_sixty(length: int, shown: int) -> None:
     ],
 )
 def test_in_which_fields_two_runs_differ(changes: dict[str, Any], expected: list[tuple[str, Any, Any]]) -> None:
-    assert differing(RUN, RUN.model_copy(update=changes)) == expected
+    assert differing_fields(RUN, RUN.model_copy(update=changes)) == expected
 
 
 def test_how_the_answers_of_two_runs_differ() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.analysis.spending import Sum, in_all, spending
+from workbench.analysis.spending import SpendingTotal, spending, total_spending
 from workbench.summarizers.run_history import RunRow
 
 MIDNIGHT = 1_463_961_600.0  # 2016-05-23
@@ -25,14 +25,33 @@ ENTRIES = (
 @pytest.mark.parametrize(
     ("by", "rows"),
     [
-        ("day", [Sum("2016-05-23", 3, 5, 300, 30, 0.3, 1), Sum("2016-05-22", 1, 1, 100, 10, 0.1, 0)]),
-        ("model", [Sum("anthropic/opus", 2, 4, 200, 20, 0.3, 0), Sum("openai/gpt", 1, 1, 100, 10, 0.1, 0),
-                   Sum("house/my", 1, 1, 100, 10, 0.0, 1)]),
-        ("session", [Sum("aa", 3, 5, 300, 30, 0.3, 1, "/x/a.jsonl"), Sum("bb", 1, 1, 100, 10, 0.1, 0, "/x/b.jsonl")]),
+        (
+            "day",
+            [SpendingTotal("2016-05-23", 3, 5, 300, 30, 0.3, 1), SpendingTotal("2016-05-22", 1, 1, 100, 10, 0.1, 0)],
+        ),
+        (
+            "model",
+            [
+                SpendingTotal("anthropic/opus", 2, 4, 200, 20, 0.3, 0),
+                SpendingTotal("openai/gpt", 1, 1, 100, 10, 0.1, 0),
+                SpendingTotal("house/my", 1, 1, 100, 10, 0.0, 1),
+            ],
+        ),
+        (
+            "session",
+            [
+                SpendingTotal("aa", 3, 5, 300, 30, 0.3, 1, "/x/a.jsonl"),
+                SpendingTotal("bb", 1, 1, 100, 10, 0.1, 0, "/x/b.jsonl"),
+            ],
+        ),
     ],
-)  # fmt: skip
-def test_sums(by: str, rows: list[Sum]) -> None:
+)
+def test_sums(by: str, rows: list[SpendingTotal]) -> None:
     found = spending(ENTRIES, by)  # type: ignore[arg-type]
     assert [replace(row, dollars=round(row.dollars, 9)) for row in found] == rows
-    assert in_all(ENTRIES).dollars == pytest.approx(0.4)
-    assert (in_all(ENTRIES).runs, in_all(ENTRIES).unknown, in_all(())) == (4, 1, Sum("all", 0, 0, 0, 0, 0.0, 0))
+    assert total_spending(ENTRIES).dollars == pytest.approx(0.4)
+    assert (total_spending(ENTRIES).runs, total_spending(ENTRIES).unknown, total_spending(())) == (
+        4,
+        1,
+        SpendingTotal("all", 0, 0, 0, 0, 0.0, 0),
+    )

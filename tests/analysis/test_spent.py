@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.analysis.cache import rates_of
-from workbench.analysis.spent import Spent, spent
+from workbench.analysis.compaction_cost import rates_of
+from workbench.analysis.summary_usage import SummaryUsage, summary_usage
 from workbench.compaction.context import Context
 from workbench.compaction.conversation import RequestShape
 from workbench.compaction.layout import Layout
@@ -26,33 +26,33 @@ def beside(context: Context, tokens: int) -> Context:
     return context.with_(layout=Layout(context.shape, sizes))
 
 
-def taken(shape: RequestShape, fresh: int = 0, *, talk: list = TALK, **settings: object) -> Spent:  # type: ignore[type-arg]
+def taken(shape: RequestShape, fresh: int = 0, *, talk: list = TALK, **settings: object) -> SummaryUsage:  # type: ignore[type-arg]
     """A prompt of 1 000 tokens, an answer of 2 000."""
     tools = (Tool("Bash", "t" * 12_000),)
     context = beside(context_of(talk, system="s" * 28_000, tools=tools), 10_000)
     ends = {"user_message_tokens": 0, "unread": "summarize"}
     policy = UserMessagesPolicy(**ends, prompt="p" * 4_000, request_shape=shape, **settings)  # type: ignore[arg-type]
     run = drive(STRATEGY.run(context, policy), lambda request: Summary("z" * 8_000))
-    return spent(context, run, fresh)
+    return summary_usage(context, run, fresh)
 
 
 @pytest.mark.parametrize(
     ("shape", "fresh", "expected", "dollars"),
     [
         # 51 006 × $3 + 2 000 × $15, a million each; 6 are the words that say who speaks
-        ("text", 0, Spent(1, 51_006, 2_000), 0.183018),
+        ("text", 0, SummaryUsage(1, 51_006, 2_000), 0.183018),
         # 60 000 × $0.30 + 1 000 × $3 + 2 000 × $15
-        ("messages", 0, Spent(1, 61_000, 2_000, 60_000), 0.051),
+        ("messages", 0, SummaryUsage(1, 61_000, 2_000, 60_000), 0.051),
         # 45 000 × $0.30 + 16 000 × $3 + 2 000 × $15: an answer of 15 000 tokens was not sent yet
-        ("messages", 15_000, Spent(1, 61_000, 2_000, 45_000), 0.0915),
+        ("messages", 15_000, SummaryUsage(1, 61_000, 2_000, 45_000), 0.0915),
         # without 3 000 tokens of tools no prefix is the same: 58 000 × $3 + 2 000 × $15
-        ("messages_without_tools", 0, Spent(1, 58_000, 2_000), 0.204),
+        ("messages_without_tools", 0, SummaryUsage(1, 58_000, 2_000), 0.204),
         # the prompt, the messages, "Write the summary now, …": 51 013 × $3 + 2 000 × $15
-        ("messages_under_prompt", 0, Spent(1, 51_013, 2_000), 0.183039),
+        ("messages_under_prompt", 0, SummaryUsage(1, 51_013, 2_000), 0.183039),
     ],
 )
 def test_the_shape_decides_what_a_summary_costs(
-    shape: RequestShape, fresh: int, expected: Spent, dollars: float
+    shape: RequestShape, fresh: int, expected: SummaryUsage, dollars: float
 ) -> None:
     found = taken(shape, fresh)
     assert found == expected
@@ -63,5 +63,5 @@ def test_what_is_left_out_breaks_the_prefix() -> None:
     """An earlier summary that is given up is not sent: behind it nothing is in the cache, before it all is."""
     talk = [*TALK, summary("old", "o" * 396), user("n", "n" * 3_596), agent("z", "z" * 396)]
     found = taken("messages", talk=talk, earlier_summary="drop")
-    assert found == Spent(1, 62_000, 2_000, 60_000)
-    assert taken("messages", talk=talk, earlier_summary="nest") == Spent(1, 62_100, 2_000, 61_100)
+    assert found == SummaryUsage(1, 62_000, 2_000, 60_000)
+    assert taken("messages", talk=talk, earlier_summary="nest") == SummaryUsage(1, 62_100, 2_000, 61_100)

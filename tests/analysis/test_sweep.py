@@ -13,7 +13,7 @@ import pytest
 
 from tests.analysis.courses import counted_from
 from tests.paths import SAMPLES
-from workbench.analysis.cache import Rates
+from workbench.analysis.compaction_cost import Rates
 from workbench.analysis.course import course_of
 from workbench.analysis.replay import replay
 from workbench.analysis.sweep.axes import Axis, parse_axis, varied

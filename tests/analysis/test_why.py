@@ -11,10 +11,10 @@ from hypothesis import given
 
 from tests.analysis.courses import counter_of, course_of_messages, session_of
 from tests.paths import SAMPLES
-from workbench.analysis.bills import Gap
 from workbench.analysis.course import course_of
 from workbench.analysis.growth import Point
 from workbench.analysis.replay import replay
+from workbench.analysis.usage_check import Gap
 from workbench.analysis.why import fillers, waste
 from workbench.analysis.why.counterfactual import Crossing, Delay, delay_without
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose, limit_of

@@ -24,7 +24,7 @@ from workbench.analysis.generations import generations
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.running import Running
-from workbench.analysis.spent import spent
+from workbench.analysis.summary_usage import summary_usage
 from workbench.analysis.transcript import Verbosity, transcript
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
@@ -1244,7 +1244,8 @@ def test_e2_the_request_that_is_shown_has_the_tools_that_are_sent_and_counted() 
     assert messages_prompt(bare, None).fields == {}
     assert asked.key != bare.key, "an answer that was recorded without tools is none to this"
     read = [
-        spent(context, Run(one, (request,), (), (), 0.0)).read for one, request in ((outcome, asked), (plain, bare))
+        summary_usage(context, Run(one, (request,), (), (), 0.0)).read
+        for one, request in ((outcome, asked), (plain, bare))
     ]
     assert read[0] - read[1] == context.tool_tokens > 0
 

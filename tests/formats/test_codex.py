@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from workbench.analysis.course import course_of
-from workbench.analysis.growth import growth, to_count
+from workbench.analysis.growth import growth, growth_messages
 from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact, read
@@ -175,7 +175,7 @@ def test_what_a_compaction_says_again_is_no_answer_of_the_model() -> None:
         (5, 1, 200, Basis.EXACT, False),
         (second.members[-1], 2, 50, Basis.EXACT, True),
     ]
-    assert to_count(session) == ()
+    assert growth_messages(session) == ()
     course = course_of(session, Counter())
     assert [m.text for m in course.messages[6:]] == ["on"]
     later = course_of(session, Counter(), first=2)

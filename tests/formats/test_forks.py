@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.formats.claude_code_build import assistant, jsonl, text, user
-from workbench.analysis.cost import paid
+from workbench.analysis.session_cost import session_cost
 from workbench.conformance.formats import read
 from workbench.formats.claude_code import FORMAT as CLAUDE_CODE
 from workbench.formats.claude_code.skim import skim
@@ -40,7 +40,7 @@ def test_a15_lines_that_claude_code_copied_say_from_where(tmp_path: Path) -> Non
     ]
     session = read(CLAUDE_CODE, jsonl(*lines))
     assert replayed(session) == [True, False]
-    cost = paid(session)
+    cost = session_cost(session)
     assert cost is not None
     assert (cost.calls, cost.silent, cost.replayed) == (1, 0, 1)
     assert "without 1 call of the session it was forked from" in str(cost)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.courses import counted_from
-from workbench.analysis.as_recorded import as_recorded
+from workbench.analysis.preset_check import check_preset
 from workbench.compaction.agent_preset import agent_preset_id
 from workbench.compaction.preset import load_preset
 
@@ -59,6 +59,6 @@ VERDICTS = {
 @pytest.mark.parametrize("name", VERDICTS)
 def test_a_tools_preset_does_what_the_tool_recorded(real: Path, name: str) -> None:
     session, counter = counted_from(real)
-    found = list(as_recorded(session, counter, load_preset(agent_preset_id(session))))
+    found = list(check_preset(session, counter, load_preset(agent_preset_id(session))))
     told = "\n".join(one.reason or one.difference for one in found)
     assert [one.verdict for one in found] == VERDICTS[name], told

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.analysis.bills import bills_of
+from workbench.analysis.usage_check import check_usage
 from workbench.formats.files import load
 from workbench.tokens import Counter
 
@@ -39,7 +39,7 @@ FLOOR = {
 
 @pytest.mark.parametrize("name", FLOOR)
 def test_the_contexts_of_real_sessions_explain_their_bills(real: Path, name: str) -> None:
-    found = bills_of(load(real), Counter())
+    found = check_usage(load(real), Counter())
     judged, explained, gaps = FLOOR[name]
     assert (found.judged, len(found.gaps) <= gaps) == (judged, True)
     assert found.judged - len(found.unexplained) >= explained

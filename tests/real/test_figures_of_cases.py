@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.analysis.cost import paid
+from workbench.analysis.session_cost import session_cost
 from workbench.compaction.opening import context_at
 from workbench.formats.files import load
 from workbench.session import Session
@@ -35,14 +35,14 @@ def test_a3_a4_a17_the_size_of_a_context(name: str, epoch: int, tokens: int, sha
 
 
 def test_a3_usage_that_cannot_be_costs_nothing(shared: Path) -> None:
-    cost = paid(load(shared / "cases/12-codex-impossible-usage.jsonl"))
+    cost = session_cost(load(shared / "cases/12-codex-impossible-usage.jsonl"))
     assert cost is not None
     assert cost.here == pytest.approx(2.376, abs=0.001)
 
 
 def test_a15_calls_of_a_codex_fork_cost_once(shared: Path) -> None:
     parent, fork = map(load, sorted((shared / "cases/13-codex-fork").rglob("*.jsonl")))
-    costs = [paid(parent), paid(fork)]
+    costs = [session_cost(parent), session_cost(fork)]
     assert [one and (one.calls, one.replayed) for one in costs] == [(7, 0), (2, 7)]
     assert [one.here for one in costs if one] == pytest.approx([0.3441, 0.0654], abs=1e-4)
     assert tokens_of(fork, 1) == pytest.approx(49_925, abs=5)  # the size of the context is that of all nine

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.analysis.bills import Gap
+from workbench.analysis.usage_check import Gap
 from workbench.compaction.layers import Layer
 from workbench.compaction.strategy import Trigger
 from workbench.tokens.sizes import Basis, Size

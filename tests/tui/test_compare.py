@@ -13,10 +13,10 @@ from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, brought, on_bench, press, session_of, settled, story
 from tests.tui.test_kept import with_a_recorded_compaction
 from tests.tui.test_why import signs_on
-from workbench.analysis.as_recorded import told_of_agent
+from workbench.analysis.outcome_diff import FatePair, added_messages, compare_fates, shortened_messages
+from workbench.analysis.preset_check import agent_report
 from workbench.analysis.replay import replay
 from workbench.analysis.retention import Retention, TrackedFact, new_messages, retention
-from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
 from workbench.bench import open_bench, set_policy, with_counts
 from workbench.bench.assessment import Assessment, compare
 from workbench.compaction.preset import candidates, default_preset, load_preset, preset_names
@@ -176,7 +176,7 @@ async def test_the_session_is_simulated_under_the_row_at_hand_and_a_number_is_va
             if one.variant is not None:
                 assert one.replay == replay(screen.course, one.variant.preset, bench.bench.original.limit)
         words = str(screen.query_one("#recorded", Static).render())
-        assert words == told_of_agent(screen.course)
+        assert words == agent_report(screen.course)
         # The line of the row at hand has no letter; with all of them each has its own.
         assert {"A", "B", "·"} & set(signs_on(plot)) == {"·"}
         await press(pilot, "o")
@@ -233,20 +233,20 @@ def test_two_outcomes_differ_message_by_message() -> None:
     context = context_of([*messages, agent("end", "Done."), user("u1", "And now?")], window=20_000)
     presets = [default_preset("clear-tool-results"), default_preset("exchange-summary")]
     first, second = (column.outcome for column in compare(bench_of(context), presets, extractive))
-    found = list(stretches(first, second))
+    found = list(compare_fates(first, second))
     assert [one.start for one in found] == [0, *(one.stop for one in found[:-1])]
     assert found[-1].stop == len(context)
     for one in found:
-        assert isinstance(one, Stretch)
+        assert isinstance(one, FatePair)
         for index in range(one.start, one.stop):
             message = context.messages[index]
             for fare, outcome in ((one.first, first), (one.second, second)):
                 assert (fare == "kept") == any(message is each for each in outcome.messages)
-                assert (fare == "shortened") == (index in shortened(outcome))
-    assert [piece.message.kind for piece in added(second)][-1] == "summary"
-    assert shortened(first)
-    assert not added(first)
-    assert list(stretches(first, first)) == [one for one in stretches(first, first) if one.first == one.second]
+                assert (fare == "shortened") == (index in shortened_messages(outcome))
+    assert [piece.message.kind for piece in added_messages(second)][-1] == "summary"
+    assert shortened_messages(first)
+    assert not added_messages(first)
+    assert list(compare_fates(first, first)) == [one for one in compare_fates(first, first) if one.first == one.second]
 
 
 def test_a_message_has_its_row_in_both_columns_and_an_empty_one_beside_it_where_only_one_keeps_it() -> None:

@@ -7,18 +7,18 @@ import pytest
 from tests.commands import document
 from tests.paths import SAMPLES
 from tests.tui.app import done, notes, on_bench, press, settled, story
-from workbench.analysis.timeline import Stretch
+from workbench.analysis.timeline import TimelineEpoch
 from workbench.session import Compaction
 from workbench.tui.widgets.epochs_line import EpochsLine, epoch_cells, epoch_under
 
 STRETCHES = (
-    Stretch(1, 156_700, Compaction("auto", time=1_760_000_000.0), 32, 6),
-    Stretch(2, 155_200, Compaction("manual", time=1_760_003_600.0), 0, 0),
-    Stretch(3, 62_700, None),
+    TimelineEpoch(1, 156_700, Compaction("auto", time=1_760_000_000.0), 32, 6),
+    TimelineEpoch(2, 155_200, Compaction("manual", time=1_760_003_600.0), 0, 0),
+    TimelineEpoch(3, 62_700, None),
 )
 
 
-def texts(width: int, epoch: int = 1, stretches: tuple[Stretch, ...] = STRETCHES) -> list[str]:
+def texts(width: int, epoch: int = 1, stretches: tuple[TimelineEpoch, ...] = STRETCHES) -> list[str]:
     return [cell.text for cell in epoch_cells(stretches, width, epoch)]
 
 
@@ -57,7 +57,7 @@ def test_every_epoch_says_as_much_as_there_is_room_for(width: int, shown: list[s
 
 
 def test_of_many_those_around_the_one_on_the_bench_are_shown() -> None:
-    many = tuple(Stretch(number, 1_000, None) for number in range(1, 101))
+    many = tuple(TimelineEpoch(number, 1_000, None) for number in range(1, 101))
     cells = epoch_cells(many, 60, 50)
     assert (cells[0].text, cells[-1].text) == ("…", "…")
     shown = [cell.epoch for cell in cells]

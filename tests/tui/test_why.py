@@ -15,7 +15,7 @@ from textual.widgets import ContentSwitcher, Static, Tabs
 from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, brought, notes, on_bench, press, settled, story
 from workbench.analysis.pictures import Picture, growth_picture
-from workbench.analysis.plots import Level, Line
+from workbench.analysis.plots import Level, PlotLine
 from workbench.analysis.why.diagnosis import diagnose
 from workbench.analysis.why.findings import Finding, Limit
 from workbench.analysis.why.mends import Edit
@@ -344,5 +344,5 @@ def test_a_table_without_rows_says_that_there_is_nothing() -> None:
 
 def test_the_legend_names_a_level_that_is_not_drawn() -> None:
     levels = (Level("window", 150), Level("limit", 151, "╌"))
-    picture = Picture("", (Line("A", [(1, 100)]),), levels, {1: "▼"}, (("A", "trim"), ("▼", "recorded compaction")))
+    picture = Picture("", (PlotLine("A", [(1, 100)]),), levels, {1: "▼"}, (("A", "trim"), ("▼", "recorded compaction")))
     assert legend(picture).plain == "─ window 150   limit 151, above the plot   ▼ recorded compaction   ⠤⠤ trim"

@@ -1,4 +1,4 @@
-"""Is an outcome small enough, and in which order are outcomes over one context listed?"""
+"""Decide whether an outcome is small enough, and rank outcomes of one context."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from workbench.compaction.strategies import strategy
 from workbench.session import Session
 
 Fit = Literal["fits", "too large", "not usable", "unchanged"]
-"""In the order of a ranking. `fits`: compacted and below every limit that holds for it; `not usable`: a hard check
-failed; `unchanged`: nothing was compacted."""
+"""Fits in ranking order. `fits`: compacted and below every limit; `not usable`: a required check failed; `unchanged`:
+nothing was compacted."""
 
 _FITS: tuple[Fit, ...] = get_args(Fit)
 
 
 class Ceiling(Struct, frozen=True):
-    """The tokens at which a context has to be compacted, and in words what says so."""
+    """Tokens at which a context must be compacted, and the source of the figure."""
 
     tokens: int
     source: str
 
 
 def ceiling_of(session: Session, context: Context) -> Ceiling | None:
-    """The lowest trigger in tokens of the session's own agent on this context, else the context window; None where
+    """Return the lowest token trigger of the session's own agent on this context, else the context window; None if
     neither is known."""
     if id := agent_preset_id(session):
         preset = preset_for_version(load_preset(id), session)
@@ -45,9 +45,9 @@ def ceiling_of(session: Session, context: Context) -> Ceiling | None:
 
 
 def fit_of(status: Status, before: int, after: int, failed: Sequence[Check], ceiling: Ceiling | None) -> Fit:
-    """Return "unchanged" for an outcome that compacted nothing, "fits" for one that is smaller than before, below the
-    ceiling and its own policy's triggers; else "too large", and "not usable" where a hard check failed. `before` and
-    `after` in tokens."""
+    """Return "unchanged" for an outcome that compacted nothing; "not usable" if a required check failed; "fits" if it
+    is smaller than before and below the ceiling and its own policy's triggers; else "too large". `before` and `after`
+    in tokens."""
     if status == "unchanged":
         return "unchanged"
     if any(check.hard for check in failed):
@@ -57,7 +57,7 @@ def fit_of(status: Status, before: int, after: int, failed: Sequence[Check], cei
 
 
 def fit_words(fit: Fit, before: int, after: int, failed: Sequence[Check], ceiling: Ceiling | None) -> str:
-    """The verdict with its figures, to be read after the variant's name."""
+    """Return the verdict with its figures, to follow the variant's name."""
     if fit == "fits":
         return fit
     if fit == "unchanged":
@@ -77,10 +77,10 @@ def _fires_again(failed: Sequence[Check]) -> bool:
 
 
 def language_note(summary: Language | None, context: Context) -> str:
-    """Says that a summary is written in another language than the user's; "" where it is not, or nobody can tell."""
+    """Return a note if a summary is in another language than the user's; "" otherwise, or if unknown."""
     if summary is None:
         return ""
-    told = Counter(language_of(message.said[:SAID]) for message in context.messages if message.role == "user")
+    told = Counter(language_of(message.said[:LANGUAGE_CHARS]) for message in context.messages if message.role == "user")
     del told[None]
     own = max(told, key=lambda one: told[one], default=None)
     if own is None or own == summary:
@@ -88,12 +88,11 @@ def language_note(summary: Language | None, context: Context) -> str:
     return f"writes its summary in {NAMES[summary]}, the session is in {NAMES[own]}"
 
 
-SAID = 1_000
-"""Characters of a message that are read to tell its language."""
+LANGUAGE_CHARS = 1_000
+"""Characters of a message that are read to detect its language."""
 
 
-def rank(fit: Fit, kept_share: float | None, cost: float | None, *, foreign: bool = False) -> tuple[float, ...]:
-    """The key by which outcomes over one context are ordered, the best first: what fits, by the share of facts that is
-    kept, then those not in a `foreign` language, then by cost; then what is too large, not usable, unchanged. An
-    unknown cost counts as the highest."""
-    return _FITS.index(fit), -(kept_share or 0.0), foreign, float("inf") if cost is None else cost
+def rank(fit: Fit, facts_share: float | None, cost: float | None, *, foreign: bool = False) -> tuple[float, ...]:
+    """Return the sort key of an outcome, best first: fitting ones by share of facts kept, then those not in a `foreign`
+    language, then by cost; then too large, not usable, unchanged. An unknown cost counts as the highest."""
+    return _FITS.index(fit), -(facts_share or 0.0), foreign, float("inf") if cost is None else cost

@@ -1,4 +1,4 @@
-"""How full a session that was only glanced at is, by what it recorded; nothing is counted."""
+"""Fullness of a session by its recorded figures, without counting or reading it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from workbench.tokens.window import Window, known_window
 
 
 def glanced_window(found: SessionGlance) -> Window | None:
-    """The context window of the session's newest epoch, by what the tool recorded or the table knows."""
+    """Return the context window of the newest epoch, as recorded or from the table of models."""
     return known_window(None, found.window, found.format, found.model)
 
 
 def fullness(found: SessionGlance) -> float | None:
-    """The share of its window that the last recorded call took, None where tokens or window are not known."""
+    """Return the share of its window that the last recorded call took; None if tokens or window are unknown."""
     window = glanced_window(found)
     return found.tokens / window.tokens if found.tokens and window else None

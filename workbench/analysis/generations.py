@@ -1,9 +1,8 @@
-"""What is left after several compactions: compact, go on, compact again.
+"""Facts left after several compactions: compact, continue, compact again.
 
-Between two compactions the context grows by the messages that followed in the session until it is as large as before
-the first one. Where the session has no more, its tail is repeated under new ids (`Generation.replayed`): the growth is
-right then, and what is said in it is not news. Followed are the facts of the first head; what the growth says of them
-does not count as held.
+Between two compactions the context grows by the messages that followed in the session, until it is as large as before
+the first one. If the session has no more, its tail is repeated under new ids (`Generation.replayed`): the growth is
+realistic, its content is not new. The facts of the first head are followed; the growth does not count as keeping them.
 """
 
 from __future__ import annotations
@@ -28,10 +27,9 @@ Compact = Callable[[Context], Outcome]
 
 @dataclass(frozen=True)
 class Generation:
-    """One compaction of several. `before` and `after` are tokens of the whole context, `summary` those of the messages
-    that were made. `retention` is of the first head's facts. `grown` counts the messages that came before it since the
-    last one, `replayed` says that the session had no more of them. `watched` is how each sentence stands that was asked
-    for."""
+    """One of several compactions. `before` and `after` are tokens of the whole context, `summary` of the new messages.
+    `retention` covers the first head's facts. `grown` counts the messages added since the previous one; `replayed`: the
+    session had no more. `watched` has the state of each watched rule."""
 
     number: int
     status: Status
@@ -46,31 +44,35 @@ class Generation:
 
 @dataclass(frozen=True)
 class Generations:
+    """Several compactions in a row."""
+
     steps: tuple[Generation, ...]
 
     @property
     def survival(self) -> dict[FactKind, tuple[float | None, ...]]:
-        """By kind the share of the first head's facts that each generation still holds, 0 to 1; None where nobody can
-        tell."""
+        """Share of the first head's facts that each generation keeps, by kind, 0 to 1; None if unknown."""
         kinds = self.steps[0].retention.kinds if self.steps else {}
         return {kind: tuple(step.retention.kinds[kind].share for step in self.steps) for kind in kinds}
 
     @property
     def overall(self) -> tuple[float | None, ...]:
+        """Share of facts kept by each generation."""
         return tuple(step.retention.overall.share for step in self.steps)
 
     @property
     def right(self) -> tuple[float | None, ...]:
+        """Share of facts kept and correct."""
         return tuple(step.retention.overall.right for step in self.steps)
 
     @property
     def weighted(self) -> tuple[float | None, ...]:
+        """Share of facts kept by weight."""
         return tuple(step.retention.overall.weighted for step in self.steps)
 
     @property
     def finding(self) -> str:
-        """What it comes to: `82 % of what mattered survives the first compaction, 2 % the second, 2 % the fifth`; ""
-        where nobody can tell."""
+        """Summary such as `82 % of the facts survive the first compaction, 2 % the second, 2 % the fifth`; "" if
+        unknown."""
         shares = zip(self.steps, self.weighted, strict=True)
         known = [(_nth(step.number), percent(share)) for step, share in shares if share is not None]
         if not known:
@@ -81,6 +83,7 @@ class Generations:
 
     @property
     def summary_tokens(self) -> tuple[int, ...]:
+        """Tokens of the summary of each generation."""
         return tuple(step.summary for step in self.steps)
 
 
@@ -92,25 +95,27 @@ def _nth(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """One compaction of several, and what it left of the first context: `stays` marks the messages of it that are still
-    there, `made` stand for the others, None from where on nobody can read that. What it grew by counts in neither."""
+class RepeatedCompaction:
+    """One of several compactions and what it left of the first context: `kept_marks` marks its remaining messages,
+    `new_messages` replace the others, None once they cannot be read. Later growth counts in neither."""
 
     number: int
     context: Context
     outcome: Outcome
     grown: int
     replayed: bool
-    stays: Sequence[int]
-    made: tuple[Message, ...] | None
+    kept_marks: Sequence[int]
+    new_messages: tuple[Message, ...] | None
 
 
-def turns(context: Context, compact: Compact, following: Sequence[Message], count: int) -> Iterator[Turn]:
-    """Compact `context` `count` times (at least once), letting it grow in between. Stops early where a compaction
-    changes nothing. A split set by hand holds for the first one only."""
+def repeat_compaction(
+    context: Context, compact: Compact, following: Sequence[Message], count: int
+) -> Iterator[RepeatedCompaction]:
+    """Compact `context` `count` times (at least once) with growth in between. Stops early if a compaction changes
+    nothing. A split set by hand applies to the first one only."""
     outcome = compact(context)
     made = None if is_unreadable(outcome) else new_messages(outcome)
-    turn = Turn(1, context, outcome, 0, False, kept_marks(outcome), made)
+    turn = RepeatedCompaction(1, context, outcome, 0, False, kept_marks(outcome), made)
     yield turn
     target, rest, tail = context.total.tokens, list(following), _tail(context, outcome)
     while turn.number < count and turn.outcome.status != "unchanged":
@@ -118,27 +123,29 @@ def turns(context: Context, compact: Compact, following: Sequence[Message], coun
         grown, replayed = _growth(after, target, rest, tail, turn.number + 1)
         here = _extended(after, grown)
         outcome = compact(here)
-        stays, made = _left(context, outcome, turn.stays, turn.made)
-        turn = Turn(turn.number + 1, here, outcome, len(grown), replayed, stays, made)
+        stays, made = _remaining(context, outcome, turn.kept_marks, turn.new_messages)
+        turn = RepeatedCompaction(turn.number + 1, here, outcome, len(grown), replayed, stays, made)
         yield turn
 
 
 def generations(
     context: Context, compact: Compact, following: Sequence[Message], count: int, watched: Sequence[str] = ()
 ) -> Generations:
-    """Compact `context` `count` times, as `turns` does, and judge each time what is left."""
+    """Compact `context` `count` times, as `repeat_compaction` does, and judge what is left each time."""
     found: list[Generation] = []
     stop = 0
-    for turn in turns(context, compact, following, count):
+    for turn in repeat_compaction(context, compact, following, count):
         stop = stop if found else head_end(turn.outcome)
-        held = retention_of_head(context, stop, turn.stays, turn.made, following)
+        held = retention_of_head(context, stop, turn.kept_marks, turn.new_messages, following)
         beside = turn.context.system_text(turn.outcome)
-        judged = tuple(judge_remaining(one, context.shape, turn.stays, turn.made, beside) for one in watched)
-        found.append(_step(turn, held, judged))
+        judged = tuple(
+            judge_remaining(one, context.shape, turn.kept_marks, turn.new_messages, beside) for one in watched
+        )
+        found.append(_generation(turn, held, judged))
     return Generations(tuple(found))
 
 
-def _step(turn: Turn, held: Retention, watched: tuple[RuleVerdict, ...]) -> Generation:
+def _generation(turn: RepeatedCompaction, held: Retention, watched: tuple[RuleVerdict, ...]) -> Generation:
     context, outcome = turn.context, turn.outcome
     return Generation(
         turn.number,
@@ -153,24 +160,25 @@ def _step(turn: Turn, held: Retention, watched: tuple[RuleVerdict, ...]) -> Gene
     )
 
 
-def _left(
-    first: Context, outcome: Outcome, present: Sequence[int], made: Sequence[Message] | None
+def _remaining(
+    first: Context, outcome: Outcome, kept: Sequence[int], new: Sequence[Message] | None
 ) -> tuple[bytearray, tuple[Message, ...] | None]:
-    """Which messages of the first context are still there, and what stands for the others by now; None from where on
-    nobody can read that."""
+    """Return marks of the first context's messages that are still there, and the messages that replace the others; None
+    once they cannot be read."""
     ids = {message.id for message in outcome.messages}
     marks = bytearray(len(first))
     for id, index in first.layout.shape.index_of.items():
-        marks[index] = bool(present[index]) and id in ids
-    if made is None or is_unreadable(outcome):
+        marks[index] = bool(kept[index]) and id in ids
+    if new is None or is_unreadable(outcome):
         return marks, None
-    earlier = [message for message in made if message.id in ids]
+    earlier = [message for message in new if message.id in ids]
     known = {message.id for message in earlier}
     return marks, (*earlier, *(message for message in new_messages(outcome) if message.id not in known))
 
 
 def _tail(context: Context, outcome: Outcome) -> list[Message]:
-    """What is repeated where the session has no more: the tail, or the last round where the tail is shorter."""
+    """Return the messages that are repeated when the session has no more: the tail, or the last round if the tail is
+    shorter."""
     rounds = context.shape.rounds.rounds
     start = min(outcome.split, rounds[-1].start if rounds else 0)
     return [message for message in context.messages[start:] if message.kind == "normal" and message.role != "system"]
@@ -179,7 +187,7 @@ def _tail(context: Context, outcome: Outcome) -> list[Message]:
 def _growth(
     context: Context, target: int, rest: list[Message], tail: Sequence[Message], number: int
 ) -> tuple[list[Message], bool]:
-    """Messages that fill the context up to `target` tokens, tool pairs whole; what is taken of `rest` is gone."""
+    """Return messages that fill the context to `target` tokens, tool pairs complete; removes them from `rest`."""
     meter, room = context.layout.sizes.meter, target - context.total.tokens
     grown: list[Message] = []
     open_calls: set[str] = set()
@@ -202,11 +210,11 @@ def _endless(rest: list[Message], tail: Sequence[Message], number: int) -> Itera
     lap = 0
     while tail:
         lap += 1
-        yield from (_again(message, f"~{number}.{lap}") for message in tail)
+        yield from (_copied(message, f"~{number}.{lap}") for message in tail)
 
 
-def _again(message: Message, mark: str) -> Message:
-    """The message under another id, its calls and results too."""
+def _copied(message: Message, mark: str) -> Message:
+    """Return the message under another id, its calls and results too."""
     return replace(message, id=message.id + mark, blocks=tuple(_marked(message.blocks, mark)), source=(), usage=None)
 
 
@@ -222,7 +230,7 @@ def _marked(blocks: Iterable[Block], mark: str) -> Iterator[Block]:
 
 
 def _extended(context: Context, more: Sequence[Message]) -> Context:
-    """The context with messages appended; new ones count what the meter says."""
+    """Return the context with messages appended, sized by the meter."""
     sizes = context.layout.sizes
     tokens = array("q", sizes.tokens)
     tokens.extend(map(sizes.meter.tokens, more))

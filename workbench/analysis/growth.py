@@ -1,6 +1,6 @@
-"""How a session's context grew, API call by API call, from its first epoch to its last.
+"""Growth of a session's context, API call by API call, over all epochs.
 
-The one growth there is: the bench's line, `why`, replays and the report all draw these points.
+Bench, `why`, replays and the report all draw these points.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from workbench.tokens.anchoring import calls_of
 
 
 class Point(Struct, frozen=True):
-    """The context as one call of the model was sent it.
+    """Context of one API call.
 
-    `message` is the answer's index in `Session.messages`; `tokens` are what was billed for the prompt (exact), or what
-    its messages and the nearest bill say (an estimate). `compacted`: a recorded compaction lies just before.
+    `message` is the answer's index in `Session.messages`; `tokens` the billed prompt (exact), or an estimate from the
+    messages and the nearest usage. `compacted`: a recorded compaction lies just before.
     """
 
     message: int
@@ -31,12 +31,11 @@ class Point(Struct, frozen=True):
 
 
 def growth(session: Session, counter: Counter, scale: Scale | None = None) -> tuple[Point, ...]:
-    """One point per answer, in the order of the epochs; an answer that two epochs hold counts in the first alone, and a
-    copy that a compaction made of one not at all.
+    """Return one point per answer, epoch by epoch. An answer in two epochs counts in the first; copies made by a
+    compaction do not count.
 
-    A bill is the prompt the provider was sent. An answer without one stands by the figures of its
-    epoch, as `session_sizes` gives them of what `counter` knows by now: the messages before it, and what the nearest
-    bill says was sent beyond them (system prompt, tools), or the overhead where nothing was billed.
+    Recorded usage is exact. Otherwise the epoch's sizes by `counter` are used: the messages before the answer, and the
+    tokens that the nearest usage shows beyond them, or the overhead without any usage.
     """
     points: list[Point] = []
     seen: set[int] = set()
@@ -50,7 +49,7 @@ def growth(session: Session, counter: Counter, scale: Scale | None = None) -> tu
         ]
         bills = {call.index: call.context for call in calls_of(messages, session.model)}
         prompts: Sequence[int] = ()
-        if any(index not in bills for index in fresh):  # an epoch with a bill for every answer is not measured at all
+        if any(index not in bills for index in fresh):  # with usage for every answer nothing is measured
             prompts = _prompts(messages, session.model, session_sizes(session, epoch.number, counter, scale))
         for index in fresh:
             billed = bills.get(index)
@@ -62,8 +61,8 @@ def growth(session: Session, counter: Counter, scale: Scale | None = None) -> tu
     return tuple(points)
 
 
-def to_count(session: Session) -> tuple[Message, ...]:
-    """The messages that a growth needs counted: those of the epochs in which an answer stands without a bill."""
+def growth_messages(session: Session) -> tuple[Message, ...]:
+    """Return the messages that a growth needs counted: those of epochs with an answer without usage."""
     found: dict[int, Message] = {}
     for epoch in session.epochs:
         messages = session.context(epoch.number)
@@ -79,7 +78,7 @@ def to_count(session: Session) -> tuple[Message, ...]:
 
 
 def _prompts(messages: Sequence[Message], model: str | None, sizes: Sizes) -> array[int]:
-    """For every message the tokens of what was sent before it."""
+    """Return the tokens sent before each message."""
     before = accumulate(sizes.tokens, initial=0)
     beyond = billed_beyond(messages, model, sizes)
     return array("q", (tokens + more for tokens, more in zip(before, beyond, strict=False)))

@@ -1,4 +1,4 @@
-"""What a plot shows, before it is drawn: command line and screen draw it in characters, the report as SVG."""
+"""Content of a plot before it is drawn: in characters on the command line and the screen, as SVG in the report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from workbench.analysis.course import Course
 from workbench.analysis.growth import Point
-from workbench.analysis.plots import DOTTED, Level, Line, plot
+from workbench.analysis.plots import DOTTED, Level, PlotLine, plot
 from workbench.analysis.replay import Replay
 from workbench.analysis.why.diagnosis import Diagnosis
 from workbench.compaction.strategy import Trigger
@@ -18,32 +18,32 @@ from workbench.compaction.strategy import Trigger
 HERE, ELSEWHERE, RECORDED = "#", DOTTED, DOTTED
 COMPACTED, REFUSED, LOST = "▼", "✖", "○"
 _SIGNS = ascii_uppercase + ascii_lowercase + digits + "".join(filter(str.isalpha, map(chr, range(0xC0, 0x250))))
-"""One cell each."""
+"""Line signs, one cell each."""
 
 
 def sign_of(number: int) -> str:
-    """The sign of a policy's line by the place of the policy, from 0. Beyond some 450 policies signs repeat."""
+    """Return the sign of the policy at a position, from 0. Signs repeat beyond some 450 policies."""
     return _SIGNS[number % len(_SIGNS)]
 
 
 class Picture(Struct, frozen=True):
-    """Lines over calls (x from 1, y in tokens), levels across it, signs on top by call, and what the signs mean."""
+    """Lines over calls (x from 1, y in tokens), levels across, signs on top by call, and a legend."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[PlotLine, ...]
     levels: tuple[Level, ...]
     marks: Mapping[int, str]
     legend: tuple[tuple[str, str], ...]
 
 
 def in_characters(picture: Picture, legend: Sequence[tuple[str, str]] | None = None) -> list[str]:
-    """The picture for a terminal, below it its legend: all of it, or the part that is given."""
+    """Return the picture for a terminal with its legend below, or with `legend`."""
     meant = picture.legend if legend is None else legend
     return [*plot(picture.lines, picture.levels, picture.marks), "   ".join(f"{sign} {words}" for sign, words in meant)]
 
 
 def growth_picture(found: Diagnosis) -> Picture:
-    """The growth of the whole session, the epoch looked at apart, with its limits and the strategy's triggers."""
+    """Growth of the whole session, the diagnosed epoch on its own, with limits and triggers."""
     number = {point.message: call for call, point in enumerate(found.points, 1)}
     marks = {number[point.message]: COMPACTED for point in found.points if point.compacted}
     for one in found.refusals:
@@ -51,8 +51,8 @@ def growth_picture(found: Diagnosis) -> Picture:
     here = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch == found.epoch]
     before = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch < found.epoch]
     behind = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch > found.epoch]
-    # Each a line of its own: one line through both would cross the epoch between them.
-    rest = [Line(ELSEWHERE, points) for points in (before, behind) if points]
+    # Two lines: a single one would cross the epoch between them.
+    rest = [PlotLine(ELSEWHERE, points) for points in (before, behind) if points]
     levels = [Level("window", found.window.tokens)] if found.window else []
     if found.limit and (not found.window or found.limit.tokens != found.window.tokens):
         levels.append(Level("limit", found.limit.tokens, "╌"))
@@ -60,7 +60,7 @@ def growth_picture(found: Diagnosis) -> Picture:
     legend = [(HERE, f"epoch {found.epoch}"), *([(ELSEWHERE, "other epochs")] if rest else [])]
     return Picture(
         "Growth of the context, call by call",
-        (*rest, Line(HERE, here)),
+        (*rest, PlotLine(HERE, here)),
         tuple(levels),
         marks,
         (*legend, *_meanings(marks)),
@@ -68,13 +68,13 @@ def growth_picture(found: Diagnosis) -> Picture:
 
 
 def replay_picture(course: Course, played: Sequence[Replay], window: int | None) -> Picture:
-    """One saw-tooth for each policy, over the session as it was recorded; where there is one policy alone its triggers,
-    and where it lost a watched sentence."""
+    """One saw-tooth per policy over the recorded session; for a single policy its triggers, and where it lost a watched
+    rule."""
     first = course.numbers[0]
     marks = {call: COMPACTED for call, point in course.recorded_at.items() if point.compacted and point.epoch > first}
     marks |= {bisect_left(course.calls, index) + 1: REFUSED for index in course.refused}
-    lines = [Line(RECORDED, course.recorded_line)]
-    lines += [Line(sign_of(place), one.series) for place, one in enumerate(played)]
+    lines = [PlotLine(RECORDED, course.recorded_line)]
+    lines += [PlotLine(sign_of(place), one.series) for place, one in enumerate(played)]
     levels = [Level("window", window)] if window else []
     if len(played) == 1:
         marks |= {trail.lost: LOST for trail in played[0].watched if trail.lost is not None}
@@ -86,7 +86,7 @@ def replay_picture(course: Course, played: Sequence[Replay], window: int | None)
 
 
 def trigger_levels(triggers: Sequence[Trigger]) -> list[Level]:
-    """The triggers that a plot of tokens can show, with their names where there are several."""
+    """Return the triggers that a plot of tokens can show, named if there are several."""
     shown = [one for one in triggers if one.unit == "tokens" and one.limit]
     return [Level("trigger" if len(shown) == 1 else f"trigger {one.name}", one.limit, "┄") for one in shown]
 

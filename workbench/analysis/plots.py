@@ -1,7 +1,7 @@
-"""Plots in characters, for the command line and the screen: curves of braille dots that carry their letters.
+"""Plots in characters, for the command line and the screen: curves of braille dots with letters.
 
-What comes out are cells: each a character and what it belongs to, so that a screen may colour them. Lines are told
-apart by their letters; without colours nothing is lost.
+The result is cells: a character and its owner each, so that a screen can colour them. Letters tell lines apart without
+colours.
 """
 
 from __future__ import annotations
@@ -20,48 +20,48 @@ from msgspec import Struct
 from workbench.base.figures import grouped
 
 DOTTED = "·"
-"""A line of this sign is drawn as single dots beside the curves: one that runs along with it lies over it."""
+"""Sign of a line drawn as single dots under the curves."""
 
 LETTER_EVERY = 14
 """Columns between two letters of a line."""
 
 Letters = Literal["along", "ends", ""]
-"""Where lines carry their letters: along them, so that they are told apart without colours; behind their ends, where
-no letter lies between two points; nowhere."""
+"""Position of the letters: along lines, so that they are told apart without colours; after their ends, so that no
+letter hides a point; none."""
 
-UNIT, ALONG = "tokens", "call"
-"""What y counts, and what x numbers: both stand at their axis."""
+Y_LABEL, X_LABEL = "tokens", "call"
+"""Labels of the axes."""
 
 LEVEL, MARK, AXIS, TICK = "level", "mark", "axis", "tick"
-"""What a cell belongs to, where it is not a line's: then it is the line's sign."""
+"""Owners of cells that belong to no line; a line's cells have its sign."""
 
 Cell = tuple[str, str]
-"""A character, and what it belongs to; "" for nothing."""
+"""Character and its owner; "" for none."""
 
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-"""The bit of each dot of a braille character, by row and column."""
+"""Bit of each dot of a braille character, by row and column."""
 
 _EMPTY = 0x2800
-"""The braille character without dots, from which Unicode counts them."""
+"""Braille character without dots, the first in Unicode."""
 
 _X, _Y = itemgetter(0), itemgetter(1)
 
 
 @dataclass(frozen=True)
-class Line:
-    """`points` in ascending x; `sign` is one character."""
+class PlotLine:
+    """Line with `points` in ascending x; `sign` is one character."""
 
     sign: str
     points: Sequence[tuple[int, int]]
 
     @cached_property
     def highest(self) -> int:
-        """The largest y; 0 without points."""
+        """Largest y; 0 without points."""
         return max(map(_Y, self.points), default=0)
 
 
 class Level(Struct, frozen=True):
-    """A horizontal line, such as a limit."""
+    """Horizontal line, such as a limit."""
 
     name: str
     value: float
@@ -69,7 +69,7 @@ class Level(Struct, frozen=True):
 
 
 class Plane(Struct, frozen=True):
-    """What is seen, x from `first` to `last` and y from 0 to `top`, and the cells it is drawn on."""
+    """Visible area, x from `first` to `last` and y from 0 to `top`, and its size in cells."""
 
     first: float
     last: float
@@ -78,18 +78,20 @@ class Plane(Struct, frozen=True):
     rows: int
 
     def column(self, x: float) -> float:
+        """Return the column of an x."""
         return (x - self.first) / (self.last - self.first) * self.columns
 
     def row(self, y: float) -> float:
-        """From the top."""
+        """Return the row of a y, from the top."""
         return (1 - y / self.top) * self.rows
 
     def x(self, column: float) -> float:
+        """Return the x of a column."""
         return self.first + column * (self.last - self.first) / self.columns
 
 
 class Drawing(Struct, frozen=True):
-    """Rows of cells, the highest first. The plane begins at column `left`; below it stand two rows more."""
+    """Rows of cells, top first. The plane begins at column `left`; two more rows lie below it."""
 
     plane: Plane
     left: int
@@ -97,21 +99,22 @@ class Drawing(Struct, frozen=True):
 
     @property
     def text(self) -> list[str]:
+        """Rows as text."""
         return ["".join(character for character, _ in row).rstrip() for row in self.rows]
 
 
-def highest_of(lines: Iterable[Line]) -> int:
-    """The largest y of all lines, 1 where there is no point."""
+def highest_of(lines: Iterable[PlotLine]) -> int:
+    """Return the largest y of all lines, 1 without a point."""
     return max((line.highest for line in lines if line.points), default=1)
 
 
-def near(levels: Sequence[Level], highest: float) -> list[Level]:
-    """The levels that a plot shows whose lines reach `highest`: one far above would leave no room for the lines."""
+def shown_levels(levels: Sequence[Level], highest: float) -> list[Level]:
+    """Return the levels that fit a plot whose lines reach `highest`: a distant level would flatten the lines."""
     return [level for level in levels if 0 < level.value <= highest * 1.5]
 
 
-def drawn(
-    lines: Sequence[Line],
+def draw_plot(
+    lines: Sequence[PlotLine],
     levels: Sequence[Level] = (),
     marks: Mapping[int, str] | None = None,
     *,
@@ -122,26 +125,25 @@ def drawn(
     front: str = "",
     letters: Letters = "along",
 ) -> Drawing:
-    """A plot with its axes on `width` times `height` cells. y begins at 0; `marks` are signs in the first row, by x.
+    """Draw a plot with axes on `width` times `height` cells. y begins at 0; `marks` are signs in the first row, by x.
 
-    `span`: the x that are seen, all of them without it. Lines whose sign is `hidden` are left out, the one of the sign
-    `front` lies over all others; a line has its letters at the same columns with others or without. A level that lies
-    far above every line is left out. `letters` says where lines carry theirs; one that stands alone needs none.
+    `span`: the visible x, all without it. Lines whose sign is `hidden` are left out; the line with sign `front` is on
+    top. Letter columns of a line do not depend on the others. Levels far above every line are left out.
     """
     first, last = span or (0.5, max((line.points[-1][0] for line in lines if line.points), default=1) + 0.5)
     seen = sorted((line for line in lines if line.sign not in hidden), key=lambda line: line.sign == front)
     highest = highest_of(seen)
-    shown = near(levels, highest)
+    shown = shown_levels(levels, highest)
     rows = height - 2
-    # One row above it all is for the marks.
+    # The top row is for the marks.
     top = (1 + 1.6 / rows) * max([highest, *(level.value for level in shown), 1])
     ticks = round_numbers(0, top, max(3, rows // 3))
-    left = max(len(UNIT), *(len(grouped(tick)) for tick in ticks)) + 2
+    left = max(len(Y_LABEL), *(len(grouped(tick)) for tick in ticks)) + 2
     curves = [line for line in seen if line.sign != DOTTED]
-    ends = _ends(lines, hidden, Plane(first, last, top, 1, rows)) if letters == "ends" else {}
+    ends = _end_letters(lines, hidden, Plane(first, last, top, 1, rows)) if letters == "ends" else {}
     right = max((len(signs) + 1 for signs in ends.values()), default=0)
     plane = Plane(first, last, top, max(1, width - left - right), rows)
-    cells = _Cells(plane)
+    cells = _Canvas(plane)
     for level in shown:
         for column in range(plane.columns):
             cells.put(plane.x(column + 0.5), level.value, level.sign, LEVEL)
@@ -149,38 +151,38 @@ def drawn(
         cells.curve(line)
     for line in seen:
         if line.sign == DOTTED:
-            for x, y in _apart(line.points, plane):
+            for x, y in _dotted_points(line.points, plane):
                 cells.dot(x, y, line.sign)
-    # After all curves, so that none covers another one's letters.
+    # Letters come after all curves, so that no curve covers them.
     signs = [line.sign for line in lines if line.sign != DOTTED]
     for line in curves if letters == "along" else ():
         for place in _letters(line, signs, plane):
             cells.put(*place, line.sign, line.sign)
     for x, sign in (marks or {}).items():
         cells.put(x, top * (1 - 0.5 / rows), sign, MARK)
-    labels = {int(plane.row(tick)): grouped(tick) for tick in ticks[1:]} | {0: UNIT, rows - 1: grouped(0)}
+    labels = {int(plane.row(tick)): grouped(tick) for tick in ticks[1:]} | {0: Y_LABEL, rows - 1: grouped(0)}
     for number, row in enumerate(cells.rows):
         label = labels.get(number, "").rjust(left - 2)
         row[:0] = [
             *((character, TICK) for character in label),
             (" ", ""),
-            ("┤" if label.strip() not in ("", UNIT) else "│", AXIS),
+            ("┤" if label.strip() not in ("", Y_LABEL) else "│", AXIS),
         ]
         row += [(sign, sign.strip()) for sign in f" {ends.get(number, '')}".ljust(right)] if right else []
-    return Drawing(plane, left, [*cells.rows, *_below(plane, left)])
+    return Drawing(plane, left, [*cells.rows, *_x_axis(plane, left)])
 
 
-def plot(lines: Sequence[Line], levels: Sequence[Level] = (), marks: Mapping[int, str] | None = None) -> list[str]:
-    """The rows of a plot for the command line, its levels with their figures below it."""
+def plot(lines: Sequence[PlotLine], levels: Sequence[Level] = (), marks: Mapping[int, str] | None = None) -> list[str]:
+    """Return the rows of a plot for the command line, its levels with their figures below."""
     top = highest_of(lines)
-    shown = near(levels, top)
+    shown = shown_levels(levels, top)
     named = [f"{level.sign} {level.name}: {grouped(level.value)}" for level in shown]
     named += [f"{level.name}: {grouped(level.value)}, above the plot" for level in levels if level not in shown]
-    return [*drawn(lines, levels, marks).text, *named]
+    return [*draw_plot(lines, levels, marks).text, *named]
 
 
-class _Cells:
-    """The cells of a plane, while it is drawn on; what lies outside of it is left out."""
+class _Canvas:
+    """Cells of a plane while it is drawn; anything outside is clipped."""
 
     def __init__(self, plane: Plane) -> None:
         self.plane = plane
@@ -193,19 +195,19 @@ class _Cells:
             self.rows[row][column] = character, owner
 
     def dot(self, x: float, y: float, sign: str) -> None:
-        """A sign where no curve is."""
+        """Put a sign unless a curve is there."""
         column, row = int(self.plane.column(x)), min(int(self.plane.row(y)), self.plane.rows - 1)
         on_plane = row >= 0 and 0 <= column < self.plane.columns
         if not (on_plane and self.rows[row][column][0] > chr(_EMPTY)):
             self.put(x, y, sign, sign)
 
-    def curve(self, line: Line) -> None:
-        """Two dots in a column of cells and four in a row; what was drawn of other curves stays."""
+    def curve(self, line: PlotLine) -> None:
+        """Draw a curve with two dots per cell in a row and four in a column, over existing dots."""
         plane = self.plane
         start = bisect_left(line.points, plane.first, key=_X)
         stop = bisect_right(line.points, plane.last, key=_X)
-        # With the points just outside, to which the curve goes.
-        points = thinned(line.points[max(0, start - 1) : stop + 1], 2 * plane.columns)
+        # Include the points just outside, which the curve reaches.
+        points = thin(line.points[max(0, start - 1) : stop + 1], 2 * plane.columns)
         places = [(plane.column(x) * 2, min(plane.row(y) * 4, 4 * plane.rows - 1)) for x, y in points]
         for (x0, y0), (x1, y1) in pairwise([*places[:1], *places]):
             steps = max(1, math.ceil(max(abs(x1 - x0), abs(y1 - y0))))
@@ -217,8 +219,8 @@ class _Cells:
                     self.rows[y // 4][x // 2] = chr(_EMPTY + dots), line.sign
 
 
-def _apart(points: Sequence[tuple[int, int]], plane: Plane) -> Iterator[tuple[int, int]]:
-    """The first point of every other column."""
+def _dotted_points(points: Sequence[tuple[int, int]], plane: Plane) -> Iterator[tuple[int, int]]:
+    """Yield the first point of every other column."""
 
     def place(point: tuple[int, int]) -> int:
         return math.floor(plane.column(point[0])) // 2
@@ -229,8 +231,8 @@ def _apart(points: Sequence[tuple[int, int]], plane: Plane) -> Iterator[tuple[in
         at = bisect_right(points, place(points[at]), at, key=place)
 
 
-def _ends(lines: Sequence[Line], hidden: Collection[str], plane: Plane) -> dict[int, str]:
-    """By row the signs of the curves that end there, as far as they are seen."""
+def _end_letters(lines: Sequence[PlotLine], hidden: Collection[str], plane: Plane) -> dict[int, str]:
+    """Return the signs of the curves that end in each row."""
     found: dict[int, str] = {}
     for line in (one for one in lines if one.sign not in {DOTTED, *hidden}):
         if stop := bisect_right(line.points, plane.last, key=_X):
@@ -239,9 +241,9 @@ def _ends(lines: Sequence[Line], hidden: Collection[str], plane: Plane) -> dict[
     return found
 
 
-def _letters(line: Line, signs: Sequence[str], plane: Plane) -> Iterator[tuple[float, float]]:
-    """Where a line carries its letter: each line at columns of its own, so that lines that run together show all of
-    them. A line too short for that has it in its middle."""
+def _letters(line: PlotLine, signs: Sequence[str], plane: Plane) -> Iterator[tuple[float, float]]:
+    """Yield positions of a line's letters, in columns of its own, so that lines that coincide show all letters. A short
+    line has one in its middle."""
     every = max(LETTER_EVERY, 2 * len(signs))
     found = False
     for column in range(every * signs.index(line.sign) // len(signs) + 1, plane.columns, every):
@@ -255,9 +257,9 @@ def _letters(line: Line, signs: Sequence[str], plane: Plane) -> Iterator[tuple[f
         yield from line.points[len(line.points) // 2 :][:1]
 
 
-def _below(plane: Plane, left: int) -> list[list[Cell]]:
-    """The axis of x with its ticks, and their numbers, which are whole."""
-    axis, names = ["─"] * plane.columns, [*ALONG.rjust(left - 2), *" " * (2 + plane.columns)]
+def _x_axis(plane: Plane, left: int) -> list[list[Cell]]:
+    """Return the x axis with its ticks, and their numbers."""
+    axis, names = ["─"] * plane.columns, [*X_LABEL.rjust(left - 2), *" " * (2 + plane.columns)]
     for x in round_numbers(max(1.0, plane.first), plane.last, plane.columns // 10 + 1):
         column, name = int(plane.column(x)), grouped(x)
         start = left + column - len(name) // 2
@@ -269,14 +271,14 @@ def _below(plane: Plane, left: int) -> list[list[Cell]]:
 
 
 def round_numbers(least: float, most: float, about: int) -> list[int]:
-    """About so many from `least` to below `most`: whole, and multiples of 1, 2 or 5 times a power of ten."""
+    """Return about `about` numbers from `least` to below `most`: multiples of 1, 2 or 5 times a power of ten."""
     power = 10 ** max(0, math.ceil(math.log10((most - least) / max(1, about))) - 1)
     step = next((step for factor in (1, 2, 5) if (most - least) / (step := factor * power) <= about), 10 * power)
     return list(range(math.ceil(least / step) * step, math.ceil(most), step))
 
 
-def thinned(points: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    """At most about `most` points: of each stretch its first, its highest and its last, so that no tooth is lost."""
+def thin(points: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """Return about `most` points: first, highest and last of each run, so that no tooth is lost."""
     if len(points) <= most:
         return list(points)
     step = -(-3 * len(points) // most)
@@ -287,11 +289,11 @@ def thinned(points: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int
     return sorted(kept, key=_X)
 
 
-FULL = "▁▂▃▄▅▆▇█"
+BARS = "▁▂▃▄▅▆▇█"
 
 
 def shade(value: float, least: float, most: float) -> str:
-    """A glyph for a heat map: the higher the bar, the larger the value."""
+    """Return a bar for a heat map: the higher, the larger the value."""
     if most <= least:
-        return FULL[3]
-    return FULL[min(len(FULL) - 1, int((value - least) / (most - least) * len(FULL)))]
+        return BARS[3]
+    return BARS[min(len(BARS) - 1, int((value - least) / (most - least) * len(BARS)))]

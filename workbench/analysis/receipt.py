@@ -1,12 +1,12 @@
-"""What a compaction keeps, loses and costs, in one line: in the plan above the bars, and in `cwb compact`.
+"""One line on what a compaction keeps, loses and costs: above the bars of a plan, and in `cwb compact`.
 
-`rules` are the user's rules kept, of how many; `facts` all the context's, the tail's included; `cost` the price of the
-summaries in words, "" for nothing; it is paid back after `calls`, None for never.
+`rules` are the user's rules kept and of all; `facts` covers the whole context, tail included; `cost` is the price of
+the summaries in words, "" for nothing; it is paid back after `calls`, None for never.
 """
 
 from __future__ import annotations
 
-from workbench.analysis.cache import paid_back
+from workbench.analysis.compaction_cost import paid_back
 from workbench.analysis.retention import KeptShare
 from workbench.base.figures import grouped, percent
 from workbench.base.text import counted
@@ -15,7 +15,7 @@ UNREADABLE = "its summary cannot be read"
 
 
 def receipt(rules: tuple[int, int], facts: KeptShare, cost: str, calls: int | None) -> tuple[str, ...]:
-    """Rules and facts kept, facts lost, cost of the summary, calls until it is paid back: the weightiest first."""
+    """Return rules and facts kept, facts lost, cost, and calls until paid back, most important first."""
     parts = [f"keeps {_of_rules(*rules)}"] if rules[1] else []
     if facts.unknown:
         parts.append(UNREADABLE)
@@ -26,7 +26,7 @@ def receipt(rules: tuple[int, int], facts: KeptShare, cost: str, calls: int | No
 
 
 def brief_receipt(rules: tuple[int, int], facts: KeptShare, cost: str, calls: int | None) -> tuple[str, ...]:
-    """The same in fewer words, for a narrow screen."""
+    """Return the same in fewer words, for a narrow screen."""
     parts = [_of_rules(*rules)] if rules[1] else []
     if facts.unknown:
         parts.append(UNREADABLE)

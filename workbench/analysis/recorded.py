@@ -1,5 +1,4 @@
-"""The compactions that the agent itself recorded: where they lie, and each as an outcome that can be judged like any
-other."""
+"""Compactions that the agent recorded: their position, and each as an outcome that can be judged like any other."""
 
 from __future__ import annotations
 
@@ -16,37 +15,36 @@ from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, O
 from workbench.compaction.spans import spans_of, without
 from workbench.session import Compaction, Message, Session, Span, Text, ToolResult, ToolUse, Way
 
-DONE: Mapping[Way, str] = {
+ACTIONS: Mapping[Way, str] = {
     "summary": "compacted",
     "clearing": "cleared old contents",
     "removal": "removed messages",
     "empty": "recorded a compaction that removed nothing",
 }
-"""What an agent did to make room, in words."""
+"""Descriptions of the agent's compactions."""
 
 
-class MadeRoom(Struct, frozen=True):
-    """A compaction that the file records, as it lies in a course: before its call number `call` (from 1), at the end of
-    `epoch`. `asked`: at the user's command. `tokens` is the context's size then, as the agent recorded it or, if that
-    is more, as it was last sent; 0 where neither is known."""
+class RecordedCompaction(Struct, frozen=True):
+    """Recorded compaction in a course: before its call number `call` (from 1), at the end of `epoch`. `manual`:
+    requested by the user. `tokens` is the context's size, as recorded or as last sent if that is more; 0 if unknown."""
 
     epoch: int
     call: int
     way: Way
-    asked: bool
+    manual: bool
     tokens: int
 
     def __str__(self) -> str:
-        asked = " at the user's request" if self.asked else ""
+        asked = " at the user's request" if self.manual else ""
         at = f" (recorded: {grouped(self.tokens)} tokens)" if self.tokens else ""
-        return f"{DONE[self.way]}{asked} before call {grouped(self.call)}{at}"
+        return f"{ACTIONS[self.way]}{asked} before call {grouped(self.call)}{at}"
 
 
-def made_room(course: Course) -> tuple[MadeRoom, ...]:
-    """Every compaction that the agent itself recorded, in the order of the calls."""
+def recorded_compactions(course: Course) -> tuple[RecordedCompaction, ...]:
+    """Return every compaction that the agent recorded, in the order of calls."""
     ends = zip(course.numbers, course.starts[1:], strict=False)
     return tuple(
-        MadeRoom(
+        RecordedCompaction(
             number,
             bisect_left(course.calls, start) + 1,
             ended.way,
@@ -58,8 +56,8 @@ def made_room(course: Course) -> tuple[MadeRoom, ...]:
     )
 
 
-def told_room(found: Sequence[MadeRoom]) -> str:
-    """What the agent did by its own record, in a sentence: the first time, and how often; "" for never."""
+def recorded_compactions_report(found: Sequence[RecordedCompaction]) -> str:
+    """Return a sentence on the recorded compactions: the first, and how many more; "" for none."""
     if not found:
         return ""
     more = f", and {counted(len(found) - 1, 'time')} more" if len(found) > 1 else ""
@@ -67,28 +65,28 @@ def told_room(found: Sequence[MadeRoom]) -> str:
 
 
 def size_at_end(course: Course, epoch: int) -> int:
-    """The tokens of an epoch's context when it ended: what the agent recorded of its compaction or, if that is more,
-    the largest prompt; 0 where neither is known."""
+    """Return the tokens of an epoch's context at its end: the recorded size or the largest prompt, whichever is larger;
+    0 if unknown."""
     ended = course.session.epochs[epoch - 1].ended_by
     sent = max((point.tokens for point in course.growth_in.get(epoch, ())), default=0)
     return max(sent, (ended.tokens_before if ended else None) or 0)
 
 
 def recorded_outcome(session: Session, epoch: int) -> Outcome:
-    """What the compaction that ended `epoch` made of it: what the next epoch still has of it, as it was or with less in
-    it, the summaries that are new there, and what the tool put beside them. Raises KeyError where the epoch does not
-    exist or was not ended by a compaction."""
+    """Return the compaction that ended `epoch` as an outcome: messages kept unchanged or shortened in the next epoch,
+    its new summaries, and what the agent added next to them. Raises KeyError if the epoch does not exist or was not
+    compacted."""
     ended = session.epochs[epoch - 1].ended_by if 1 <= epoch < len(session.epochs) else None
     if ended is None:
         raise KeyError(epoch)
     source = session.context(epoch)
     place = {index: here for here, index in enumerate(session.epochs[epoch - 1].members)}
     after = session.epochs[epoch].members
-    kept = sorted({*(place[index] for index in after if index in place), *_written_again(session, epoch, ended)})
+    kept = sorted({*(place[index] for index in after if index in place), *_repeated_tail(session, epoch, ended)})
     if len(kept) == len(source):
         return unchanged(source, "nothing was removed")
-    less = _with_less(session, epoch, place) if ended.way == "clearing" else {}
-    new = [] if less else [session.messages[index] for index in _put_there(session, epoch, place)]
+    less = _shortened_messages(session, epoch, place) if ended.way == "clearing" else {}
+    new = [] if less else [session.messages[index] for index in _added_messages(session, epoch, place)]
     gone = tuple(without([Span(0, len(source))], [*kept, *less]))
     summarized = ended.way == "summary" or any(message.kind == "summary" for message in new)
     lead = [here for here in kept if source[here].is_own_system]
@@ -104,12 +102,12 @@ def recorded_outcome(session: Session, epoch: int) -> Outcome:
         + [FateSpan(span.start, span.stop, Fate.SUMMARIZED if summarized else Fate.DROPPED) for span in gone],
         key=lambda span: span.start,
     )
-    return Outcome("compacted", "recorded", source, tuple(_joined(pieces)), tuple(spans))
+    return Outcome("compacted", "recorded", source, tuple(_merged_kept(pieces)), tuple(spans))
 
 
-def _written_again(session: Session, epoch: int, ended: Compaction) -> range:
-    """The newest messages that a compaction which wrote down anew what it kept has left: the places in the context of
-    those that are said again in the next epoch, whatever messages their parts stand in there."""
+def _repeated_tail(session: Session, epoch: int, ended: Compaction) -> range:
+    """Return indexes of the newest messages that a compaction which rewrites the messages it keeps has left: those
+    whose parts all occur again in the next epoch."""
     source, following = session.context(epoch), session.epochs[epoch]
     if ended.way != "summary" or not following.copies:
         return range(0)
@@ -121,7 +119,7 @@ def _written_again(session: Session, epoch: int, ended: Compaction) -> range:
 
 
 def _parts(message: Message) -> Iterator[tuple[str, str]]:
-    """What a message says, without its thoughts: in which role, and the words; of a call its name and input."""
+    """Yield what a message says without its reasoning: (role, text) or a call's (name, input)."""
     for block in message.blocks:
         match block:
             case Text(text):
@@ -132,9 +130,8 @@ def _parts(message: Message) -> Iterator[tuple[str, str]]:
                 yield "tool", block.text
 
 
-def _with_less(session: Session, epoch: int, place: Mapping[int, int]) -> dict[int, Message]:
-    """The messages that say less after a clearing, by the place in the context of what they stand for: a clearing
-    leaves all in its order."""
+def _shortened_messages(session: Session, epoch: int, place: Mapping[int, int]) -> dict[int, Message]:
+    """Return messages that a clearing shortened, by index of the original: a clearing keeps the order."""
     copies = session.epochs[epoch].copies
     found: dict[int, Message] = {}
     at = 0
@@ -147,8 +144,9 @@ def _with_less(session: Session, epoch: int, place: Mapping[int, int]) -> dict[i
     return found
 
 
-def _put_there(session: Session, epoch: int, place: Mapping[int, int]) -> Iterator[int]:
-    """What is new after a compaction before anybody said anything: summaries, and what the tool put beside them."""
+def _added_messages(session: Session, epoch: int, place: Mapping[int, int]) -> Iterator[int]:
+    """Yield indexes of the messages added by a compaction before the next turn: summaries and what the agent puts next
+    to them."""
     seen_summary = False
     for index in session.epochs[epoch].members:
         kind = session.messages[index].kind
@@ -161,8 +159,8 @@ def _put_there(session: Session, epoch: int, place: Mapping[int, int]) -> Iterat
             yield index
 
 
-def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """With neighbouring kept messages in one piece."""
+def _merged_kept(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """Yield pieces with adjacent kept messages in one."""
     run: KeptSpan | None = None
     for piece in pieces:
         if run is not None and isinstance(piece, KeptSpan) and piece.start == run.stop:
@@ -178,8 +176,7 @@ def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
 
 
 def following(session: Session, epoch: int) -> tuple[Message, ...]:
-    """The messages that came after an epoch's context: those of later epochs, without summaries and repetitions, and
-    without what says again what was said."""
+    """Return the messages after an epoch's context: those of later epochs, without summaries and copies."""
     seen = set(session.epochs[epoch - 1].members)
     found: list[Message] = []
     for later in session.epochs[epoch:]:

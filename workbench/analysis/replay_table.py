@@ -1,13 +1,13 @@
-"""A simulated session as tables: a row for each preset, for each of its compactions, for each watched sentence."""
+"""Tables of a replay: presets, compactions of one preset, watched rules."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.analysis.cache import Rates, back_after
-from workbench.analysis.cost import paid
+from workbench.analysis.compaction_cost import Rates, back_after
 from workbench.analysis.pictures import sign_of
-from workbench.analysis.replay import Compacted, Replay
+from workbench.analysis.replay import Replay, ReplayedCompaction
+from workbench.analysis.session_cost import session_cost
 from workbench.analysis.watched_rules import RuleTrail, sentence_columns
 from workbench.base.figures import dollars, grouped
 from workbench.base.tables import Row, Table, columns
@@ -15,7 +15,7 @@ from workbench.session import Session
 
 
 def replays_table(played: Sequence[Replay]) -> Table:
-    """A row for each preset; `sign` is its letter in the plot."""
+    """A row per preset; `sign` is its letter in the plot."""
     rates = played[0].rates.kind if played else "money"
     spec = (
         "sign:text:_ preset compactions:count first:count:first_at_call mean_tokens_after:tokens:mean_after "
@@ -47,7 +47,7 @@ def _replay(sign: str, one: Replay) -> Row:
 
 
 def compactions_table(one: Replay) -> Table:
-    """Every compaction of one preset, and what each did to the watched sentences."""
+    """Every compaction of one preset, with the states of watched rules."""
     spec = (
         "call:count round:count tokens_before:tokens:before tokens_after:tokens:after "
         "unchanged_tokens:tokens:stays_cached rebilled_tokens:tokens:billed_again "
@@ -59,7 +59,7 @@ def compactions_table(one: Replay) -> Table:
     return Table("compactions", "", (*columns(spec), *sentences, *columns("trigger")), tuple(rows))
 
 
-def _compaction(one: Replay, number: int, made: Compacted) -> Row:
+def _compaction(one: Replay, number: int, made: ReplayedCompaction) -> Row:
     return Row(
         (
             made.call,
@@ -80,14 +80,14 @@ def _compaction(one: Replay, number: int, made: Compacted) -> Row:
 
 
 def watched_table(played: Sequence[Replay], sentences: Sequence[str]) -> Table:
-    """The state of each watched sentence at the end of the session, and the call that lost it."""
+    """State of each watched rule at the end of the session, and the call that lost it."""
     spec = (*columns("sign:text:_ preset"), *sentence_columns(sentences))
-    rows = (Row((sign_of(place), one.name, *map(stood, one.watched))) for place, one in enumerate(played))
+    rows = (Row((sign_of(place), one.name, *map(trail_words, one.watched))) for place, one in enumerate(played))
     return Table("watched", "Watched rules at the end of the session", spec, tuple(rows))
 
 
-def stood(trail: RuleTrail) -> str:
-    """How a watched sentence came through: `gone, lost at call 812`."""
+def trail_words(trail: RuleTrail) -> str:
+    """Return the fate of a watched rule: `gone, lost at call 812`."""
     if trail.lost is not None:
         return f"{trail.last}, lost at call {grouped(trail.lost)}"
     if trail.last == "unknown" and trail.unread is not None:
@@ -96,7 +96,7 @@ def stood(trail: RuleTrail) -> str:
 
 
 def cost_basis(rates: Rates) -> str:
-    """What the column `cost` holds."""
+    """Explain the column `cost`."""
     if rates.known:
         return f"Cost: all prompts and summaries at the prices of {rates.by}, unchanged prefixes read from the cache."
     return (
@@ -106,16 +106,16 @@ def cost_basis(rates: Rates) -> str:
 
 
 def cost_recorded(session: Session) -> str:
-    """What the session itself cost beside what a replay comes to; "" where nothing of it is recorded."""
-    told = paid(session)
+    """Return a sentence that compares the session's recorded cost with a replay's; "" if nothing is recorded."""
+    told = session_cost(session)
     if told is None:
         return ""
     missed = f", which missed {dollars(told.missed)} here" if told.missed else ""
     return f"The session itself cost {told}. A replay excludes the answers and assumes a perfect cache{missed}."
 
 
-def paid_back_words(compacted: tuple[Compacted, ...]) -> str:
-    """The median number of calls after which a compaction is paid back, and how many never are before the next one."""
+def paid_back_words(compacted: tuple[ReplayedCompaction, ...]) -> str:
+    """Return the median number of calls until a compaction is paid back, and how many never are before the next one."""
     after = sorted(
         one.pays_off_after for one in compacted if one.pays_off_at is not None and one.pays_off_after is not None
     )

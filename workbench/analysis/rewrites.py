@@ -1,12 +1,12 @@
 """Tokens written to the prompt cache again, by cause, from the recorded usage of the session's own calls.
 
-A cache that nothing breaks holds the whole prompt of the call before, so the next call reads all of that and writes
-only what is new. What it reads less was written again:
+An intact cache holds the whole prompt of the previous call, so the next call reads all of it and writes only what is
+new. What it reads less was written again:
 
     written again = min(prompt before, prompt) − read from the cache
 
-After a compaction the prompt is smaller than the one before, so that this is all of the new prompt which was not read:
-the summary, what was kept behind it, and system prompt and tools where they were written again, too.
+After a compaction the prompt is smaller than before, so this is all of the new prompt that was not read: the summary,
+the kept tail, and system prompt and tools if they were written again, too.
 """
 
 from __future__ import annotations
@@ -18,64 +18,62 @@ from typing import Literal
 
 from msgspec import Struct
 
-from workbench.analysis.cache import Rates, rates_of
+from workbench.analysis.compaction_cost import Rates, rates_of
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.session import Message, Session, Usage
 from workbench.tokens import first_call, overhead_at
 from workbench.tokens.cost import MILLION
 
-Cause = Literal["compaction", "model", "expiry", "start", "within"]
+RewriteCause = Literal["compaction", "model", "expiry", "start", "within"]
 
-CAUSES: Mapping[Cause, str] = {
+CAUSES: Mapping[RewriteCause, str] = {
     "compaction": "compaction",
     "model": "change of model",
     "expiry": "expired cache",
     "start": "system prompt or tools changed, or early cache loss",
     "within": "earlier messages changed, or partial early cache loss",
 }
-"""In words. The first three are recorded; for the others it is known only how much of the prompt was read: nothing of
-system prompt and tools, or these and not all behind them."""
+"""Causes in words. The first three are recorded; the others follow from how much of the prompt was read: nothing of
+system prompt and tools, or these and not all after them."""
 
 LEAST, SHARE = 1_024, 0.05
-"""A rewrite is a call that leaves more unread than this number of tokens and this share of the smaller of two prompts.
-Less is rounding: OpenAI caches in blocks of 128 tokens, and a cache reaches to its last mark."""
+"""A rewrite leaves more unread than this number of tokens and this share of the smaller of two prompts. Less is
+rounding: OpenAI caches in blocks of 128 tokens, and a cache reaches to its last mark."""
 
-LIFE = 300.0
-"""Seconds without use after which a cache may be gone where its life is not recorded: Anthropic's by default, and about
-OpenAI's."""
+CACHE_LIFE = 300.0
+"""Seconds without use after which a cache of unrecorded life may be gone: Anthropic's default, and about OpenAI's."""
 
 FROM_START = 0.5
-"""A call that reads less than this share of system prompt and tools was sent anew from its start."""
+"""A call that reads less than this share of system prompt and tools was sent again from its start."""
 
 
 class Rewrite(Struct, frozen=True):
-    """One call that wrote `tokens` again. `call` numbers the session's own calls with recorded usage from 1, `message`
-    is the answer's id, `seconds` went by since the call before (None where a time is not recorded). `cost` is what
-    writing costs more than reading, in the unit of the rates.
-    """
+    """Call that wrote `tokens` again. `call` numbers the session's own calls with recorded usage from 1, `message` is
+    the answer's id, `seconds` passed since the previous call (None if a time is not recorded). `cost` is what writing
+    costs more than reading, in the unit of the rates."""
 
     call: int
     epoch: int
     message: str
-    cause: Cause
+    cause: RewriteCause
     tokens: int
     seconds: float | None
     cost: float
 
 
-class Share(Struct, frozen=True):
-    """All that was written again for one cause."""
+class CauseTotal(Struct, frozen=True):
+    """Sum of the rewrites of one cause."""
 
-    cause: Cause
+    cause: RewriteCause
     calls: int
     tokens: int
     cost: float
 
 
 class Rewrites(Struct, frozen=True):
-    """Rewrites of a session. `calls` counts its own calls with recorded usage, `written` the tokens that they did not
-    read from the cache; `again` holds a rewrite for each call that wrote again; `rates` name the unit of costs."""
+    """Rewrites of a session. `calls` counts its own calls with recorded usage, `written` the tokens not read from the
+    cache; `again` has the rewrites; `rates` name the unit of costs."""
 
     calls: int
     written: int
@@ -83,21 +81,23 @@ class Rewrites(Struct, frozen=True):
     rates: Rates
 
     @property
-    def by_cause(self) -> tuple[Share, ...]:
-        """The causes that occur, in the order of `CAUSES`."""
+    def by_cause(self) -> tuple[CauseTotal, ...]:
+        """Totals of the causes that occur, in the order of `CAUSES`."""
         found = ((cause, [one for one in self.again if one.cause == cause]) for cause in CAUSES)
         return tuple(
-            Share(cause, len(ones), sum(one.tokens for one in ones), fsum(one.cost for one in ones))
+            CauseTotal(cause, len(ones), sum(one.tokens for one in ones), fsum(one.cost for one in ones))
             for cause, ones in found
             if ones
         )
 
     @property
     def tokens(self) -> int:
+        """Tokens written again."""
         return sum(one.tokens for one in self.again)
 
     @property
     def cost(self) -> float:
+        """Extra cost of writing them."""
         return fsum(one.cost for one in self.again)
 
     def __str__(self) -> str:
@@ -107,17 +107,16 @@ class Rewrites(Struct, frozen=True):
 
 
 def rewrites(session: Session) -> Rewrites | None:
-    """Return the rewrites of a session; None where its usage records no cache. The calls are those of the live branch;
-    calls that a fork replays belong to the session that it was forked from. Raises BadInput for a broken table of
-    models."""
+    """Return the rewrites of a session; None if its usage records no cache. Covers the live branch without calls that a
+    fork replays. Raises BadInput for a broken table of models."""
     calls = list(_calls(session))
     if not any(call.usage.cache_read or call.usage.cache_write for call in calls):
         return None
-    life = _outlived(calls)
+    life = _cache_life(calls)
     rates: dict[str, Rates] = {}
     again: list[Rewrite] = []
     number = written = 0
-    before: _Call | None = None
+    before: _CachedCall | None = None
     for call in calls:
         if before is not None and before.usage.cache_life:
             life = float(before.usage.cache_life)
@@ -126,7 +125,7 @@ def rewrites(session: Session) -> Rewrites | None:
             continue
         number += 1
         written += call.usage.context - call.usage.cache_read
-        if before is not None and (tokens := _missed(before, call)):
+        if before is not None and (tokens := _rewritten_tokens(before, call)):
             own = rates.setdefault(call.model, rates_of(call.model))
             cost = tokens * (own.write - own.read) / MILLION
             cause, seconds = _cause(before, call, life), _seconds(before, call)
@@ -135,9 +134,9 @@ def rewrites(session: Session) -> Rewrites | None:
     return Rewrites(number, written, tuple(again), rates_of(session.model))
 
 
-class _Call(Struct, frozen=True):
-    """A call with its usage. `opens`: it is the first of an epoch that a compaction began; `overhead` are the tokens of
-    system prompt and tools in its epoch, about, 0 where that is not known."""
+class _CachedCall(Struct, frozen=True):
+    """Call with its usage. `opens`: first of an epoch after a compaction; `overhead`: approximate tokens of system
+    prompt and tools in its epoch, 0 if unknown."""
 
     message: Message
     usage: Usage
@@ -147,8 +146,8 @@ class _Call(Struct, frozen=True):
     overhead: int
 
 
-def _calls(session: Session) -> Iterator[_Call]:
-    """Every call with a bill, in the first epoch that holds its answer."""
+def _calls(session: Session) -> Iterator[_CachedCall]:
+    """Yield every call with usage, in the first epoch that holds its answer."""
     seen: set[int] = set()
     for epoch in session.epochs:
         seen |= epoch.copies
@@ -160,20 +159,20 @@ def _calls(session: Session) -> Iterator[_Call]:
             usage = message.usage
             if member in seen or usage is None or message.role != "assistant" or not message.bill:
                 continue
-            yield _Call(message, usage, message.model or session.model or "", epoch.number, opens, overhead)
+            yield _CachedCall(message, usage, message.model or session.model or "", epoch.number, opens, overhead)
             opens = False
         seen.update(epoch.members)
 
 
-def _missed(before: _Call, call: _Call) -> int:
-    """Tokens that a call would have read from a cache which held the prompt before it, and did not."""
+def _rewritten_tokens(before: _CachedCall, call: _CachedCall) -> int:
+    """Return the tokens that a call should have read from a cache of the previous prompt, and did not."""
     held = min(before.usage.context, call.usage.context)
     tokens = held - call.usage.cache_read
     return tokens if tokens > max(LEAST, SHARE * held) else 0
 
 
-def _cause(before: _Call, call: _Call, life: float) -> Cause:
-    """`life` are the seconds without use after which the cache may be gone."""
+def _cause(before: _CachedCall, call: _CachedCall, life: float) -> RewriteCause:
+    """Return the cause; `life` are the seconds without use after which the cache may be gone."""
     if call.opens:
         return "compaction"
     if call.model != before.model:
@@ -184,17 +183,17 @@ def _cause(before: _Call, call: _Call, life: float) -> Cause:
     return "start" if call.usage.cache_read < FROM_START * call.overhead else "within"
 
 
-def _seconds(before: _Call, call: _Call) -> float | None:
+def _seconds(before: _CachedCall, call: _CachedCall) -> float | None:
     if before.message.time is None or call.message.time is None:
         return None
     return max(0.0, call.message.time - before.message.time)
 
 
-def _outlived(calls: list[_Call]) -> float:
-    """The longest time without use after which a call still read the prompt before it, `LIFE` at least: a cache that is
-    paid for an hour lives longer. `LIFE` where no write is recorded: then a provider keeps caches as long as it likes.
+def _cache_life(calls: list[_CachedCall]) -> float:
+    """Return the longest time without use after which a call still read the previous prompt, at least `CACHE_LIFE`: a
+    cache may be paid for an hour. `CACHE_LIFE` if no write is recorded: the provider then decides how long caches live.
     """
     if not any(call.usage.cache_write for call in calls):
-        return LIFE
-    whole = (pair for pair in pairwise(calls) if pair[1].usage.cache_read and not _missed(*pair))
-    return max([LIFE, *(_seconds(one, two) or 0.0 for one, two in whole)])
+        return CACHE_LIFE
+    whole = (pair for pair in pairwise(calls) if pair[1].usage.cache_read and not _rewritten_tokens(*pair))
+    return max([CACHE_LIFE, *(_seconds(one, two) or 0.0 for one, two in whole)])

@@ -1,7 +1,7 @@
-"""The gauge of a context that grows message by message, as running sums: what makes a replay linear.
+"""Gauge of a context that grows message by message, kept as running sums so that a replay is linear.
 
-`Strategy.gauge` reads a whole context; asking it before each of 20 000 calls would be quadratic. The same figures are
-kept here as sums that a message adds to, the strategy's own meters among them.
+`Strategy.gauge` reads a whole context; before each of 20 000 calls that would be quadratic. The same figures, the
+strategy's own meters included, are updated here per message.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from workbench.tokens.window import Window
 
 
 class Running:
-    """A context that a course's messages are added to, and that a compaction may replace.
+    """Context that a course's messages are added to, and that a compaction may replace.
 
-    `base` is what the last compaction left, and messages `start`..`stop` of the course follow it. `pins` are ids of
-    messages that are pinned as soon as they are there.
+    `base` is what the last compaction left, followed by messages `start` to `stop` of the course. `pins` are ids pinned
+    from their arrival.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Running:
         self._restart(self.base)
 
     def _restart(self, context: Context) -> None:
-        """Sums of a whole context."""
+        """Compute the sums of a whole context."""
         layout = context.layout
         rounds = layout.shape.rounds
         self.messages, self.events = len(context), layout.shape.events
@@ -71,7 +71,7 @@ class Running:
         start, stop = rounds.current_input.start, rounds.current_input.stop
         self.open_tokens = layout.tokens[stop] - layout.tokens[start]
         self.open_chars = layout.shape.chars[stop] - layout.shape.chars[start]
-        # No compaction writes the marker into an answer: only where one stood may one be left.
+        # No compaction writes the marker into an answer: it may only be left from before.
         self.marker = self.marker and layout.shape.marker is not None
         self.newest: Message | None = context.messages[-1] if len(context) else None
         self.answer = layout.shape.newest_answer
@@ -85,7 +85,7 @@ class Running:
         read_on(self.meters.values(), layout, 0, self.messages)
 
     def advance(self, stop: int) -> None:
-        """The course's next messages, those before `stop`."""
+        """Add the course's messages up to `stop`."""
         course, start = self.course, self.stop
         messages, open_since = course.messages, start
         if self.meters:
@@ -115,7 +115,7 @@ class Running:
 
     @property
     def faithful(self) -> bool:
-        """Whether this is the very context that was recorded, so that its bills and errors speak of it."""
+        """True while this is the recorded context, to which its usage and errors refer."""
         return not self.compacted and self.stop <= self.course.recorded
 
     @property
@@ -129,12 +129,12 @@ class Running:
 
     @property
     def tokens(self) -> int:
-        """What the next call would be sent."""
+        """Tokens of the next call."""
         tokens = self.course.layout.tokens
         return self.base_tokens + tokens[self.stop] - tokens[self.start] + self.overhead
 
     def gauge(self, at: float | None = None) -> Gauge:
-        """Just what the strategy's own gauge says of `context(at)`."""
+        """Return the same figures as the strategy's own gauge of `context(at)`."""
         api, waits = self.course.layout.shape.api_chars, not self.answered
         return Gauge(
             messages=self.messages,
@@ -155,7 +155,7 @@ class Running:
         )
 
     def context(self, at: float | None = None) -> Context:
-        """The context as a strategy takes it, looked at `at` a time; made anew, O(its messages)."""
+        """Build the context for a strategy, at time `at`; O(messages)."""
         course, base = self.course, self.base
         overhead, basis = self.overhead, course.sizes.overhead_basis
         tokens = base.layout.sizes.tokens + course.sizes.tokens[self.start : self.stop]
@@ -163,15 +163,15 @@ class Running:
         sizes = Sizes(tokens, base.layout.sizes.meter.basis, overhead, basis, anchored, course.sizes.meter)
         layout = Layout(base.shape.followed_by(course.layout.shape, self.start, self.stop), sizes)
         if self.compacted:
-            layout.billed = {}  # bills spoke of what was there before
+            layout.billed = {}  # usage referred to the context before
         here = frozenset(id for id in self.pins if id in layout.shape.index_of)
         return base.with_(layout=layout, at=at, pins=here, overflow_error_seen=self._overflowed())
 
     def replaced(self, after: Context) -> None:
-        """Go on from what a compaction left."""
+        """Continue from what a compaction left."""
         self.base, self.start, self.compacted = after, self.stop, True
         self._restart(after)
 
     def _overflowed(self) -> bool:
-        """Whether the model had refused this context by now: only the recorded one can have been."""
+        """True if the API had rejected this context by now; only a recorded one can have been."""
         return self.faithful and self.stop >= min(self.course.refused, default=self.stop + 1)

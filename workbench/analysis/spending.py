@@ -1,4 +1,4 @@
-"""What kept runs have cost, added up by day, by model or by session. What was deleted from the journal is in no sum."""
+"""Cost of recorded runs by day, model or session. Runs deleted from the run history do not count."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ By = Literal["day", "model", "session"]
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
-    """What runs that asked a model come to. `dollars` are those of the runs whose price is known; `unknown` are the
-    others. Of a session `name` is its fingerprint and `file` where it lay."""
+class SpendingTotal:
+    """Sum over runs that used a model. `dollars` covers the runs with known price, `unknown` counts the others. For a
+    session, `name` is its digest and `file` its path."""
 
     name: str
     runs: int
@@ -30,6 +30,7 @@ class Sum:
 
     @property
     def title(self) -> str:
+        """File name, name, or "no file"."""
         return PurePath(self.file).name or self.name or "no file"
 
 
@@ -38,11 +39,11 @@ _KEYS: dict[By, Callable[[RunRow], str]] = {
     "model": lambda entry: entry.summarizer.partition(":")[0] + "/" + entry.model,
     "session": lambda entry: entry.session or entry.file,
 }
-"""Days are those of UTC, as the list of runs has them; a model is named with the connection that it was asked over."""
+"""Grouping keys. Days are UTC, as in the run history; a model includes its connection."""
 
 
-def spending(entries: Sequence[RunRow], by: By) -> tuple[Sum, ...]:
-    """Days newest first, models and sessions by what they cost, the dearest first."""
+def spending(entries: Sequence[RunRow], by: By) -> tuple[SpendingTotal, ...]:
+    """Return totals: days newest first, models and sessions by cost, highest first."""
     key = _KEYS[by]
     groups: dict[str, list[RunRow]] = {}
     for entry in entries:
@@ -54,12 +55,13 @@ def spending(entries: Sequence[RunRow], by: By) -> tuple[Sum, ...]:
     return tuple(sorted(rows, key=lambda row: (-row.dollars, -row.unknown, row.name)))
 
 
-def in_all(entries: Iterable[RunRow]) -> Sum:
+def total_spending(entries: Iterable[RunRow]) -> SpendingTotal:
+    """Return the total of all runs."""
     return _sum("all", [entry for entry in entries if entry.model])
 
 
-def _sum(name: str, entries: Sequence[RunRow], file: str = "") -> Sum:
-    return Sum(
+def _sum(name: str, entries: Sequence[RunRow], file: str = "") -> SpendingTotal:
+    return SpendingTotal(
         name,
         len(entries),
         sum(entry.calls for entry in entries),

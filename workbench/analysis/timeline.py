@@ -1,5 +1,4 @@
-"""The epochs of a session as one line: how large each was at its end, how it ended, what that lost and had done
-again."""
+"""Epochs of a session in one line: size at the end, how each ended, what it lost and what rework it caused."""
 
 from __future__ import annotations
 
@@ -15,11 +14,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """One epoch. `tokens` is the size of its context at its end, 0 while that is not known; `ended` the compaction that
-    the file records there, None for the last. `lost` counts the facts that went with it, None where that is not known:
-    not looked for yet, or a summary that nobody can read. `again` counts what was done again because of it, None where
-    it was not looked for yet."""
+class TimelineEpoch:
+    """Epoch in the timeline. `tokens` is its size at the end, 0 if unknown; `ended` the recorded compaction, None for
+    the last. `lost` counts the facts lost by it, `again` the rework; None if not computed, `lost` also if its summary
+    cannot be read."""
 
     number: int
     tokens: int
@@ -29,7 +27,7 @@ class Stretch:
 
     @property
     def trigger(self) -> str:
-        """How it was compacted, in a word; "" for the last epoch."""
+        """Kind of the compaction in a word; "" for the last epoch."""
         if self.ended is None:
             return ""
         if self.ended.way != "summary":
@@ -42,22 +40,22 @@ def timeline(
     sizes: Sequence[int] = (),
     losses: Mapping[int, int | None] | None = None,
     again: Mapping[int, int | None] | None = None,
-) -> tuple[Stretch, ...]:
-    """Every epoch, by the `sizes` of all of them, the losses and the rework, as far as they are known."""
+) -> tuple[TimelineEpoch, ...]:
+    """Return every epoch with the sizes, losses and rework known so far."""
     return tuple(
-        Stretch(one.number, size, one.ended_by, (losses or {}).get(one.number), (again or {}).get(one.number))
+        TimelineEpoch(one.number, size, one.ended_by, (losses or {}).get(one.number), (again or {}).get(one.number))
         for one, size in zip(session.epochs, sizes or [0] * len(session.epochs), strict=True)
     )
 
 
 def sizes_at_end(session: Session, counter: Counter, scale: Scale | None = None) -> tuple[int, ...]:
-    """The tokens of every epoch's context at its end, as `Context.total` has them, by what `counter` knows now."""
+    """Return the tokens of every epoch at its end, equal to `Context.total`, by what `counter` knows now."""
     return tuple(session_sizes(session, one.number, counter, scale).total for one in session.epochs)
 
 
-def lost_in(session: Session, epoch: int, counter: Counter) -> int | None:
-    """How many facts of an epoch the recorded compaction at its end does not hold at all; None where it ended otherwise
-    or nobody can tell. Reads the whole epoch."""
+def facts_lost(session: Session, epoch: int, counter: Counter) -> int | None:
+    """Return the number of facts that the recorded compaction of an epoch lost completely; None if there is none or it
+    cannot be read. Reads the whole epoch."""
     from workbench.analysis.recorded import following, recorded_outcome
     from workbench.analysis.retention import retention
     from workbench.compaction.opening import context_at
@@ -70,18 +68,18 @@ def lost_in(session: Session, epoch: int, counter: Counter) -> int | None:
     return None if held.overall.unknown else held.overall.lost
 
 
-def done_again(session: Session, counter: Counter) -> dict[int, int]:
-    """How much was done again because of the recorded compaction at the end of each epoch. Reads the whole session."""
-    from workbench.analysis.course import course_of, uncounted
+def rework_counts(session: Session, counter: Counter) -> dict[int, int]:
+    """Return the number of rework items by epoch whose compaction caused them. Reads the whole session."""
+    from workbench.analysis.course import course_messages, course_of
     from workbench.analysis.rework.found import rework
 
-    counter.count_all(uncounted(session), lambda done, of: None, lambda: False)
+    counter.count_all(course_messages(session), lambda done, of: None, lambda: False)
     return {one.made.epoch: len(one.items) for one in rework(course_of(session, counter))}
 
 
-def compacted_at(stretches: Sequence[Stretch], epoch: int) -> int:
-    """The size of the context when the agent compacted this epoch or, where it did not, the one before it; 0 where
-    neither is known or it was at the user's command."""
+def size_when_compacted(stretches: Sequence[TimelineEpoch], epoch: int) -> int:
+    """Return the size at which the agent compacted this epoch, or the one before if it did not; 0 if unknown or
+    manual."""
     for one in reversed(stretches[:epoch]):
         if one.ended is not None and one.number >= epoch - 1:
             return 0 if one.ended.trigger == "manual" else one.tokens

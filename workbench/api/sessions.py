@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.analysis.course import Course, course_of, uncounted
+from workbench.analysis.course import Course, course_messages, course_of
 from workbench.analysis.later_use import needed_after, project_folder
 from workbench.analysis.probes import (
     MOST,
@@ -205,7 +205,7 @@ def replay(
 
 def _played_from(session: Session, epoch: int, window: int | None) -> tuple[Context, Course]:
     counter = Counter()
-    counter.count_all(uncounted(session), no_progress, lambda: False)
+    counter.count_all(course_messages(session), no_progress, lambda: False)
     return context_at(session, epoch, counter, window=window), course_of(session, counter, first=epoch)
 
 

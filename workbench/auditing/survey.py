@@ -14,15 +14,15 @@ from pathlib import Path
 
 from xxhash import xxh3_128_hexdigest
 
-from workbench.analysis.cache import Rates, rates_of
-from workbench.analysis.cost import dollars_of
-from workbench.analysis.course import Course, unmeasured
+from workbench.analysis.compaction_cost import Rates, rates_of
+from workbench.analysis.course import Course, lazy_course
 from workbench.analysis.fact_check import SearchedText, fact_query
 from workbench.analysis.growth import Point
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import head_end, is_unreadable, kept_marks, new_messages
 from workbench.analysis.rework import Rework, rework
+from workbench.analysis.session_cost import session_dollars
 from workbench.auditing.identity import identity
 from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.auditing.tried import PLAYED_FROM, tried
@@ -113,11 +113,11 @@ def row_of(session: Session, bare: SessionRow, *, played: bool) -> SessionRow:
     copies = frozenset[int]().union(*(epoch.copies for epoch in session.epochs))
     own = (one for number, one in enumerate(session.messages) if number not in copies)
     bills = [one.bill for one in own if one.bill and not (one.usage and one.usage.replayed)]
-    row = _row(session, bare, bills, dollars_of(session))
+    row = _row(session, bare, bills, session_dollars(session))
     is_compacted = any(epoch.ended_by for epoch in session.epochs)
     if not is_compacted and bills and (row.peak < PLAYED_FROM or not played):
         return row
-    course, rates = unmeasured(session, Counter()), rates_of(session.model)
+    course, rates = lazy_course(session, Counter()), rates_of(session.model)
     sizes = [point.tokens for point in course.growth] or [0]
     tokens, peak = row.tokens or sizes[-1], row.peak or max(sizes)
     made = tuple(_compactions(course, rates)) if is_compacted else ()
@@ -213,12 +213,12 @@ def _compaction(
         epoch=made.epoch,
         call=made.call,
         way=made.way,
-        asked=made.asked,
+        asked=made.manual,
         time=ended.time,
         before=size_before,
         after=size_after,
         larger=size_before is not None and size_after is not None and size_after > size_before,
-        seconds=ended.seconds or (None if made.asked or ended.background else _seconds(outcome.source, ended.time)),
+        seconds=ended.seconds or (None if made.manual or ended.background else _seconds(outcome.source, ended.time)),
         cost=_cost(outcome, size_before, size_after, rates),
         gone=len(gone) or None,
         gone_results=sum(bool(message.results) for message in gone) if gone else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from workbench.analysis.cache import Rates
+from workbench.analysis.compaction_cost import Rates
 from workbench.analysis.course import Course
 from workbench.analysis.replay import Replay, replay
 from workbench.auditing.rows import TRIGGERS, Tried

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
+from workbench.analysis.compaction_cost import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.fit import Ceiling, Fit, ceiling_of, fit_of, fit_words, language_note, rank
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
@@ -21,7 +21,7 @@ from workbench.analysis.later_use import LaterUse
 from workbench.analysis.receipt import brief_receipt, receipt
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import Retention, TrackedFact, is_unreadable
-from workbench.analysis.spent import Spent, spent
+from workbench.analysis.summary_usage import SummaryUsage, summary_usage
 from workbench.bench import Bench, RuleState, choose_preset, rule_states
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
@@ -163,9 +163,9 @@ class Assessment:
         return self.before.tokens if last is None else self.context.size(last, len(messages)).tokens
 
     @cached_property
-    def spent(self) -> Spent | None:
+    def spent(self) -> SummaryUsage | None:
         """Estimated tokens of the summarizer's calls; None where they are not recorded."""
-        return None if self.preset is None else spent(self.context, self.run, self.fresh)
+        return None if self.preset is None else summary_usage(self.context, self.run, self.fresh)
 
     @property
     def calls(self) -> int | None:

@@ -28,7 +28,7 @@ from workbench.tokens import Scale
 from workbench.tokens.sizes import Size
 
 if TYPE_CHECKING:
-    from workbench.analysis.generations import Turn
+    from workbench.analysis.generations import RepeatedCompaction
     from workbench.analysis.later_use import LaterUse
     from workbench.analysis.needed_items import Item
     from workbench.analysis.retention import Retention
@@ -224,13 +224,13 @@ def rule_states(bench: Bench, outcome: Outcome | None, *, again: bool = False) -
     twice: list[RuleVerdict | None] = [*after] if again else [None for _ in bench.watched]
     if second:
         beside = second.context.system_text(second.outcome)
-        twice = [judge_remaining(one, shape, second.stays, second.made, beside) for one in bench.watched]
+        twice = [judge_remaining(one, shape, second.kept_marks, second.new_messages, beside) for one in bench.watched]
     return tuple(RuleState(*one) for one in zip(bench.watched, now, after, twice, strict=True))
 
 
-def _second_compaction(bench: Bench, outcome: Outcome) -> Turn | None:
+def _second_compaction(bench: Bench, outcome: Outcome) -> RepeatedCompaction | None:
     """Return the compaction that follows `outcome`; None where `outcome` changed nothing."""
-    from workbench.analysis.generations import turns
+    from workbench.analysis.generations import repeat_compaction
     from workbench.analysis.recorded import following
     from workbench.summarizers.extractive import extractive
 
@@ -239,7 +239,7 @@ def _second_compaction(bench: Bench, outcome: Outcome) -> Turn | None:
             return outcome
         return drive(compacting(context, bench.edits, bench.strategy, bench.policy), extractive).outcome
 
-    compactions = list(turns(bench.context, compact, following(bench.session, bench.epoch), 2))
+    compactions = list(repeat_compaction(bench.context, compact, following(bench.session, bench.epoch), 2))
     return compactions[1] if len(compactions) > 1 else None
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from workbench.analysis.fit import ceiling_of
+from workbench.analysis.outcome_diff import added_messages, compare_fates
 from workbench.analysis.sweep.rows import CRITERIA
-from workbench.analysis.two_outcomes import added, stretches
 from workbench.base.figures import grouped
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Column, Row, Table, columns
@@ -221,7 +221,7 @@ def _compare(
     if as_json:
         ours = [one for one in variants if one is not their]
         compared = {"summarizer": str(name), "before": bench.context.total, "limit": ceiling, "recorded": their}
-        diff_of = {"diff": list(stretches(*(one.outcome for one in pair)))} if pair else {}
+        diff_of = {"diff": list(compare_fates(*(one.outcome for one in pair)))} if pair else {}
         write_json({**compared, "variants": ours, **diff_of})
         return
     if as_csv:
@@ -248,12 +248,12 @@ def _write_diff(context: Context, first: Assessment, second: Assessment) -> None
     """What becomes of the messages in either, where that changes; then what is new in each."""
     rows = (
         Row((f"{one.start + 1}–{one.stop}", context.size(one.start, one.stop).tokens, one.first, one.second))
-        for one in stretches(first.outcome, second.outcome)
+        for one in compare_fates(first.outcome, second.outcome)
     )
     names = Column("first", first.name), Column("second", second.name)
     write_tables([Table("diff", "", (*columns("messages tokens:tokens"), *names), tuple(rows))])
     for one in (first, second):
-        for piece in added(one.outcome):
+        for piece in added_messages(one.outcome):
             words = printable(one_line(" ".join(piece.message.text.split()), WORDS))
             click.echo(f"\nnew in {one.name}, {context.measure((piece.message,))} tokens: {words}")
 

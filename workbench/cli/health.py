@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from workbench.analysis.bills import TOLERANCE, Bills, Gap, bills_of
+from workbench.analysis.usage_check import TOLERANCE, Gap, UsageCheck, check_usage
 from workbench.base import paths
 from workbench.base.figures import grouped, percent
 from workbench.base.in_use import still_written
@@ -62,7 +62,7 @@ def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
     as_it_is = change(session, session.context(), same, originals)
     changes = [change(session, compacted, target, originals) for target in dict.fromkeys(targets)]
     busy = still_written(file)
-    bills = bills_of(session, Counter(CountCache(paths.token_counts())))
+    bills = check_usage(session, Counter(CountCache(paths.token_counts())))
     told = _told(session, found, busy, bills, Exports(as_it_is, changes))
     if as_json:
         write_json(told)
@@ -129,14 +129,14 @@ class Told:
     unanswered_calls: int
     orphan_results: int
     findings: Sequence[ContextFinding]
-    usage: Bills
+    usage: UsageCheck
     warnings: Sequence[LoadWarning]
     related_sessions: Sequence[Beside]
     faults: Sequence[str]
     export: Exports
 
 
-def _told(session: Session, found: Recognition, busy: str, bills: Bills, export: Exports) -> Told:
+def _told(session: Session, found: Recognition, busy: str, bills: UsageCheck, export: Exports) -> Told:
     context = session.context()
     pairs = pairs_of(context)
     return Told(
@@ -186,7 +186,7 @@ def _about(file: Path, told: Told) -> list[tuple[str, str]]:
     return rows
 
 
-def _billed(bills: Bills) -> list[ContextFinding]:
+def _billed(bills: UsageCheck) -> list[ContextFinding]:
     """Whether the context shown explains what was billed; nothing where no bill can be judged."""
     if not bills.judged:
         return []
@@ -198,14 +198,14 @@ def _billed(bills: Bills) -> list[ContextFinding]:
     return [ContextFinding("missing" if bills.unexplained else "note", "bills", f"{text}, but {steps}")]
 
 
-def _gaps(session: Session, bills: Bills) -> list[str]:
+def _gaps(session: Session, bills: UsageCheck) -> list[str]:
     """Each call at which the bills cease to be explained, with its place, the largest difference first."""
     places = {message.id: place_of(session, message) for message in session.messages}
     return [f"{places[gap.message]}: {gap}" for gap in sorted(bills.gaps, key=lambda one: -abs(one.tokens))]
 
 
 @plain.register
-def _(bills: Bills) -> dict[str, Any]:
+def _(bills: UsageCheck) -> dict[str, Any]:
     return {
         "calls": len(bills.calls),
         "checked_calls": bills.judged,

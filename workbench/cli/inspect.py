@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
-from workbench.analysis.cost import Paid, paid
 from workbench.analysis.failures import failures_of
+from workbench.analysis.session_cost import SessionCost, session_cost
 from workbench.analysis.transcript import VERBOSITIES, Verbosity, transcript
 from workbench.base.figures import grouped, percent
 from workbench.base.printable import one_line, printable
@@ -184,7 +184,7 @@ class Inspected(Struct, frozen=True):
     warnings: Sequence[str]
     context: Measured
     exact: ExactCount | None
-    session_cost: Paid | None
+    session_cost: SessionCost | None
     layers: Sequence[Layer]
     epoch_list: Sequence[EpochSizes]
     round_list: Sequence[Stretch]
@@ -236,7 +236,7 @@ def _inspected(found: Opened, exact: ExactCount | None) -> Inspected:
             context.layout.last_usage,
         ),
         exact=exact,
-        session_cost=paid(session),
+        session_cost=session_cost(session),
         layers=layers(context),
         epoch_list=list(epochs(session)),
         round_list=list(stretches(context)),
@@ -382,7 +382,7 @@ def _tables(found: Opened, exact: ExactCount | None) -> None:
             ("layers", ", ".join(f"{part.name} {part.basis.value}{grouped(part.tokens)}" for part in layers(context))),
             ("counted", context.layout.sizes.meter.method),
             *([("exact", f"{exact.model}: {exact}")] if exact else []),
-            *([("cost", str(cost))] if (cost := paid(session)) else []),
+            *([("cost", str(cost))] if (cost := session_cost(session)) else []),
             *(("failure", str(one)) for one in failures.others),
             *_requests(session, context),
             *_warnings(session),

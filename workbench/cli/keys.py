@@ -6,12 +6,12 @@ is a message's id, `number` its place in the context, from 1.
 """
 
 KEYS = {
-    "analysis.bills.Bill":
+    "analysis.usage_check.CheckedCall":
         "call epoch message billed_tokens=billed expected_tokens=expected difference_tokens=difference",
-    "analysis.bills.Gap": "call last_call=last epoch message difference_tokens=tokens position=where",
-    "analysis.cache.CacheLoss": "tokens_before=before tokens_after=after unchanged_tokens=first_changed "
+    "analysis.usage_check.Gap": "call last_call=last epoch message difference_tokens=tokens position=where",
+    "analysis.compaction_cost.CacheLoss": "tokens_before=before tokens_after=after unchanged_tokens=first_changed "
         "rebilled_tokens=rebilled",
-    "analysis.cost.Paid": "calls calls_without_usage=silent forked_calls=replayed recorded_usd=recorded "
+    "analysis.session_cost.SessionCost": "calls calls_without_usage=silent forked_calls=replayed recorded_usd=recorded "
         "prompts_usd=prompts answers_usd=answers cache_misses_usd=missed price_source=by",
     "analysis.failures.Failure": "cause text remedy count consecutive=in_a_row is_open message time line images",
     "analysis.failures.Failures": "headline failures loop",
@@ -24,12 +24,12 @@ KEYS = {
         "kept_agreement_share=agreed_present correct_agreement_share=agreed_right",
     "analysis.loop.Loop": "compactions since_call=since without_effect=empty smallest_tokens=smallest "
         "trigger_tokens=trigger",
-    "analysis.recorded.MadeRoom": "epoch call kind=way manual=asked tokens_before=tokens",
+    "analysis.recorded.RecordedCompaction": "epoch call kind=way manual tokens_before=tokens",
     "analysis.recorded_claims.RecordedClaims": "epoch message claims not_in_context=not_found unsupported=unfounded",
-    "analysis.replay.Compacted": "call message round triggers status reason tokens_before=before tokens_after=after "
-        "messages_before messages_after requests request_tokens summary_tokens cache summary_cost cache_cost "
-        "paid_back_after_calls=pays_off_after paid_back_at_call=pays_off_at calls_after",
-    "analysis.replay.Missed": "call message reason tokens_before=before",
+    "analysis.replay.ReplayedCompaction": "call message round triggers status reason tokens_before=before "
+        "tokens_after=after messages_before messages_after requests request_tokens summary_tokens cache "
+        "summary_cost cache_cost paid_back_after_calls=pays_off_after paid_back_at_call=pays_off_at calls_after",
+    "analysis.replay.MissedCompaction": "call message reason tokens_before=before",
     "analysis.retention.Retention": "head_messages=head all_facts=whole all_facts_by_kind=whole_kinds "
         "head_facts=overall head_facts_by_kind=kinds tail_facts=in_tail facts",
     "analysis.retention.KeptShare": "facts kept_fully=full kept_partly=part lost unknown wrong stale used "
@@ -37,9 +37,9 @@ KEYS = {
     "analysis.rework.found.Again": "kind subject=what message_before=before message_after=after tokens",
     "analysis.rework.resumed.Resumed": "calls tokens message",
     "analysis.rewrites.Rewrites": "calls written_tokens=written rewritten_tokens=tokens by_cause rewrites=again",
-    "analysis.spending.Sum": "name runs calls input_tokens=input output_tokens=output usd=dollars "
+    "analysis.spending.SpendingTotal": "name runs calls input_tokens=input output_tokens=output usd=dollars "
         "runs_without_price=unknown file",
-    "analysis.spent.Spent": "calls input_tokens=read cached_tokens=cached output_tokens=written",
+    "analysis.summary_usage.SummaryUsage": "calls input_tokens=read cached_tokens=cached output_tokens=written",
     "analysis.sweep.axes.Axis": "setting=field values",
     "analysis.sweep.cells.Cell": "file values=setting calls compactions tokens_after=after peak_tokens=peak "
         "last_tokens=last calls_over_window=over sent_tokens=sent rebilled_tokens=rebilled summaries "

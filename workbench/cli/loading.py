@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from workbench.analysis.course import Course, course_of, uncounted
+from workbench.analysis.course import Course, course_messages, course_of
 from workbench.base import paths
 from workbench.bench import Bench, choose_preset, open_bench, with_counts, with_saved_scale
 from workbench.cli.by_hand import by_hand
@@ -37,7 +37,7 @@ def on_bench_and_course(chosen: Selection, policy: Callable[[str], Preset] | Non
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
         session = loaded(chosen, counter, watched)
-        counter.count_all(uncounted(session), watched.messages_counted, lambda: False)
+        counter.count_all(course_messages(session), watched.messages_counted, lambda: False)
         keep(session, counter)
     bench = with_counts(
         with_saved_scale(open_bench(session, counter, epoch=chosen.epoch, window=chosen.window)), counter

@@ -7,13 +7,12 @@ from typing import Any
 
 import click
 
-from workbench.analysis.as_recorded import AsRecorded, own_as_recorded, told_of_agent
-from workbench.analysis.cache import Rates
-from workbench.analysis.cost import paid
+from workbench.analysis.compaction_cost import Rates
 from workbench.analysis.course import Course
 from workbench.analysis.pictures import in_characters, replay_picture, sign_of
-from workbench.analysis.recorded import made_room
-from workbench.analysis.replay import Replay, replays, writer
+from workbench.analysis.preset_check import PresetCheck, agent_report, check_own_preset
+from workbench.analysis.recorded import recorded_compactions
+from workbench.analysis.replay import Replay, default_summarizer, replays
 from workbench.analysis.replay_table import (
     compactions_table,
     cost_basis,
@@ -21,6 +20,7 @@ from workbench.analysis.replay_table import (
     replays_table,
     watched_table,
 )
+from workbench.analysis.session_cost import session_cost
 from workbench.analysis.watched_rules import judge_recorded
 from workbench.base.figures import grouped
 from workbench.base.text import counted
@@ -48,7 +48,7 @@ def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_jso
         raise click.UsageError(f"--over-session takes one --summarizer: {' or '.join(_SUMMARIZERS)}.")
     policies = chosen.policies()
     bench, course = on_bench_and_course(chosen.whole)
-    answer = _SUMMARIZERS[summarizers[0]] if summarizers else writer(bench.watched)
+    answer = _SUMMARIZERS[summarizers[0]] if summarizers else default_summarizer(bench.watched)
     name = next(name for name, one in _SUMMARIZERS.items() if one is answer)
     played = list(replays(course, policies, bench.original.limit, answer, bench.watched))
     own_trails = [judge_recorded(sentence, course.session) for sentence in bench.watched]
@@ -64,11 +64,15 @@ def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_jso
             "window_source": limit.source if limit else None,
             "summarizer": name,
             "messages": len(course.messages),
-            "session_cost": paid(course.session),
+            "session_cost": session_cost(course.session),
         }
-        own = own_as_recorded(course)
+        own = check_own_preset(course)
         beside = {"preset": own[0].id, "version": own[0].version, "compactions": own[1]} if own else None
-        recorded = {"recorded_compactions": made_room(course), "agent_preset": beside, "watched_recorded": own_trails}
+        recorded = {
+            "recorded_compactions": recorded_compactions(course),
+            "agent_preset": beside,
+            "watched_recorded": own_trails,
+        }
         sizes = {"call_messages": calls, "uncompacted_tokens": course.plain}
         write_json(about, {**sizes, **recorded, "replays": played})
         return
@@ -100,7 +104,7 @@ def _table(bench: Bench, course: Course, played: list[Replay], summarizer: str) 
         f"the messages. Summaries: {summarizer}."
     )
     click.echo(f"Context window: {bench.original.limit or 'unknown; name it with --window'}.")
-    told = (told_of_agent(course), cost_basis(rates), cost_recorded(course.session))
+    told = (agent_report(course), cost_basis(rates), cost_recorded(course.session))
     click.echo("\n".join(filter(None, told)) + "\n")
     write_tables([replays_table(played)])
     for one in played:
@@ -136,9 +140,9 @@ def replay_document(one: Replay) -> dict[str, Any]:
 
 
 @plain.register
-def _(one: AsRecorded) -> dict[str, Any]:
+def _(one: PresetCheck) -> dict[str, Any]:
     """One recorded compaction beside the preset's: when the agent compacted and when the preset would have, and how
     many messages stayed; `reason` where that differs and the file or the product gives it."""
-    kept = {"kept_messages": len(one.kept), "preset_kept_messages": len(one.keeps)}
+    kept = {"kept_messages": len(one.agent_kept), "preset_kept_messages": len(one.preset_kept)}
     when = only(one, "epoch", "cause", "call", "preset_call=fires")
     return {**when, **kept, **only(one, "verdict", "difference", "reason")}

@@ -7,8 +7,8 @@ from typing import get_args
 
 import click
 
-from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, facts, short_value
-from workbench.analysis.spending import By, in_all, spending
+from workbench.analysis.run_records import answer_diffs, call_facts, differing_fields, run_facts, short_value
+from workbench.analysis.spending import By, spending, total_spending
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
@@ -68,7 +68,7 @@ def command(ctx: click.Context, limit: int | None, as_json: bool, as_csv: str | 
 def spent(by: By, as_json: bool, as_csv: str | None) -> None:
     """Add up what the kept runs have cost: by day (UTC), model or session, and in all. Deleted runs are in no sum."""
     entries = run_history.list_runs()
-    rows, whole = spending(entries, by), in_all(entries)
+    rows, whole = spending(entries, by), total_spending(entries)
     if as_json:
         write_json({"grouped_by": by, "groups": rows, "total": whole})
         return
@@ -97,7 +97,7 @@ def show(id: str, whole: bool, as_json: bool) -> None:
     if as_json:
         write_json({"run": run.model_dump(mode="json"), "usage": run.usage})
         return
-    _write(facts(run))
+    _write(run_facts(run))
     for number, call in enumerate(run.calls, 1):
         click.echo()
         click.secho(f"call {number} of {len(run.calls)}: {call.purpose}", bold=True)
@@ -125,7 +125,7 @@ def text(id: str) -> None:
 def diff(first: str, second: str, as_json: bool, as_csv: str | None) -> None:
     """Compare two runs: their policies, figures and answers."""
     a, b = run_history.load_run(first), run_history.load_run(second)
-    fields = differing(a, b)
+    fields = differing_fields(a, b)
     if as_json:
         differences = [{"field": name, "a": old, "b": new} for name, old, new in fields]
         write_json({"a": a.id, "b": b.id, "differences": differences, "answer_diffs": answer_diffs(a, b)})

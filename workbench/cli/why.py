@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from workbench.analysis.cost import paid
 from workbench.analysis.pictures import growth_picture, in_characters
 from workbench.analysis.rewrites import Rewrites
+from workbench.analysis.session_cost import session_cost
 from workbench.analysis.watched_rules import judge_recorded
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.findings import Finding
@@ -122,7 +122,7 @@ def _head(found: Diagnosis) -> None:
         ("window", str(found.window or "unknown; give --window")),
         ("limit", limit),
         ("overflow", found.reached + (f"  → {found.crossing.message[:ID]}" if found.crossing else "")),
-        *([("cost", str(cost))] if (cost := paid(found.session)) else []),
+        *([("cost", str(cost))] if (cost := session_cost(found.session)) else []),
         ("growth", f"{grouped(found.growth_per_round)} tokens per round, in the newest rounds"),
     ]
     rows += [("trigger", f"{found.preset.name}: {trigger}") for trigger in found.triggers]
@@ -140,7 +140,7 @@ def _(found: Diagnosis) -> dict[str, Any]:
         "context": {**plain(found.total), "basis": found.total.basis, "recorded_usage_tokens": found.usage},
         "window_tokens": found.window.tokens if found.window else None,
         "window_source": found.window.source if found.window else None,
-        "session_cost": paid(found.session),
+        "session_cost": session_cost(found.session),
         **only(found, "limit", "crossing", "growth_tokens_per_round=growth_per_round", "rounds_left"),
         "growth": [
             {"message": ids[point.message].id, **only(point, "epoch", "tokens", "basis", "compacted")}

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from workbench.analysis.course import Course
-from workbench.analysis.replay import Compacted, Replay, replay
+from workbench.analysis.replay import Replay, ReplayedCompaction, replay
 from workbench.analysis.watched_rules import KEPT_STATES, RuleVerdict, judge_added, judge_prompt
 from workbench.compaction.context import Context, prompted
 from workbench.compaction.outcome import Fate, KeptSpan, Outcome
@@ -28,7 +28,7 @@ from workbench.tokens.window import Window
 class Step:
     """One compaction: the parts before and after it, and what is left of each watched rule."""
 
-    compacted: Compacted
+    compacted: ReplayedCompaction
     before: tuple[Part, ...]
     after: tuple[Part, ...]
     states: tuple[RuleVerdict, ...]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from workbench.analysis.plots import DOTTED, Level, Line, near, round_numbers, thinned
+from workbench.analysis.plots import DOTTED, Level, PlotLine, round_numbers, shown_levels, thin
 from workbench.base.figures import grouped
 
 WIDTH, HEIGHT = 860, 320
@@ -22,11 +22,11 @@ _DASHES = ("", "7 3", "2 3", "10 3 2 3", "4 4", "12 4", "1 4", "8 2 2 2 2 2")
 _PALE = 'stroke="#8b949e" stroke-width="1.6" stroke-dasharray="2 3"'
 
 
-def drawn(lines: Sequence[Line], levels: Sequence[Level], marks: Mapping[int, str], x_name: str, title: str) -> str:
+def drawn(lines: Sequence[PlotLine], levels: Sequence[Level], marks: Mapping[int, str], x_name: str, title: str) -> str:
     """The plot. `marks` are signs on top, by x. A level far above every line is left out."""
     last = max((x for line in lines for x, _ in line.points), default=1)
     most = max((y for line in lines for _, y in line.points), default=0)
-    shown = near(levels, most)
+    shown = shown_levels(levels, most)
     top = max([most * 1.05, *(level.value * 1.05 for level in shown), 1])
 
     def at(x: float, y: float) -> tuple[float, float]:
@@ -56,7 +56,7 @@ def drawn(lines: Sequence[Line], levels: Sequence[Level], marks: Mapping[int, st
         parts.append(_text(LEFT + 4, named_at, f"{level.name}: {grouped(level.value)}"))
     strokes = _strokes(lines)
     for line in sorted(lines, key=lambda line: line.sign != DOTTED):
-        parts += _line(line, [at(x, y) for x, y in thinned(line.points, 2 * WIDTH)], strokes[line.sign])
+        parts += _line(line, [at(x, y) for x, y in thin(line.points, 2 * WIDTH)], strokes[line.sign])
     for x, sign in marks.items():
         across, _ = at(x, 0)
         parts.append(f'<line x1="{across:.1f}" x2="{across:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}" stroke="#8886"/>')
@@ -64,7 +64,7 @@ def drawn(lines: Sequence[Line], levels: Sequence[Level], marks: Mapping[int, st
     return "".join([*parts, "</svg>"])
 
 
-def key(lines: Sequence[Line], sign: str) -> str:
+def key(lines: Sequence[PlotLine], sign: str) -> str:
     """What a sign of the legend looks like in the plot: a piece of its line, and its letter; a mark as it is."""
     stroke = _strokes(lines).get(sign)
     if stroke is None:
@@ -73,7 +73,7 @@ def key(lines: Sequence[Line], sign: str) -> str:
     return f"{piece}<b>{escape(sign)}</b>" if sign.isalnum() else piece
 
 
-def _strokes(lines: Sequence[Line]) -> dict[str, str]:
+def _strokes(lines: Sequence[PlotLine]) -> dict[str, str]:
     """How the line of each sign is drawn."""
     signs = dict.fromkeys(line.sign for line in lines if line.sign != DOTTED)
     drawn = {sign: _stroke(number) for number, sign in enumerate(signs)}
@@ -85,7 +85,7 @@ def _stroke(number: int) -> str:
     return f'stroke="{colour}" stroke-width="1.6"' + (f' stroke-dasharray="{dash}"' if dash else "")
 
 
-def _line(line: Line, places: Sequence[tuple[float, float]], stroke: str) -> list[str]:
+def _line(line: PlotLine, places: Sequence[tuple[float, float]], stroke: str) -> list[str]:
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     ends = [_text(places[-1][0] + 4, places[-1][1] + 4, line.sign)] if places and line.sign.isalnum() else []
     return [f'<polyline points="{points}" fill="none" {stroke}/>', *ends]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from workbench.analysis import replay_table
 from workbench.analysis.pictures import Picture, growth_picture, replay_picture
 from workbench.analysis.probes import Probing
-from workbench.analysis.recorded import made_room, told_room
+from workbench.analysis.recorded import recorded_compactions, recorded_compactions_report
 from workbench.analysis.retention import Retention
 from workbench.analysis.retention_tables import lacking_table
 from workbench.analysis.rework import told_rework
@@ -127,7 +127,7 @@ def _replay(report: Report) -> Section:
         "Summaries are sentences of the session."
         if report.bench.watched
         else "Summaries are estimated.",
-        *filter(None, (told_room(made_room(report.course)),)),
+        *filter(None, (recorded_compactions_report(recorded_compactions(report.course)),)),
         replay_table.cost_basis(report.played[0].rates),
         *filter(None, (replay_table.cost_recorded(report.course.session),)),
     )

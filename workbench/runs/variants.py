@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import fsum
 
-from workbench.analysis.cache import back_after
+from workbench.analysis.compaction_cost import back_after
 from workbench.analysis.prompt_use import Found, meant_for, policy_with, strategy_of
 from workbench.analysis.retention_tables import variants_table
 from workbench.analysis.sweep.axes import WINDOW, setting_words

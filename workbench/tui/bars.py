@@ -17,7 +17,7 @@ from workbench.tokens.window import Window
 from workbench.tui.plain import percent
 
 if TYPE_CHECKING:
-    from workbench.analysis.bills import Gap
+    from workbench.analysis.usage_check import Gap
 
 _STYLES = {
     "system": "prompt",

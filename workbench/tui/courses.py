@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from workbench.analysis.as_recorded import told_of_agent
-from workbench.analysis.course import Course, course_of, uncounted
+from workbench.analysis.course import Course, course_messages, course_of
+from workbench.analysis.preset_check import agent_report
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.watched_rules import RuleTrail, judge_recorded
 from workbench.base.figures import percent
@@ -31,7 +31,7 @@ def course_on(bench: Bench, counter: Counter, report: ReportStage, *, first: int
         report(f"counting tokens, {percent(done / max(1, total))}")
 
     report("counting tokens")
-    counter.count_all(uncounted(bench.session), progress, lambda: False)
+    counter.count_all(course_messages(bench.session), progress, lambda: False)
     report("laying out the session")
     return with_counts(bench, counter), course_of(bench.session, counter, first=first, scale=bench.scale)
 
@@ -41,7 +41,7 @@ def recorded_course(bench: Bench, counter: Counter, report: ReportStage) -> tupl
     agent's compactions in words."""
     _, course = course_on(bench, counter, report, first=1)
     _ = course.recorded_line, course.plain
-    return course, tuple(judge_recorded(sentence, bench.session) for sentence in bench.watched), told_of_agent(course)
+    return course, tuple(judge_recorded(sentence, bench.session) for sentence in bench.watched), agent_report(course)
 
 
 def simulated(course: Course, preset: Preset, bench: Bench) -> Replay:

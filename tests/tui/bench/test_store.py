@@ -16,7 +16,7 @@ from tests.analysis.billed import session as billed
 from tests.paths import SAMPLES
 from tests.tui.app import session_of, story, story_file
 from tests.tui.bench.desk import Desk
-from workbench.analysis.bills import bills_of
+from workbench.analysis.usage_check import check_usage
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, steps
 from workbench.compaction.outcome import Fate
@@ -341,7 +341,7 @@ def test_the_bills_of_every_epoch_are_judged_when_all_is_counted() -> None:
     counting.count(desk)
     desk.rest()
     found = desk.view.bills
-    assert found == bills_of(one, Counter())
+    assert found == check_usage(one, Counter())
     assert found is not None
     assert (found.judged, len(found.gaps_in(1)) > 0, found.gaps_in(3)) == (7, True, ())
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from workbench.analysis.course import Course
 from workbench.analysis.later_use import project_folder
-from workbench.analysis.recorded import MadeRoom, made_room
+from workbench.analysis.recorded import RecordedCompaction, recorded_compactions
 from workbench.analysis.rework.fetched import Fetched, fetched_again, viewed
 from workbench.analysis.rework.resumed import Resumed, resumed
 from workbench.analysis.rework.said_again import asked_again, said_again
@@ -58,7 +58,7 @@ class Rework:
     to the next compaction. An item belongs to the compaction that took what it gets back, however much later that
     is."""
 
-    made: MadeRoom
+    made: RecordedCompaction
     calls: int
     resumed: Resumed
     items: tuple[Again, ...]
@@ -119,7 +119,7 @@ def rework(course: Course, rules_in: RuleFinder = rules_in_text) -> tuple[Rework
             tuple(items.get(epoch, ())),
         )
         for made, epoch, span, step in zip(
-            made_room(course), epochs, spans, resumed(course, shown, spans, again), strict=True
+            recorded_compactions(course), epochs, spans, resumed(course, shown, spans, again), strict=True
         )
     )
 

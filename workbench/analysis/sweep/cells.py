@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from workbench.analysis.course import Course, course_of, uncounted
+from workbench.analysis.course import Course, course_messages, course_of
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.retention import retention
 from workbench.analysis.sweep.axes import MOST_VALUES, WINDOW, Axis, Number, parse_axis, setting_words
@@ -150,7 +150,7 @@ def swept(
     try:
         session = load(Path(file), part=plan.part)
         counter = Counter(CountCache(paths.token_counts()))
-        counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
+        counter.count_all(course_messages(session), lambda done, total: None, lambda: False)
         course = course_of(session, counter, scale=scale_of(session))
         own = window_of(session, 1)
     except Exception as error:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from workbench.analysis.course import Course
-from workbench.analysis.replay import without
+from workbench.analysis.replay import sizes_without
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 
@@ -85,4 +85,4 @@ def delay(course: Course, sizes: Sequence[int], limit: int) -> Delay:
 
 def delay_without(course: Course, less: Mapping[int, tuple[int, int]], limit: int) -> Delay:
     """How much later the limit is reached if message i had `less[i][0]` tokens fewer from message `less[i][1]` on."""
-    return delay(course, without(course, less), limit)
+    return delay(course, sizes_without(course, less), limit)

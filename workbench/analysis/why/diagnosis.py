@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from workbench.analysis.bills import bills_of
 from workbench.analysis.course import Course
 from workbench.analysis.failures import Failures, failures_of
 from workbench.analysis.growth import Point
-from workbench.analysis.recorded import DONE
+from workbench.analysis.recorded import ACTIONS
 from workbench.analysis.recorded_claims import RecordedClaims, recorded_claims
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.rework import Rework, rework
 from workbench.analysis.rewrites import Rewrites, rewrites
+from workbench.analysis.usage_check import check_usage
 from workbench.analysis.why import fillers, waste
 from workbench.analysis.why.causes import causes
 from workbench.analysis.why.counterfactual import Crossing, crossing
@@ -130,7 +130,7 @@ def diagnose(
     told("checking recorded summaries")
     claims = tuple(one for number in (epoch - 1, epoch) if (one := recorded_claims(session, number)))
     told("checking the bills")
-    gaps = bills_of(session, course.counter).gaps_in(epoch)
+    gaps = check_usage(session, course.counter).gaps_in(epoch)
     told(f"replaying the session under {preset.name}")
     played = replay(course, preset, context.limit)
     told("replaying the suggestions")
@@ -181,8 +181,8 @@ def limit_of(
     ended = session.epochs[epoch - 1].ended_by
     recorded = (ended.tokens_before if ended else None) or 0
     if ended is not None and max(recorded, sent):
-        done = f"the agent {DONE[ended.way]} after a prompt of this size"
-        why = f"the agent recorded this size when it {DONE[ended.way]}" if recorded > sent else done
+        done = f"the agent {ACTIONS[ended.way]} after a prompt of this size"
+        why = f"the agent recorded this size when it {ACTIONS[ended.way]}" if recorded > sent else done
         return Limit(max(recorded, sent), f"{why} (epoch {epoch})", "agent", context.total.tokens)
     window = context.limit
     if window is not None and sent <= window.tokens < request:

@@ -13,13 +13,13 @@ from typing import Literal
 
 from msgspec import Struct
 
-from workbench.analysis.as_recorded import own_as_recorded, told_as_recorded
-from workbench.analysis.bills import Gap
 from workbench.analysis.course import Course
-from workbench.analysis.recorded import made_room, told_room
+from workbench.analysis.preset_check import check_own_preset, preset_report
+from workbench.analysis.recorded import recorded_compactions, recorded_compactions_report
 from workbench.analysis.recorded_claims import RecordedClaims
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.rework import Rework, told_rework
+from workbench.analysis.usage_check import Gap
 from workbench.analysis.why.causes import Cause
 from workbench.analysis.why.counterfactual import Delay, delay, delay_without
 from workbench.analysis.why.fillers import Large
@@ -268,8 +268,8 @@ def _one_message(context: Context, largest: Sequence[Large]) -> Finding | None:
 
 def _judged(preset: Preset, course: Course) -> str:
     """Whether the preset of the session's own tool does what the file records, and why it does not."""
-    own = own_as_recorded(course) if preset.id == agent_preset_id(course.session) else None
-    return told_as_recorded(preset, own[1]) if own else ""
+    own = check_own_preset(course) if preset.id == agent_preset_id(course.session) else None
+    return preset_report(preset, own[1]) if own else ""
 
 
 def _strategy(played: Replay, triggers: Sequence[Trigger], course: Course) -> Finding:
@@ -277,7 +277,11 @@ def _strategy(played: Replay, triggers: Sequence[Trigger], course: Course) -> Fi
     as they stand at the end of the context: one that fires there fires before the next call, which no replay plays."""
     here = f" from epoch {course.numbers[0]} on" if course.numbers[0] > 1 else ""
     over = f"{grouped(played.over_window)} of {grouped(len(played.sent))} calls would have gone over the window"
-    theirs = "".join(f" {told}" for told in (told_room(made_room(course)), _judged(played.preset, course)) if told)
+    theirs = "".join(
+        f" {told}"
+        for told in (recorded_compactions_report(recorded_compactions(course)), _judged(played.preset, course))
+        if told
+    )
     if not played.compacted:
         why = f" ({played.missed[0].reason})" if played.missed else ""
         over = f"; {over}" if played.over_window else ""

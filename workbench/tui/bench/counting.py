@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench.analysis.timeline import done_again, lost_in, sizes_at_end, timeline
+from workbench.analysis.timeline import facts_lost, rework_counts, sizes_at_end, timeline
 from workbench.bench import Bench, with_counts
 from workbench.compaction.layout import Layout
 from workbench.formats import parsed
@@ -20,7 +20,7 @@ from workbench.tui.bench.store import View, drawable, to_count
 from workbench.tui.rows import Groups
 
 if TYPE_CHECKING:
-    from workbench.analysis.bills import Bills
+    from workbench.analysis.usage_check import UsageCheck
 
 BETWEEN_S = 0.25
 """How far counting is stands on the screen four times a second."""
@@ -65,7 +65,7 @@ async def count_from(host: Host, first: Span) -> None:
         if counted and not bench.session.begins_at:
             from workbench.analysis import growth
 
-            host.counter.count_all(growth.to_count(bench.session), lambda done, of: None, given_up.is_set)
+            host.counter.count_all(growth.growth_messages(bench.session), lambda done, of: None, given_up.is_set)
 
     try:
         await asyncio.to_thread(work)
@@ -140,10 +140,10 @@ async def _losses(host: Host) -> None:
     ended = [epoch.number for epoch in session.epochs[:-1] if epoch.ended_by is not None]
     if not ended:
         return
-    again = await asyncio.to_thread(done_again, session, counter)
+    again = await asyncio.to_thread(rework_counts, session, counter)
     known: dict[int, int | None] = {}
     for number in reversed(ended[-MOST_EPOCHS:]):
-        known[number] = await asyncio.to_thread(lost_in, session, number, counter)
+        known[number] = await asyncio.to_thread(facts_lost, session, number, counter)
         if session is not host.store.bench.session:
             return
         view = host.store.view
@@ -155,13 +155,13 @@ async def _bills(host: Host) -> None:
     """Whether the context explains what was billed; what the other epochs hold is counted for that, and sizes them."""
     session, scale, given_up = host.store.bench.session, host.store.bench.scale, threading.Event()
 
-    def work() -> tuple[Bills, tuple[int, ...]] | None:
-        from workbench.analysis.bills import bills_of
-        from workbench.analysis.course import uncounted
+    def work() -> tuple[UsageCheck, tuple[int, ...]] | None:
+        from workbench.analysis.course import course_messages
+        from workbench.analysis.usage_check import check_usage
 
-        if not host.counter.count_all(uncounted(session), lambda done, of: None, given_up.is_set):
+        if not host.counter.count_all(course_messages(session), lambda done, of: None, given_up.is_set):
             return None
-        return bills_of(session, host.counter), sizes_at_end(session, host.counter, scale)
+        return check_usage(session, host.counter), sizes_at_end(session, host.counter, scale)
 
     try:
         found = await asyncio.to_thread(work)

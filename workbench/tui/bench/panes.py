@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from workbench.analysis.timeline import compacted_at
+from workbench.analysis.timeline import size_when_compacted
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.compaction.layers import layers_after
@@ -29,7 +29,7 @@ from workbench.tui.widgets.two_ends import TwoEnds
 from workbench.tui.widgets.watched_lines import WatchedLines, Watching
 
 if TYPE_CHECKING:
-    from workbench.analysis.bills import Gap
+    from workbench.analysis.usage_check import Gap
 
 PLANNING = Text("planning…", no_wrap=True)
 """Status shown until the first plan is made."""
@@ -70,7 +70,7 @@ def draw_budget(bar: BudgetBar, was: View | None, now: View) -> None:
         parts = bench.strategy.view.layers(bench.context, outcome)
         bar.about = "\n".join(_about_budget(bench, gaps))
         left = layers_after(bench.context, outcome) if compacts else ()
-        limit, agents = bench.original.limit, compacted_at(now.stretches, bench.epoch)
+        limit, agents = bench.original.limit, size_when_compacted(now.stretches, bench.epoch)
         bar.show(
             ContextBars(parts, left, plan.before, after, limit, plan.triggers, bench.result is not None, gaps, agents)
         )

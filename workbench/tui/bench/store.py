@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from workbench.analysis.timeline import Stretch, timeline
+from workbench.analysis.timeline import TimelineEpoch, timeline
 from workbench.analysis.transcript import Verbosity
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState
@@ -24,8 +24,8 @@ from workbench.tui.rows import Arrangement, Groups
 from workbench.tui.status_lines import opening_words
 
 if TYPE_CHECKING:
-    from workbench.analysis.bills import Bills
     from workbench.analysis.search import Query
+    from workbench.analysis.usage_check import UsageCheck
     from workbench.bench.assessment import Assessment
     from workbench.bench.fixes import RuleFixes
     from workbench.compaction.checks import Check
@@ -113,9 +113,9 @@ class View:
     reading: float | None = 0.0
     whole: Session | None = None
     remark: str = ""
-    stretches: tuple[Stretch, ...] = ()
+    stretches: tuple[TimelineEpoch, ...] = ()
     verdict: str = ""
-    bills: Bills | None = None
+    bills: UsageCheck | None = None
     verbosity: Verbosity = "default"
     folds: Folds = AS_USUAL
     finding: Finding = Finding()

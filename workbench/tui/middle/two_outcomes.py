@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from workbench.analysis.two_outcomes import Fare, Stretch, added, shortened, stretches
+from workbench.analysis.outcome_diff import ComparedFate, FatePair, added_messages, compare_fates, shortened_messages
 from workbench.base.figures import short
 from workbench.bench import Bench
 from workbench.compaction.outcome import NewMessage
@@ -72,7 +72,7 @@ def context_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> 
     """Messages from first to last. A message that both keep is in both columns, one that only one keeps in its own;
     messages that neither keeps are counted. `A` only the first keeps it, `B` only the second, `~` both in different
     forms, `=` both alike. Below `BESIDE` cells there is one column."""
-    both = list(stretches(first.outcome, second.outcome))
+    both = list(compare_fates(first.outcome, second.outcome))
     parts = _laid([*_names(bench, first, second)], width)
     parts += [Part(_counts(both), "dim"), Part("")]
     return parts + _laid(_rows(bench, first, second, both), width)
@@ -102,8 +102,8 @@ def _names(bench: Bench, first: RankRow, second: RankRow) -> Iterator[Sides]:
     yield left, right
 
 
-def _counts(both: Sequence[Stretch]) -> str:
-    def count(first: tuple[Fare, ...], second: tuple[Fare, ...]) -> str:
+def _counts(both: Sequence[FatePair]) -> str:
+    def count(first: tuple[ComparedFate, ...], second: tuple[ComparedFate, ...]) -> str:
         return figure(sum(len(one) for one in both if one.first in first and one.second in second))
 
     alike = sum(len(one) for one in both if (one.first, one.second) == ("kept", "kept"))
@@ -114,14 +114,14 @@ def _counts(both: Sequence[Stretch]) -> str:
     )
 
 
-_GONE: tuple[Fare, ...] = ("gone",)
-_THERE: tuple[Fare, ...] = ("kept", "shortened")
+_GONE: tuple[ComparedFate, ...] = ("gone",)
+_THERE: tuple[ComparedFate, ...] = ("kept", "shortened")
 
 
-def _rows(bench: Bench, first: RankRow, second: RankRow, both: Sequence[Stretch]) -> Iterator[Part | Sides]:
-    short = shortened(first.outcome), shortened(second.outcome)
+def _rows(bench: Bench, first: RankRow, second: RankRow, both: Sequence[FatePair]) -> Iterator[Part | Sides]:
+    short = shortened_messages(first.outcome), shortened_messages(second.outcome)
     named = zip("AB", (first, second), strict=True)
-    new = [(_place(piece), letter, piece) for letter, one in named for piece in added(one.outcome)]
+    new = [(_place(piece), letter, piece) for letter, one in named for piece in added_messages(one.outcome)]
     new.sort(key=lambda one: one[:2])
     for stretch in both:
         here = sum(1 for place, _, _ in new if place <= stretch.start)
@@ -155,7 +155,7 @@ _STYLES = {"A": "good", "B": "result"}
 
 
 def _stretch(
-    bench: Bench, one: Stretch, short: tuple[dict[int, NewMessage], dict[int, NewMessage]]
+    bench: Bench, one: FatePair, short: tuple[dict[int, NewMessage], dict[int, NewMessage]]
 ) -> Iterator[Part | Sides]:
     match one.first, one.second:
         case "gone", "gone":
@@ -179,7 +179,7 @@ def _stretch(
             yield from _more(one)
 
 
-def _same(bench: Bench, one: Stretch) -> Iterator[Part | Sides]:
+def _same(bench: Bench, one: FatePair) -> Iterator[Part | Sides]:
     lines = [Part(_line(bench, "=", index), "dim", one_row=True) for index in _ends(one)]
     if len(lines) == len(one):
         yield from ((line, line) for line in lines)
@@ -190,17 +190,17 @@ def _same(bench: Bench, one: Stretch) -> Iterator[Part | Sides]:
     yield lines[1], lines[1]
 
 
-def _ends(one: Stretch) -> Sequence[int]:
+def _ends(one: FatePair) -> Sequence[int]:
     """Indexes of a short run; of a long one the first and the last."""
     return range(one.start, one.stop) if len(one) <= 2 * AROUND + 1 else (one.start, one.stop - 1)
 
 
-def _listed(bench: Bench, one: Stretch, letter: str) -> Iterator[Part]:
+def _listed(bench: Bench, one: FatePair, letter: str) -> Iterator[Part]:
     for index in range(one.start, min(one.stop, one.start + LISTED)):
         yield Part(_line(bench, letter, index), _STYLES[letter], one_row=True)
 
 
-def _more(one: Stretch) -> Iterator[Part]:
+def _more(one: FatePair) -> Iterator[Part]:
     if len(one) > LISTED:
         yield Part(f"  ⋮ and {figure(len(one) - LISTED)} more alike", "dim")
 
@@ -262,7 +262,7 @@ def summary_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> 
 
 
 def _whole(bench: Bench, letter: str, one: RankRow) -> Parts:
-    made = added(one.outcome)
+    made = added_messages(one.outcome)
     size = bench.context.measure([piece.message for piece in made])
     parts = [Part(f"{letter} {one.name}: {figure(len(made))} new, {size} tokens", "title")]
     if not made:

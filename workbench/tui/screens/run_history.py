@@ -16,8 +16,8 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.worker import Worker
 
-from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, facts, short_value
-from workbench.analysis.spending import By, in_all, spending
+from workbench.analysis.run_records import answer_diffs, call_facts, differing_fields, run_facts, short_value
+from workbench.analysis.spending import By, spending, total_spending
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.stamps import shown
@@ -193,7 +193,7 @@ cost, by day, model and session. H closes the list."""
 def spent_line(entries: Sequence[RunRow], session: str) -> str:
     """Cost of all runs today, on this session and in all."""
     here = [entry for entry in entries if entry.session == session]
-    days, all_, mine = spending(entries, "day"), in_all(entries), in_all(here)
+    days, all_, mine = spending(entries, "day"), total_spending(entries), total_spending(here)
     today = next((day.dollars for day in days if day.name == shown(time.time(), "%Y-%m-%d")), 0.0)
     unknown = f", {several(all_.unknown, 'run')} of unknown price" if all_.unknown else ""
     return f"spent {money(today)} today, {money(mine.dollars)} here, {money(all_.dollars)} in all{unknown}"
@@ -213,7 +213,7 @@ def sum_parts(entries: Sequence[RunRow]) -> tuple[Part, ...]:
 def run_parts(id: str, _: str = "") -> tuple[Part, ...]:
     """Complete record of a run. Raises BadInput if it is missing or damaged; reads a file: not for an event loop."""
     run = run_history.load_run(id)
-    parts = _rows(facts(run))
+    parts = _rows(run_facts(run))
     for number, call in enumerate(run.calls, 1):
         parts.append(Part(f"\ncall {number} of {len(run.calls)}: {call.purpose}", "title"))
         parts += _rows(call_facts(call))
@@ -227,7 +227,7 @@ def run_parts(id: str, _: str = "") -> tuple[Part, ...]:
 def diff_parts(id: str, marked: str) -> tuple[Part, ...]:
     """Differences of two runs. Raises BadInput; reads files: not for an event loop."""
     a, b = run_history.load_run(marked), run_history.load_run(id)
-    parts = [Part(f"{name}: {short_value(old)} → {short_value(new)}") for name, old, new in differing(a, b)] or [
+    parts = [Part(f"{name}: {short_value(old)} → {short_value(new)}") for name, old, new in differing_fields(a, b)] or [
         Part("the runs differ only in their answers")
     ]
     for number, lines in enumerate(answer_diffs(a, b), 1):

@@ -19,7 +19,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.analysis.pictures import Picture
-from workbench.analysis.plots import AXIS, DOTTED, LEVEL, MARK, TICK, Drawing, drawn, highest_of, near
+from workbench.analysis.plots import AXIS, DOTTED, LEVEL, MARK, TICK, Drawing, draw_plot, highest_of, shown_levels
 from workbench.tui.keys import shared
 from workbench.tui.plain import figure, one_line
 
@@ -110,7 +110,7 @@ class CallsPlot(Widget, can_focus=True):
         if self._drawn is None or self._drawn[0] != size:
             lines, levels, marks = self.picture.lines, self.picture.levels, self.picture.marks
             several = sum(line.sign != DOTTED and line.sign not in self.hidden for line in lines) > 1
-            one = drawn(
+            one = draw_plot(
                 lines,
                 levels,
                 marks,
@@ -205,7 +205,7 @@ ALONE = "⠤⠤"
 
 def legend(picture: Picture) -> Text:
     """Legend on one line: levels with their figures, then marks and lines."""
-    shown = near(picture.levels, highest_of(picture.lines))
+    shown = shown_levels(picture.levels, highest_of(picture.lines))
     parts = [f"{level.sign} {level.name} {figure(level.value)}" for level in shown]
     parts += [f"{level.name} {figure(level.value)}, above the plot" for level in picture.levels if level not in shown]
     named = sorted(picture.legend, key=lambda one: one[0].isalpha())

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from workbench.analysis.timeline import Stretch
+from workbench.analysis.timeline import TimelineEpoch
 from workbench.base.figures import short
 from workbench.base.text import plural
 from workbench.tui.plain import clock, line_of
@@ -40,7 +40,7 @@ class EpochsLine(Widget):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.stretches: tuple[Stretch, ...] = ()
+        self.stretches: tuple[TimelineEpoch, ...] = ()
         self.epoch = 0
         self.tooltip = (
             "The epochs: parts of the session between recorded compactions, with the size at which each was "
@@ -48,7 +48,7 @@ class EpochsLine(Widget):
             "commands run, searches, questions, words of yours and edits. Why lists it. { and } go to the next one."
         )
 
-    def show(self, stretches: tuple[Stretch, ...], epoch: int) -> None:
+    def show(self, stretches: tuple[TimelineEpoch, ...], epoch: int) -> None:
         if self.display is not (len(stretches) > 1):
             self.display = len(stretches) > 1
         self.stretches, self.epoch = stretches, epoch
@@ -69,7 +69,7 @@ class EpochsLine(Widget):
             self.post_message(self.Chosen(epoch))
 
 
-def epoch_cells(stretches: Sequence[Stretch], width: int, epoch: int) -> list[Cell]:
+def epoch_cells(stretches: Sequence[TimelineEpoch], width: int, epoch: int) -> list[Cell]:
     """Every epoch in the longest wording that fits; if not even the shortest fits, those around the one on the
     bench."""
     for spell in (_whole, _timed, _short, _brief, _bare):
@@ -79,7 +79,9 @@ def epoch_cells(stretches: Sequence[Stretch], width: int, epoch: int) -> list[Ce
     return _around(stretches, width, epoch, _bare)
 
 
-def _around(stretches: Sequence[Stretch], width: int, epoch: int, spell: Callable[[Stretch], str]) -> list[Cell]:
+def _around(
+    stretches: Sequence[TimelineEpoch], width: int, epoch: int, spell: Callable[[TimelineEpoch], str]
+) -> list[Cell]:
     """Epochs around the one on the bench, newer ones first, with `…` for hidden ones."""
     first = last = max(0, min(epoch - 1, len(stretches) - 1))
 
@@ -101,7 +103,7 @@ def _width(cells: Sequence[Cell]) -> int:
     return 2 + sum(cell_len(cell.text) for cell in cells) + len(BETWEEN) * (len(cells) - 1)
 
 
-def epoch_under(stretches: Sequence[Stretch], width: int, epoch: int, x: int) -> int | None:
+def epoch_under(stretches: Sequence[TimelineEpoch], width: int, epoch: int, x: int) -> int | None:
     """Epoch drawn in column `x`."""
     at = 1
     for cell in epoch_cells(stretches, width, epoch):
@@ -111,7 +113,7 @@ def epoch_under(stretches: Sequence[Stretch], width: int, epoch: int, x: int) ->
     return None
 
 
-def _whole(one: Stretch) -> str:
+def _whole(one: TimelineEpoch) -> str:
     """`2 · 155k auto 17:28, lost 36 facts, 6 done again`"""
     if one.ended is None:
         return f"{_bare(one)} now"
@@ -120,32 +122,32 @@ def _whole(one: Stretch) -> str:
     return _at(one) + lost + again
 
 
-def _timed(one: Stretch) -> str:
+def _timed(one: TimelineEpoch) -> str:
     """`2 · 155k auto 17:28, lost 36, 6 again`"""
     return _at(one) + _came_of(one)
 
 
-def _short(one: Stretch) -> str:
+def _short(one: TimelineEpoch) -> str:
     """`2 · 155k auto, lost 36, 6 again`"""
     return _triggered(one) + _came_of(one)
 
 
-def _brief(one: Stretch) -> str:
+def _brief(one: TimelineEpoch) -> str:
     """`2 · 155k auto −36 ↻6`"""
     return _triggered(one) + (f" −{one.lost}" if one.lost else "") + (f" ↻{one.again}" if one.again else "")
 
 
-def _came_of(one: Stretch) -> str:
+def _came_of(one: TimelineEpoch) -> str:
     return (f", lost {one.lost}" if one.lost else "") + (f", {one.again} × rework" if one.again else "")
 
 
-def _at(one: Stretch) -> str:
+def _at(one: TimelineEpoch) -> str:
     return " ".join(filter(None, (_triggered(one), clock(one.ended.time) if one.ended else "")))
 
 
-def _triggered(one: Stretch) -> str:
+def _triggered(one: TimelineEpoch) -> str:
     return " ".join(filter(None, (_bare(one), one.trigger)))
 
 
-def _bare(one: Stretch) -> str:
+def _bare(one: TimelineEpoch) -> str:
     return f"{one.number} · {short(one.tokens)}" if one.tokens else str(one.number)

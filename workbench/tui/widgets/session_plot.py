@@ -12,12 +12,12 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from workbench.analysis.cost import paid
 from workbench.analysis.course import Course
 from workbench.analysis.growth import Point
 from workbench.analysis.pictures import RECORDED, replay_picture, sign_of
-from workbench.analysis.replay import Compacted, Replay
-from workbench.analysis.replay_table import stood
+from workbench.analysis.replay import Replay, ReplayedCompaction
+from workbench.analysis.replay_table import trail_words
+from workbench.analysis.session_cost import session_cost
 from workbench.analysis.watched_rules import RuleTrail
 from workbench.base.figures import dollars, short
 from workbench.tui.kept.surviving import COLOURS
@@ -106,7 +106,7 @@ def session_words(course: Course) -> str:
     calls = len(course.calls)
     if not calls:
         return "no answer is recorded"
-    cost = paid(course.session)
+    cost = session_cost(course.session)
     recorded = f" · recorded {dollars(cost.recorded)}" if cost and cost.recorded is not None else ""
     return f"context over the session · {figure(calls)} calls · {figure(course.plain[-1])} tokens uncompacted{recorded}"
 
@@ -128,7 +128,7 @@ def watched_words(one: Replay, recorded: Sequence[RuleTrail]) -> Text:
     for words, trail, own in zip(shown, one.watched, recorded, strict=True):
         never = trail.last == "gone" and trail.lost is None
         style = "dim" if never else COLOURS.get(STYLES[trail.last], "")
-        line = Text.assemble("◉ ", fit(words, wide), "  ", (f"{SIGNS[trail.last]} {stood(trail)}", style))
+        line = Text.assemble("◉ ", fit(words, wide), "  ", (f"{SIGNS[trail.last]} {trail_words(trail)}", style))
         if own.passed:
             lost = f", lost by that of epoch {own.lost}" if own.lost is not None else ""
             line.append(f" · by the agent's own compactions {SIGNS[own.last]} {own.last}{lost}", "dim")
@@ -166,7 +166,7 @@ def _sizes(one: Replay, call: int) -> str:
     return figure(sent) if full == sent else f"{figure(full)} → {figure(sent)}"
 
 
-def _compaction_words(compaction: Compacted) -> str:
+def _compaction_words(compaction: ReplayedCompaction) -> str:
     fired = ", ".join(trigger.name for trigger in compaction.triggers)
     pays = (
         f"paid back at call {figure(compaction.pays_off_at)}"

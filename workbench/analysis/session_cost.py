@@ -1,4 +1,4 @@
-"""What a session cost: as its file records it, and by the prices that are known here."""
+"""Cost of a session: as its file records it, and by the known prices."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from math import fsum
 
 from msgspec import Struct
 
-from workbench.analysis.cache import Rates, rates_of
+from workbench.analysis.compaction_cost import Rates, rates_of
 from workbench.base.figures import dollars
 from workbench.base.text import counted
 from workbench.session import Billed, Message, Session, Usage
 from workbench.tokens.cost import MILLION, Spent, spent_on
 
 
-class Paid(Struct, frozen=True):
-    """What a session cost, in dollars: `recorded` as its file says, None where it does not; `prompts` and `answers` are
-    what the recorded usage costs by the prices known here, None where one is not. `missed` is the part of the prompts
-    that a cache would have saved which held all that the call before was sent. `calls` have their usage recorded,
-    `silent` answers have not; `replayed` calls were made in the session that this one was forked from, and cost there.
-    `by` is who says the prices.
-    """
+class SessionCost(Struct, frozen=True):
+    """Cost of a session in dollars. `recorded` is the file's own figure; `prompts` and `answers` are the recorded usage
+    at the known prices, None if one is unknown. `missed` is what a perfect cache would have saved on prompts. `calls`
+    have recorded usage, `silent` answers do not; `replayed` calls belong to the session that this one was forked from.
+    `by` is the source of the prices."""
 
     calls: int
     silent: int
@@ -33,7 +31,7 @@ class Paid(Struct, frozen=True):
 
     @property
     def here(self) -> float | None:
-        """What the recorded usage costs by the prices known here."""
+        """Cost of the recorded usage at the known prices."""
         return None if self.prompts is None or self.answers is None else self.prompts + self.answers
 
     def __str__(self) -> str:
@@ -47,7 +45,7 @@ class Paid(Struct, frozen=True):
 
     @property
     def why(self) -> tuple[str, ...]:
-        """What may make the two figures differ by more than a fiftieth."""
+        """Reasons for a difference between the two figures of more than 2 %."""
         if self.recorded is None or (self.here is not None and abs(self.recorded - self.here) * 50 <= self.recorded):
             return ()
         if self.here is None:
@@ -58,31 +56,35 @@ class Paid(Struct, frozen=True):
         return (f"the agent used other prices, or counted calls that the file does not record{silent}",)
 
 
-def paid(session: Session) -> Paid | None:
-    """What a session cost, all its branches together; None where neither a cost is recorded nor usage whose prices are
-    known. Raises BadInput for a broken table of the user's."""
+def session_cost(session: Session) -> SessionCost | None:
+    """Return the cost of a session, all branches together; None without recorded cost or usage with known prices.
+    Raises BadInput for a broken table of the user's."""
     answers = _answers(session)
     replayed = sum(message.usage is not None and message.usage.replayed for message in answers)
-    billed = _with_bills(answers)
+    billed = _billed_answers(answers)
     recorded = _recorded(session, billed)
     silent = len(answers) - len(billed) - replayed
     spent = _spent(session, billed)
     if spent is None:
-        return None if recorded is None else Paid(len(billed), silent, recorded, None, None, None, replayed=replayed)
+        return (
+            None
+            if recorded is None
+            else SessionCost(len(billed), silent, recorded, None, None, None, replayed=replayed)
+        )
     names = [message.model or session.model or "" for message, _ in billed]
     rates = {name: rates_of(name) for name in dict.fromkeys(names)}
     at_best, before = list[float](), 0
     for name, (_, usage) in zip(names, billed, strict=True):
-        at_best.append(_cached(before, usage, rates[name]))
+        at_best.append(_cost_at_best(before, usage, rates[name]))
         before = usage.context
     missed = max(0.0, spent.prompts - fsum(at_best))
-    return Paid(len(billed), silent, recorded, spent.prompts, spent.answers, missed, spent.by, replayed)
+    return SessionCost(len(billed), silent, recorded, spent.prompts, spent.answers, missed, spent.by, replayed)
 
 
-def dollars_of(session: Session) -> float | None:
-    """What a session cost in dollars, as its file records it or else by the prices known here; None where nobody knows.
-    Raises BadInput for a broken table of the user's."""
-    billed = _with_bills(_answers(session))
+def session_dollars(session: Session) -> float | None:
+    """Return the cost in dollars, recorded or by known prices; None if unknown. Raises BadInput for a broken table of
+    the user's."""
+    billed = _billed_answers(_answers(session))
     if (recorded := _recorded(session, billed)) is not None:
         return recorded
     spent = _spent(session, billed)
@@ -98,7 +100,7 @@ def _answers(session: Session) -> list[Message]:
     ]
 
 
-def _with_bills(answers: Sequence[Message]) -> list[tuple[Message, Usage]]:
+def _billed_answers(answers: Sequence[Message]) -> list[tuple[Message, Usage]]:
     usages = ((message, message.usage) for message in answers)
     return [(one, usage) for one, usage in usages if usage and not usage.replayed and (one.bill or usage.cost)]
 
@@ -111,14 +113,14 @@ def _recorded(session: Session, billed: Sequence[tuple[Message, Usage]]) -> floa
 
 
 def _spent(session: Session, billed: Sequence[tuple[Message, Usage]]) -> Spent | None:
-    return spent_on([_billed(message, usage) for message, usage in billed], session.model)
+    return spent_on([_billed_usage(message, usage) for message, usage in billed], session.model)
 
 
-def _billed(message: Message, usage: Usage) -> Billed:
+def _billed_usage(message: Message, usage: Usage) -> Billed:
     return Billed(message.model, usage.input, usage.output, usage.cache_read, usage.cache_write)
 
 
-def _cached(before: int, usage: Usage, rates: Rates) -> float:
-    """What a prompt costs of which all that was sent before is read from the cache, and the rest is written to it."""
+def _cost_at_best(before: int, usage: Usage, rates: Rates) -> float:
+    """Return the cost of a prompt if everything sent before is read from the cache and the rest is written."""
     read = min(before, usage.context)
     return (rates.read * read + rates.write * (usage.context - read)) / MILLION

@@ -1,4 +1,4 @@
-"""Two outcomes of the same context beside each other: which messages both keep, only one, or neither."""
+"""Two outcomes of the same context: which messages both keep, only one, or neither."""
 
 from __future__ import annotations
 
@@ -8,35 +8,36 @@ from typing import Literal
 
 from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome
 
-Fare = Literal["gone", "shortened", "kept"]
-_FARES: tuple[Fare, ...] = ("gone", "shortened", "kept")
+ComparedFate = Literal["gone", "shortened", "kept"]
+_FATES: tuple[ComparedFate, ...] = ("gone", "shortened", "kept")
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """Messages `start`..`stop` of the input that fare alike in the first outcome, and alike in the second."""
+class FatePair:
+    """Messages `start` to `stop` of the input with the same fate in the first outcome, and in the second."""
 
     start: int
     stop: int
-    first: Fare
-    second: Fare
+    first: ComparedFate
+    second: ComparedFate
 
     def __len__(self) -> int:
         return self.stop - self.start
 
 
-def stretches(first: Outcome, second: Outcome) -> Iterator[Stretch]:
-    """The input from its beginning to its end. Both outcomes must be of the same messages; linear in them."""
-    one, other = _fares(first), _fares(second)
+def compare_fates(first: Outcome, second: Outcome) -> Iterator[FatePair]:
+    """Yield runs of messages with equal fates over the whole input. Both outcomes must be of the same messages;
+    linear."""
+    one, other = _fates(first), _fates(second)
     start = 0
     for at in range(1, len(one) + 1):
         if at == len(one) or (one[at], other[at]) != (one[start], other[start]):
-            yield Stretch(start, at, _FARES[one[start]], _FARES[other[start]])
+            yield FatePair(start, at, _FATES[one[start]], _FATES[other[start]])
             start = at
 
 
-def shortened(outcome: Outcome) -> dict[int, NewMessage]:
-    """What stands for a message in fewer words, by the message's index."""
+def shortened_messages(outcome: Outcome) -> dict[int, NewMessage]:
+    """Return shortened replacements of single messages, by index of the original."""
     found = {}
     for piece in outcome.pieces:
         if isinstance(piece, NewMessage) and (index := _of_one(outcome, piece)) is not None:
@@ -44,8 +45,8 @@ def shortened(outcome: Outcome) -> dict[int, NewMessage]:
     return found
 
 
-def added(outcome: Outcome) -> tuple[NewMessage, ...]:
-    """The messages that are new: summaries, and whatever else stands for several or for none."""
+def added_messages(outcome: Outcome) -> tuple[NewMessage, ...]:
+    """Return the new messages: summaries and others that replace several messages or none."""
     made = (piece for piece in outcome.pieces if isinstance(piece, NewMessage))
     return tuple(piece for piece in made if _of_one(outcome, piece) is None)
 
@@ -57,12 +58,12 @@ def _of_one(outcome: Outcome, piece: NewMessage) -> int | None:
     return spans[0].start
 
 
-def _fares(outcome: Outcome) -> bytearray:
-    """By message the place of its fare in `_FARES`."""
+def _fates(outcome: Outcome) -> bytearray:
+    """Return for each message the index of its fate in `_FATES`."""
     cells = bytearray(len(outcome.source))
     for piece in outcome.pieces:
         if isinstance(piece, KeptSpan):
             cells[piece.start : piece.stop] = b"\2" * (piece.stop - piece.start)
-    for index in shortened(outcome):
+    for index in shortened_messages(outcome):
         cells[index] = 1
     return cells

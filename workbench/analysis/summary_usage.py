@@ -1,10 +1,10 @@
-"""What the summaries of a run take, in tokens and in money."""
+"""Tokens and cost of the summaries of a run."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from workbench.analysis.cache import Rates
+from workbench.analysis.compaction_cost import Rates
 from workbench.compaction.context import Context
 from workbench.compaction.conversation import MessagesBody
 from workbench.compaction.summary_request import Summary, SummaryRequest
@@ -12,9 +12,9 @@ from workbench.summarizers.driver import Run
 from workbench.tokens.cost import MILLION
 
 
-class Spent(Struct, frozen=True):
-    """What the summaries of a run take, about: the requests, and the tokens read and written for them. `cached` of
-    those read come from the prompt cache, because the agent's last call had begun with them."""
+class SummaryUsage(Struct, frozen=True):
+    """Approximate usage of a run's summaries: calls, tokens read and written. `cached` of the tokens read come from the
+    prompt cache, because the agent's last call began with them."""
 
     calls: int
     read: int
@@ -22,22 +22,24 @@ class Spent(Struct, frozen=True):
     cached: int = 0
 
     def cost(self, rates: Rates) -> float:
-        """In the rates' unit."""
+        """Return the cost in the rates' unit."""
         fresh = self.read - self.cached
         return (fresh * rates.input + self.cached * rates.read + self.written * rates.output) / MILLION
 
 
-def spent(context: Context, run: Run, fresh: int = 0) -> Spent:
-    """What a run over `context` takes, of which `fresh` tokens came after the agent's last call and are in no cache."""
+def summary_usage(context: Context, run: Run, fresh: int = 0) -> SummaryUsage:
+    """Return the usage of a run over `context`; `fresh` tokens came after the agent's last call and are not cached."""
     meter = context.layout.sizes.meter
     written = sum(meter.text_tokens(answer.text) for answer in run.answers if isinstance(answer, Summary))
     known = context.total.tokens - fresh
-    cached = sum(min(_shared(context, request), known) for request in run.requests)
-    return Spent(len(run.requests), sum(_request_tokens(context, request) for request in run.requests), written, cached)
+    cached = sum(min(_cached_prefix(context, request), known) for request in run.requests)
+    return SummaryUsage(
+        len(run.requests), sum(_request_tokens(context, request) for request in run.requests), written, cached
+    )
 
 
-def _shared(context: Context, request: SummaryRequest) -> int:
-    """How many tokens of a request's beginning are those of the context's own calls."""
+def _cached_prefix(context: Context, request: SummaryRequest) -> int:
+    """Return the tokens at a request's beginning that the context's own calls share."""
     body = request.body
     if not isinstance(body, MessagesBody) or body.shape != "messages":
         return 0
@@ -47,9 +49,7 @@ def _shared(context: Context, request: SummaryRequest) -> int:
 
 
 def _request_tokens(context: Context, request: SummaryRequest) -> int:
-    """About what a request is long, unrendered. Of a text the tokens of the characters that it shows, as dense as the
-    context's are, its prompt and its tools; of a conversation what its messages, system prompt and tools count there.
-    """
+    """Return the approximate tokens of a request without rendering it."""
     layout = context.layout
     meter, body = layout.sizes.meter, request.body
     if isinstance(body, MessagesBody):

@@ -1,13 +1,13 @@
-"""What a compaction costs through the prompt cache, and when it has paid for itself.
+"""Cost of a compaction through the prompt cache, and when it is paid back.
 
-A provider caches a prompt by its prefix. A compaction changes the prompt at one place, and all that stands after it is
-billed anew, at the price of writing; then every later call is smaller by what was saved, at the price of reading:
+A provider caches a prompt by its prefix. A compaction changes the prompt at one place; all that follows is billed again
+at the price of writing. Every later call is smaller by what was saved, at the price of reading:
 
     before   F · · · · · · · · · · · · | fresh     read: before − fresh   written: fresh
     after    F · summary · tail · fresh             read: F               written: after − F
 
-`F`, the first changed token, is the size of what stands unchanged before it. It is assumed that the whole prompt is
-cached and that the cache does not expire in between.
+`F`, the first changed token, is the size of the unchanged prefix. The model assumes that the whole prompt is cached and
+that the cache does not expire in between.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from workbench.tokens import find_model
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What a million tokens cost. `known`: in US dollars, as `by` says; else as multiples of the input price, by the
+    """Prices per million tokens. `known`: in US dollars, source `by`; otherwise multiples of the input price by the
     usual ratios."""
 
     input: float = 1.0
@@ -37,17 +37,17 @@ class Rates:
 
     @property
     def kind(self) -> Kind:
-        """The kind of a table's column that holds costs in this unit."""
+        """Kind of a table column with costs in this unit."""
         return "money" if self.known else "input"
 
     def words(self, amount: float) -> str:
-        """An amount in this unit: dollars, or how many input tokens cost as much."""
+        """Return an amount in this unit: dollars, or input tokens that cost as much."""
         return words(amount, self.kind)
 
 
 def rates_of(model: str | None) -> Rates:
-    """The model's prices; the ratios of Anthropic's list where they are not known. A provider without a price for
-    writing bills it as input. Raises BadInput for a broken table of the user's."""
+    """Return the model's prices; the ratios of Anthropic's list if they are unknown. Without a price for writing, the
+    input price counts. Raises BadInput for a broken table of the user's."""
     info = find_model(model)
     if info is None or info.prices is None or info.prices.cache_read is None:
         return Rates()
@@ -57,20 +57,20 @@ def rates_of(model: str | None) -> Rates:
 
 
 def paid_back(calls: int | None) -> str:
-    """When a compaction has saved what it cost: `paid back after 2 calls`, `paid back at once`, `never paid back`."""
+    """Return `paid back after 2 calls`, `paid back at once` or `never paid back`."""
     return "never paid back" if calls is None else f"paid back {back_after(calls)}"
 
 
 def back_after(calls: int | None) -> str:
-    """The same for a table's column "paid back": `after 2 calls`, `at once`, `never`."""
+    """Return `after 2 calls`, `at once` or `never`, for a column "paid back"."""
     return "never" if calls is None else f"after {counted(calls, 'call')}" if calls else "at once"
 
 
 class CacheLoss(Struct, frozen=True):
-    """What one compaction does to the cache, in tokens.
+    """Effect of one compaction on the cache, in tokens.
 
-    `first_changed`: so many tokens at the beginning stay cached. `rebilled`: the rest of the new context, which is
-    billed as written although nearly all of the old one was cached. `saved`: how much smaller every later call is.
+    `first_changed` tokens at the beginning stay cached. `rebilled`: the rest of the new context, billed as written
+    although nearly all of the old one was cached. `saved`: how much smaller every later call is.
     """
 
     before: int
@@ -86,9 +86,10 @@ class CacheLoss(Struct, frozen=True):
         return self.before - self.after
 
     def extra(self, fresh: int, rates: Rates, summary: float = 0.0) -> float:
-        """What this call costs more than without the compaction, `summary` included, in the rates' unit per token.
+        """Return the extra cost of this call compared with no compaction, `summary` included, in the rates' unit per
+        token.
 
-        `fresh` are the tokens of `before` that were not cached yet: they came after the call before this one.
+        `fresh` are the tokens of `before` that came after the previous call and were not cached yet.
         """
         cached = self.before - fresh
         still = min(self.first_changed, cached)
@@ -97,7 +98,7 @@ class CacheLoss(Struct, frozen=True):
         return with_it - without + summary
 
     def pays_off_after(self, fresh: int, rates: Rates, summary: float = 0.0) -> int | None:
-        """After how many further calls it has cost no more than going on without it; None for never."""
+        """Return the further calls after which the compaction has paid for itself; None for never."""
         extra = self.extra(fresh, rates, summary)
         if extra <= 0:
             return 0
@@ -106,7 +107,7 @@ class CacheLoss(Struct, frozen=True):
 
 
 def cache_loss(context: Context, outcome: Outcome) -> CacheLoss:
-    """What `outcome` does to the cache of `context`; both sizes are those that everything else names."""
+    """Return the effect of `outcome` on the cache of `context`."""
     prefix = 0
     for piece in outcome.pieces:
         if not isinstance(piece, KeptSpan) or piece.start != prefix:

@@ -1,13 +1,13 @@
-"""Which recorded bills the context shown explains, call by call, and where it ceases to.
+"""Check recorded usage against the context shown, call by call, and find where the two diverge.
 
-A call is expected to be billed for an overhead, the same for all calls of a model in the session (its system prompt and
-tools: what the model's first call was billed beyond the messages before it), and for the messages that are shown before
-it, as the counter weighs them, by one scale of the model. The scale is learnt from the stretches between bills, without
-the two that the judged bill bounds, so that no bill explains itself. What the model wrote counts by its recorded output
-where that fits the bills better, hidden reasoning with it: for good, or until the person's next message.
+A call should be billed for an overhead (system prompt and tools: what the model's first call was billed beyond the
+messages before it; the same for all calls of a model) and for the messages shown before it, as the counter weighs them,
+on one scale per model. The scale is learnt from the steps between calls, without the two steps next to the checked
+call, so that no call explains itself. Answers count by their recorded output if that fits better, hidden reasoning
+included: always, or until the user's next message.
 
-A difference is what a reader of the session ought to know: a removal that no file records, texts that the agent sent
-and did not write down, a bill that counts something else, or a context read wrongly.
+A difference means a removal that no file records, texts that the agent sent and did not record, usage that counts
+something else, or a context that was read wrongly.
 """
 
 from __future__ import annotations
@@ -25,38 +25,36 @@ from workbench.tokens import Counter, calls_of
 from workbench.tokens.calibration import PRIOR_CALLS, Family
 
 TOLERANCE, FEW_TOKENS = 0.03, 100
-"""The share of a bill by which it may differ from what is expected and still is explained, and so few tokens in any
-case."""
+"""Share of the billed tokens, and tokens in any case, by which a call may differ and still is explained."""
 
 SLACK_TOKENS, SLACK_OF_BILL, SLACK_OF_STEP, SLACK_UNSURE = 1_000, 0.01, 0.15, 0.35
-"""What may be unexplained from one call to the next without a word: so many tokens and this share of the bill, for
-reminders that no file records, and this share of the messages between, for text that tokenizes unlike the rest; a
-larger one where neither is the model's tokenizer known nor have `PRIOR_CALLS` calls taught it."""
+"""Tolerated difference from one call to the next: tokens and a share of the prompt for unrecorded reminders, and a
+share of the messages between for text that tokenizes unlike the rest; a larger one while neither the model's tokenizer
+is known nor `PRIOR_CALLS` calls have taught it."""
 
 DRIFT = 0.1
-"""The share of a bill that may be unexplained without a word where it came little by little."""
+"""Share of the prompt that may stay unexplained if it grew gradually."""
 
 NEAR_TOKENS, NEAR_SHARE = 200, 0.25
-"""A stretch that is off by more than the greater of these does not shape the scale."""
+"""Tokens and share beyond which a step does not shape the scale."""
 
-WORST = 4_000
-"""No stretch counts for more than so many tokens when it is judged which way of counting answers fits the bills."""
+MOST_OFF = 4_000
+"""Most tokens that one step counts when the weights of answers are compared."""
 
-BEHIND, ANEW = 0.97, 0.5
-"""A call that read the first share of the call before from the cache began with all of it; one that read less than the
-second share of the overhead began otherwise, or came when the cache had expired."""
+CACHED_PREFIX, CACHED_OVERHEAD = 0.97, 0.5
+"""A call that read at least the first share of the previous prompt from the cache began with all of it; one that read
+less than the second share of the overhead began differently, or the cache had expired."""
 
-WAYS = ("shown", "billed", "billed in its round")
-"""How an answer weighs in later prompts: by what is shown of it; by its billed output, hidden reasoning included; by
-that until the person's next message, and by what is shown from then on."""
+ANSWER_WEIGHTS = ("shown", "billed", "billed in its round")
+"""Weights of an answer in later prompts: the text shown; the billed output, hidden reasoning included; the latter until
+the user's next message, then the text shown."""
 
 
-class Bill(Struct, frozen=True):
-    """One billed call: the `call`-th of the session, from 1, those without a bill counted, too, which message `message`
-    of an epoch answered, by its id.
+class CheckedCall(Struct, frozen=True):
+    """Call with recorded usage: the `call`-th of the session, from 1, answered by message `message`.
 
-    `expected` is what the context shown makes of it, in tokens as `billed`; None for the call from which the overhead
-    is learnt.
+    `expected` are the tokens that the context shown explains of those `billed`; None for the call that taught the
+    overhead.
     """
 
     call: int
@@ -67,25 +65,25 @@ class Bill(Struct, frozen=True):
 
     @property
     def difference(self) -> int:
-        """How many tokens more were sent than is shown; negative for less."""
+        """Tokens sent beyond the context shown; negative for fewer."""
         return 0 if self.expected is None else self.billed - self.expected
 
     @property
     def explained(self) -> bool:
+        """True if the difference is within the tolerance."""
         return abs(self.difference) <= max(FEW_TOKENS, TOLERANCE * self.billed)
 
 
-Where = Literal["", "behind", "anew", "compacted", "drift"]
+GapPosition = Literal["", "behind", "anew", "compacted", "drift"]
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Where the context shown ceases to explain the bills: at `call`, and so to call `last` of the epoch.
+    """Calls `call` to `last` of an epoch whose usage the context shown does not explain.
 
-    `message` is the id of the answer. `tokens` more were sent than is shown, less where it is negative. By what was
-    read from the cache they stood `behind` all that had been sent before, or the prompt was sent `anew` from its start;
-    "" where that tells nothing. What a call after a recorded compaction was sent beside what that left is `compacted`;
-    a `drift` came little by little, in the calls up to this one.
+    `message` is the id of the first answer. `tokens` were sent beyond the context shown; negative for fewer. By the
+    cache reads they came after all earlier messages (`behind`), or the prompt changed from its start (`anew`).
+    `compacted`: they appear with a recorded compaction; `drift`: they grew gradually; "" if unknown.
     """
 
     call: int
@@ -93,17 +91,17 @@ class Gap:
     epoch: int
     message: str
     tokens: int
-    where: Where = ""
+    where: GapPosition = ""
 
     def __str__(self) -> str:
         several = self.last > self.call
         calls = f"Calls {grouped(self.call)}–{grouped(self.last)} were" if several else f"Call {grouped(self.call)} was"
         tokens = f"{grouped(abs(self.tokens))} tokens"
         billed = f"for {tokens} that are not in the file" if self.tokens > 0 else f"{tokens} less than the file shows"
-        return f"{calls} billed {billed}{_WHERE[self.where]}."
+        return f"{calls} billed {billed}{_POSITIONS[self.where]}."
 
 
-_WHERE: dict[Where, str] = {
+_POSITIONS: dict[GapPosition, str] = {
     "": "",
     "behind": ", after the messages sent before: neither system prompt nor tools",
     "compacted": ". They first appear with the compaction",
@@ -112,46 +110,48 @@ _WHERE: dict[Where, str] = {
 }
 
 
-class Bills(Struct, frozen=True):
-    """Every billed call of a session, in order, and where they cease to be explained."""
+class UsageCheck(Struct, frozen=True):
+    """Every call of a session with recorded usage, in order, and the gaps."""
 
-    calls: tuple[Bill, ...]
+    calls: tuple[CheckedCall, ...]
     gaps: tuple[Gap, ...]
 
     @property
     def judged(self) -> int:
+        """Number of calls with an expected size."""
         return sum(bill.expected is not None for bill in self.calls)
 
     @property
-    def unexplained(self) -> tuple[Bill, ...]:
+    def unexplained(self) -> tuple[CheckedCall, ...]:
+        """Calls outside the tolerance."""
         return tuple(bill for bill in self.calls if not bill.explained)
 
     def gaps_in(self, epoch: int) -> tuple[Gap, ...]:
-        """Those of an epoch, the largest first."""
+        """Return the gaps of an epoch, largest first."""
         return tuple(sorted((gap for gap in self.gaps if gap.epoch == epoch), key=lambda gap: -abs(gap.tokens)))
 
 
-def bills_of(session: Session, counter: Counter) -> Bills:
-    """Judge every recorded bill of the session, each in the first epoch that holds its answer; copies and absurd bills
-    are no bills. Counts what `counter` has not counted: for a long session to be done off the event loop."""
-    models: dict[str, list[_Call]] = {}
+def check_usage(session: Session, counter: Counter) -> UsageCheck:
+    """Check the recorded usage of a session, each call in the first epoch that holds its answer; copies and absurd
+    usage are left out. Counts messages that `counter` does not know: run off the event loop for long sessions."""
+    models: dict[str, list[_BilledCall]] = {}
     for call in _calls(session, counter):
         models.setdefault(call.model, []).append(call)
-    bills: list[Bill] = []
+    bills: list[CheckedCall] = []
     gaps: list[Gap] = []
     for calls in models.values():
         expected = _expected(calls)
-        bills += [Bill(c.number, c.epoch, c.message, c.billed, e) for c, e in zip(calls, expected, strict=True)]
+        bills += [CheckedCall(c.number, c.epoch, c.message, c.billed, e) for c, e in zip(calls, expected, strict=True)]
         gaps += _gaps(calls, expected)
-    return Bills(tuple(sorted(bills, key=lambda one: one.call)), tuple(sorted(gaps, key=lambda one: one.call)))
+    return UsageCheck(tuple(sorted(bills, key=lambda one: one.call)), tuple(sorted(gaps, key=lambda one: one.call)))
 
 
 # -- What was sent
 
 
-class _Call(Struct, frozen=True):
-    """A call as it is judged. `weights` are the tokens of the messages before it, a figure for each of `WAYS`; `cached`
-    what was read from the cache, `known` whether the model's tokenizer is."""
+class _BilledCall(Struct, frozen=True):
+    """Call to check. `weights` are the tokens of the messages before it by each of `ANSWER_WEIGHTS`, `cached` the
+    tokens read from the cache; `known`: the model's tokenizer is known."""
 
     number: int
     epoch: int
@@ -163,8 +163,8 @@ class _Call(Struct, frozen=True):
     weights: tuple[float, ...]
 
 
-def _calls(session: Session, counter: Counter) -> list[_Call]:
-    found: list[_Call] = []
+def _calls(session: Session, counter: Counter) -> list[_BilledCall]:
+    found: list[_BilledCall] = []
     seen: set[int] = set()
     number = 0
     for epoch in session.epochs:
@@ -183,13 +183,13 @@ def _calls(session: Session, counter: Counter) -> list[_Call]:
             if family.id not in before:
                 before[family.id] = _weights(session, epoch.number, counter, family)
             at, cached = (number, epoch.number, answer.id), answer.usage.cache_read
-            found.append(_Call(*at, model, call.context, cached, family.known, before[family.id][index]))
+            found.append(_BilledCall(*at, model, call.context, cached, family.known, before[family.id][index]))
         seen.update(epoch.members)
     return found
 
 
 def _weights(session: Session, epoch: int, counter: Counter, family: Family) -> list[tuple[float, ...]]:
-    """For every message of an epoch the tokens before it, a figure for each of `WAYS`."""
+    """Return the tokens before each message of an epoch, by each of `ANSWER_WEIGHTS`."""
     shown = billed = over = 0.0  # `over`: hidden reasoning of rounds that are over
     found: list[tuple[float, ...]] = []
     for message in session.context(epoch):
@@ -206,10 +206,10 @@ def _weights(session: Session, epoch: int, counter: Counter, family: Family) -> 
 # -- What is expected
 
 
-def _expected(calls: Sequence[_Call]) -> list[int | None]:
-    """What is expected of each of one model's calls; None for the first, unless the messages before it alone are much
-    more than was billed."""
-    fit = min((_fit(calls, way) for way in range(len(WAYS))), key=lambda one: one.off)
+def _expected(calls: Sequence[_BilledCall]) -> list[int | None]:
+    """Return the expected tokens of one model's calls; None for the first, unless the messages before it alone exceed
+    its usage by far."""
+    fit = min((_fit_weights(calls, way) for way in range(len(ANSWER_WEIGHTS))), key=lambda one: one.off)
     first = calls[0]
     found: list[int | None] = []
     for index, call in enumerate(calls):
@@ -222,13 +222,13 @@ def _expected(calls: Sequence[_Call]) -> list[int | None]:
 
 
 Step = tuple[float, float]
-"""What came between two calls: as it was billed, and as it weighs."""
+"""Growth between two calls: as billed, and as weighed."""
 
 
 class _Fit(Struct, frozen=True):
-    """One way to count answers, fitted to the bills, which are `off` from it by so many tokens in all.
+    """Weights of answers fitted to the usage; `off` is the sum of the differences in tokens.
 
-    `steps[i]` came between calls i and i + 1; (0, 0) where it does not shape the scale.
+    `steps[i]` lies between calls i and i + 1; (0, 0) if it does not shape the scale.
     """
 
     way: int
@@ -238,14 +238,14 @@ class _Fit(Struct, frozen=True):
     off: float
 
     def scale(self, index: int) -> float:
-        """The scale by the steps that do not begin or end at call `index`."""
+        """Return the scale without the steps that begin or end at call `index`."""
         (billed, weight), number = self.total, self.number
         for less, heavy in self.steps[max(0, index - 1) : index + 1]:
             billed, weight, number = billed - less, weight - heavy, number - (heavy > 0)
         return _scale(billed, weight, number)
 
 
-def _fit(calls: Sequence[_Call], way: int) -> _Fit:
+def _fit_weights(calls: Sequence[_BilledCall], way: int) -> _Fit:
     steps = [
         (float(after.billed - call.billed), after.weights[way] - call.weights[way]) for call, after in pairwise(calls)
     ]
@@ -255,12 +255,12 @@ def _fit(calls: Sequence[_Call], way: int) -> _Fit:
     used = [step if _is_near(*step, middle) else (0.0, 0.0) for step in grown]
     billed, weight, number = sum(b for b, _ in used), sum(w for _, w in used), sum(1 for _, w in used if w)
     scale = _scale(billed, weight, number)
-    off = sum(min(WORST, abs(b - scale * w)) for (b, w), within in zip(steps, inside, strict=True) if within)
+    off = sum(min(MOST_OFF, abs(b - scale * w)) for (b, w), within in zip(steps, inside, strict=True) if within)
     return _Fit(way, used, (billed, weight), number, off)
 
 
 def _weighted_median(ratios: list[tuple[float, float]]) -> float:
-    """The ratio below which half of the weight lies; 1 without any."""
+    """Return the ratio below which half of the weight lies; 1 without any."""
     ratios.sort()
     half = sum(weight for _, weight in ratios) / 2
     sums = accumulate(weight for _, weight in ratios)
@@ -272,22 +272,22 @@ def _is_near(billed: float, weight: float, scale: float) -> bool:
 
 
 def _scale(billed: float, weight: float, number: int) -> float:
-    """What was billed over what it weighs, within 0.5..2, towards 1 where it is learnt from few."""
+    """Return billed over weighed tokens, within 0.5 to 2, nearer to 1 if learnt from few steps."""
     ratio = min(2.0, max(0.5, billed / weight)) if number else 1.0
     return 1 + (ratio - 1) * number / (number + PRIOR_CALLS)
 
 
-def _slack(call: _Call, between: float, *, sure: bool) -> float:
-    """By how much a step of `between` tokens to a call may be off."""
+def _slack(call: _BilledCall, between: float, *, sure: bool) -> float:
+    """Return the tolerated difference of a step of `between` tokens."""
     return SLACK_TOKENS + SLACK_OF_BILL * call.billed + (SLACK_OF_STEP if sure else SLACK_UNSURE) * abs(between)
 
 
 # -- Where it ceases
 
 
-def _gaps(calls: Sequence[_Call], expected: Sequence[int | None]) -> list[Gap]:
-    """Steps of the difference that are too large for what came between two calls of an epoch, or before its first; one
-    that only takes back what an earlier one brought ends that one instead."""
+def _gaps(calls: Sequence[_BilledCall], expected: Sequence[int | None]) -> list[Gap]:
+    """Return the steps of the difference that exceed the slack within an epoch or before its first call. A step back to
+    an earlier difference ends that gap."""
     sure, caches = calls[0].known or len(calls) > PRIOR_CALLS, any(call.cached for call in calls)
     ends = {call.epoch: call.number for call in calls}
     found: list[Gap] = []
@@ -302,11 +302,11 @@ def _gaps(calls: Sequence[_Call], expected: Sequence[int | None]) -> list[Gap]:
         slack = _slack(call, say - (before.billed - off if before else 0), sure=sure)
         crept = now - sum(found[place].tokens for place, _ in standing)
         tokens = 0
-        where: Where = ""
+        where: GapPosition = ""
         if abs(now - off) > slack:
             back = next((at for at, (_, then) in enumerate(standing) if abs(now - then) <= slack), None)
             if back is None:
-                tokens, where = now - off, _where(call, before, calls[0], now - off, caches=caches)
+                tokens, where = now - off, _gap_position(call, before, calls[0], now - off, caches=caches)
             else:
                 for place, _ in standing[back:]:
                     found[place] = replace(found[place], last=call.number - 1)
@@ -320,11 +320,13 @@ def _gaps(calls: Sequence[_Call], expected: Sequence[int | None]) -> list[Gap]:
     return found
 
 
-def _where(call: _Call, before: _Call | None, first: _Call, step: int, *, caches: bool) -> Where:
+def _gap_position(
+    call: _BilledCall, before: _BilledCall | None, first: _BilledCall, step: int, *, caches: bool
+) -> GapPosition:
     if before is None:
         return "compacted" if step > 0 and call.epoch > first.epoch else ""
     if not caches:
         return ""
-    if step > 0 and call.cached >= BEHIND * before.billed:
+    if step > 0 and call.cached >= CACHED_PREFIX * before.billed:
         return "behind"
-    return "anew" if call.cached < ANEW * (first.billed - first.weights[0]) else ""
+    return "anew" if call.cached < CACHED_OVERHEAD * (first.billed - first.weights[0]) else ""

@@ -1,4 +1,4 @@
-"""A kept run in words, and what differs between two of them."""
+"""Run records in words, and the differences between two of them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from workbench.summarizers.server_endpoints import ServerSummary
 from workbench.tokens.cost import money, usage_words
 
 
-def facts(run: RunRecord) -> list[tuple[str, str]]:
-    """What a person asks first of a run, name and words each."""
+def run_facts(run: RunRecord) -> list[tuple[str, str]]:
+    """Return the main facts of a run as (name, words)."""
     usage = run.usage
     failed = [check for check in run.checks if not check.passed]
     return [
@@ -35,14 +35,16 @@ def facts(run: RunRecord) -> list[tuple[str, str]]:
 
 
 def call_facts(call: CallRecord) -> list[tuple[str, str]]:
+    """Return the facts of one call of a run as (name, words)."""
     failure = f"{call.failure}: {call.detail}" if call.failure else ""
     answer = call.answer
     block = answer.about_block if isinstance(answer, ServerSummary) else ""
     return [("failed", failure), ("model", call.model), ("block", block), ("notes", "\n".join(call.notes))]
 
 
-def differing(a: RunRecord, b: RunRecord) -> list[tuple[str, Any, Any]]:
-    """Every field in which two runs differ, the policy's by their own names. Requests go by their keys."""
+def differing_fields(a: RunRecord, b: RunRecord) -> list[tuple[str, Any, Any]]:
+    """Return the fields in which two runs differ, policy fields by their own names, as (name, old, new). Requests
+    compare by their keys."""
     return [(name, old, new) for name, old, new in _fields(a, b) if old != new]
 
 
@@ -58,7 +60,7 @@ def _fields(a: RunRecord, b: RunRecord) -> Iterator[tuple[str, Any, Any]]:
 
 
 def answer_diffs(a: RunRecord, b: RunRecord) -> list[list[str]]:
-    """For every call the unified difference of its answers, [] where they are the same."""
+    """Return a unified diff of the answers for every call; [] if they are equal."""
     most = max(len(a.calls), len(b.calls))
     return [
         list(difflib.unified_diff(_lines(a, number), _lines(b, number), a.id, b.id, lineterm=""))
@@ -74,5 +76,5 @@ def _lines(run: RunRecord, number: int) -> list[str]:
 
 
 def short_value(value: Any) -> str:
-    """A value on one line, as far as there is room."""
+    """Return a value on one line, clipped."""
     return clip(printable(" ".join(str(value).split())), 60)
