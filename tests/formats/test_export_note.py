@@ -23,7 +23,7 @@ from workbench.formats.export import export, read_back, save, send
 from workbench.formats.export_note import note_in, sidecar_of, with_note
 from workbench.formats.files import load, load_bytes
 from workbench.formats.format import Codec
-from workbench.formats.kit.mark import CARRIED
+from workbench.formats.kit.mark import EXPORT_NOTE
 from workbench.formats.kit.note import in_document, in_first_line, in_quoted_line
 from workbench.formats.loss import Loss, LossKind
 from workbench.session import Carried, Message, Session, Text, Usage
@@ -82,7 +82,7 @@ def test_a_session_goes_into_every_format_with_what_it_carries(target: str, tmp_
     again = export(found, found.context()[1:], target, carried=replace(CARRIES, prompt=7))
     then = load(save(again, tmp_path / f"again-{again.written.name}").where)
     assert then.facts.carried == replace(CARRIES, prompt=7)
-    assert (again.written.data + again.note).count(CARRIED.encode()) == 1
+    assert (again.written.data + again.note).count(EXPORT_NOTE.encode()) == 1
 
 
 def test_the_note_is_no_message_of_a_history_of_aider() -> None:
@@ -101,7 +101,7 @@ def body(tmp_path: Path) -> Path:
 
 def test_what_has_no_room_for_a_note_has_it_beside_it(body: Path) -> None:
     assert sorted(path.name for path in body.parent.iterdir()) == ["body.json", "body.json.workbench"]
-    assert CARRIED.encode() not in body.read_bytes()
+    assert EXPORT_NOTE.encode() not in body.read_bytes()
     assert load(body).facts.carried == CARRIES
     assert stat.S_IMODE(sidecar_of(body).stat().st_mode) == 0o600
 
@@ -114,7 +114,7 @@ def test_a_note_of_other_bytes_is_not_believed(body: Path) -> None:
         "of the same length": (data.replace(b"Done.", b"Gone."), note),
         "another length told": (data, note | {"bytes": len(data) + 1}),
         "another sum told": (data, note | {"sha256": "0" * 64}),
-        "no note": (data, note | {CARRIED: 7}),
+        "no note": (data, note | {EXPORT_NOTE: 7}),
     }
     for name, (body_now, note_now) in changes.items():
         body.write_bytes(body_now)
@@ -212,7 +212,7 @@ def test_a_bill_weighs_more_than_what_is_carried() -> None:
 
 
 def test_a_tool_that_went_on_says_itself_which_model_and_window() -> None:
-    codec = Codec(lambda path, data, progress: session_of([]), note=in_document(CARRIED, ()))
+    codec = Codec(lambda path, data, progress: session_of([]), note=in_document(EXPORT_NOTE, ()))
     data = b'{"workbench_carried":{"model":"carried","window":1000,"prompt":5,"scale":1.5}}'
     billed = replace(agent("a", "ok"), usage=Usage(input=50))
 
@@ -248,7 +248,7 @@ def test_a_tool_that_went_on_says_itself_which_model_and_window() -> None:
 )
 def test_a_note_that_nobody_would_write_is_no_note(note: str) -> None:
     line = json.dumps({"type": "user", "message": {"role": "user", "content": "hi"}, "uuid": "u", "sessionId": "s"})
-    data = (line[:-1] + f', "{CARRIED}": {note}}}\n').encode()
+    data = (line[:-1] + f', "{EXPORT_NOTE}": {note}}}\n').encode()
     assert load_bytes(Path("s.jsonl"), data).facts.carried is None
 
 
@@ -296,12 +296,12 @@ def test_a_place_in_a_quoted_line() -> None:
 
 def test_bills_of_the_context_before_are_forgotten() -> None:
     """Two messages were kept with their bills; the third was billed after the export."""
-    codec = Codec(lambda path, data, progress: session_of([]), note=in_document(CARRIED, ()))
+    codec = Codec(lambda path, data, progress: session_of([]), note=in_document(EXPORT_NOTE, ()))
     billed = [replace(agent(f"a{n}", "ok"), usage=Usage(input=n)) for n in (900, 901, 50)]
 
     def bills(spent: int, messages: list[Message]) -> list[int]:
         note = {"model": None, "window": None, "prompt": 5, "scale": 1.5, "spent": spent}
-        told = note_in(codec, json.dumps({CARRIED: note}).encode())
+        told = note_in(codec, json.dumps({EXPORT_NOTE: note}).encode())
         return [message.bill for message in with_note(session_of(messages), told).context()]
 
     asked = user("u", "hi")

@@ -18,7 +18,7 @@ from workbench.formats.format import Format, no_progress
 from workbench.formats.glance import SessionGlance, with_session_facts
 from workbench.formats.kit.ends import FURTHER, REACH, Ends, ends_of, joined
 from workbench.formats.kit.magic import SQLITE, ZSTD
-from workbench.formats.kit.mark import CARRIED
+from workbench.formats.kit.mark import EXPORT_NOTE
 from workbench.formats.kit.titles import first_words
 from workbench.formats.look import Look
 from workbench.session import Session
@@ -90,7 +90,7 @@ def _glance_file(path: Path, known: Format, ends: Ends) -> SessionGlance:
     """Return a session from its format, or from the two ends of its file. Raises BadInput."""
     if known.codec.glance and (found_by_format := known.codec.glance(path)):
         return found_by_format
-    if CARRIED.encode() in ends.head + ends.tail:
+    if EXPORT_NOTE.encode() in ends.head + ends.tail:
         ends = ends_of(path, EXPORT)
     found = SessionGlance(path, ends.size, ends.time, known.id, known.title)
     session, shows_newest = _session(path, known, ends)

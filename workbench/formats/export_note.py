@@ -21,7 +21,7 @@ from workbench.base.reading import read_file
 from workbench.formats.format import Codec
 from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import loads_bounded
-from workbench.formats.kit.mark import CARRIED
+from workbench.formats.kit.mark import EXPORT_NOTE
 from workbench.formats.kit.values import dict_of
 from workbench.session import Carried, Session
 
@@ -42,7 +42,9 @@ def sidecar_of(path: Path) -> Path:
 
 def sidecar_bytes(data: bytes, carried: Carried) -> bytes:
     """Return the contents of the sidecar file: size and hash of the file it belongs to, and the note."""
-    return render({"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), CARRIED: asdict(carried)}) + b"\n"
+    return (
+        render({"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), EXPORT_NOTE: asdict(carried)}) + b"\n"
+    )
 
 
 def read_sidecar_note(path: Path, data: bytes) -> Carried | None:
@@ -50,12 +52,12 @@ def read_sidecar_note(path: Path, data: bytes) -> Carried | None:
     note = _note(sidecar_of(path))
     if note.get("bytes") != len(data) or note.get("sha256") != hashlib.sha256(data).hexdigest():
         return None
-    return _known(note.get(CARRIED))
+    return _known(note.get(EXPORT_NOTE))
 
 
 def is_note(path: Path) -> bool:
     """Return True if the path is a sidecar file of this program, whatever file it belongs to."""
-    return _known(_note(path).get(CARRIED)) is not None
+    return _known(_note(path).get(EXPORT_NOTE)) is not None
 
 
 def _note(path: Path) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from workbench.formats.machine import Program
 
 def _codec() -> Codec:
     from workbench.formats.adk import append, read, rules, write
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_document
 
     return Codec(
@@ -31,7 +31,7 @@ def _codec() -> Codec:
         sessions_in=read.sessions_in,
         read_part=read.read_part,
         ways=(Way("appended", "an event with actions.compaction after the events it hides", append.append),),
-        note=in_document(CARRIED, ("state",)),
+        note=in_document(EXPORT_NOTE, ("state",)),
     )
 
 

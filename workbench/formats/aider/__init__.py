@@ -17,7 +17,7 @@ from workbench.formats.machine import Machine, Place, Program
 
 def _codec() -> Codec:
     from workbench.formats.aider import read, rules, write
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_quoted_line
 
     return Codec(
@@ -27,7 +27,7 @@ def _codec() -> Codec:
         addressed=write.addressed,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
-        note=in_quoted_line(CARRIED),
+        note=in_quoted_line(EXPORT_NOTE),
     )
 
 

@@ -12,7 +12,7 @@ from workbench.base.errors import BadInput
 from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.aider.signature import HEADING, ID, LINE_END, NEWLINE
 from workbench.formats.format import Part, Progress
-from workbench.formats.kit.mark import CARRIED, MARK, marked
+from workbench.formats.kit.mark import EXPORT_NOTE, MARK, marked
 from workbench.formats.kit.several import entry_by_number
 from workbench.formats.kit.titles import first_words
 from workbench.session.message import Message, Role, Text
@@ -91,7 +91,7 @@ def _messages(own: bytes, records: Records) -> list[Message]:
         if kind_line:
             recorded_kind = kind_line[1].decode()
             continue
-        if mark == _CONSOLE and CARRIED.encode() in raw:
+        if mark == _CONSOLE and EXPORT_NOTE.encode() in raw:
             continue
         text = _text(mark, raw)
         if not text.strip():

@@ -16,7 +16,7 @@ from workbench.formats.format import Codec, Format
 
 def _codec() -> Codec:
     from workbench.formats.atif import read, rules, write
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_document
 
     return Codec(
@@ -25,7 +25,7 @@ def _codec() -> Codec:
         rules.validate,
         sessions_in=read.Reader.sessions_in,
         read_part=read.Reader.read_part,
-        note=in_document(CARRIED, ("extra",)),
+        note=in_document(EXPORT_NOTE, ("extra",)),
     )
 
 

@@ -15,7 +15,7 @@ from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.conversation import MultiSessionDocument
 from workbench.formats.kit.document import render
 from workbench.formats.kit.item_list import Item
-from workbench.formats.kit.mark import SPENT, marked, without_spent
+from workbench.formats.kit.mark import STALE_USAGE, marked, without_stale_usage
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, word_of
@@ -77,12 +77,14 @@ class Reader(MultiSessionDocument):
             after = bool(messages) and messages[-1].kind == "boundary"
             messages += _messages(index, step, after, self.warnings)
         epochs = _epochs(messages)
-        marked_steps = {n for n, step in enumerate(steps) if dict_of(dict_of(step).get("extra")).get(SPENT) is True}
+        marked_steps = {
+            n for n, step in enumerate(steps) if dict_of(dict_of(step).get("extra")).get(STALE_USAGE) is True
+        }
         stale_until = max((n for n, message in enumerate(messages) if message.source[0] in marked_steps), default=-1)
         agent = dict_of(body.get("agent"))
         cost = dict_of(body.get("final_metrics")).get("total_cost_usd")
         return self._session(
-            with_user_text(without_spent(messages, epochs[-1].members, stale_until)),
+            with_user_text(without_stale_usage(messages, epochs[-1].members, stale_until)),
             first_words(messages),
             epochs=epochs,
             id=_id(body),

@@ -15,7 +15,7 @@ from workbench.formats.kit.document import elements, new_name, render, splice
 from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.mark import MARK, SPENT
+from workbench.formats.kit.mark import MARK, STALE_USAGE
 from workbench.formats.kit.note import in_document
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
@@ -24,7 +24,7 @@ from workbench.session import Message, Opaque, Session, Text, Thinking, ToolResu
 
 _ID = "atif"
 _NOT_RESUMABLE = "ATIF is a record: no agent resumes it"
-_SPENT = in_document(SPENT, ("extra",))
+_SPENT = in_document(STALE_USAGE, ("extra",))
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:

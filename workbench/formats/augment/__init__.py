@@ -17,7 +17,7 @@ from workbench.formats.machine import Machine, Place
 
 def _codec() -> Codec:
     from workbench.formats.augment import read, rules, write
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_document
 
     return Codec(
@@ -30,7 +30,7 @@ def _codec() -> Codec:
             Way("inserted", "the flagged summary in the loaded history", write.write_inserted),
         ),
         memories=True,
-        note=in_document(CARRIED, ()),
+        note=in_document(EXPORT_NOTE, ()),
     )
 
 

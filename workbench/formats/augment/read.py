@@ -26,7 +26,7 @@ from workbench.formats.augment.texts import RESUMED, is_supervisors
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.mark import COPY, SPENT
+from workbench.formats.kit.mark import COPY, STALE_USAGE
 from workbench.formats.kit.values import dict_of
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolResult
 from workbench.session.session import LoadWarning, Session, SessionFacts
@@ -60,7 +60,7 @@ class Reader(Document):
             messages += entry_messages
             # A copy did not exist when the summary before it was written, whatever its time.
             times += [None if dict_of(entry).get(COPY) else time] * len(entry_messages)
-            stale_until = len(messages) if dict_of(entry).get(SPENT) else stale_until
+            stale_until = len(messages) if dict_of(entry).get(STALE_USAGE) else stale_until
             if not (isinstance(entry, dict) and entry.get("completed") is False):
                 completed += places
                 if entry_messages and entry_messages[0].kind == "summary" and _replaces_history(entry):

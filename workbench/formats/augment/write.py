@@ -35,7 +35,7 @@ from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.folder import agent_home, folder_of
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.mark import COPY, SPENT
+from workbench.formats.kit.mark import COPY, STALE_USAGE
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of
@@ -245,7 +245,7 @@ def _mark_stale_usage(sheet: _LoadedHistory, pieces: list[int | bytes]) -> None:
         newest = pieces[-1]
         raw = sheet.raws[newest] if isinstance(newest, int) else newest
         if "exchange" in dict_of(loads(raw)):
-            pieces[-1] = replace_fields(raw, {SPENT: b"true"})
+            pieces[-1] = replace_fields(raw, {STALE_USAGE: b"true"})
 
 
 def _with_new_label(exchange: _Exchange) -> _Exchange:

@@ -26,7 +26,7 @@ from workbench.formats.machine import Machine, Place, Program
 
 def _codec() -> Codec:
     from workbench.formats.claude_code import newest, read, relatives, requests, rules, write
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_first_line
 
     return Codec(
@@ -36,7 +36,7 @@ def _codec() -> Codec:
         addressed=write.addressed,
         read_part=read.read_part,
         requests=requests.requests,
-        note=in_first_line(CARRIED),
+        note=in_first_line(EXPORT_NOTE),
         skim=_skim,
         alone=lambda line: True,
         newest=newest.newest,

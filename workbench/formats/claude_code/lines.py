@@ -24,7 +24,7 @@ from workbench.formats.claude_code.tree import Tree
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import from_anthropic
 from workbench.formats.kit.document import render
-from workbench.formats.kit.mark import SPENT
+from workbench.formats.kit.mark import STALE_USAGE
 from workbench.formats.kit.usage import anthropic_cache_life, anthropic_counts
 from workbench.formats.kit.user_text import is_injected
 from workbench.formats.kit.values import dict_of, list_of, text_of
@@ -164,7 +164,7 @@ def take(reading: Reading, value: dict[str, Any], index: int, line: int) -> None
     if maker is None and type != "progress":
         _take_other(reading, value, type, index)
         return
-    if value.get(SPENT) is True:
+    if value.get(STALE_USAGE) is True:
         reading.spent = index
     side = value.get("isSidechain") is True
     given = value.get("uuid")

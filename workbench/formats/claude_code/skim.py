@@ -26,7 +26,7 @@ from workbench.formats.claude_code.signature import ID, WEB_EXPORT
 from workbench.formats.claude_code.tree import branch_of
 from workbench.formats.format import Skimmed, no_progress
 from workbench.formats.kit.jsonl import lines_of
-from workbench.formats.kit.mark import SPENT
+from workbench.formats.kit.mark import STALE_USAGE
 from workbench.session import Billed, Epoch, Session, SessionFacts, Usage
 
 _USAGE = b'"usage":'
@@ -59,7 +59,7 @@ class _Body(Struct):
     context_management: Any = None
 
 
-class _Line(Struct, rename={"spent": SPENT}):
+class _Line(Struct, rename={"spent": STALE_USAGE}):
     """Of an answer's line what decides about bills. One that is not of this shape must be read with all the others."""
 
     uuid: str

@@ -25,7 +25,7 @@ from workbench.formats.kit.document import render
 from workbench.formats.kit.folder import agent_home, folder_of
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
-from workbench.formats.kit.mark import SPENT
+from workbench.formats.kit.mark import STALE_USAGE
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.tail import tail_of, usage_reset
 from workbench.formats.kit.values import dict_of
@@ -155,7 +155,7 @@ class _Writer(LineWriter):
         if isinstance(about, dict) and any(key in about for key in _KEPT_BEFORE):
             changes["compactMetadata"] = render({key: about[key] for key in about if key not in _KEPT_BEFORE})
         if unbilled:
-            changes |= usage_reset(raw, _NO_USAGE_FIELDS) | {SPENT: b"true"}
+            changes |= usage_reset(raw, _NO_USAGE_FIELDS) | {STALE_USAGE: b"true"}
         self.lines.append(replace_fields(raw, changes))
 
     def make(self, message: Message) -> None:
@@ -168,7 +168,9 @@ class _Writer(LineWriter):
             self.losses.append(Loss(LossKind.EMPTY_MESSAGES))
             return
         if message.role == "assistant":
-            self._made_response(message, content, **({SPENT: True} if self.own and message.id in self.unbilled else {}))
+            self._made_response(
+                message, content, **({STALE_USAGE: True} if self.own and message.id in self.unbilled else {})
+            )
             return
         flags: dict[str, Any] = {}
         if message.kind == "summary":

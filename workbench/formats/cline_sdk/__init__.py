@@ -16,7 +16,7 @@ from workbench.formats.machine import Machine, Place, Program
 
 def _codec() -> Codec:
     from workbench.formats.cline_sdk import read, rules, write
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_document
 
     return Codec(
@@ -25,7 +25,7 @@ def _codec() -> Codec:
         rules.validate,
         addressed=write.addressed,
         read_folder=read.read_folder,
-        note=in_document(CARRIED, ()),
+        note=in_document(EXPORT_NOTE, ()),
         main_file=main_file,
     )
 

@@ -17,7 +17,7 @@ from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic
 from workbench.formats.kit.document import parse, read_sidecar
 from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.mark import SPENT, marked, without_spent
+from workbench.formats.kit.mark import STALE_USAGE, marked, without_stale_usage
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, dollars_of, list_of, word_of
 from workbench.session.images import media_of
@@ -62,7 +62,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         n for n, item in enumerate(items) if dict_of(dict_of(item).get("metadata")).get("displayOnly") is not True
     ]
     sent = [n for n in not_display_only if messages[n].blocks]
-    messages = [*without_spent(messages, sent, _stale_until(items, messages))]
+    messages = [*without_stale_usage(messages, sent, _stale_until(items, messages))]
     epochs = [Epoch(1, sent)]
     if compaction := _recorded_compaction(path, [dict_of(items[n]) for n in not_display_only], warnings):
         first = not_display_only[compaction.sources] if compaction.sources < len(not_display_only) else len(items)
@@ -153,7 +153,7 @@ def _stale_until(items: list[Any], messages: list[Message]) -> int:
     metrics.
     """
     all_metadata = [dict_of(dict_of(item).get("metadata")) for item in items]
-    marked_messages = [number for number, metadata in enumerate(all_metadata) if metadata.get(SPENT) is True]
+    marked_messages = [number for number, metadata in enumerate(all_metadata) if metadata.get(STALE_USAGE) is True]
     summary_time = max(
         (seconds_of(metadata.get("generatedAt")) or 0 for metadata in all_metadata if metadata.get("kind") == SUMMARY),
         default=0,

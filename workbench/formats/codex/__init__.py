@@ -17,7 +17,7 @@ from workbench.formats.machine import Machine, Place, Program
 
 def _codec() -> Codec:
     from workbench.formats.codex import base, read, rules, skim, write
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_first_line
 
     return Codec(
@@ -26,7 +26,7 @@ def _codec() -> Codec:
         rules.validate,
         addressed=write.addressed,
         ways=(Way("appended", "a compaction after the loaded rollout", write.append),),
-        note=in_first_line(CARRIED, "payload"),
+        note=in_first_line(EXPORT_NOTE, "payload"),
         skim=skim.skim,
         alone=base.is_alone,
         by_line=read.by_line,

@@ -18,7 +18,7 @@ from workbench.formats.codex.items import SUMMARIES, Side, side_of
 from workbench.formats.codex.read import Draft, Reader
 from workbench.formats.format import Skimmed
 from workbench.formats.kit.jsonl import records_of
-from workbench.formats.kit.mark import CARRIED, MARK
+from workbench.formats.kit.mark import EXPORT_NOTE, MARK
 from workbench.formats.kit.values import dict_of, text_of
 from workbench.session import Billed, Epoch, Records
 
@@ -30,7 +30,7 @@ _LINE = re.compile(
 
 _HEEDED = (b"token_count", b"task_started", b"thread_rolled_back")
 _TOKENS = b'"token_count"'
-_NO_SKIM = (b'"history_base"', b'"forked_from_id"', f'"{CARRIED}"'.encode(), f'"{MARK}"'.encode())
+_NO_SKIM = (b'"history_base"', b'"forked_from_id"', f'"{EXPORT_NOTE}"'.encode(), f'"{MARK}"'.encode())
 """What stands in a first line of a rollout of which the others do not tell all."""
 
 

@@ -17,7 +17,7 @@ from workbench.formats.machine import Machine, Place, Program
 def _codec() -> Codec:
     from workbench.formats.copilot import rules, write
     from workbench.formats.copilot.read import Reader, request_texts
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_first_line
 
     return Codec(
@@ -25,7 +25,7 @@ def _codec() -> Codec:
         write.write,
         rules.validate,
         addressed=write.addressed,
-        note=in_first_line(CARRIED, "data"),
+        note=in_first_line(EXPORT_NOTE, "data"),
         repair=_repair,
         request_texts=request_texts,
     )

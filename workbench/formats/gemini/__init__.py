@@ -19,7 +19,7 @@ from workbench.formats.machine import Machine, Place, Program
 
 def _codec() -> Codec:
     from workbench.formats.gemini import read, rules, write
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_first_line
 
     return Codec(
@@ -28,7 +28,7 @@ def _codec() -> Codec:
         rules.validate,
         addressed=write.addressed,
         ways=(Way("appended", "a $set.messages after the loaded history", write.append),),
-        note=in_first_line(CARRIED),
+        note=in_first_line(EXPORT_NOTE),
         repair=_repair,
     )
 

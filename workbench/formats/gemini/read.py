@@ -26,7 +26,7 @@ from workbench.formats.kit.contents import Calls
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import is_padding, records_of
-from workbench.formats.kit.mark import SPENT, without_spent
+from workbench.formats.kit.mark import STALE_USAGE, without_stale_usage
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.values import list_of, text_of
@@ -215,7 +215,7 @@ class Reader(Transcript):
             self.warn(f"{counted(n, 'record')} without an id {are(n)} kept in the file, not shown")
 
     def session(self) -> Session:
-        shown = with_user_text(without_spent(self.messages, self.epochs[-1].members, self._stale_until()))
+        shown = with_user_text(without_stale_usage(self.messages, self.epochs[-1].members, self._stale_until()))
         off_branch = self.rewound.difference(self.current.values(), *(replaced.slots for replaced in self.replaced))
         facts = self.facts
         directories = list_of(facts.get("directories"))
@@ -263,7 +263,7 @@ class Reader(Transcript):
 
     def _stale_until(self) -> int:
         """Return the index of the last response marked as having stale usage; -1 for none."""
-        marked_slots = (slot for slot in self.current.values() if self.slots[slot].value.get(SPENT) is True)
+        marked_slots = (slot for slot in self.current.values() if self.slots[slot].value.get(STALE_USAGE) is True)
         responses = [
             number
             for slot in marked_slots

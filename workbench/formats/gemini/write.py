@@ -33,7 +33,7 @@ from workbench.formats.kit.document import elements, render
 from workbench.formats.kit.folder import agent_home, folder_of, read_agent_file, written_at
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
-from workbench.formats.kit.mark import SPENT
+from workbench.formats.kit.mark import STALE_USAGE
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.tail import tail_of
 from workbench.formats.kit.values import dict_of, word_of
@@ -180,7 +180,7 @@ class _Writer:
             raw = self.raws[piece] if isinstance(piece, int) else piece
             value = loads(raw)
             if value.get("type") == "gemini" and isinstance(value.get("tokens"), dict):
-                self.pieces[at] = replace_fields(raw, {"tokens": _NO_TOKENS, SPENT: b"true"})
+                self.pieces[at] = replace_fields(raw, {"tokens": _NO_TOKENS, STALE_USAGE: b"true"})
                 return
 
 

@@ -15,7 +15,7 @@ from workbench.formats.machine import Machine, Place
 
 def _codec() -> Codec:
     from workbench.formats.goose import database, read, rules, write
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_document
 
     return Codec(
@@ -25,7 +25,7 @@ def _codec() -> Codec:
         addressed=write.addressed,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
-        note=in_document(CARRIED, ()),
+        note=in_document(EXPORT_NOTE, ()),
         repair=_repair,
         list_sessions=database.list_sessions,
     )

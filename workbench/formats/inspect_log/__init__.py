@@ -16,7 +16,7 @@ from workbench.formats.machine import Machine, Place
 
 def _codec() -> Codec:
     from workbench.formats.inspect_log import read, rules, write
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_document
 
     return Codec(
@@ -26,7 +26,7 @@ def _codec() -> Codec:
         sessions_in=read.Reader.sessions_in,
         read_part=read.Reader.read_part,
         requests=read.requests,
-        note=in_document(CARRIED, ("samples", 0, "metadata")),
+        note=in_document(EXPORT_NOTE, ("samples", 0, "metadata")),
     )
 
 

@@ -22,7 +22,7 @@ from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.magic import ZIP
-from workbench.formats.kit.mark import SPENT
+from workbench.formats.kit.mark import STALE_USAGE
 from workbench.formats.kit.several import Numbered
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, word_of
@@ -64,7 +64,7 @@ class Reader(Numbered[int]):
             [replace(message, id=unique_id(message.id, ids)) for message in sample_messages],
             ids,
         )
-        if not dict_of(sample.get("metadata")).get(SPENT):
+        if not dict_of(sample.get("metadata")).get(STALE_USAGE):
             contexts.read(sample)
         epochs = contexts.epochs()
         messages = contexts.with_usage(epochs)
@@ -108,7 +108,7 @@ def _with_last_usage(messages: tuple[Message, ...], sample: Item) -> tuple[Messa
     """Set the usage of the sample's output on the last answer, for a log without events."""
     last = next((n for n in range(len(messages) - 1, -1, -1) if messages[n].role == "assistant"), None)
     usage = usage_of(dict_of(sample.get("output")).get("usage"))
-    if last is None or usage is None or dict_of(sample.get("metadata")).get(SPENT):
+    if last is None or usage is None or dict_of(sample.get("metadata")).get(STALE_USAGE):
         return messages
     return (*messages[:last], replace(messages[last], usage=usage), *messages[last + 1 :])
 

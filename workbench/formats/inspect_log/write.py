@@ -17,7 +17,7 @@ from workbench.formats.kit.blocks import as_object, texts_of, writable
 from workbench.formats.kit.document import elements, new_name, render, splice
 from workbench.formats.kit.item_list import Item, Render, pieces
 from workbench.formats.kit.json_spans import field_of, replace_fields
-from workbench.formats.kit.mark import MARK, SPENT
+from workbench.formats.kit.mark import MARK, STALE_USAGE
 from workbench.formats.kit.settle import settled
 from workbench.formats.loss import Losses
 from workbench.session import Block, Message, Opaque, Role, Session, Text, Thinking, ToolResult, ToolUse
@@ -47,7 +47,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     sample = splice(elements(data, "samples")[0], "messages", new_pieces)
     if session.format == _ID:
         metadata = field_of(sample, "metadata") or b""
-        marked_metadata = replace_fields(metadata if metadata.startswith(b"{") else b"{}", {SPENT: b"true"})
+        marked_metadata = replace_fields(metadata if metadata.startswith(b"{") else b"{}", {STALE_USAGE: b"true"})
         sample = replace_fields(sample, {"metadata": marked_metadata})
     return Written(splice(data, "samples", [sample]), name, id, by_hand=_NOT_RESUMABLE, losses=losses)
 

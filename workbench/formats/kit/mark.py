@@ -11,14 +11,14 @@ from workbench.session import Kind, Message
 MARK = "workbench_kind"
 """Kind of a message. Agents ignore unknown keys; our readers restore the kind from it."""
 
-SPENT = "workbench_spent"
+STALE_USAGE = "workbench_spent"
 """Marks usage recorded so far as stale: it counts a longer context than the one now in the file."""
 
 COPY = "workbench_copy"
 """Marks a record that is repeated in the file, at the position where it was read."""
 
 
-CARRIED = "workbench_carried"
+EXPORT_NOTE = "workbench_carried"
 """Note of an export about its context as a whole (`formats/export_note.py`), once per file."""
 
 
@@ -28,7 +28,7 @@ def marked(record: Mapping[str, Any]) -> Kind | None:
     return kind if kind in ("normal", "summary", "meta") else None
 
 
-def without_spent(messages: Sequence[Message], context: Sequence[int], last: int) -> tuple[Message, ...]:
+def without_stale_usage(messages: Sequence[Message], context: Sequence[int], last: int) -> tuple[Message, ...]:
     """Remove the stale usage: of the context's messages up to number `last`, which has the mark.
 
     Usage of earlier epochs is kept. `context` numbers the messages of the newest context in file order.

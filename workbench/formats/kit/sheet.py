@@ -1,7 +1,7 @@
 """A session file under repair: its records as in the file, each unchanged until a rule changes it.
 
-An entry keeps its bytes; a change replaces only the bytes of the wrong value. `Sheet.data` joins the entries again: as
-lines, or between the bytes around the list of messages of a JSON document.
+An entry keeps its bytes; a change replaces only the bytes of the wrong value. `RepairSheet.data` joins the entries
+again: as lines, or between the bytes around the list of messages of a JSON document.
 """
 
 from __future__ import annotations

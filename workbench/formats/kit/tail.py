@@ -19,7 +19,7 @@ def tail_of(messages: Sequence[Message]) -> int:
 
 
 def usage_reset(raw: bytes, zeros: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the change that sets a record's usage to `nothing`: agents compact by the last recorded usage."""
+    """Return the change that sets a record's usage to `zeros`: agents compact by the last recorded usage."""
     body = field_of(raw, "message") or b""
     usage = field_of(body, "usage") if body.startswith(b"{") else None
     if usage is None or not usage.startswith(b"{"):

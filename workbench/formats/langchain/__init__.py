@@ -14,13 +14,13 @@ from workbench.formats.machine import Program
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_document
     from workbench.formats.langchain import read, rules, write
     from workbench.formats.langchain.signature import FORMS, PLACES
 
     paths = ((*place, 0, *form, "additional_kwargs") for place in PLACES for form in FORMS)
-    return Codec(read.Reader.read, write.write, rules.validate, note=in_document(CARRIED, *paths))
+    return Codec(read.Reader.read, write.write, rules.validate, note=in_document(EXPORT_NOTE, *paths))
 
 
 def _setting(trigger: int, window: int) -> str:

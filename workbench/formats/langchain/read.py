@@ -10,7 +10,7 @@ from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic, 
 from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.epochs import epochs_at, split_at_compactions
 from workbench.formats.kit.item_list import Item
-from workbench.formats.kit.mark import SPENT, marked, without_spent
+from workbench.formats.kit.mark import STALE_USAGE, marked, without_stale_usage
 from workbench.formats.kit.usage import openai_usage, usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
 from workbench.formats.langchain.signature import ID, ROLES, items_of, short_name
@@ -34,7 +34,7 @@ class Reader(Document):
         split, compacted = split_at_compactions(message for message in read if message is not None)
         marked_items = {n for n, item in enumerate(items) if _has_stale_usage(item)}
         last = max((n for n, message in enumerate(split) if message.source[0] in marked_items), default=-1)
-        messages = with_user_text(without_spent(split, range(len(split)), last))
+        messages = with_user_text(without_stale_usage(split, range(len(split)), last))
         prompts = [n for n, message in enumerate(messages) if message.is_own_system]
         sources = {message.source[0] for message in messages}
         return self._session(
@@ -80,7 +80,7 @@ class Reader(Document):
 
 
 def _has_stale_usage(item: Any) -> bool:
-    return dict_of(fields_of(dict_of(item)).get("additional_kwargs")).get(SPENT) is True
+    return dict_of(fields_of(dict_of(item)).get("additional_kwargs")).get(STALE_USAGE) is True
 
 
 def _kind_name(item: Item) -> str:

@@ -13,7 +13,7 @@ from workbench.formats.kit.blocks import as_object, content_of, to_anthropic
 from workbench.formats.kit.document import elements, new_name, parse, splice
 from workbench.formats.kit.item_list import Item, Render, pieces, with_unread
 from workbench.formats.kit.json_spans import field_of, replace_fields
-from workbench.formats.kit.mark import MARK, SPENT
+from workbench.formats.kit.mark import MARK, STALE_USAGE
 from workbench.formats.kit.note import in_document
 from workbench.formats.kit.settle import as_user_message, has_content, settled, system_prompt
 from workbench.formats.langchain.read import SUMMARY
@@ -31,7 +31,7 @@ _NAMES: dict[Role, tuple[str, str]] = {
 
 
 _BILLS = (b'"usage_metadata"', b'"token_usage"', b'"usage"')
-_SPENT = in_document(SPENT, *((*form, "additional_kwargs") for form in FORMS))
+_SPENT = in_document(STALE_USAGE, *((*form, "additional_kwargs") for form in FORMS))
 _FORMS = ("constructor", "type and data", "flat")
 
 

@@ -15,11 +15,11 @@ from workbench.formats.mini_swe_agent.signature import ID, KEYS, recognise
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_document
     from workbench.formats.mini_swe_agent import read, rules, write
 
-    return Codec(read.Reader.read, write.write, rules.validate, note=in_document(CARRIED, ()))
+    return Codec(read.Reader.read, write.write, rules.validate, note=in_document(EXPORT_NOTE, ()))
 
 
 def _places(machine: Machine) -> Iterator[Place]:

@@ -15,11 +15,13 @@ from workbench.formats.openai_responses.signature import ID, KEYS, recognise
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_document
     from workbench.formats.openai_responses import read, rules, write
 
-    return Codec(read.Reader.read, write.write, rules.validate, note=in_document(CARRIED, ("metadata",), as_text=True))
+    return Codec(
+        read.Reader.read, write.write, rules.validate, note=in_document(EXPORT_NOTE, ("metadata",), as_text=True)
+    )
 
 
 FORMAT = Format(ID, "OpenAI Responses body", recognise, _codec, api="openai-responses", keys=KEYS)

@@ -22,7 +22,7 @@ from workbench.formats.opencode.signature import ID, KEYS, recognise, recognise_
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_document
     from workbench.formats.opencode import read, rules, sessions, write
 
@@ -34,7 +34,7 @@ def _codec() -> Codec:
         read_folder=read.read_folder,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
-        note=in_document(CARRIED, ()),
+        note=in_document(EXPORT_NOTE, ()),
         glance=sessions.glance,
         list_sessions=sessions.list_sessions,
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.kit.blocks import as_text, input_of
-from workbench.formats.kit.mark import MARK, SPENT, marked
+from workbench.formats.kit.mark import MARK, STALE_USAGE, marked
 from workbench.formats.kit.values import dict_of
 from workbench.session import Block, Kind, Media, Opaque, Text, Thinking, ToolResult, ToolUse
 from workbench.session.images import media_of
@@ -123,14 +123,14 @@ def with_kind(part: Part, kind: Kind) -> Part:
     return _with_notes(part, {MARK: kind})
 
 
-def is_spent(part: Any) -> bool:
+def has_stale_usage(part: Any) -> bool:
     """Return True if this program marked the usage up to this part's record as stale."""
-    return _notes(part).get(SPENT) is True
+    return _notes(part).get(STALE_USAGE) is True
 
 
-def as_spent(part: Part) -> Part:
+def with_stale_usage(part: Part) -> Part:
     """Return a part, of a type that `can_note`, with that mark."""
-    return _with_notes(part, {SPENT: True})
+    return _with_notes(part, {STALE_USAGE: True})
 
 
 def can_note(part: Any) -> bool:

@@ -27,8 +27,8 @@ from workbench.formats.opencode import store
 from workbench.formats.opencode.parts import (
     block_of,
     cleared_at,
+    has_stale_usage,
     is_bookkeeping,
-    is_spent,
     noted_kind,
     tool_blocks,
     uncleared,
@@ -90,7 +90,7 @@ def _session(path: Path, export: store.StoredExport, progress: Progress) -> Sess
         parts = list_of(record.get("parts"))
         _clear(reader, index)
         _take(reader, index, item, dict_of(record.get("info")), parts)
-        if any(map(is_spent, parts)):
+        if any(map(has_stale_usage, parts)):
             reader.messages = [replace(message, usage=None) for message in reader.messages]
     _clear(reader, len(items))
     reader.end(None, reader.current)

@@ -23,7 +23,15 @@ from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.titles import first_words
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of
-from workbench.formats.opencode.parts import Part, as_spent, can_note, cleared_at, tool_blocks, uncleared, with_kind
+from workbench.formats.opencode.parts import (
+    Part,
+    can_note,
+    cleared_at,
+    tool_blocks,
+    uncleared,
+    with_kind,
+    with_stale_usage,
+)
 from workbench.formats.opencode.signature import ID
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
@@ -425,7 +433,8 @@ def _with_stale_mark(parts: Sequence[bytes]) -> list[bytes]:
     values = [loads(raw) for raw in parts]
     at = next((n for n, value in enumerate(values) if can_note(value)), -1)
     return [
-        render(as_spent(value)) if n == at else raw for n, (value, raw) in enumerate(zip(values, parts, strict=True))
+        render(with_stale_usage(value)) if n == at else raw
+        for n, (value, raw) in enumerate(zip(values, parts, strict=True))
     ]
 
 

@@ -9,12 +9,12 @@ from uuid import uuid4
 from workbench.base.stamps import utc_datetime
 from workbench.formats.kit.document import render, splice
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.mark import CARRIED
+from workbench.formats.kit.mark import EXPORT_NOTE
 from workbench.formats.kit.note import NoteSlot, in_document
 from workbench.formats.kit.values import dict_of, list_of
 from workbench.formats.openhands.signature import is_v1
 
-_FIRST = in_document(CARRIED, (0,))
+_FIRST = in_document(EXPORT_NOTE, (0,))
 _UPDATE = "ConversationStateUpdateEvent"
 
 
@@ -30,11 +30,11 @@ def _put(data: bytes, note: bytes) -> bytes | None:
     older = [place for place, event in enumerate(events) if not _is_note(event)]
     if older and any(dict_of(event).get("parent_id") for event in events):
         head["parent_id"] = dict_of(events[older[-1]]).get("id")
-    return splice(data, None, [*older, render(head | {"key": CARRIED, "value": loads(note), "kind": _UPDATE})])
+    return splice(data, None, [*older, render(head | {"key": EXPORT_NOTE, "value": loads(note), "kind": _UPDATE})])
 
 
 def _found(data: bytes) -> Any:
-    if CARRIED.encode() not in data:
+    if EXPORT_NOTE.encode() not in data:
         return None
     events = list_of(loads(data))
     notes = [event["value"] for event in events if _is_note(event)]
@@ -42,7 +42,7 @@ def _found(data: bytes) -> Any:
 
 
 def _is_note(event: Any) -> bool:
-    return dict_of(event).get("kind") == _UPDATE and event.get("key") == CARRIED
+    return dict_of(event).get("kind") == _UPDATE and event.get("key") == EXPORT_NOTE
 
 
 NOTE = NoteSlot(_put, _found)

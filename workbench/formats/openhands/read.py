@@ -49,9 +49,10 @@ from workbench.session import (
 
 class Reader(Transcript):
     """Reader of the events in order. `view` lists the events that are sent, in their order, a condensation for its
-    summary. `of`: message of an event; `batches`: first message of a response; `joined`: its further events. `asks`,
-    `answers`: call that an event makes or answers. `others`: events on abandoned branches; `parents`: ids that events
-    of a tree follow; `billed`: usage of responses by id. `loops`: tool loops of V1; `loop`: the unfinished one."""
+    summary. `message_of`: message of an event; `batches`: first message of a response; `joined`: its further events.
+    `call_of`, `result_of`: id of the call that an event makes or answers. `others`: events on abandoned branches;
+    `parents`: ids that events of a tree follow; `billed`: usage of responses by id. `loops`: tool loops of V1; `loop`:
+    the unfinished one."""
 
     empty = "a conversation of OpenHands without messages; open another one"
 

@@ -18,7 +18,7 @@ from workbench.formats.pi.signature import ID, KEYS, recognise
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_first_line
     from workbench.formats.pi import append, rules, write
     from workbench.formats.pi.read import Reader
@@ -29,7 +29,7 @@ def _codec() -> Codec:
         rules.validate,
         addressed=write.addressed,
         ways=(Way("appended", "a compaction entry after the loaded session", append.append),),
-        note=in_first_line(CARRIED),
+        note=in_first_line(EXPORT_NOTE),
         repair=_repair,
     )
 

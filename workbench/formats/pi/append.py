@@ -15,7 +15,7 @@ from workbench.formats.format import Written
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
-from workbench.formats.kit.mark import SPENT
+from workbench.formats.kit.mark import STALE_USAGE
 from workbench.formats.kit.tail import usage_reset
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, LossKind
@@ -89,7 +89,7 @@ def _recorded_system(session: Session, lead: Sequence[Message]) -> dict[str, Any
 def _with_stale_usage(raw: bytes) -> bytes:
     """Return an entry with its usage set to zero, and marked as stale."""
     reset = usage_reset(raw, NO_USAGE)
-    return replace_fields(raw, {**reset, SPENT: b"true"}) if reset else raw
+    return replace_fields(raw, {**reset, STALE_USAGE: b"true"}) if reset else raw
 
 
 def _entries(writer: Writer) -> list[tuple[int, str, bytes]]:

@@ -16,7 +16,7 @@ from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.kit.blocks import as_text, in_result, parts_of
 from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.mark import SPENT, marked, without_spent
+from workbench.formats.kit.mark import STALE_USAGE, marked, without_stale_usage
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.usage import replayed_before
@@ -110,7 +110,7 @@ class Reader(Transcript):
         message, entry.sent = self._message(value, id, index, first_prompt=not entry.prompted)
         if message is not None:
             entry.message = self.add(message)
-            self.spent = entry.message if value.get(SPENT) is True else self.spent
+            self.spent = entry.message if value.get(STALE_USAGE) is True else self.spent
             entry.prompted = entry.prompted or (message.role == "system" and bool(message.blocks))
         if error := _failure_of(value, id, line):
             entry.failed = error.text
@@ -168,7 +168,7 @@ class Reader(Transcript):
         header = self.header
         forked = seconds_of(header.get("timestamp")) if header.get("parentSession") else None
         own = replayed_before(found.messages, forked)
-        found.messages = [*without_spent(own, found.epochs[-1].members, self.spent)]
+        found.messages = [*without_stale_usage(own, found.epochs[-1].members, self.spent)]
         ordered, place = found.in_order()
         messages = with_user_text(ordered, _TAGS)
         entries = [self.entries[id] for id in path]

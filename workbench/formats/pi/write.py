@@ -23,7 +23,7 @@ from workbench.formats.kit.document import render
 from workbench.formats.kit.folder import agent_home, folder_of, recorded_file_name, written_at
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
-from workbench.formats.kit.mark import MARK, SPENT
+from workbench.formats.kit.mark import MARK, STALE_USAGE
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.tail import tail_of
 from workbench.formats.loss import Loss, LossKind, loss_of
@@ -130,7 +130,7 @@ class Writer(ChainWriter):
             usage = field_of(body, "usage")
             if message.id == self.unbilled and usage is not None and usage.startswith(b"{"):
                 changes["message"] = replace_fields(body, {"usage": replace_fields(usage, NO_USAGE)})
-                changes[SPENT] = b"true"
+                changes[STALE_USAGE] = b"true"
         self.copy(record, changes)
 
     def make(self, message: Message, recorded: Any = None) -> None:

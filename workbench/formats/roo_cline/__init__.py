@@ -20,7 +20,7 @@ from workbench.formats.roo_cline.signature import HISTORY, ID, KEYS, main_file, 
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_document
     from workbench.formats.roo_cline import read, rules, write
 
@@ -29,7 +29,7 @@ def _codec() -> Codec:
         write.write,
         rules.validate,
         read_folder=read.read_folder,
-        note=in_document(CARRIED, (0,)),
+        note=in_document(EXPORT_NOTE, (0,)),
         repair=_repair,
         main_file=main_file,
     )

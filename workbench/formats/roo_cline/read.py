@@ -15,7 +15,7 @@ from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.mark import SPENT, marked
+from workbench.formats.kit.mark import STALE_USAGE, marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of, with_own_words
@@ -131,7 +131,7 @@ def _session(path: Path, data: bytes, progress: Progress, folder: _TaskFolder) -
         waiting = tuple(call.id for call in message.calls)
         messages.append(message)
     records = [dict_of(item) for item in items]
-    spent = max((index for index, record in enumerate(records) if record.get(SPENT) is True), default=-1)
+    spent = max((index for index, record in enumerate(records) if record.get(STALE_USAGE) is True), default=-1)
     messages = [
         replace(message, usage=None) if index <= spent else message
         for index, message in enumerate(with_usage(messages, folder.chat.requests))

@@ -19,7 +19,7 @@ from workbench.formats.kit.blocks import to_anthropic, writable
 from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.mark import MARK, SPENT
+from workbench.formats.kit.mark import MARK, STALE_USAGE
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of, with_own_words
@@ -62,7 +62,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         native
         and (last := max((n for n, piece in enumerate(pieces) if piece.startswith(b"{")), default=None)) is not None
     ):
-        pieces[last] = replace_fields(pieces[last], {SPENT: b"true"})
+        pieces[last] = replace_fields(pieces[last], {STALE_USAGE: b"true"})
     data = splice(session.records.data, None, pieces) if native else b"[" + b",".join(filter(None, pieces)) + b"]"
     return Written(data, NAME, by_hand=_NEEDS, losses=losses)
 

@@ -12,7 +12,7 @@ from workbench.formats.agent_texts import is_summary
 from workbench.formats.kit.blocks import as_text, from_anthropic
 from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.mark import SPENT, marked
+from workbench.formats.kit.mark import STALE_USAGE, marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of
 from workbench.formats.openai_chat.embedded import Item, chat_messages
@@ -41,7 +41,7 @@ class Reader(Document):
         own = [n for n, item in enumerate(items) if not isinstance(item, dict) or item.get("agent", main) == main]
         config = _config(document)
         replayed = dict_of(dict_of(config.get("agent")).get("model"))
-        is_stale = document.get(SPENT) is True  # the prompts belong to another history
+        is_stale = document.get(STALE_USAGE) is True  # the prompts belong to another history
         prompts = [] if is_stale else _prompts(document.get("trajectory"))
         epochs, cleared, warnings = _cleared(messages, items, own, prompts)
         self.warnings += warnings if cleared or is_stale else _processors(config)

@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.formats.format import Written
 from workbench.formats.kit.document import elements, parse, render, splice
 from workbench.formats.kit.json_spans import replace_fields
-from workbench.formats.kit.mark import MARK, SPENT
+from workbench.formats.kit.mark import MARK, STALE_USAGE
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind
@@ -30,7 +30,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if native and messages == list(session.context()):
         return Written(session.records.data, name, by_hand=_BY_HAND)
     if native:
-        data = replace_fields(session.records.data, {SPENT: b"true"})
+        data = replace_fields(session.records.data, {STALE_USAGE: b"true"})
         raws = elements(data, "history")
     else:
         messages, role_losses = settled(messages, "openai-chat")

@@ -13,7 +13,7 @@ from workbench.formats.tau_bench.signature import ID, KEYS, recognise
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.mark import EXPORT_NOTE
     from workbench.formats.kit.note import in_document
     from workbench.formats.tau_bench import read, rules, write
 
@@ -23,7 +23,7 @@ def _codec() -> Codec:
         rules.validate,
         sessions_in=read.Reader.sessions_in,
         read_part=read.Reader.read_part,
-        note=in_document(CARRIED, (0, "info")),
+        note=in_document(EXPORT_NOTE, (0, "info")),
     )
 
 
