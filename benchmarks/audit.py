@@ -185,12 +185,12 @@ def _on_cluster(folder: Path, workers: int, cache: str) -> dict[str, Any]:
 
 def _audit(folder: Path, cache: str, cluster: str) -> dict[str, Any]:
     from workbench.auditing.cache import RowCache
-    from workbench.auditing.run import audited, candidates
+    from workbench.auditing.run import audit_files, candidates
 
     files = kept = 0
-    for found in audited(candidates([folder / "corpus"]), RowCache(folder / f"{cache}.sqlite"), cluster):
+    for found in audit_files(candidates([folder / "corpus"]), RowCache(folder / f"{cache}.sqlite"), cluster):
         files += 1
-        kept += found.kept
+        kept += found.cached
         if any(row.error for row in found.rows):
             raise SystemExit(found.rows[0].error)
     return {"files": files, "kept": kept}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from workbench.auditing.advice import advise, losses, next_step
-from workbench.auditing.rows import TRIGGERS, CompactionRow, SessionRow, Tried
+from workbench.auditing.advice import advise, loss_sentences, next_step
+from workbench.auditing.rows import TRIGGERS, CompactionRow, SessionRow, TriggerCost
 from workbench.formats.registry import by_id, formats
 
 MADE = CompactionRow(1, 5, "summary", False, None, 9, 3, False, None, None, 4, 2, 1, 2, 8_000, 3, 0, 0, "m")
@@ -19,7 +19,7 @@ def played(
     costs: Mapping[int, tuple[int, int]], *, window: int = 200_000, price: float | None = 5.0, again: int | None = None
 ) -> SessionRow:
     """A session that cost so many tokens' worth, with so many compactions, at some triggers; else a million, none."""
-    tried = tuple(Tried(trigger, *costs.get(trigger, (1_000_000, 0))) for trigger in (0, *TRIGGERS))
+    tried = tuple(TriggerCost(trigger, *costs.get(trigger, (1_000_000, 0))) for trigger in (0, *TRIGGERS))
     made = () if again is None else (CompactionRow(*[getattr(MADE, name) for name in MADE.__slots__]),)
     return SessionRow(
         "one", format="claude-code", tool="Claude Code", window=window, price=price, tried=tried, compactions=made
@@ -180,19 +180,19 @@ def test_what_to_run_next_for_a_session(row: dict[str, Any], next: str) -> None:
 
 
 def test_losses_are_one_sentence_and_full_sessions_another() -> None:
-    assert list(losses([played({})])) == []
+    assert list(loss_sentences([played({})])) == []
     (made,) = played({}, again=0).compactions
     made = replace(made, rework_tokens=500)
     rows = [
         replace(played({}), compactions=(replace(made, instructions=4, lost=3, larger=True),), tokens=180_000),
         replace(played({}), compactions=(replace(made, instructions=2, lost=None, rework_tokens=0),), tokens=179_999),
     ]
-    assert list(losses(rows)) == [
+    assert list(loss_sentences(rows)) == [
         "2 compactions in 2 sessions lost 3 of 4 rules and led to 500 tokens of rework and made the context larger "
         "1 time. Pin the rules before the next one: W on the bench, or cwb rules FILE.",
         "1 session is at least 90 % full: cwb rescue FILE, or Rescue (ctrl+p on the bench).",
     ]
     nothing = replace(made, instructions=0, lost=0, rework_tokens=0)
-    assert list(losses([replace(played({}), compactions=(nothing,))])) == [
+    assert list(loss_sentences([replace(played({}), compactions=(nothing,))])) == [
         "1 compaction in 1 session lost no rule and led to no rework."
     ]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from workbench.auditing.columns import COMPACTIONS, SESSIONS, TABLES, column, matching, records, sorted_by
-from workbench.auditing.groups import Group, groups
+from workbench.auditing.groups import SessionGroup, group_sessions
 from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.base.errors import BadInput
 
@@ -22,8 +22,8 @@ ROWS = (
 
 
 def test_what_many_sessions_come_to() -> None:
-    pier, quay = groups(ROWS, ("tool",))
-    assert pier == Group(
+    pier, quay = group_sessions(ROWS, ("tool",))
+    assert pier == SessionGroup(
         key=("Pier",),
         sessions=2,
         compacted=1,
@@ -48,9 +48,13 @@ def test_what_many_sessions_come_to() -> None:
 
 
 def test_finer_groups_and_none() -> None:
-    assert [one.key for one in groups(ROWS, ("tool", "model"))] == [("Pier", "m1"), ("Pier", "m2"), ("Quay", "m2")]
-    assert [(one.key, one.sessions) for one in groups(ROWS, ())] == [((), 3)]
-    assert groups(ROWS[3:], ("tool",)) == ()
+    assert [one.key for one in group_sessions(ROWS, ("tool", "model"))] == [
+        ("Pier", "m1"),
+        ("Pier", "m2"),
+        ("Quay", "m2"),
+    ]
+    assert [(one.key, one.sessions) for one in group_sessions(ROWS, ())] == [((), 3)]
+    assert group_sessions(ROWS[3:], ("tool",)) == ()
 
 
 @pytest.mark.parametrize(
@@ -62,7 +66,7 @@ def test_what_went_and_is_not_known_is_in_no_sum(
     row = replace(ROWS[0], compactions=tuple(replace(ROWS[0].compactions[0], gone=one) for one in gone))
     assert [line["removed_messages"] for line in records([row], "sessions")] == [of_session]
     assert [line["removed_messages"] for line in records([row], "compactions")] == [*gone]
-    assert [one.gone for one in groups([row], ())] == [of_group]
+    assert [one.gone for one in group_sessions([row], ())] == [of_group]
 
 
 def test_every_table_has_its_columns_and_lines() -> None:

@@ -8,17 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.auditing.written import Written, quay
+from workbench.auditing.audit import audit_of
 from workbench.auditing.columns import records
-from workbench.auditing.copies import counted_once
-from workbench.auditing.groups import groups
-from workbench.auditing.rows import SessionRow
-from workbench.auditing.survey import surveyed
-from workbench.auditing.whole import whole
-from workbench.auditing.work import Work
+from workbench.auditing.copies import mark_copies
+from workbench.auditing.groups import group_sessions
+from workbench.auditing.rows import AuditFile, SessionRow
+from workbench.auditing.survey import survey_file
 
 
 def row_of(path: Path) -> SessionRow:
-    found = surveyed(Work(str(path), path.stat().st_size, path.stat().st_mtime))
+    found = survey_file(AuditFile(str(path), path.stat().st_size, path.stat().st_mtime))
     assert found.rows is not None
     return found.rows[0]
 
@@ -38,7 +37,7 @@ def test_a_fork_counts_where_most_came_behind(tmp_path: Path) -> None:
     again = row_of(forked(quay().said("On.").answered("Done.", prompt=700)).put(tmp_path / "b" / "fork.jsonl"))
     assert first.compactions[0].id == again.compactions[0].id
     for rows in ([first, again], [again, first]):
-        told = whole(rows)
+        told = audit_of(rows)
         assert {Path(row.path).name: [one.copy for one in row.compactions] for row in told.rows} == {
             "first.jsonl": [True],
             "fork.jsonl": [False],
@@ -91,8 +90,8 @@ def test_without_a_summary_that_anybody_can_read_the_time_tells(tmp_path: Path, 
 def test_two_of_one_session_are_two(tmp_path: Path) -> None:
     row = row_of(quay().put(tmp_path / "quay.jsonl"))
     twice = replace(row, compactions=row.compactions * 2)
-    assert counted_once([twice]) == (twice,)
-    (all,) = groups([twice], ())
+    assert mark_copies([twice]) == (twice,)
+    (all,) = group_sessions([twice], ())
     assert (all.compactions, all.copies) == (2, 0)
 
 

@@ -17,7 +17,7 @@ from tests.auditing.written import Written, long, put_all, quay
 from tests.commands import cwb
 from workbench.api.audits import audit
 from workbench.auditing.columns import COMPACTIONS, SESSIONS, TABLES, About
-from workbench.auditing.files import MOST, as_csv, as_html, as_parquet, save
+from workbench.auditing.files import MAX_LINES, as_csv, as_html, as_parquet, save
 from workbench.auditing.rows import SessionRow
 from workbench.base.errors import BadInput
 from workbench.base.tables import Column
@@ -138,7 +138,7 @@ def test_f5_what_a_session_says_begins_no_row_and_is_no_formula(evil: str) -> No
     assert len(list(csv.reader(io.StringIO(sheet, newline="")))) == 3
 
 
-@pytest.mark.parametrize(("count", "more"), [(MOST - 1, ""), (MOST, ""), (MOST + 1, "and 1 more")])
+@pytest.mark.parametrize(("count", "more"), [(MAX_LINES - 1, ""), (MAX_LINES, ""), (MAX_LINES + 1, "and 1 more")])
 def test_a_page_says_how_many_it_leaves_out(count: int, more: str) -> None:
     page = as_html([SessionRow(f"{n}.jsonl", tool="Quay") for n in range(count)], "sessions", ("tool",)).decode()
     assert ("more</p>" in page) == bool(more)

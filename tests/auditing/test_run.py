@@ -15,9 +15,8 @@ from tests.auditing.written import Written, long, put_all, quay
 from workbench.auditing import cache as cached
 from workbench.auditing import run, survey
 from workbench.auditing.cache import RowCache
-from workbench.auditing.rows import SessionRow
-from workbench.auditing.run import audited, candidates
-from workbench.auditing.work import Surveyed, Work
+from workbench.auditing.rows import AuditFile, FileRows, SessionRow
+from workbench.auditing.run import audit_files, candidates
 from workbench.formats.machine import Machine
 from workbench.formats.registry import places
 
@@ -40,8 +39,8 @@ def rows_kept(tmp_path: Path) -> RowCache:
 def done(folder: Path, kept: RowCache, **more: bool) -> dict[str, tuple[Sequence[SessionRow], bool]]:
     """The rows by file, and whether they were kept."""
     found = {}
-    for one in audited(candidates([folder]), kept, **more):
-        found[str(Path(one.rows[0].path).relative_to(folder))] = one.rows, one.kept
+    for one in audit_files(candidates([folder]), kept, **more):
+        found[str(Path(one.rows[0].path).relative_to(folder))] = one.rows, one.cached
     return found
 
 
@@ -70,10 +69,10 @@ def test_every_file_is_there_and_what_cannot_be_read_says_why(corpus: Path, rows
 def test_a_second_run_reads_nothing(corpus: Path, rows_kept: RowCache, monkeypatch: pytest.MonkeyPatch) -> None:
     first = done(corpus, rows_kept)
 
-    def read(work: object) -> Surveyed:
+    def read(work: object) -> FileRows:
         raise AssertionError(work)
 
-    monkeypatch.setattr(run, "surveyed", read)
+    monkeypatch.setattr(run, "survey_file", read)
     again = done(corpus, rows_kept)
     assert kept_of(again) == FILES
     assert {name: rows for name, (rows, _) in again.items()} == {name: rows for name, (rows, _) in first.items()}
@@ -175,7 +174,7 @@ def test_other_processes_give_the_same_rows(
     corpus: Path, rows_kept: RowCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = done(corpus, rows_kept)
-    monkeypatch.setattr(run, "ALONE", 0)
+    monkeypatch.setattr(run, "SINGLE_PROCESS_BYTES", 0)
     monkeypatch.setattr(run, "PIECE_FILES", 2)
     there = done(corpus, RowCache(tmp_path / "other.sqlite"))
     assert there == here
@@ -191,11 +190,11 @@ def test_where_the_tools_keep_them(tmp_path: Path) -> None:
     quay().put(home / ".claude" / "projects" / "-home-ada-quay" / "one.jsonl")
     Written().said("A task.").put(home / ".claude" / "projects" / "-home-ada-quay" / "agent-a1.jsonl")
     found = list(candidates([], places(Machine("linux", home, {}, tmp_path))))
-    assert [(type(one).__name__, getattr(one, "tool", "")) for one in found] == [("Work", "Claude Code")]
+    assert [(type(one).__name__, getattr(one, "tool", "")) for one in found] == [("AuditFile", "Claude Code")]
 
 
 def test_a_run_that_is_left_keeps_what_was_done(corpus: Path, rows_kept: RowCache) -> None:
-    for _ in audited(candidates([corpus]), rows_kept):
+    for _ in audit_files(candidates([corpus]), rows_kept):
         break
     assert len(kept_of(done(corpus, rows_kept))) == 1
 
@@ -211,25 +210,25 @@ def test_a_dask_scheduler_gives_the_same_rows(
     )
     with cluster:
         there = {
-            str(Path(one.rows[0].path).relative_to(corpus)): (one.rows, one.kept)
-            for one in audited(candidates([corpus]), RowCache(tmp_path / "other.sqlite"), cluster.scheduler_address)
+            str(Path(one.rows[0].path).relative_to(corpus)): (one.rows, one.cached)
+            for one in audit_files(candidates([corpus]), RowCache(tmp_path / "other.sqlite"), cluster.scheduler_address)
         }
     assert there == here
 
 
-@pytest.mark.parametrize(("files", "played"), [(2 * run.PLAYED - 1, 1.0), (4 * run.PLAYED, 0.25)])
+@pytest.mark.parametrize(("files", "played"), [(2 * run.MAX_REPLAYED - 1, 1.0), (4 * run.MAX_REPLAYED, 0.25)])
 def test_of_many_files_some_are_played(
     tmp_path: Path, rows_kept: RowCache, monkeypatch: pytest.MonkeyPatch, files: int, played: float
 ) -> None:
     seen: list[bool] = []
 
-    def surveyed(work: survey.Work) -> Surveyed:
+    def surveyed(work: AuditFile) -> FileRows:
         seen.append(work.played)
-        return Surveyed(work.path, None, (SessionRow(work.path),))
+        return FileRows(work.path, None, (SessionRow(work.path),))
 
-    monkeypatch.setattr(run, "surveyed", surveyed)
-    works = [survey.Work(str(tmp_path / f"{number}.jsonl"), 1, 0.0) for number in range(files)]
-    assert len(list(audited(works, rows_kept))) == files
+    monkeypatch.setattr(run, "survey_file", surveyed)
+    works = [AuditFile(str(tmp_path / f"{number}.jsonl"), 1, 0.0) for number in range(files)]
+    assert len(list(audit_files(works, rows_kept))) == files
     assert sum(seen) / files == pytest.approx(played, abs=0.06)
 
 
@@ -248,7 +247,7 @@ def test_of_many_files_some_are_played(
 )
 def test_pieces_are_as_large_as_their_number_allows(sizes: list[int], pieces: list[int]) -> None:
     """At least `PIECES` of files that are as large as each other, so that cores end together, and none too large."""
-    works = [Work(f"{number}.jsonl", size, 0.0) for number, size in enumerate(sizes)]
+    works = [AuditFile(f"{number}.jsonl", size, 0.0) for number, size in enumerate(sizes)]
     made = run._pieces(works)
     assert [len(piece) for piece in made] == pieces
     assert sorted(work.path for piece in made for work in piece) == sorted(work.path for work in works)

@@ -14,7 +14,7 @@ from tests.auditing.written import Written, long, quay
 from tests.formats.claude_code_build import assistant, jsonl, text, user
 from tests.paths import SAMPLES
 from workbench.auditing.rows import SessionRow
-from workbench.auditing.survey import row_of, skimmed_row
+from workbench.auditing.survey import row_of, row_of_skimmed
 from workbench.formats.claude_code.skim import skim
 from workbench.formats.files import load_bytes
 from workbench.formats.format import Skimmed
@@ -28,7 +28,7 @@ def same(path: Path, data: bytes) -> Skimmed:
     skimmed = skim(path, data)
     assert skimmed is not None
     whole = load_bytes(path, data)
-    assert skimmed_row(skimmed, BARE) == row_of(whole, BARE, played=False)
+    assert row_of_skimmed(skimmed, BARE) == row_of(whole, BARE, played=False)
     return skimmed
 
 

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from workbench.auditing.rows import SessionRow
-from workbench.auditing.survey import row_of, skimmed_row
+from workbench.auditing.survey import row_of, row_of_skimmed
 from workbench.formats.codex.skim import skim
 from workbench.formats.files import load_bytes
 
@@ -82,7 +82,7 @@ def same(data: bytes) -> None:
     path = Path("rollout.jsonl")
     skimmed = skim(path, data)
     assert skimmed is not None
-    assert skimmed_row(skimmed, BARE) == row_of(load_bytes(path, data), BARE, played=False)
+    assert row_of_skimmed(skimmed, BARE) == row_of(load_bytes(path, data), BARE, played=False)
 
 
 @pytest.mark.parametrize("early", [False, True], ids=["bills behind", "bills before"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.auditing.rows import SessionRow
-from workbench.auditing.survey import row_of, skimmed_row
+from workbench.auditing.survey import row_of, row_of_skimmed
 from workbench.base.errors import BadInput
 from workbench.formats import registry
 from workbench.formats.files import bytes_of, load_bytes
@@ -25,7 +25,7 @@ def same(path: Path) -> bool:
         return False
     skimmed = codec.skim(path, data) if codec.skim else None
     if skimmed is not None:
-        assert skimmed_row(skimmed, BARE) == row_of(load_bytes(path, data), BARE, played=False), path
+        assert row_of_skimmed(skimmed, BARE) == row_of(load_bytes(path, data), BARE, played=False), path
     return skimmed is not None
 
 

@@ -11,14 +11,13 @@ import pytest
 
 from tests.auditing.written import RULE, Written, long, quay
 from tests.paths import SAMPLES
-from workbench.auditing.rows import TRIGGERS, CompactionRow, SessionRow, row_from
-from workbench.auditing.survey import surveyed
-from workbench.auditing.work import Work
+from workbench.auditing.rows import TRIGGERS, AuditFile, CompactionRow, SessionRow, row_from
+from workbench.auditing.survey import survey_file
 from workbench.base.secrets import masking
 
 
 def rows_of(path: Path) -> tuple[SessionRow, ...]:
-    found = surveyed(Work(str(path), path.stat().st_size, path.stat().st_mtime))
+    found = survey_file(AuditFile(str(path), path.stat().st_size, path.stat().st_mtime))
     assert found.rows is not None
     return found.rows
 
@@ -158,7 +157,7 @@ def test_what_went_is_not_known_where_the_file_does_not_have_it(tmp_path: Path) 
     made = {"ts": 2, "type": "say", "say": "condense_context", "contextCondense": condensed}
     (folder / "api_conversation_history.json").write_text(json.dumps(history))
     (folder / "ui_messages.json").write_text(json.dumps([made]))
-    (row,) = surveyed(Work(str(folder), 1, 1.0)).rows or ()
+    (row,) = survey_file(AuditFile(str(folder), 1, 1.0)).rows or ()
     (one,) = row.own
     assert (one.way, one.before) == ("summary", 90_000)
     assert (one.gone, one.gone_results, one.gone_said, row.gone) == (None, None, None, None)
@@ -166,7 +165,7 @@ def test_what_went_is_not_known_where_the_file_does_not_have_it(tmp_path: Path) 
 
 
 def test_a_file_that_is_gone_is_a_row(tmp_path: Path) -> None:
-    found = surveyed(Work(str(tmp_path / "gone.jsonl"), 0, 0.0))
+    found = survey_file(AuditFile(str(tmp_path / "gone.jsonl"), 0, 0.0))
     assert found.rows is not None
     assert "does not exist" in found.rows[0].error
 

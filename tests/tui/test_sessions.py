@@ -16,8 +16,7 @@ from tests.finding.test_discover import session_at
 from tests.paths import SAMPLES
 from tests.tui.app import app_of, at_rest, bench_screen, brought, in_one_line, notes, press, settled, story_file, until
 from workbench.auditing import run
-from workbench.auditing.rows import SessionRow
-from workbench.auditing.work import Surveyed, Work
+from workbench.auditing.rows import AuditFile, FileRows, SessionRow
 from workbench.tui.entries import sample_entries
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.help import HelpScreen
@@ -215,13 +214,13 @@ async def test_sessions_of_every_agent_are_listed_before_they_are_read(
 ) -> None:
     """The list is there, with what a glance shows, while no file could be read yet; the figures follow."""
     go_on = threading.Event()
-    read = run.surveyed
+    read = run.survey_file
 
-    def slow(work: Work) -> Surveyed:
+    def slow(work: AuditFile) -> FileRows:
         assert go_on.wait(60)
         return read(work)
 
-    monkeypatch.setattr(run, "surveyed", slow)
+    monkeypatch.setattr(run, "survey_file", slow)
     rollout = own_home / ".codex/sessions/2026/01/02/rollout-a.jsonl"
     rollout.parent.mkdir(parents=True)
     shutil.copyfile(SAMPLES / "codex-two-compactions.jsonl", rollout)
@@ -269,11 +268,11 @@ async def test_keys_are_answered_while_files_are_read(
     """The reading stands still until a key has been answered: were it in the event loop, neither would come."""
     answered = threading.Event()
 
-    def slow(work: Work) -> Surveyed:
+    def slow(work: AuditFile) -> FileRows:
         assert answered.wait(60)
-        return Surveyed(work.path, None, (SessionRow(work.path, tool="Slow"),))
+        return FileRows(work.path, None, (SessionRow(work.path, tool="Slow"),))
 
-    monkeypatch.setattr(run, "surveyed", slow)
+    monkeypatch.setattr(run, "survey_file", slow)
     async with app_of("sessions", sources=[corpus]).run_test(size=SIZES[0]) as pilot:
         screen = pilot.app.screen
         assert isinstance(screen, SessionsScreen)
@@ -289,12 +288,12 @@ async def test_left_while_it_reads(corpus: Path, own_home: Path, monkeypatch: py
     left = threading.Event()
     seen: list[str] = []
 
-    def slow(work: Work) -> Surveyed:
+    def slow(work: AuditFile) -> FileRows:
         seen.append(work.path)
         assert left.wait(60)
-        return Surveyed(work.path, None, (SessionRow(work.path, tool="Slow"),))
+        return FileRows(work.path, None, (SessionRow(work.path, tool="Slow"),))
 
-    monkeypatch.setattr(run, "surveyed", slow)
+    monkeypatch.setattr(run, "survey_file", slow)
     async with app_of("sessions", sources=[corpus]).run_test(size=SIZES[0]) as pilot:
         await pilot.pause()
         await pilot.press("escape")

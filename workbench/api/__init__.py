@@ -21,8 +21,8 @@ from workbench.api.compacting import acompact, compact, context, should_compact,
 from workbench.api.repairing import repair
 from workbench.api.results import Compacted, Due, Report
 from workbench.api.sessions import compare, load, probe, replay, retention, rework, save, suggest_pins, watch, why
+from workbench.auditing.audit import Audit
 from workbench.auditing.rows import CompactionRow, SessionRow
-from workbench.auditing.whole import Audit
 from workbench.base.errors import BadInput
 from workbench.bench import RuleState
 from workbench.bench.assessment import Assessment

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from workbench.auditing.audit import Audit, audit_of
 from workbench.auditing.cache import RowCache
-from workbench.auditing.run import audited, candidates
-from workbench.auditing.whole import Audit, whole
+from workbench.auditing.run import audit_files, candidates
 from workbench.base import paths
 
 
@@ -20,5 +20,5 @@ def audit(*folders: str | Path, cluster: str = "", cached: bool = False) -> Audi
     not exist, and for a scheduler that does not answer.
     """
     works = candidates([Path(folder) for folder in folders])
-    found = audited(works, RowCache(paths.audits()) if cached else None, cluster)
-    return whole(row for one in found for row in one.rows)
+    found = audit_files(works, RowCache(paths.audits()) if cached else None, cluster)
+    return audit_of(row for one in found for row in one.rows)

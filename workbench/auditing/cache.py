@@ -1,8 +1,8 @@
-"""Rows that outlive a run: an SQLite file from a session's path to its rows, for as long as the file is the same.
+"""Cache of rows: an SQLite file from the path of a session to its rows, valid while the file is unchanged.
 
-The same is what has the same size and time of change; where only the time differs, what has the same digest, for which
-the file is read and not parsed. The path is part of the key, so two files with the same content are two. The cache may
-only ever save time: a broken, locked or unwritable one is left alone, and the reason is kept in `trouble`.
+A file is unchanged if its size and time of change are the same, or, where only the time differs, its digest: then the
+file is read but not parsed. Two files with the same content are two entries. The cache only saves time: a broken,
+locked or unwritable one is not used, and `trouble` gives the reason.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FIGURES = 5
-"""Raised when a row's figures come to mean something else: rows kept before are then made anew."""
+"""Version of the figures. Raise it when a figure changes its meaning: cached rows are then computed again."""
 
 MAX_BYTES = 256_000_000
-"""About two hundred thousand sessions. A larger file loses its older half."""
+"""Size of about 200 000 sessions. A larger file loses its older half."""
 
 LOCK_SECONDS = 2.0
 
-TOGETHER = 500
-"""Files that are written to the disk at once: so many are read again after a run that was killed."""
+COMMIT_EVERY = 500
+"""Files per commit: so many are read again after a killed run."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS files_1 (
@@ -48,9 +48,9 @@ CREATE TABLE IF NOT EXISTS files_1 (
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What is kept of a file: its rows, its size and the digest of its bytes, None where there is none. `same`: its
-    size and time of change are what they were."""
+class CachedRows:
+    """Cached rows of a file, its size, and the digest of its bytes (None without one). `same`: size and time of change
+    are unchanged."""
 
     rows: tuple[SessionRow, ...]
     size: int
@@ -59,21 +59,21 @@ class Kept:
 
 
 def mark(path: Path | str) -> bytes:
-    """Sizes and times of change of a file and what belongs to it."""
-    return _short([one[1:] for one in file_mark(path) or ()])
+    """Return a digest of the sizes and times of change of a file and the files that belong to it."""
+    return _digest([one[1:] for one in file_mark(path) or ()])
 
 
 def _basis() -> bytes:
-    """What a row depends on beside its file: the program, what it tries, and the person's table of models."""
-    return _short([__version__, FIGURES, TRIGGERS, file_mark(paths.models())])
+    """Return a digest of everything else that a row depends on: program, triggers, and the user's table of models."""
+    return _digest([__version__, FIGURES, TRIGGERS, file_mark(paths.models())])
 
 
-def _short(told: object) -> bytes:
-    return hashlib.blake2b(orjson.dumps(told), digest_size=16).digest()
+def _digest(value: object) -> bytes:
+    return hashlib.blake2b(orjson.dumps(value), digest_size=16).digest()
 
 
 class RowCache:
-    """One connection for a run, in one thread."""
+    """Connection to the cache, for one run and one thread."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -95,7 +95,7 @@ class RowCache:
             return
         with closing(base):
             self._base = base
-            # Losing the file to a power cut costs another reading, waiting for the disk costs every run.
+            # A power cut may lose the file, which only costs another reading; waiting for the disk slows every run.
             self._use(lambda base: base.execute("PRAGMA synchronous = OFF"))
             self._use(lambda base: base.execute(_SCHEMA))
             try:
@@ -105,8 +105,8 @@ class RowCache:
                 self._use(_prune)
                 self._base = None
 
-    def get(self, path: str, now: bytes) -> Kept | None:
-        """What is kept of the file, None where nothing is."""
+    def get(self, path: str, now: bytes) -> CachedRows | None:
+        """Return the cached rows of the file, or None."""
         if valid_unicode(path) != path:
             return None
         query = "SELECT mark, size, digest, rows FROM files_1 WHERE path = ? AND basis = ?"
@@ -117,18 +117,18 @@ class RowCache:
             rows = tuple(map(row_from, orjson.loads(found[3])))
         except (ValueError, TypeError, KeyError):
             return None
-        return Kept(rows, found[1], found[2], found[0] == now)
+        return CachedRows(rows, found[1], found[2], found[0] == now)
 
     def put(self, path: str, now: bytes, size: int, digest: str | None, rows: Sequence[SessionRow]) -> None:
-        """Remember a file's rows. They are on the disk when the run ends, or some time before. A file whose name is no
-        text is read each time."""
+        """Cache a file's rows; they are on the disk at the end of the run at the latest. A file whose name is not valid
+        Unicode is not cached."""
         if valid_unicode(path) != path:
             return
-        told, day = orjson.dumps(rows), int(time.time() // 86_400)
-        line = (path, self._basis, now, size, digest, told, day)
+        packed, day = orjson.dumps(rows), int(time.time() // 86_400)
+        line = (path, self._basis, now, size, digest, packed, day)
         self._use(lambda base: base.execute("INSERT OR REPLACE INTO files_1 VALUES (?, ?, ?, ?, ?, ?, ?)", line))
         self._waiting += 1
-        if self._waiting >= TOGETHER:
+        if self._waiting >= COMMIT_EVERY:
             self._commit()
 
     def _commit(self) -> None:

@@ -1,4 +1,4 @@
-"""What a table of an audit has as columns, in every form in which it leaves: terminal, screen, CSV, Parquet, HTML."""
+"""Tables of an audit and their columns, the same on the terminal, the screen, in CSV, Parquet and HTML."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from workbench.auditing.advice import next_step
-from workbench.auditing.groups import Group, Key, groups
+from workbench.auditing.groups import Key, SessionGroup, group_sessions
 from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.base.errors import BadInput
 from workbench.base.tables import Column, Kind, Row, Table, Value, columns, only
@@ -14,26 +14,26 @@ from workbench.base.tables import Column, Kind, Row, Table, Value, columns, only
 About = Literal["sessions", "compactions", "unreadable"]
 
 Record = dict[str, Value]
-"""A line of a table, by the columns' names."""
+"""A line of a table, by column."""
 
 
 def _columns(*several: tuple[str, str, Kind, str]) -> tuple[Column, ...]:
     return tuple(Column(key, heading, kind, about) for key, heading, kind, about in several)
 
 
-_WHOSE = _columns(
+_AGENT_COLUMNS = _columns(
     ("agent", "agent", "text", "the agent"),
     ("version", "version", "text", "the agent's version"),
     ("model", "model", "text", "the model"),
     ("project", "project", "text", "working folder of the agent"),
 )
-_WHERE = _columns(
+_FILE_COLUMNS = _columns(
     ("file", "file", "text", "its file"),
     ("part", "part", "text", "session id, if the file holds several"),
 )
 SESSIONS = (
     *_columns(("changed", "changed", "time", "last change of the file")),
-    *_WHOSE,
+    *_AGENT_COLUMNS,
     *_columns(
         ("title", "title", "text", "its title or first request"),
         ("bytes", "bytes", "count", "bytes of its file"),
@@ -54,17 +54,17 @@ SESSIONS = (
         ("lost_rules", "lost", "count", "rules lost"),
         ("next_step", "next", "text", "recommended next command, with reason"),
     ),
-    *_WHERE,
+    *_FILE_COLUMNS,
 )
 UNREADABLE = (
-    *_WHERE,
+    *_FILE_COLUMNS,
     *_columns(
         ("bytes", "bytes", "count", "bytes of the file"),
         ("error", "error", "text", "why it could not be read"),
     ),
 )
 COMPACTIONS = (
-    *_WHOSE,
+    *_AGENT_COLUMNS,
     *_columns(
         ("time", "time", "time", "when it was recorded"),
         ("epoch", "epoch", "count", "the epoch that it ended"),
@@ -86,7 +86,7 @@ COMPACTIONS = (
         ("rules", "rules", "count", "rules before it"),
         ("lost_rules", "lost", "count", "rules lost"),
     ),
-    *_WHERE,
+    *_FILE_COLUMNS,
 )
 TABLES: Mapping[About, tuple[Column, ...]] = {
     "sessions": SESSIONS,
@@ -102,54 +102,54 @@ KEYS = {
     CompactionRow: "epoch call kind=way manual=asked time tokens_before=before tokens_after=after grew=larger seconds "
         "usd=cost removed_messages=gone removed_tool_results=gone_results removed_user_messages=gone_said rework "
         "rework_tokens resumed_calls=resumed rules=instructions lost_rules=lost id is_copy=copy",
-    Group: "sessions compacted_sessions=compacted compactions copies manual_compactions=asked grown_compactions=larger "
-        "tokens_before=before tokens_after=after seconds compaction_usd=compacting usd=cost removed_messages=gone "
-        "rework rework_tokens rules=instructions lost_rules=lost lost_rules_unknown=unread "
+    SessionGroup: "sessions compacted_sessions=compacted compactions copies manual_compactions=asked "
+        "grown_compactions=larger tokens_before=before tokens_after=after seconds compaction_usd=compacting usd=cost "
+        "removed_messages=gone rework rework_tokens rules=instructions lost_rules=lost lost_rules_unknown=unread "
         "unrecorded_overhead_tokens=overhead",
 }  # fmt: skip
-"""By type the keys of its values, in JSON and in tables: an attribute's name, or `key=attribute`."""
+"""Keys of each type's values, in JSON and in tables: an attribute's name, or `key=attribute`."""
 
 
-def keyed(row: SessionRow | CompactionRow | Group) -> dict[str, Any]:
-    """The row's own values by their keys."""
+def values_by_key(row: SessionRow | CompactionRow | SessionGroup) -> dict[str, Any]:
+    """Return the row's values by their keys."""
     return only(row, *KEYS[type(row)].split())
 
 
 def records(rows: Iterable[SessionRow], about: About) -> Iterator[Record]:
-    """The lines of a table: one for each session, for each compaction, or for each file that could not be read."""
+    """Yield the lines of a table: one per session, per compaction, or per unreadable file."""
     for row in rows:
         if about == "compactions":
-            yield from (_line(about, row, keyed(one)) for one in row.compactions)
+            yield from (_line(about, row, values_by_key(one)) for one in row.compactions)
         elif about == "sessions" and not row.error:
-            yield _line(about, row, _summed(row))
+            yield _line(about, row, _session_values(row))
         elif about == "unreadable" and row.error:
             yield _line(about, row, {"error": row.error})
 
 
 def _line(about: About, row: SessionRow, more: Record) -> Record:
-    known = {**keyed(row), "part": row.part, **more}
+    known = {**values_by_key(row), "part": row.part, **more}
     return {one.key: known[one.key] for one in TABLES[about]}
 
 
-def _summed(row: SessionRow) -> Record:
-    made = row.own
+def _session_values(row: SessionRow) -> Record:
+    compactions = row.own
     return {
         "changed": row.time or None,
         "tokens": row.tokens or None,
         "peak_tokens": row.peak or None,
-        "compactions": len(made),
-        "copies": len(row.compactions) - len(made),
+        "compactions": len(compactions),
+        "copies": len(row.compactions) - len(compactions),
         "grown_compactions": row.larger,
         "removed_messages": row.gone,
         "rework": row.rework,
-        "rework_tokens": sum(one.rework_tokens for one in made),
-        "rules": sum(one.instructions for one in made),
+        "rework_tokens": sum(one.rework_tokens for one in compactions),
+        "rules": sum(one.instructions for one in compactions),
         "lost_rules": row.lost,
         "next_step": next_step(row),
     }
 
 
-_FORMER = {
+_FORMER_NAMES = {
     "asked": ("manual",),
     "copy": ("is_copy",),
     "gone_results": ("removed_tool_results",),
@@ -161,14 +161,14 @@ _FORMER = {
     "way": ("kind",),
     "gone": ("removed_messages",),
 }
-"""Former names of columns that are no heading now."""
+"""Keys of the columns by their former names."""
 
 
 def column(about: About, name: str) -> Column:
-    """The column of this key, heading or former name. Raises BadInput for one that the table does not have."""
+    """Return the column with this key, heading or former name. Raises BadInput for an unknown one."""
     every = TABLES[about]
     found = next((one for one in every if one.key == name), None)
-    found = found or next((one for one in every if one.heading == name or one.key in _FORMER.get(name, ())), None)
+    found = found or next((one for one in every if one.heading == name or one.key in _FORMER_NAMES.get(name, ())), None)
     if found is None:
         names = ", ".join(one.key for one in TABLES[about])
         raise BadInput(f"There is no column {name!r}; choose one of {names}.")
@@ -176,34 +176,34 @@ def column(about: About, name: str) -> Column:
 
 
 def sorted_by(lines: Iterable[Record], by: Column, *, down: bool) -> list[Record]:
-    """What is not known stands last, whichever way. Equal ones keep their order."""
+    """Sort lines by a column, empty cells last in either direction. Equal lines keep their order."""
     known, unknown = list[Record](), list[Record]()
     for line in lines:
         (unknown if line[by.key] in (None, "") else known).append(line)
-    key: Callable[[Record], str | float] = lambda line: _weight(line[by.key])
+    key: Callable[[Record], str | float] = lambda line: _sort_value(line[by.key])
     return [*sorted(known, key=key, reverse=down), *unknown]
 
 
-def _weight(value: Value) -> str | float:
+def _sort_value(value: Value) -> str | float:
     return value.casefold() if isinstance(value, str) else float(value or 0)
 
 
 def matching(rows: Iterable[SessionRow], query: str) -> Iterator[SessionRow]:
-    """The rows in which every word of `query` occurs."""
-    sought = query.casefold().split()
+    """Yield the rows in which every word of `query` occurs."""
+    words = query.casefold().split()
     for row in rows:
         known = (row.tool, row.version, row.model, row.project, row.title, row.path, row.part, row.error)
-        text = "\n".join(known).casefold() if sought else ""
-        if all(word in text for word in sought):
+        text = "\n".join(known).casefold() if words else ""
+        if all(word in text for word in words):
             yield row
 
 
 def table(rows: Iterable[SessionRow], about: About, by: Column | None = None) -> Table:
-    """The lines of a table, sorted by a column: figures and times the largest first, texts from A on."""
+    """Return a table, sorted by a column: figures and times the largest first, texts from A on."""
     lines = records(rows, about)
     ordered = sorted_by(lines, by, down=by.kind != "text") if by else lines
-    made = (Row(tuple(line[one.key] for one in TABLES[about])) for line in ordered)
-    return Table(about, about.capitalize(), TABLES[about], tuple(made))
+    cells = (Row(tuple(line[one.key] for one in TABLES[about])) for line in ordered)
+    return Table(about, about.capitalize(), TABLES[about], tuple(cells))
 
 
 _SUMS = columns(
@@ -215,22 +215,22 @@ _SUMS = columns(
 
 
 GROUP_KEYS = {"tool": "agent"}
-"""Keys that differ from the names of groups."""
+"""Column keys that differ from the names of groups."""
 
 
-def sums(rows: Sequence[SessionRow], by: Sequence[Key]) -> Table:
-    """What the sessions come to by tool, version, model or project, and all together where there are several groups."""
-    found = [(one.key, one) for one in groups(rows, by)]
+def sums_table(rows: Sequence[SessionRow], by: Sequence[Key]) -> Table:
+    """Return the table of sums by agent, version, model or project, with a total where there are several groups."""
+    found = [(one.key, one) for one in group_sessions(rows, by)]
     if len(found) > 1:
-        found += [(("all", *[""] * (len(by) - 1)), one) for one in groups(rows, ())]
-    made = (Row((*(part or "–" for part in key), *_sum(one))) for key, one in found)
+        found += [(("all", *[""] * (len(by) - 1)), one) for one in group_sessions(rows, ())]
+    lines = (Row((*(part or "–" for part in key), *_group_values(one))) for key, one in found)
     names = columns(" ".join(GROUP_KEYS.get(one, one) for one in by))
-    return Table("sums", "Sums", (*names, *_SUMS), tuple(made))
+    return Table("sums", "Sums", (*names, *_SUMS), tuple(lines))
 
 
-def _sum(one: Group) -> Iterator[Value]:
-    """A group's values; money that nothing is known of is empty."""
-    values = keyed(one)
+def _group_values(one: SessionGroup) -> Iterator[Value]:
+    """Yield a group's values; unknown costs are None."""
+    values = values_by_key(one)
     for column in _SUMS:
         value = values[column.key]
         yield None if column.kind == "money" and not value else value

@@ -1,5 +1,5 @@
-"""An audit as a file: CSV, Parquet and JSON for programs, one HTML page for people. What sessions say stays data; what
-is to be masked now is masked in all of them."""
+"""An audit as a file: CSV, Parquet and JSON for programs, one HTML page for people. Secrets are masked in all of them,
+and text of sessions is escaped."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from workbench.auditing.advice import Advice, Choice, advise, next_step
-from workbench.auditing.columns import GROUP_KEYS, TABLES, About, column, keyed, records, sums, table
-from workbench.auditing.groups import Key, groups
-from workbench.auditing.rows import SessionRow, Tried
+from workbench.auditing.advice import TriggerAdvice, TriggerChoice, advise, next_step
+from workbench.auditing.columns import GROUP_KEYS, TABLES, About, column, records, sums_table, table, values_by_key
+from workbench.auditing.groups import Key, group_sessions
+from workbench.auditing.rows import SessionRow, TriggerCost
 from workbench.base import tables
 from workbench.base.errors import BadInput
 from workbench.base.figures import unbroken
@@ -25,17 +25,17 @@ from workbench.base.tables import Kind, Value, only
 from workbench.base.templates import templates
 from workbench.base.version import SCHEMA, __version__
 
-MOST = 1_000
-"""Lines of a table in a page: more are not read by people; the other files have all."""
+MAX_LINES = 1_000
+"""Lines of a table in a page; the other files have all."""
 
 
 def as_csv(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> bytes:
-    """A line for each session or compaction, with a heading."""
+    """Render a table as CSV with a heading."""
     return tables.csv(table(rows, about))
 
 
 def as_parquet(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> bytes:
-    """The same with types. Needs `pyarrow`."""
+    """Render a table as Parquet, with types. Needs `pyarrow`."""
     import pyarrow
     import pyarrow.parquet
 
@@ -63,54 +63,60 @@ def _typed(value: Value, kind: Kind) -> Value | datetime:
 
 
 def as_html(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> bytes:
-    """One page without a script that needs nothing from elsewhere: the advice, the sums, the sessions, the compactions
-    and what could not be read. Every text is escaped by the template."""
+    """Render one self-contained page without scripts: advice, sums, sessions, compactions and unreadable files. The
+    template escapes every text."""
     orders: Mapping[About, str] = {"sessions": "compactions", "compactions": "tokens_before", "unreadable": "file"}
-    made = (sums(rows, by), *(table(rows, about, column(about, key)).first(MOST) for about, key in orders.items()))
+    shown = (
+        sums_table(rows, by),
+        *(table(rows, about, column(about, key)).first(MAX_LINES) for about, key in orders.items()),
+    )
     advice = [unbroken(printable(str(one))) for one in advise(rows)]
     page = templates(Path(__file__).parent).get_template("page.html.jinja")
-    text = page.render(tables=made, advice=advice, version=__version__)
+    text = page.render(tables=shown, advice=advice, version=__version__)
     return text.encode("utf-8", "backslashreplace")
 
 
 _KEYS = {
-    Advice: "agent=tool sessions window_tokens=window rework_tokens=rework rules=instructions lost_rules=lost setting",
-    Choice: "trigger_tokens=trigger cost summaries",
-    Tried: "trigger_tokens=trigger cost_input_tokens=cost summaries",
+    TriggerAdvice: "agent=tool sessions window_tokens=window rework_tokens=rework rules=instructions "
+        "lost_rules=lost setting",
+    TriggerChoice: "trigger_tokens=trigger cost summaries",
+    TriggerCost: "trigger_tokens=trigger cost_input_tokens=cost summaries",
 }  # fmt: skip
-"""By type the keys in JSON of what is in no table."""
+"""JSON keys of the types that are in no table."""
 
 
 def document(rows: Sequence[SessionRow], by: Sequence[Key]) -> dict[str, Any]:
-    """The whole audit as JSON values."""
+    """Return the audit as JSON values."""
     names = [GROUP_KEYS.get(name, name) for name in by]
     return {
         "sessions": [_session(row) for row in rows if not row.error],
-        "groups": [{**dict(zip(names, one.key, strict=True)), **keyed(one)} for one in groups(rows, by)],
+        "groups": [
+            {**dict(zip(names, one.key, strict=True)), **values_by_key(one)} for one in group_sessions(rows, by)
+        ],
         "advice": list(map(_advice, advise(rows))),
         "unreadable": [{"file": row.path, "part": row.part or None, "error": row.error} for row in rows if row.error],
     }
 
 
-def _plain(value: Advice | Choice | Tried) -> dict[str, Any]:
+def _plain(value: TriggerAdvice | TriggerChoice | TriggerCost) -> dict[str, Any]:
     return only(value, *_KEYS[type(value)].split())
 
 
 def _session(row: SessionRow) -> dict[str, Any]:
-    inner = {"compactions": list(map(keyed, row.compactions)), "simulated": list(map(_plain, row.tried))}
-    return {**keyed(row), "part": row.part or None, **inner, "next_step": next_step(row)}
+    inner = {"compactions": list(map(values_by_key, row.compactions)), "simulated": list(map(_plain, row.tried))}
+    return {**values_by_key(row), "part": row.part or None, **inner, "next_step": next_step(row)}
 
 
-def _advice(one: Advice) -> dict[str, Any]:
+def _advice(one: TriggerAdvice) -> dict[str, Any]:
     unit = "usd" if one.dollars else "million input tokens"
     choices = {"choices": list(map(_plain, one.choices)), "wider_window": list(map(_plain, one.wider))}
     return {**_plain(one), "cost_unit": unit, **choices, "best": _plain(one.best), "text": str(one)}
 
 
 def as_json(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> bytes:
-    """All that the other files have, in one document."""
-    told = masked_value({"schema": SCHEMA, **document(rows, by)})
-    return json.dumps(told, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
+    """Render everything that the other files have as one JSON document."""
+    masked_document = masked_value({"schema": SCHEMA, **document(rows, by)})
+    return json.dumps(masked_document, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
 
 
 FORMS: Mapping[str, Callable[[Sequence[SessionRow], About, Sequence[Key]], bytes]] = {
@@ -119,17 +125,17 @@ FORMS: Mapping[str, Callable[[Sequence[SessionRow], About, Sequence[Key]], bytes
     ".json": as_json,
     ".parquet": as_parquet,
 }
-"""By the ending of a file's name."""
+"""Renderers by the suffix of the file."""
 
 
 def save(path: Path, rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> None:
-    """Write the table in the form that its file's name ends in. Raises BadInput for another ending, and where it cannot
-    be written."""
+    """Write the audit in the format of the file's suffix. Raises BadInput for another suffix, and where it cannot be
+    written."""
     write_atomically(path, form_of(path)(rows, about, by))
 
 
 def form_of(path: Path) -> Callable[[Sequence[SessionRow], About, Sequence[Key]], bytes]:
-    """Raises BadInput for a name that ends in none of `FORMS`, and where what writes it is not installed."""
+    """Return the renderer for a file's suffix. Raises BadInput for an unknown suffix, and where pyarrow is missing."""
     if path.suffix not in FORMS:
         *some, last = FORMS
         raise BadInput(f"{path}: an audit can be written as {', '.join(some)} or {last}; change the file's ending.")

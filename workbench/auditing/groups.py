@@ -1,4 +1,4 @@
-"""What many sessions come to together: by tool, version, model or project."""
+"""Sums over many sessions, by agent, version, model or project."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ KEYS: tuple[Key, ...] = ("tool", "version", "model", "project")
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Sessions with the same `key`. `before`, `after`, `seconds` and `overhead` are medians over those compactions
-    and sessions of which they are known, None without one. `cost` and `compacting` (what the compactions cost,
-    about) are sums in dollars of what is known; so is `gone` of messages, None where it is known of no compaction.
-    `copies` of compactions that count in another session are in none of these figures. `lost` are instructions lost of
-    `instructions`, where that is known; `unread` are compactions of which it is not.
+class SessionGroup:
+    """Sums over sessions with the same `key`.
+
+    `before`, `after` (tokens), `seconds` and `overhead` (tokens) are medians of the known values, None without any.
+    `cost` of the sessions and `compacting`, the approximate cost of their compactions, are sums of the known dollars;
+    `gone` counts removed messages, None if it is known for no compaction. `asked` counts manual compactions, `larger`
+    those that made the context larger. `copies` are counted in another session and in no other figure. `lost` of
+    `instructions` were lost, where that is known; `unread` counts the compactions where it is not.
     """
 
     key: tuple[str, ...]
@@ -44,21 +46,21 @@ class Group:
     overhead: int | None
 
 
-def groups(rows: Iterable[SessionRow], by: Sequence[Key]) -> tuple[Group, ...]:
-    """The groups, those with most compactions first; all sessions are one where `by` is empty. Files that could not be
-    read are in none."""
-    found: dict[tuple[str, ...], list[SessionRow]] = {}
+def group_sessions(rows: Iterable[SessionRow], by: Sequence[Key]) -> tuple[SessionGroup, ...]:
+    """Sum the sessions by key, groups with most compactions first; one group where `by` is empty. Unreadable files are
+    in none."""
+    members: dict[tuple[str, ...], list[SessionRow]] = {}
     for row in rows:
         if not row.error:
-            found.setdefault(tuple(getattr(row, key) for key in by), []).append(row)
-    made = (_group(key, several) for key, several in found.items())
-    return tuple(sorted(made, key=lambda one: (-one.compactions, -one.sessions, one.key)))
+            members.setdefault(tuple(getattr(row, key) for key in by), []).append(row)
+    found = (_group(key, several) for key, several in members.items())
+    return tuple(sorted(found, key=lambda one: (-one.compactions, -one.sessions, one.key)))
 
 
-def _group(key: tuple[str, ...], rows: Sequence[SessionRow]) -> Group:
+def _group(key: tuple[str, ...], rows: Sequence[SessionRow]) -> SessionGroup:
     made = [one for row in rows for one in row.own]
     told = [one for one in made if one.lost is not None]
-    return Group(
+    return SessionGroup(
         key,
         len(rows),
         sum(bool(row.own) for row in rows),
@@ -66,8 +68,8 @@ def _group(key: tuple[str, ...], rows: Sequence[SessionRow]) -> Group:
         sum(len(row.compactions) for row in rows) - len(made),
         sum(one.asked for one in made),
         sum(one.larger for one in made),
-        _middle(made, "before"),
-        _middle(made, "after"),
+        _median_tokens(made, "before"),
+        _median_tokens(made, "after"),
         None if (taken := _median([one.seconds for one in made])) is None else round(taken, 1),
         fsum(one.cost for one in made if one.cost is not None),
         fsum(row.cost for row in rows if row.cost is not None),
@@ -86,7 +88,7 @@ def _known_sum(values: Sequence[int | None]) -> int | None:
     return sum(known) if known or not values else None
 
 
-def _middle(made: Sequence[CompactionRow], name: str) -> int | None:
+def _median_tokens(made: Sequence[CompactionRow], name: str) -> int | None:
     found = _median([getattr(one, name) for one in made])
     return None if found is None else round(found)
 

@@ -1,5 +1,7 @@
-"""The rows of an audit: a session, and the compactions that it records. Plain values, the same in a cache, on a cluster
-and in a file."""
+"""Rows of an audit: a session, and its recorded compactions.
+
+Plain values for caches, clusters and files; nothing of the analysis is imported.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,16 @@ from workbench.session import Way
 class CompactionRow:
     """A compaction that the agent recorded, at the end of `epoch`, before call number `call` (from 1).
 
-    `before` and `after` are tokens of the context, as the agent recorded both; else before a summary as it recorded
-    them, or of the last prompt, and behind it of the first; None where nothing tells. `larger`: there are more behind
-    it. `seconds` are as recorded, else between the newest message before an automatic one and its record. `cost` in
-    dollars is about what its summary took and what was billed anew for it; None where no price is known. `gone` are
-    messages that were taken away or shortened, `gone_results` those of them with results of tools, `gone_said` with
-    words of the user's; None where what went is not in the file. `rework` counts what was done again because of it,
-    `rework_tokens` what that cost, `resumed` the calls before the first new step. Of `instructions` in force before its
-    tail, `lost` are held nowhere any more; None where nobody can read its summary, or what went is not in the file.
-    `time` is in seconds since the epoch. `id` is alike wherever the same compaction is written down; a `copy` of one
-    that counts in another session counts in none of the sums.
+    `way` is its kind; `asked`: the user started it. `before` and `after` are tokens of the context: both as recorded;
+    else the recorded size before a summary, or the last prompt before it, and the first prompt after it; None if
+    unknown. `larger`: the context grew. `seconds` as recorded, else from the newest message before an automatic one to
+    its record. `cost` in dollars is approximate: its summary, and the tokens that were billed again; None without a
+    price. `gone` counts removed or shortened messages, `gone_results` those with tool results, `gone_said` those with
+    words of the user; None if the removed messages are not in the file. `rework` counts the rework it caused,
+    `rework_tokens` the tokens of that, `resumed` the calls before the first new step. `lost` of the `instructions` in
+    force before its tail are kept nowhere; None if its summary is unreadable or the removed messages are not in the
+    file. `time` is in seconds since 1970. `id` is the same in every file that holds this compaction; a `copy` counts in
+    another session and in no sum.
     """
 
     epoch: int
@@ -49,13 +51,13 @@ class CompactionRow:
 
 
 TRIGGERS = tuple(1_000 * n for n in (60, 80, 100, 120, 150, 180, 250, 400, 600, 900))
-"""Sizes of the context in tokens at which compaction is tried."""
+"""Triggers, in tokens, under which sessions are replayed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """What all prompts and summaries of a session would have cost, compacted at `trigger` tokens: in tokens, each worth
-    one of input. `summaries` is how often; a `trigger` of 0 is as the tool does by itself."""
+class TriggerCost:
+    """Cost of all prompts and summaries of a session compacted at `trigger` tokens (0: at the agent's own trigger), in
+    tokens of input. `summaries` counts its compactions."""
 
     trigger: int
     cost: float
@@ -64,13 +66,13 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """A session. `error` says in a sentence why a file gives none, and then only its name and size are known beside.
+    """A session, or an unreadable file: then `error` is a sentence, and only path, size and time are known.
 
-    `tool` is in words, `project` the folder in which the agent worked. `calls` are those with a bill, `tokens` the size
-    of the last prompt, `peak` that of the largest, `window` the last one known, `overhead` the tokens that the first
-    call was sent beyond the conversation (system prompt, tools, what no file records), None where nothing tells. `cost`
-    is in dollars, as recorded or by the prices known here; `price` that of a million tokens of input. `tried` are the
-    settings under which the session was played, none where it was not.
+    `tool` is the agent's name, `project` its working folder. `calls` are model calls with recorded usage, `tokens` the
+    size of the last prompt, `peak` of the largest, `window` the last known one, `overhead` the tokens of the first call
+    beyond the conversation (system + tools, not recorded); None if unknown. `cost` is in dollars, as recorded or by
+    known prices; `price` is that of a million tokens of input. `tried` are the triggers under which the session was
+    replayed, empty if it was not.
     """
 
     path: str
@@ -91,12 +93,12 @@ class SessionRow:
     cost: float | None = None
     price: float | None = None
     compactions: tuple[CompactionRow, ...] = ()
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[TriggerCost, ...] = ()
     error: str = ""
 
     @property
     def own(self) -> tuple[CompactionRow, ...]:
-        """Its compactions that count in no other session."""
+        """Compactions that count in this session, without copies."""
         return tuple(one for one in self.compactions if not one.copy)
 
     @property
@@ -114,12 +116,12 @@ class SessionRow:
 
     @property
     def gone(self) -> int | None:
-        """Messages that its compactions took away or shortened; None where that is not known of one."""
+        """Messages that its compactions removed or shortened; None if it is not known for one."""
         return _sum([one.gone for one in self.own])
 
     @property
     def lost(self) -> int | None:
-        """Instructions that its compactions lost; None where that is not known of one."""
+        """Rules that its compactions lost; None if it is not known for one."""
         return _sum([one.lost for one in self.own])
 
 
@@ -128,6 +130,31 @@ def _sum(values: Sequence[int | None]) -> int | None:
 
 
 def row_from(fields: Mapping[str, Any]) -> SessionRow:
-    """The row of which `dataclasses.asdict` made these. Raises TypeError or KeyError for fields that are no row's."""
-    made = tuple(CompactionRow(**one) for one in fields["compactions"])
-    return SessionRow(**{**fields, "compactions": made, "tried": tuple(Tried(**one) for one in fields["tried"])})
+    """Return the row from the fields of `dataclasses.asdict`. Raises TypeError or KeyError for other fields."""
+    compactions = tuple(CompactionRow(**one) for one in fields["compactions"])
+    costs = tuple(TriggerCost(**one) for one in fields["tried"])
+    return SessionRow(**{**fields, "compactions": compactions, "tried": costs})
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFile:
+    """A file to audit. `tool` is the agent's name, "" if its place does not tell; `time` the last change in seconds
+    since 1970; `known` the digest for which its rows are cached. `played`: its long sessions are replayed under several
+    triggers."""
+
+    path: str
+    bytes: int
+    time: float
+    tool: str = ""
+    known: str | None = None
+    played: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FileRows:
+    """Rows of a file, one per session in it, and the digest of its bytes, None for a folder and an unreadable file.
+    `rows` is None where the cached ones are valid."""
+
+    path: str
+    digest: str | None
+    rows: tuple[SessionRow, ...] | None

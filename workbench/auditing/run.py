@@ -1,4 +1,4 @@
-"""An audit: the files that may be sessions, and their rows as they are made, those that are kept first."""
+"""Run an audit: find the files that may be sessions, and yield their rows, cached ones first."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from pathlib import Path
 from zlib import crc32
 
 from workbench.auditing.cache import RowCache, mark
-from workbench.auditing.rows import SessionRow
-from workbench.auditing.work import Surveyed, Work
+from workbench.auditing.rows import AuditFile, FileRows, SessionRow
 from workbench.base.errors import BadInput
 from workbench.base.parallel import cores, run_parallel
 from workbench.finding.discover import Candidate, below, in_places, is_session_folder, never
@@ -22,54 +21,54 @@ from workbench.formats.files import look_at
 from workbench.formats.machine import Place
 
 PIECES = 64
-"""So many pieces at least are made of what is to be read, so that all cores end at about the same time."""
+"""Fewest pieces of work, so that all cores finish at about the same time."""
 
 PIECE_FILES, PIECE_BYTES = 128, 32_000_000
-"""How much is handed to a core at once at the most: each piece takes some milliseconds here, too, most of all on a
-cluster; its rows are kept when all of it is done."""
+"""Largest piece of work. Each piece costs some milliseconds here, more on a cluster; its rows are cached when all of it
+is done."""
 
-PLAYED = 250
-"""Files that are played under several settings, if their sessions are long, about: of more every so many-th, by its
-name. It costs several times what reading costs, and what is learnt of the others is the same."""
+MAX_REPLAYED = 250
+"""Approximate number of files whose long sessions are replayed: of more files a sample is drawn by name. A replay costs
+several times as much as reading, and more of them would not change the advice."""
 
-ALONE = 8_000_000
-"""Bytes up to which the files are read here: starting other processes takes longer."""
+SINGLE_PROCESS_BYTES = 8_000_000
+"""Total size up to which the files are read in this process: starting others takes longer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The rows of a file; `kept`: they were not made anew. `left` is how many files are still to be read."""
+class FileResult:
+    """Rows of a file, from the cache if `cached`. `left` counts the files still to be read."""
 
     rows: tuple[SessionRow, ...]
-    kept: bool
+    cached: bool
     left: int
 
 
-def candidates(folders: Sequence[Path], looked_at: Sequence[Place] | None = None) -> Iterator[Work | SessionRow]:
-    """The files that may be sessions, where the tools keep them or below `folders` (which may be sessions themselves),
-    each once; a row that says so where there are too many. Raises BadInput for a folder that does not exist."""
+def candidates(folders: Sequence[Path], looked_at: Sequence[Place] | None = None) -> Iterator[AuditFile | SessionRow]:
+    """Yield the files that may be sessions, in the agents' folders or below `folders` (which may be sessions
+    themselves), each once; a row with an error where there are too many. Raises BadInput for a missing folder."""
     for folder in folders:
         if not folder.exists():
             raise BadInput(f"{folder} does not exist; name a folder in which to look for sessions.")
     return _candidates(folders, looked_at)
 
 
-def _candidates(folders: Sequence[Path], looked_at: Sequence[Place] | None) -> Iterator[Work | SessionRow]:
+def _candidates(folders: Sequence[Path], looked_at: Sequence[Place] | None) -> Iterator[AuditFile | SessionRow]:
     seen: set[str] = set()
-    for one in _named(folders) if folders else in_places(registry.places() if looked_at is None else looked_at):
+    for one in _candidates_in(folders) if folders else in_places(registry.places() if looked_at is None else looked_at):
         if isinstance(one, Unreadable):
             yield SessionRow(str(one.path), error=one.reason)
             continue
-        if one.path.suffix == ".md" and one.expected is None and not _is_known(one.path):
-            continue  # whoever keeps notes beside sessions means no session by them
+        if one.path.suffix == ".md" and one.expected is None and not _is_session(one.path):
+            continue  # notes next to sessions
         path = str(one.path.absolute())
         if path not in seen:
             seen.add(path)
             size = _size(one.path) if one.size is None else one.size
-            yield Work(path, size, one.time, one.tool, played=False)
+            yield AuditFile(path, size, one.time, one.tool, played=False)
 
 
-def _named(folders: Sequence[Path]) -> Iterator[Candidate | Unreadable]:
+def _candidates_in(folders: Sequence[Path]) -> Iterator[Candidate | Unreadable]:
     for folder in folders:
         if folder.is_dir() and not is_session_folder(folder):
             yield from below(folder)
@@ -77,7 +76,7 @@ def _named(folders: Sequence[Path]) -> Iterator[Candidate | Unreadable]:
             yield Candidate(_time(folder), folder)
 
 
-def _is_known(path: Path) -> bool:
+def _is_session(path: Path) -> bool:
     try:
         return bool(registry.detect(look_at(path)))
     except BadInput:
@@ -85,7 +84,7 @@ def _is_known(path: Path) -> bool:
 
 
 def _size(path: Path) -> int:
-    """Bytes of a file; of a folder, those of the files in it."""
+    """Return the bytes of a file, or of the files in a folder."""
     try:
         about = path.stat()
         if not stat.S_ISDIR(about.st_mode):
@@ -102,79 +101,78 @@ def _time(path: Path) -> float:
         return 0.0
 
 
-def audited(
-    works: Iterable[Work | SessionRow],
+def audit_files(
+    works: Iterable[AuditFile | SessionRow],
     cache: RowCache | None,
     cluster: str = "",
     cancelled: Callable[[], bool] = never,
     *,
     fresh: bool = False,
-) -> Iterator[Found]:
-    """The rows of every file, in any order, each as soon as it is there; only files that have changed since they were
-    kept in `cache` are read, or all of them where `fresh` ones are wanted or nothing is kept. Raises BadInput as
-    `spread` does."""
+) -> Iterator[FileResult]:
+    """Yield the rows of every file, in any order, as soon as they are known. Only files that changed since they were
+    cached are read; all of them if `fresh` or without a cache. Raises BadInput as `run_parallel` does."""
     with cache.opened() if cache else nullcontext():
-        marks: dict[str, tuple[bytes, Work, tuple[SessionRow, ...]]] = {}
+        marks: dict[str, tuple[bytes, AuditFile, tuple[SessionRow, ...]]] = {}
         files = 0
         for work in works:
             files += 1
             if cancelled():
                 return
             if isinstance(work, SessionRow):
-                yield Found((work,), False, len(marks))
+                yield FileResult((work,), False, len(marks))
                 continue
             now = mark(work.path)
-            kept = None if fresh or cache is None else cache.get(work.path, now)
-            if kept and kept.same:
-                yield Found(kept.rows, True, len(marks))
+            cached = None if fresh or cache is None else cache.get(work.path, now)
+            if cached and cached.same:
+                yield FileResult(cached.rows, True, len(marks))
                 continue
-            if kept and kept.digest is not None and kept.size == work.bytes:
-                work = replace(work, known=kept.digest)
-            marks[work.path] = now, work, kept.rows if kept else ()
-        every = max(1, files // PLAYED)
-        left = [_chosen(work, every) for _, work, _ in marks.values()]
-        for made in _made(left, cluster):
-            now, work, before = marks.pop(made.path)
-            rows = tuple(replace(row, time=work.time) for row in before) if made.rows is None else made.rows
+            if cached and cached.digest is not None and cached.size == work.bytes:
+                work = replace(work, known=cached.digest)
+            marks[work.path] = now, work, cached.rows if cached else ()
+        every = max(1, files // MAX_REPLAYED)
+        left = [_with_replay(work, every) for _, work, _ in marks.values()]
+        for file in _survey_all(left, cluster):
+            now, work, before = marks.pop(file.path)
+            rows = tuple(replace(row, time=work.time) for row in before) if file.rows is None else file.rows
             if cache:
-                cache.put(made.path, now, work.bytes, made.digest, rows)
-            yield Found(rows, made.rows is None, len(marks))
+                cache.put(file.path, now, work.bytes, file.digest, rows)
+            yield FileResult(rows, file.rows is None, len(marks))
             if cancelled():
                 return
 
 
-def _chosen(work: Work, every: int) -> Work:
-    """The same, played where it is one of so many."""
+def _with_replay(work: AuditFile, every: int) -> AuditFile:
+    """Return the file with `played` set for one in `every` files, chosen by name."""
     played = crc32(os.fsencode(work.path)) % every == 0
     return work if work.played == played else replace(work, played=played)
 
 
-def _made(works: Sequence[Work], cluster: str) -> Iterator[Surveyed]:
+def _survey_all(works: Sequence[AuditFile], cluster: str) -> Iterator[FileRows]:
     pieces = _pieces(works)
-    jobs = 1 if sum(work.bytes for work in works) <= ALONE else min(cores(), len(pieces))
+    jobs = 1 if sum(work.bytes for work in works) <= SINGLE_PROCESS_BYTES else min(cores(), len(pieces))
     if pieces and jobs == 1 and not cluster:
-        yield from map(surveyed, works)
+        yield from map(survey_file, works)
         return
     remedy = "finished files are saved, start the audit again"
-    for several in run_parallel(several_surveyed, pieces, jobs=jobs, cluster=cluster, remedy=remedy) if pieces else ():
+    for several in run_parallel(survey_files, pieces, jobs=jobs, cluster=cluster, remedy=remedy) if pieces else ():
         yield from several
 
 
-def several_surveyed(works: tuple[Work, ...]) -> tuple[Surveyed, ...]:
-    return tuple(map(surveyed, works))
+def survey_files(works: tuple[AuditFile, ...]) -> tuple[FileRows, ...]:
+    return tuple(map(survey_file, works))
 
 
-def surveyed(work: Work) -> Surveyed:
-    """The rows of a file. What makes them is loaded with the first: where all are kept, or workers read, not at all."""
+def survey_file(work: AuditFile) -> FileRows:
+    """Return the rows of a file. The analysis is imported only here: cached rows, and those of workers, need none."""
     from workbench.auditing import survey
 
-    return survey.surveyed(work)
+    return survey.survey_file(work)
 
 
-def _pieces(works: Sequence[Work]) -> list[tuple[Work, ...]]:
-    """The largest files first, so that none of them is begun when all others are done."""
-    found: list[tuple[Work, ...]] = []
-    piece: list[Work] = []
+def _pieces(works: Sequence[AuditFile]) -> list[tuple[AuditFile, ...]]:
+    """Divide the files into pieces, the largest first, so that none of those starts last."""
+    found: list[tuple[AuditFile, ...]] = []
+    piece: list[AuditFile] = []
     size, most = 0, min(PIECE_BYTES, sum(work.bytes for work in works) // PIECES)
     for work in sorted(works, key=lambda work: -work.bytes):
         if piece and (len(piece) >= PIECE_FILES or size + work.bytes > most):

@@ -1,12 +1,13 @@
-"""The rows of one file: its sessions, read whole, with what each recorded compaction did. Never raises: a file that
-cannot be read gives a row that says why.
+"""Compute the rows of one file: its sessions, and the effects of each recorded compaction.
 
-Nothing is counted by a tokenizer: what was billed stands, the rest is estimated by its characters. Only a session that
-records a compaction is looked at for rework and lost instructions; only such a one, or a long one, is played.
+Never raises: an unreadable file becomes a row with an error. No tokenizer is used: tokens are recorded usage, or
+estimated from characters. Only a session that records a compaction is searched for rework and lost rules; only such a
+one, or a long one, is replayed.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -23,10 +24,8 @@ from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import head_end, is_unreadable, kept_marks, new_messages
 from workbench.analysis.rework import Rework, rework
 from workbench.analysis.session_cost import session_dollars
-from workbench.auditing.identity import identity
-from workbench.auditing.rows import CompactionRow, SessionRow
-from workbench.auditing.tried import PLAYED_FROM, tried
-from workbench.auditing.work import Surveyed, Work
+from workbench.auditing.rows import AuditFile, CompactionRow, FileRows, SessionRow
+from workbench.auditing.trigger_costs import REPLAYED_FROM, trigger_costs
 from workbench.base.errors import BadInput
 from workbench.base.secrets import without_secrets
 from workbench.base.text import clip, clip_at_word
@@ -44,33 +43,33 @@ from workbench.tokens.models import tables
 from workbench.tokens.window import Window, known_window
 
 TITLE, REASON = 80, 300
-"""Characters of a title, and of what went wrong."""
+"""Longest title and longest error, in characters."""
 
-GONE = (Fate.SUMMARIZED, Fate.DROPPED, Fate.COMPRESSED)
+REMOVED = (Fate.SUMMARIZED, Fate.DROPPED, Fate.COMPRESSED)
 
 
-def surveyed(work: Work) -> Surveyed:
+def survey_file(work: AuditFile) -> FileRows:
     bare = SessionRow(work.path, bytes=work.bytes, time=work.time, tool=work.tool)
     digest: str | None = None
     try:
         path = Path(work.path)
         if path.is_dir():
-            return Surveyed(work.path, None, (row_of(load(path), bare, played=work.played),))
+            return FileRows(work.path, None, (row_of(load(path), bare, played=work.played),))
         data = bytes_of(path)
         digest = xxh3_128_hexdigest(data)
         if digest == work.known:
-            return Surveyed(work.path, digest, None)
+            return FileRows(work.path, digest, None)
         with gc_paused():
-            return Surveyed(work.path, digest, tuple(_rows(path, data, bare, played=work.played)))
+            return FileRows(work.path, digest, tuple(_rows(path, data, bare, played=work.played)))
     except Exception as error:
-        # Whatever is wrong with one file of many thousand, the others are not to be lost for it.
-        return Surveyed(work.path, digest, (replace(bare, error=_reason(error)),))
+        # One broken file must not lose the rows of thousands of others.
+        return FileRows(work.path, digest, (replace(bare, error=_reason(error)),))
 
 
 def _rows(path: Path, data: bytes, bare: SessionRow, *, played: bool) -> Iterator[SessionRow]:
     codec = registry.detect(Look.of(data, path))[0].codec
     if codec.skim and (skimmed := codec.skim(path, data)) and not (played and _is_long(skimmed)):
-        yield skimmed_row(skimmed, bare)
+        yield row_of_skimmed(skimmed, bare)
         return
     parts = [part.id for part in codec.sessions_in(path, data)] if codec.sessions_in else []
     for part in parts or [""]:
@@ -85,8 +84,8 @@ def _rows(path: Path, data: bytes, bare: SessionRow, *, played: bool) -> Iterato
 
 
 def _is_long(skimmed: Skimmed) -> bool:
-    """Whether a session that records no compaction is played, for which all of it is needed."""
-    return max(_contexts(skimmed)) >= PLAYED_FROM
+    """True if a session without compactions is long enough for a replay, for which all of it is read."""
+    return max(_contexts(skimmed)) >= REPLAYED_FROM
 
 
 def _contexts(skimmed: Skimmed) -> list[int]:
@@ -95,12 +94,12 @@ def _contexts(skimmed: Skimmed) -> list[int]:
 
 def _reason(error: Exception) -> str:
     text = " ".join(str(error).split())
-    told = f"{type(error).__name__}: {text[: 10 * REASON]}".rstrip(": ")
-    return text if isinstance(error, BadInput) else clip(without_secrets(told), REASON)
+    named = f"{type(error).__name__}: {text[: 10 * REASON]}".rstrip(": ")
+    return text if isinstance(error, BadInput) else clip(without_secrets(named), REASON)
 
 
-def skimmed_row(skimmed: Skimmed, bare: SessionRow) -> SessionRow:
-    """The row of a session of which only the bills were read; `bare` says of its file what the session does not."""
+def row_of_skimmed(skimmed: Skimmed, bare: SessionRow) -> SessionRow:
+    """Return the row of a session of which only the usage was read. `bare` has the fields of its file."""
     session, bills = skimmed.begun, _contexts(skimmed)
     spent = spent_on(skimmed.bills, session.model) if session.facts.cost is None else None
     cost = session.facts.cost if spent is None else spent.prompts + spent.answers
@@ -108,26 +107,26 @@ def skimmed_row(skimmed: Skimmed, bare: SessionRow) -> SessionRow:
 
 
 def row_of(session: Session, bare: SessionRow, *, played: bool) -> SessionRow:
-    """The row of a session that was read whole. It is `played` under several settings if it is long or records a
-    compaction."""
+    """Return the row of a complete session. If `played`, it is replayed under several triggers, provided that it is
+    long or records a compaction."""
     copies = frozenset[int]().union(*(epoch.copies for epoch in session.epochs))
     own = (one for number, one in enumerate(session.messages) if number not in copies)
     bills = [one.bill for one in own if one.bill and not (one.usage and one.usage.replayed)]
     row = _row(session, bare, bills, session_dollars(session))
     is_compacted = any(epoch.ended_by for epoch in session.epochs)
-    if not is_compacted and bills and (row.peak < PLAYED_FROM or not played):
+    if not is_compacted and bills and (row.peak < REPLAYED_FROM or not played):
         return row
     course, rates = lazy_course(session, Counter()), rates_of(session.model)
     sizes = [point.tokens for point in course.growth] or [0]
     tokens, peak = row.tokens or sizes[-1], row.peak or max(sizes)
-    made = tuple(_compactions(course, rates)) if is_compacted else ()
-    settings = tried(course, rates) if bills and played else ()
-    return replace(row, tokens=tokens, peak=peak, compactions=made, tried=settings)
+    compactions = tuple(_compactions(course, rates)) if is_compacted else ()
+    costs = trigger_costs(course, rates) if bills and played else ()
+    return replace(row, tokens=tokens, peak=peak, compactions=compactions, tried=costs)
 
 
 def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float | None) -> SessionRow:
-    """What a session says of itself and its `bills`, in tokens, tell."""
-    rates, window = _known_of(
+    """Return the row without compactions. `bills` are the tokens of its calls."""
+    rates, window = _prices_and_window(
         session.format, session.model, session.facts.provider, session.epochs[-1].window, tables()
     )
     return SessionRow(
@@ -136,11 +135,11 @@ def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float |
         bytes=bare.bytes,
         time=bare.time,
         format=session.format,
-        tool=bare.tool or tool_names().get(session.format) or registry.by_id(session.format).title,
-        version=_name(session.facts.version),
-        model=_name(session.model or ""),
-        project=_name(session.cwd or ""),
-        title=_name(clip_at_word(session.title, TITLE)),
+        tool=bare.tool or agent_names().get(session.format) or registry.by_id(session.format).title,
+        version=_without_secrets(session.facts.version),
+        model=_without_secrets(session.model or ""),
+        project=_without_secrets(session.cwd or ""),
+        title=_without_secrets(clip_at_word(session.title, TITLE)),
         calls=len(bills),
         tokens=bills[-1] if bills else 0,
         peak=max(bills, default=0),
@@ -152,32 +151,31 @@ def _row(session: Session, bare: SessionRow, bills: Sequence[int], cost: float |
 
 
 @lru_cache(maxsize=256)
-def _known_of(
+def _prices_and_window(
     format: str, model: str | None, provider: str, recorded: int | None, tables: tuple[Path, ...]
 ) -> tuple[Rates, Window | None]:
-    """Prices and window as `tables` know them: thousands of sessions ask for those of a few models."""
+    """Return prices and window of a model. Cached: thousands of sessions use a few models."""
     return rates_of(model), known_window(None, recorded, format, model, provider)
 
 
 @lru_cache(maxsize=1_024)
-def _name(text: str) -> str:
-    """Without secrets; what thousands of sessions say alike is looked at once. What else is to be masked now is masked
-    where a row is shown: one that is kept is shown under other masks, too."""
+def _without_secrets(text: str) -> str:
+    """Mask secrets in text that thousands of sessions share. Names that the user wants masked are masked when a row is
+    shown: cached rows outlive that setting."""
     return without_secrets(text)
 
 
 @cache
-def tool_names() -> Mapping[str, str]:
-    """How the tools of formats are called, by the places in which they keep their files; not of those that several
-    write."""
-    named: dict[str, set[str]] = {}
+def agent_names() -> Mapping[str, str]:
+    """Return the agent of each format that only one agent writes."""
+    agents: dict[str, set[str]] = {}
     for place in registry.places():
-        named.setdefault(place.format, set()).add(place.agent)
-    return {format: min(names) for format, names in named.items() if len(names) == 1}
+        agents.setdefault(place.format, set()).add(place.agent)
+    return {format: min(names) for format, names in agents.items() if len(names) == 1}
 
 
 def _overhead(session: Session) -> int | None:
-    """What the first call of the first epoch was sent beyond the messages before it."""
+    """Return the tokens of the session's first call beyond the messages before it."""
     messages = session.context(1)
     first = first_call(messages, session.model)
     return session.facts.overhead if first is None else overhead_at(first, messages, session.model)
@@ -206,9 +204,9 @@ def _compaction(
     ended = course.session.epochs[made.epoch - 1].ended_by
     assert ended is not None
     size_before, size_after = _sizes(ended, before, behind)
-    # A tool may forget what it replaced; a compaction that takes nothing is none.
-    gone = [outcome.source[n] for span in outcome.fates if span.fate in GONE for n in range(span.start, span.stop)]
-    known, lost = instructions_lost(outcome, rules_in)
+    # An agent may not record the messages it replaced; a compaction without any removed nothing that is known.
+    gone = [outcome.source[n] for span in outcome.fates if span.fate in REMOVED for n in range(span.start, span.stop)]
+    known, lost = count_lost_rules(outcome, rules_in)
     return CompactionRow(
         epoch=made.epoch,
         call=made.call,
@@ -233,8 +231,8 @@ def _compaction(
 
 
 def _sizes(ended: Compaction, before: Sequence[Point], behind: Sequence[Point]) -> tuple[int | None, int | None]:
-    """Two figures that mean the same: both the agent's own; else its own before a summary and the first prompt behind;
-    else both prompts, for of a clearing an agent may count the messages alone."""
+    """Return comparable sizes before and after: both as recorded; else the recorded size before a summary and the first
+    prompt after it; else both prompts, because for a clearing an agent may count the messages alone."""
     if ended.tokens_before and ended.tokens_after:
         return ended.tokens_before, ended.tokens_after
     first, second = (points[0].tokens if points else None for points in (before, behind))
@@ -242,14 +240,14 @@ def _sizes(ended: Compaction, before: Sequence[Point], behind: Sequence[Point]) 
 
 
 def _seconds(source: Sequence[Message], done: float | None) -> float | None:
-    """From the newest message to the record of the compaction."""
+    """Return the seconds from the newest message to the record of the compaction."""
     newest = next((message.time for message in reversed(source) if message.time is not None), None)
     return None if newest is None or done is None or done < newest else round(done - newest, 3)
 
 
 def _cost(outcome: Outcome, before: int | None, after: int | None, rates: Rates) -> float | None:
-    """In dollars: the summary's call reads the context from the cache and writes the summary; behind it all but what is
-    sent before the messages is billed as written. A clearing or removal takes no call."""
+    """Return the approximate dollars: the summary's call reads the context from the cache and writes the summary; the
+    next call writes the new context to the cache. A clearing or removal takes no call."""
     if not rates.known or not before or not after:
         return None
     new = sum(estimate_tokens(text) for message in new_messages(outcome) for text in texts_of(message))
@@ -257,9 +255,9 @@ def _cost(outcome: Outcome, before: int | None, after: int | None, rates: Rates)
     return (summary + after * max(0.0, rates.write - rates.read)) / MILLION
 
 
-def instructions_lost(outcome: Outcome, rules_in: RuleFinder = rules_in_text) -> tuple[int, int | None]:
-    """How many of the user's standing instructions that are in force stand before the tail, and how many of them the
-    outcome holds nowhere; None where nobody can read its summary."""
+def count_lost_rules(outcome: Outcome, rules_in: RuleFinder = rules_in_text) -> tuple[int, int | None]:
+    """Count the user's rules in force before the tail, and those that the outcome lost; None for an unreadable
+    summary."""
     head, stays = head_end(outcome), kept_marks(outcome)
     if not any(index < head and any(rules_in(words)) for index, words in typed_texts(outcome.source)):
         return 0, 0
@@ -267,12 +265,30 @@ def instructions_lost(outcome: Outcome, rules_in: RuleFinder = rules_in_text) ->
     for one in standing_rules(outcome.source, rules_in):
         if one.superseded_by is None:
             places.setdefault(one.fact.text, []).append(one.fact.index)
-    wanted = {text: found for text, found in places.items() if found[0] < head}
-    gone = [text for text, found in wanted.items() if not any(stays[index] for index in found)]
-    if not gone:
-        return len(wanted), 0
+    rules = {text: found for text, found in places.items() if found[0] < head}
+    removed = [text for text, found in rules.items() if not any(stays[index] for index in found)]
+    if not removed:
+        return len(rules), 0
     if is_unreadable(outcome):
-        return len(wanted), None
-    said = SearchedText(text for message in new_messages(outcome) for text in texts_of(message))
-    forms = (fact_query("instruction", text) for text in gone)
-    return len(wanted), sum(form is not None and said.judge(form).presence == "none" for form in forms)
+        return len(rules), None
+    summaries = SearchedText(text for message in new_messages(outcome) for text in texts_of(message))
+    queries = (fact_query("instruction", text) for text in removed)
+    return len(rules), sum(query is not None and summaries.judge(query).presence == "none" for query in queries)
+
+
+def identity(outcome: Outcome, compaction: Compaction) -> str:
+    """Return a digest that identifies a compaction in every file that holds it: of the agent's last message before it,
+    and its summary, or its time without a readable summary. Ids and times of messages differ in some agents' copies."""
+    newest = next((message for message in reversed(outcome.source) if message.role == "assistant"), None)
+    summaries = [message.text for message in new_messages(outcome) if message.kind == "summary" and message.text]
+    digest = hashlib.blake2b(compaction.way.encode(), digest_size=12)
+    for part in (*_texts_and_call_ids(newest), *(summaries or [str(compaction.time)])):
+        digest.update(b"\0" + part.strip().encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _texts_and_call_ids(message: Message | None) -> Iterator[str]:
+    """Yield the texts of a message and the ids of its calls, which the API draws at random."""
+    if message is not None:
+        yield from texts_of(message)
+        yield from (call.id for call in message.calls)

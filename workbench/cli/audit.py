@@ -12,15 +12,14 @@ from typing import Any
 import click
 
 from workbench.auditing.advice import advise
+from workbench.auditing.audit import audit_of
 from workbench.auditing.cache import RowCache
-from workbench.auditing.columns import TABLES, About, column, matching, sums, table
+from workbench.auditing.columns import TABLES, About, column, matching, sums_table, table
 from workbench.auditing.files import as_csv as csv_of_rows
 from workbench.auditing.files import document, form_of, save
 from workbench.auditing.groups import KEYS, Key
-from workbench.auditing.rows import SessionRow
-from workbench.auditing.run import audited, candidates
-from workbench.auditing.whole import whole
-from workbench.auditing.work import Work
+from workbench.auditing.rows import AuditFile, SessionRow
+from workbench.auditing.run import audit_files, candidates
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
@@ -131,7 +130,7 @@ def _audit(
         _show(folders)
         return
     listed = column(about or "sessions", order) if order else None
-    rows = [row for row in whole(_rows(folders, cluster, newest, fresh=fresh)).rows if _wanted(row, tool)]
+    rows = [row for row in audit_of(_rows(folders, cluster, newest, fresh=fresh)).rows if _wanted(row, tool)]
     rows = [*matching(rows, search)]
     by = by or ("tool",)
     for target in saved:
@@ -168,7 +167,7 @@ def _rows(folders: Sequence[Path], cluster: str, newest: int | None, *, fresh: b
     done = 0
     try:
         with _told_progress() as tell:
-            for found in audited(_newest(candidates(folders), newest), cache, cluster, fresh=fresh):
+            for found in audit_files(_newest(candidates(folders), newest), cache, cluster, fresh=fresh):
                 done += 1
                 tell(done, found.left)
                 yield from found.rows
@@ -179,11 +178,11 @@ def _rows(folders: Sequence[Path], cluster: str, newest: int | None, *, fresh: b
         warn(cache.trouble)
 
 
-def _newest(works: Iterator[Work | SessionRow], most: int | None) -> Iterator[Work | SessionRow]:
+def _newest(works: Iterator[AuditFile | SessionRow], most: int | None) -> Iterator[AuditFile | SessionRow]:
     """All of them; or only the files that changed last, at most so many."""
     if most is None:
         return works
-    files = (one for one in works if isinstance(one, Work))
+    files = (one for one in works if isinstance(one, AuditFile))
     return iter(sorted(files, key=lambda one: (-one.time, one.path))[:most])
 
 
@@ -211,7 +210,7 @@ def _sums(rows: Sequence[SessionRow], by: Sequence[Key]) -> None:
     if all(row.error for row in rows):
         warn("no sessions there; name another folder.")
         return
-    write_tables([replace(sums(rows, by).without("manual_compactions", "usd"), title="")])
+    write_tables([replace(sums_table(rows, by).without("manual_compactions", "usd"), title="")])
     if told := advise(rows):
         click.echo()
     for advice in told:

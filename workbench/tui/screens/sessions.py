@@ -19,14 +19,14 @@ from textual.screen import Screen
 from textual.widgets import Input
 from textual.worker import Worker, get_current_worker
 
-from workbench.auditing.advice import advise, losses
+from workbench.auditing.advice import advise, loss_sentences
 from workbench.auditing.cache import RowCache
 from workbench.auditing.columns import TABLES, About, Record, matching, records, sorted_by
-from workbench.auditing.copies import counted_once
+from workbench.auditing.copies import mark_copies
 from workbench.auditing.files import save
-from workbench.auditing.groups import KEYS, Group, groups
+from workbench.auditing.groups import KEYS, SessionGroup, group_sessions
 from workbench.auditing.rows import SessionRow
-from workbench.auditing.run import audited, candidates
+from workbench.auditing.run import audit_files, candidates
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import dollars
@@ -237,7 +237,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         own = [one.path for one in self.own if one.kind != "sample"]
         try:
             works = chain(candidates(self.folders), candidates(own) if own else ())
-            for found in audited(works, cache, cancelled=lambda: worker.is_cancelled):
+            for found in audit_files(works, cache, cancelled=lambda: worker.is_cancelled):
                 batch += found.rows
                 if time.monotonic() - posted > POST_S and not worker.is_cancelled:
                     self.post_message(self.Read(batch, found.left, done=False))
@@ -272,7 +272,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         def compute() -> tuple[list[Record], list[str], list[Part]]:
             if self.file:
                 return [entries.part_record(one) for one in entries.matching(known, query)], [], []
-            matched = list(matching(counted_once(rows), query))
+            matched = list(matching(mark_copies(rows), query))
             lines = list(records(matched, about))
             if about == "sessions":
                 read = {row.path for row in rows}
@@ -391,7 +391,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
 
     def action_write(self) -> None:
         """Ask for a path, and write the matching rows in the format of its ending."""
-        rows = list(matching(counted_once(tuple(self.rows.values())), self.query_one("#search", Input).value))
+        rows = list(matching(mark_copies(tuple(self.rows.values())), self.query_one("#search", Input).value))
         if not rows:
             self.notify("The table has no row that was read.", severity="warning")
             return
@@ -450,14 +450,14 @@ def _many(number: int, about: About) -> str:
 
 def _advice(rows: Sequence[SessionRow]) -> list[str]:
     """Losses of the compactions and advice, a sentence each."""
-    lines = [*losses(rows), *map(str, advise(rows))]
+    lines = [*loss_sentences(rows), *map(str, advise(rows))]
     return [one_line(line, 2_000) for line in lines]
 
 
 def sums(rows: Sequence[SessionRow], key: int) -> list[Part]:
     """Sums of the rows by one of `KEYS`."""
     parts: list[Part] = []
-    for number, one in enumerate(groups(rows, (KEYS[key],))):
+    for number, one in enumerate(group_sessions(rows, (KEYS[key],))):
         if number == GROUPS_SHOWN:
             return [*parts, Part("…", "dim")]
         name = fit(one_line(one.key[0]) or "–", 24)
@@ -465,7 +465,7 @@ def sums(rows: Sequence[SessionRow], key: int) -> list[Part]:
     return parts
 
 
-def _sum(one: Group) -> str:
+def _sum(one: SessionGroup) -> str:
     parts = [several(one.sessions, "session"), several(one.compactions, "compaction")]
     if one.copies:
         parts.append(f"{several(one.copies, 'copy')} not counted")
