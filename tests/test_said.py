@@ -14,7 +14,7 @@ from workbench.compaction.ledger.text import line_of
 from workbench.compaction.outcome import Fate, FateSpan, NewMessage, Outcome
 from workbench.compaction.progressive.importance import values_of
 from workbench.compaction.progressive.key_events import events_of
-from workbench.compaction.progressive.retained import passages_of, texts_for
+from workbench.compaction.progressive.retained import extras_for, passages_of
 from workbench.compaction.render import LABELS, WHOLE, labelled, tagged
 from workbench.compaction.summary_extras import SummaryExtras
 from workbench.compaction.summary_request import Summary, SummaryRequest
@@ -129,7 +129,7 @@ def test_what_progressive_retains_and_weighs() -> None:
     context = context_of(TALK)
     shape = context.shape
     assert passages_of(shape) == {}
-    assert texts_for(context, range(6), (), SummaryExtras()).request == "Bake a loaf as in @loaf.md."
+    assert extras_for(context, range(6), (), SummaryExtras()).request == "Bake a loaf as in @loaf.md."
     assert {index: why for index, why in events_of(shape).items() if index in (0, 2, 4)} == {
         0: "the user's instruction",
         2: "the user's instruction",

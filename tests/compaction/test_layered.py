@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.documents.test_002_layered import ANSWER, NOISE, policy, rounds, run
 from tests.paths import ROOT
 from workbench.base.figures import grouped
-from workbench.compaction.assembled.tool_results import ResultLimits, compressed
+from workbench.compaction.assembled.tool_results import ResultLimits, compressor
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
@@ -99,9 +99,9 @@ def test_finished_compresses_even_where_no_round_can_be_archived() -> None:
 
 def test_the_compressed_view_outlives_a_recount() -> None:
     layout = context_of(rounds(1, NOISE)).layout
-    first = compressed(layout.shape, ResultLimits())(2)
-    assert compressed(Layout(layout.shape, layout.sizes).shape, ResultLimits())(2) is first
-    assert compressed(layout.shape, ResultLimits(stdout_lines=3))(2) != first
+    first = compressor(layout.shape, ResultLimits())(2)
+    assert compressor(Layout(layout.shape, layout.sizes).shape, ResultLimits())(2) is first
+    assert compressor(layout.shape, ResultLimits(stdout_lines=3))(2) != first
 
 
 def test_over_the_hard_limit_the_two_ends_are_shown_and_the_middle_is_dropped() -> None:

@@ -14,7 +14,7 @@ from workbench.base.secrets import MASK, found, without_secrets
 from workbench.base.text import clip_middle
 from workbench.compaction.assembled.notes import notes_of
 from workbench.compaction.assembled.react import react
-from workbench.compaction.assembled.tool_results import ResultLimits, compressed
+from workbench.compaction.assembled.tool_results import ResultLimits, compressor
 from workbench.compaction.checks import _text_elsewhere
 from workbench.compaction.context import Context
 from workbench.compaction.conversation import TextBody
@@ -292,7 +292,7 @@ def test_f02_a_call_that_a_result_answers_bears_no_secret() -> None:
 def test_f06_a_compressed_result_is_cut_from_the_masked_text(before: int) -> None:
     said = f"{'x' * before} {SET} {'y' * 400}"
     context = context_of([user("u", "Go."), agent("a", "", call("c", command="ls")), result("r", ("c", said))])
-    made = compressed(context.shape, ResultLimits(stdout_lines=1, line_chars=60))(2)
+    made = compressor(context.shape, ResultLimits(stdout_lines=1, line_chars=60))(2)
     assert made is not context.messages[2]
     assert not tells(made)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from workbench.compaction import summary_extras
-from workbench.compaction.progressive.retained import texts_for
+from workbench.compaction.progressive.retained import extras_for
 from workbench.compaction.summary_extras import SummaryExtras, merge_extras
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.facts.diffstat import FileChange, diffstat
@@ -59,7 +59,7 @@ def test_a_summary_carries_what_is_gone_and_what_it_takes_the_place_of() -> None
             agent("a2", "Done."),
         ]
     )
-    found = texts_for(context, (1, 2, 3), (0,), SummaryExtras(memories=("m",)))
+    found = extras_for(context, (1, 2, 3), (0,), SummaryExtras(memories=("m",)))
     assert (found.request, found.passages, found.memories) == ("Build it.", ("old", "new"), ("m",))
     assert found.changes == (FileChange("a.py", 7, 5, 2),)
-    assert texts_for(context, (2, 3), (), SummaryExtras()) == SummaryExtras(changes=(FileChange("a.py", 2, 0),))
+    assert extras_for(context, (2, 3), (), SummaryExtras()) == SummaryExtras(changes=(FileChange("a.py", 2, 0),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.compaction.layered.round_cut import RoundCut, cut_rounds, place_of_archive, without_archive
+from workbench.compaction.layered.round_cut import RoundCut, archive_place, cut_rounds, without_archive
 from workbench.conformance.building import agent, call, chat, context_of, result, summary, user
 from workbench.session import Message, Span, Text
 
@@ -30,7 +30,7 @@ LOOSE = result("r", ("elsewhere", "1"))
 def test_the_archive_stands_after_earlier_ones_unless_an_answer_would_open(left: list[Message], place: int) -> None:
     gone = user("gone", "x")
     messages = [one for message in left for one in (gone, message)]
-    assert place_of_archive(messages, range(1, len(messages), 2)) == place
+    assert archive_place(messages, range(1, len(messages), 2)) == place
 
 
 LAST = [user("u", "x"), agent("a", "", call("c")), result("b", ("c", "1"))]

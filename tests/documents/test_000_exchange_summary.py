@@ -29,7 +29,7 @@ from workbench.analysis.transcript import Verbosity, transcript
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
-from workbench.compaction.exchange.cut import guarded_start, head_length, preprocess
+from workbench.compaction.exchange.cut import current_exchanges, guarded_start, head_length
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.language import Language, language_of
 from workbench.compaction.lint import lint_summary_prompt
@@ -42,7 +42,7 @@ from workbench.compaction.prompts import file_of, load_prompt, prompt_files, wri
 from workbench.compaction.properties import HEADS, all_properties, cells
 from workbench.compaction.settings import settings_of
 from workbench.compaction.shape import api_chars
-from workbench.compaction.spans import merged
+from workbench.compaction.spans import merge_adjacent
 from workbench.compaction.strategies import all_strategies, strategy
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy, disabled, triggers
 from workbench.compaction.strategy import NOT_DUE, SHOWN_NAMES, ParsedPolicy
@@ -391,10 +391,10 @@ def test_the_current_version_is_3() -> None:
 @rule("000-026", "000-027", "000-028", "000-030")
 def test_what_stands_before_the_newest_summary_goes_and_other_versions_do_too() -> None:
     mixed = [None, 2, None, 3, None, 2, None]
-    assert preprocess(mixed, current=3, enabled=True) == (3, 4, 6)
-    assert preprocess([3, None, None], current=3, enabled=True) == (0, 1, 2)
-    assert preprocess([None, 2, None, None], current=3, enabled=True) == (0, 2, 3)
-    assert preprocess(mixed, current=3, enabled=False) == (0, 2, 4, 6)
+    assert current_exchanges(mixed, current=3, enabled=True) == (3, 4, 6)
+    assert current_exchanges([3, None, None], current=3, enabled=True) == (0, 1, 2)
+    assert current_exchanges([None, 2, None, None], current=3, enabled=True) == (0, 2, 3)
+    assert current_exchanges(mixed, current=3, enabled=False) == (0, 2, 4, 6)
 
 
 def history(*kinds: str) -> bytes:
@@ -574,7 +574,7 @@ def test_what_stands_both_before_a_summary_and_behind_it_is_retold_once(
     context = context_at(timed("e1 e2 s7 e3 e8"), None, Counter())
     found = abridge(context, before, AbridgedHistoryParams())
     assert asked(found.text) == told
-    assert merged(span for entry in found.entries for span in entry.spans) == spans
+    assert merge_adjacent(span for entry in found.entries for span in entry.spans) == spans
     after = context.from_outcome(run(context.with_(split_at=context.messages[4].id))[0])
     assert asked(retold(after)) == ["e0", "e1", "e3", "e4"]
     assert asked(retold(after, 2)) == ["e0", "e1", "e3"]

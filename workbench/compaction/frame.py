@@ -48,7 +48,7 @@ PLACES = "May also contain {user_messages}, {tools_used}, {transcript} and {kept
 _USER_MESSAGE = re.compile(r"<user_message>\n(.*?)\n</user_message>", re.DOTALL)
 
 
-def in_frame(template: str, summary: str, context: Context, head: Head, language: Language) -> str:
+def fill_frame(template: str, summary: str, context: Context, head: Head, language: Language) -> str:
     """Template filled with a summary of `head` and the values that it asks for."""
     words = WORDS[language]
     facts = {

@@ -118,7 +118,7 @@ _PLACE = re.compile(r"\{\w+\}")
 
 
 class Head(Struct, frozen=True):
-    """The messages before `stop`, which a summary is to replace. `lead`: number of leading system messages.
+    """Messages before `stop`, which a summary is to replace. `lead`: number of leading system messages.
 
     `always_kept`: messages that no strategy removes (own system messages and earlier summaries that the policy keeps,
     both with their pairs, and pins). `pins`: pinned messages of the whole context. `fresh`: messages to summarize, pins

@@ -66,7 +66,7 @@ def newest_reads(context: Context) -> Iterator[FileRead]:
 class RestoreWords(Struct, frozen=True):
     """Words around the path of a restored file."""
 
-    restored: str
+    restore_files: str
     too_large: str
     edited: str
 
@@ -77,7 +77,7 @@ WORDS: Mapping[Language, RestoreWords] = {
 }
 
 
-def restored(
+def restore_files(
     context: Context, allowance: RestoreLimits, language: Language, staying: Collection[int]
 ) -> list[RestoredFile]:
     """One message per file within the limits, newest first; none for files whose reading stays in the context."""
@@ -87,7 +87,7 @@ def restored(
     reads = (read for read in newest_reads(context) if read.result not in staying)
     for read in islice(reads, allowance.files):
         named = f"{read.path} {words.edited}" if read.edited else read.path
-        text = f"{words.restored} {named}\n{read.content}"
+        text = f"{words.restore_files} {named}\n{read.content}"
         cost = meter.text_tokens(text)
         whole = cost <= min(allowance.tokens_each, left)
         if not whole:

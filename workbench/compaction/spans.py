@@ -28,7 +28,7 @@ def indexes_of(spans: Iterable[Span]) -> Iterator[int]:
     return (index for span in spans for index in range(span.start, span.stop))
 
 
-def merged(spans: Iterable[Span]) -> list[Span]:
+def merge_adjacent(spans: Iterable[Span]) -> list[Span]:
     """Ascending spans with adjacent ones joined and empty ones removed."""
     out: list[Span] = []
     start = stop = -1
@@ -47,7 +47,7 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 
 def joined(spans: Iterable[Span], more: Iterable[int]) -> list[Span]:
     """Ascending spans plus further indexes outside them, as ascending spans."""
-    return merged(sorted((*spans, *spans_of(sorted(more))), key=lambda span: span.start))
+    return merge_adjacent(sorted((*spans, *spans_of(sorted(more))), key=lambda span: span.start))
 
 
 def without(spans: Iterable[Span], indexes: Iterable[int]) -> list[Span]:

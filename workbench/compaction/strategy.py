@@ -105,7 +105,7 @@ class Strategy(Generic[P]):
     meters: Mapping[str, Callable[[Context, P], RunningMeter]] = field(default_factory=dict)
     """Own running sums, by name; `triggers` reads them in `Gauge.meters`."""
     unit: str = "message"
-    """What it cuts between: message, round or exchange."""
+    """Unit between which it cuts: message, round or exchange."""
     movable: bool = True
     """True if the user may move the split."""
     budget: Callable[[Context, P], ResultBudget] | None = None
@@ -128,7 +128,7 @@ class Strategy(Generic[P]):
     """Settings, by field, under which it needs no model."""
     traits: Traits = Traits()
     view: StrategyView[P] = field(default_factory=StrategyView)
-    """What only a screen needs."""
+    """Layers, notes and remarks for a screen."""
 
     def prompt_problems(self, policy: P) -> tuple[str, ...]:
         """Problems of a policy's prompts, and texts of it that are not sent, one sentence each."""

@@ -1,4 +1,4 @@
-"""What only a screen needs of a strategy: parts of its context, notes on messages, remarks."""
+"""View of a strategy for a screen: parts of its context, notes on messages, remarks."""
 
 from __future__ import annotations
 

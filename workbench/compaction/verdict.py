@@ -8,7 +8,7 @@ from dataclasses import replace
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome, Piece
-from workbench.compaction.spans import kept_pieces, merged
+from workbench.compaction.spans import kept_pieces, merge_adjacent
 from workbench.formats.roles import GAP, KNOWN, Api, Roles
 from workbench.session import Message, Span, Text
 
@@ -68,7 +68,7 @@ def _with_gap(outcome: Outcome, piece: Piece, met: Message, before: Message | No
         *_, previous = (None, *_turns(outcome.source, KeptSpan(0, at), roles))
         spans = [Span(one.start, one.stop) for one in outcome.fates if one.fate in _REMOVED]
         earlier = [span for span in spans if span.start < at]
-        gone = () if previous is before else tuple(merged(earlier or spans))
+        gone = () if previous is before else tuple(merge_adjacent(earlier or spans))
     if not gone:
         yield piece
         return

@@ -46,10 +46,10 @@ def reminder(paths: Sequence[str]) -> str:
     return "\n".join(("<system-reminder>", *lines, "</system-reminder>"))
 
 
-def with_reminder(text: str, said: str) -> str:
+def with_reminder(text: str, user_text: str) -> str:
     """A user's text as the model would get it: the reminder of what is mentioned in the user's own words `said`
     appended inside it. Unchanged without a mention, and when the reminder is there already."""
-    words = reminder(mentioned(said))
+    words = reminder(mentioned(user_text))
     return f"{text}\n\n{words}" if words and words not in text else text
 
 
@@ -81,7 +81,7 @@ class _FileState:
     mtime: object
     lines: dict[str, str]
     text: str
-    given: str
+    input: str
 
 
 def external_changes(calls: Iterable[ToolCall]) -> tuple[ExternalChange, ...]:
@@ -108,7 +108,7 @@ def external_changes(calls: Iterable[ToolCall]) -> tuple[ExternalChange, ...]:
             if before is not None and _differ(before, seen):
                 changes.append(ExternalChange(at, called.call.id, called.actions[0].target))
             lines = {**before.lines, **seen.lines} if before is not None else seen.lines
-            known[path] = _FileState(seen.mtime, lines, seen.text, seen.given)
+            known[path] = _FileState(seen.mtime, lines, seen.text, seen.input)
     return tuple(changes)
 
 
@@ -128,4 +128,4 @@ def _differ(before: _FileState, now: _FileState) -> bool:
         return any(before.lines.get(number, line) != line for number, line in now.lines.items())
     if before.lines or now.lines:
         return False  # One of them is no listing, such as a note that nothing changed.
-    return before.given == now.given and before.text != now.text
+    return before.input == now.input and before.text != now.text

@@ -6,7 +6,7 @@ from __future__ import annotations
 from workbench.base.text import counted
 from workbench.compaction.assembled.react import react
 from workbench.compaction.assembled.recap import recap_of
-from workbench.compaction.assembled.tool_results import ResultLimits, compressed, less
+from workbench.compaction.assembled.tool_results import ResultLimits, compressor, saved_in_words
 from workbench.compaction.context import Context
 from workbench.compaction.prompt_parts import PromptPart, system_and_tools
 from workbench.compaction.shape import Shape
@@ -35,11 +35,11 @@ def assembled(context: Context, limits: ResultLimits | None) -> tuple[PromptPart
 
 def _history(context: Context, start: int, stop: int, limits: ResultLimits | None) -> PromptPart:
     messages, layout = context.messages, context.layout
-    message_at = messages.__getitem__ if limits is None else compressed(context.shape, limits)
+    message_at = messages.__getitem__ if limits is None else compressor(context.shape, limits)
     shorter = {i: new for i in range(start, stop) if (new := message_at(i)) is not messages[i]}
     saved = sum(layout.sizes.tokens[i] - layout.measured(new).tokens for i, new in shorter.items())
     whole = context.size(start, stop)
-    note = f"tool results of {counted(len(shorter), 'message')} compressed: {less(saved)}" if shorter else ""
+    note = f"tool results of {counted(len(shorter), 'message')} compressed: {saved_in_words(saved)}" if shorter else ""
     text = "\n\n".join(react(context.shape, start, stop, limits))
     return PromptPart(L3, whole.tokens - saved, whole.basis, text, note)
 

@@ -15,7 +15,7 @@ from typing import Any
 from workbench.base.values import json_text
 from workbench.compaction.assembled.mentions import with_reminder
 from workbench.compaction.assembled.notes import notes_at
-from workbench.compaction.assembled.tool_results import ResultLimits, reduced
+from workbench.compaction.assembled.tool_results import ResultLimits, reduced_envelope
 from workbench.compaction.shape import Shape
 from workbench.facts.envelope import result_envelope
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolUse
@@ -43,7 +43,9 @@ def react(
             after = messages[index + 1] if index + 1 < len(messages) else None
             text = _answer(message, goes_on=after is not None and after.role in ("assistant", "tool"))
         else:
-            text = "\n".join([*_results(shape, index, limits), *_said(message, reminded and message.starts_round)])
+            text = "\n".join(
+                [*_results(shape, index, limits), *_other_content(message, reminded and message.starts_round)]
+            )
         if text:
             yield text
 
@@ -67,12 +69,12 @@ def _results(shape: Shape, index: int, limits: ResultLimits | None) -> Iterator[
     notes = {noted.call_id: noted.text for noted in notes_at(shape, index)} if results else {}
     for result in results:
         call = shape.call_of(index, result.call_id)
-        whole = result_envelope(result) if limits is None else reduced(call, result, limits)
-        yield f"[tool] {json_text(_noted(whole, notes.get(result.call_id, '')))}"
+        whole = result_envelope(result) if limits is None else reduced_envelope(call, result, limits)
+        yield f"[tool] {json_text(_with_note(whole, notes.get(result.call_id, '')))}"
     yield from (f"[tool] {part.placeholder}" for r in results for part in r.content if isinstance(part, Media))
 
 
-def _noted(whole: dict[str, Any], note: str) -> dict[str, Any]:
+def _with_note(whole: dict[str, Any], note: str) -> dict[str, Any]:
     """A result with a note in its data."""
     if not note:
         return whole
@@ -80,7 +82,7 @@ def _noted(whole: dict[str, Any], note: str) -> dict[str, Any]:
     return {**whole, "data": {**(data if isinstance(data, dict) else {"content": data}), "note": note}}
 
 
-def _said(message: Message, reminded: bool) -> Iterator[str]:
+def _other_content(message: Message, reminded: bool) -> Iterator[str]:
     """What else a user or tool message holds."""
     words = [_words(block) for block in message.blocks if isinstance(block, Text | Media | Opaque)]
     if words:

@@ -55,12 +55,12 @@ class CallFacts:
     """What a rule knows of the call."""
 
     call: ToolUse | None
-    given: Data
+    arguments: Data
     failed: bool
     limits: ResultLimits
 
     def argument(self, *names: str) -> str:
-        return next((self.given[name] for name in names if isinstance(self.given.get(name), str)), "")
+        return next((self.arguments[name] for name in names if isinstance(self.arguments.get(name), str)), "")
 
     @property
     def files(self) -> str:
@@ -68,14 +68,14 @@ class CallFacts:
         return ", ".join(dict.fromkeys(action.target for action in actions if action.kind != "command"))
 
 
-def _said(lines: list[str]) -> list[str]:
+def _nonblank(lines: list[str]) -> list[str]:
     return [line.rstrip() for line in lines if line.strip()]
 
 
 def _listing(use: CallFacts, data: Any) -> Any:
     """LS: directory, counts, first entries."""
     if isinstance(data, str):
-        lines = [line for line in _said(data.split("\n")) if not line.startswith("NOTE:")]
+        lines = [line for line in _nonblank(data.split("\n")) if not line.startswith("NOTE:")]
         data = {"entries": [re.sub(r"^\s*[-*•│├└─ ]+\s*", "", line) for line in lines]}
     if not isinstance(data, dict) or not isinstance(data.get("entries"), list):
         return _generic(use, data)
@@ -97,7 +97,7 @@ _NOTE = re.compile(
 def _hits(use: CallFacts, data: Any) -> Any:
     """Glob: pattern, hit count, first hits."""
     if isinstance(data, str):
-        paths = [line for line in _said(data.split("\n")) if not _NOTE.match(line)]
+        paths = [line for line in _nonblank(data.split("\n")) if not _NOTE.match(line)]
         data = {"count": len(paths), "paths": paths}
     if not isinstance(data, dict) or not isinstance(data.get("paths"), list):
         return _generic(use, data)
@@ -139,7 +139,7 @@ def _found(files: Iterable[str]) -> str:
 
 def _grep_text(use: CallFacts, text: str) -> Data:
     """A search prints `file:line:text`, `line:text` for one file, or names only."""
-    lines = [line for line in _said(text.split("\n")) if line != "--"]
+    lines = [line for line in _nonblank(text.split("\n")) if line != "--"]
     notes = [line for line in lines[:1] if _NOTE.match(line)]
     numbered = [found for line in lines if (found := _MATCH.match(line))]
     if not numbered:
@@ -163,7 +163,7 @@ def _lines_read(use: CallFacts, data: Any) -> Any:
     lines = data["content"].removesuffix("\n").split("\n")
     shown = lines[: use.limits.read_lines]
     if not any(_NUMBERED.match(line) for line in lines[:4]):
-        first = next((use.given[key] for key in ("offset", "start_line", "line_start") if _is_line(use, key)), 1)
+        first = next((use.arguments[key] for key in ("offset", "start_line", "line_start") if _is_line(use, key)), 1)
         shown = [f"{number:>6}→{line}" for number, line in enumerate(shown, first)]
     kept = [_narrow_numbered(use, line) for line in shown]
     out = {**data, "content": "\n".join(kept)}
@@ -179,7 +179,7 @@ def _narrow_numbered(use: CallFacts, line: str) -> str:
 
 
 def _is_line(use: CallFacts, key: str) -> bool:
-    value = use.given.get(key)
+    value = use.arguments.get(key)
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
@@ -189,7 +189,7 @@ _FRAGMENTS = ("fragment", "diff_preview", "diff", "patch", "snippet", "content",
 
 def _change(use: CallFacts, data: Any) -> Any:
     """Edit and MultiEdit: file, range, key fragment; of a large diff only its summary."""
-    return _written(use, data, _summed_up)
+    return _written(use, data, _diff_summary)
 
 
 def _new_text(use: CallFacts, data: Any) -> Any:
@@ -209,7 +209,7 @@ def _written(use: CallFacts, data: Any, shortened: Callable[[CallFacts, list[str
         data = _change_text(use, data)
     if not isinstance(data, dict):
         return _generic(use, data)
-    out = {**_whereabouts(use, data), **data}
+    out = {**_file_and_range(use, data), **data}
     for key in _FRAGMENTS:
         value = out.get(key)
         if not isinstance(value, str):
@@ -234,7 +234,7 @@ def _change_text(use: CallFacts, text: str) -> Data:
     return data
 
 
-def _whereabouts(use: CallFacts, data: Data) -> Data:
+def _file_and_range(use: CallFacts, data: Data) -> Data:
     """File and range of a change that an envelope tells, where it does not say them itself."""
     found: Data = {}
     if use.files and not any(key in data for key in ("file", "path", "file_path")):
@@ -256,12 +256,12 @@ def _range(lines: Sequence[str]) -> str:
     return f"{spans[0][0]}-{spans[-1][1]}" if spans else ""
 
 
-_SUMMED_UP = re.compile(r"\(\d+ lines(?:, \+\d+ −\d+)?, left out\)")
+_DIFF_SUMMARY = re.compile(r"\(\d+ lines(?:, \+\d+ −\d+)?, left out\)")
 
 
-def _summed_up(use: CallFacts, lines: list[str]) -> str:
+def _diff_summary(use: CallFacts, lines: list[str]) -> str:
     """What an earlier compaction summed up stays as it says."""
-    if len(lines) == 1 and _SUMMED_UP.fullmatch(lines[0]):
+    if len(lines) == 1 and _DIFF_SUMMARY.fullmatch(lines[0]):
         return lines[0]
     added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
     removed = sum(line.startswith("-") and not line.startswith("---") for line in lines)

@@ -22,7 +22,7 @@ from workbench.facts.tools import ActionKind, actions_of, tool_name
 from workbench.session import Block, Media, Message, Text, ToolResult, ToolUse
 from workbench.session.masked import cut_blocks
 
-__all__ = ["ResultLimits", "ToolKind", "compress", "compressed", "kind_of", "less", "reduced"]
+__all__ = ["ResultLimits", "ToolKind", "compress", "compressor", "kind_of", "reduced_envelope", "saved_in_words"]
 
 _BY_NAME: dict[str, ToolKind] = {
     **dict.fromkeys(("ls", "list_dir", "list_directory", "list_files", "list", "tree", "readdir"), "ls"),
@@ -53,7 +53,7 @@ def kind_of(call: ToolUse | None) -> ToolKind:
     return _BY_ACTION[actions[-1].kind] if actions else "other"
 
 
-def reduced(call: ToolUse | None, result: ToolResult, limits: ResultLimits | None = None) -> dict[str, Any]:
+def reduced_envelope(call: ToolUse | None, result: ToolResult, limits: ResultLimits | None = None) -> dict[str, Any]:
     """The result as an envelope of status, data by the rule of the call's kind, and error. Never raises, whatever call
     and result hold."""
     whole = result_envelope(result)
@@ -66,7 +66,8 @@ def reduced(call: ToolUse | None, result: ToolResult, limits: ResultLimits | Non
 
 
 def compress(call: ToolUse | None, result: ToolResult, limits: ResultLimits | None = None) -> ToolResult:
-    """The result with its text `reduced`; the same object where nothing of it would go and it would not get shorter.
+    """The result with its text `reduced_envelope`; the same object where nothing of it would go and it would not get
+    shorter.
 
     Lines of a file and hits of a search that are over the document's limits go even where the form that the rule gives
     to the rest, such as the numbers of lines, takes more room than that; so does what an envelope holds beside status,
@@ -75,9 +76,9 @@ def compress(call: ToolUse | None, result: ToolResult, limits: ResultLimits | No
     text = text_of(result)
     if len(text) <= _NEVER_SHORTER:
         return result
-    made = reduced(call, result, limits)
-    short = json_text(made)
-    always = envelope_is_partial(result) or (kind_of(call) in COUNTED and _is_cut(made, result))
+    reduced = reduced_envelope(call, result, limits)
+    short = json_text(reduced)
+    always = envelope_is_partial(result) or (kind_of(call) in COUNTED and _is_cut(reduced, result))
     if short == text or (len(short) >= len(text) and not always):
         return result
     media = tuple(part for part in result.content if isinstance(part, Media))
@@ -88,9 +89,9 @@ COUNTED = ("read", "grep", "glob")
 """Kinds of which the document says how many lines may stay."""
 
 
-def _is_cut(made: dict[str, Any], result: ToolResult) -> bool:
+def _is_cut(reduced: dict[str, Any], result: ToolResult) -> bool:
     """Whether a rule left something out, which it says with `truncated`."""
-    data, before = made["data"], result_envelope(result)["data"]
+    data, before = reduced["data"], result_envelope(result)["data"]
     already = isinstance(before, dict) and before.get("truncated") is True
     return isinstance(data, dict) and data.get("truncated") is True and not already
 
@@ -99,7 +100,7 @@ _NEVER_SHORTER = len('{"status":"success","data":""}')
 
 
 @newest_per_shape
-def compressed(shape: Shape, limits: ResultLimits) -> Callable[[int], Message]:
+def compressor(shape: Shape, limits: ResultLimits) -> Callable[[int], Message]:
     """The message at an index with its tool results compressed, each by its tool's kind; the same object where that
     changes nothing. A changed message keeps its id; it has no `source`, for no record holds its new words.
 
@@ -125,6 +126,6 @@ def _compressed(shape: Shape, index: int, limits: ResultLimits) -> Message:
     return replace(message, blocks=blocks, source=()) if changed else message
 
 
-def less(saved: int) -> str:
+def saved_in_words(saved: int) -> str:
     """How many tokens compressing saves; it may cost some, where what stays gets line numbers."""
     return f"{grouped(abs(saved))} tokens {'less' if saved >= 0 else 'more'}"

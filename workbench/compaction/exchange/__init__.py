@@ -1,1 +1,1 @@
-"""What only `exchange-summary` needs: policy, parameter object, the cut between exchanges, the abridged history."""
+"""Parts of `exchange-summary`: settings, product parameters, the cut between exchanges, the abridged history."""

@@ -1,4 +1,4 @@
-"""The abridged history: what was asked and done, one entry a request, without a model."""
+"""The abridged history: requests and what was done about them, one entry per request, without a model."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AbridgedHistoryParams(BaseModel):
 class AbridgedEntry:
     """One user request and what the agent did about it, rendered as `text`.
 
-    `spans` are its messages in the context; what is older than the context, or a summary between, is not among them.
+    `spans`: its messages in the context, without those older than the context and without summaries in between.
     """
 
     spans: tuple[Span, ...]
@@ -51,7 +51,7 @@ class AbridgedEntry:
 
 @dataclass(frozen=True, slots=True)
 class AbridgedEntries:
-    """A history retold, oldest first; `whole` unless older requests did not fit."""
+    """Entries, oldest first; `whole` unless older requests did not fit."""
 
     entries: tuple[AbridgedEntry, ...]
     whole: bool
@@ -62,16 +62,16 @@ class AbridgedEntries:
 
 
 def abridge(context: Context, before: int, params: AbridgedHistoryParams) -> AbridgedEntries:
-    """Entries for what was said before message `before` of the context (the start of the tail), oldest first.
+    """Entries for the messages before message `before` of the context (the start of the tail), oldest first.
 
-    Told is the stored history, with what earlier summaries replaced and without these summaries. Collected from the
-    newest back; the first entry that would exceed `total_chars_limit` ends the walk.
+    Covers the stored history: messages that earlier summaries replaced are included, the summaries are not. Collected
+    from the newest back; the first entry that would exceed `total_chars_limit` ends the walk.
     """
     entries: list[AbridgedEntry] = []
     template, total = load_prompt(TEMPLATE), 0
     goes_on = bool(context.shape.open_across[before])
     for request in _requests_backwards(context.past.backwards(context.shape, before)):
-        text = _told(context.past, template, request, continues=goes_on and not entries, params=params)
+        text = _entry_text(context.past, template, request, continues=goes_on and not entries, params=params)
         if total + len(text) > params.total_chars_limit:
             return AbridgedEntries(tuple(reversed(entries)), whole=False)
         here = [index for shape, index in request if shape is context.shape]
@@ -80,27 +80,27 @@ def abridge(context: Context, before: int, params: AbridgedHistoryParams) -> Abr
     return AbridgedEntries(tuple(reversed(entries)), whole=True)
 
 
-def _requests_backwards(said: Iterable[Place]) -> Iterator[list[Place]]:
-    """The messages of one user request and of all exchanges up to the next request, oldest first; the newest first of
-    these. `said` comes newest first."""
+def _requests_backwards(messages: Iterable[Place]) -> Iterator[list[Place]]:
+    """Messages of each user request with all exchanges up to the next request, oldest first; the newest request first.
+    `messages` are newest first."""
     request: list[Place] = []
-    asked = False
-    for shape, index in said:
+    has_request = False
+    for shape, index in messages:
         message = shape.messages[index]
-        if asked and message.role == "assistant":  # it ends the exchange before the one in which the user asked
+        if has_request and message.role == "assistant":  # it ends the exchange before the one in which the user asked
             yield request[::-1]
-            request, asked = [], False
+            request, has_request = [], False
         request.append((shape, index))
-        asked = asked or message.starts_round
+        has_request = has_request or message.starts_round
     if request:
         yield request[::-1]
 
 
-def _told(
+def _entry_text(
     past: Past, template: PromptFile, request: Sequence[Place], *, continues: bool, params: AbridgedHistoryParams
 ) -> str:
-    """One entry's text, made once for the messages of a stored history: each compaction of a long session tells most of
-    what the one before it told."""
+    """Text of one entry, cached with the stored history: each compaction of a long session needs most entries of the
+    one before."""
     messages = [shape.masked_at(index) for shape, index in request]
     key = (template.text, continues, params, *map(id, messages))
     if key not in past.abridged_texts:
@@ -116,10 +116,10 @@ def _entry(
     continues: bool,
     params: AbridgedHistoryParams,
 ) -> str:
-    """One entry's text, of the request's `messages` without their secrets. It answered when its last message is the
-    agent's and calls no tool; else it continues in the tail when its open calls are answered there; else it was
+    """Text of one entry, from the request's masked `messages`. The request is answered if its last message is the
+    agent's and calls no tool; it continues in the tail if its open calls are answered there; else it was
     interrupted."""
-    asked = "\n".join(message.said for message in messages if message.said)
+    has_request = "\n".join(message.said for message in messages if message.said)
     done: dict[str, dict[str, None]] = {}
     for shape, index in request:
         for action in actions_at(shape, index):
@@ -127,7 +127,7 @@ def _entry(
     last = messages[-1]
     answered = last.role == "assistant" and not last.calls and bool(last.text)
     values = {
-        "user_message": clip_middle(asked, params.user_message_chars_limit),
+        "user_message": clip_middle(has_request, params.user_message_chars_limit),
         "has_actions": bool(done),
         "files_modified": _first(done.get("modified"), params.num_files_modified_limit),
         "files_created": _first(done.get("created"), params.num_files_created_limit),

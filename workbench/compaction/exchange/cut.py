@@ -1,5 +1,5 @@
-"""Where `exchange-summary` cuts: what of a context is history to it, head and tail by characters, and the segments that
-bound what its summarizer is shown."""
+"""Cut a context between exchanges: its history, head and tail by characters, and the segments that limit the
+request."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.shape import Shape
-from workbench.compaction.spans import merged
+from workbench.compaction.spans import merge_adjacent
 from workbench.session import Message, Span, ToolUse
 
 
 @dataclass(frozen=True, slots=True)
 class ExchangeHistory:
-    """What of a context is history to this strategy: exchanges by ascending number. `sizes` are theirs."""
+    """Exchanges of a context that count as history: ascending numbers, and their sizes."""
 
     exchanges: Sequence[int]
     sizes: Sequence[int]
 
 
-def preprocess(
+def current_exchanges(
     versions: Sequence[int | None], *, current: int, enabled: bool, side_by_side: bool = False
 ) -> tuple[int, ...]:
-    """Leave out what an earlier summary replaced, which summaries that are kept `side_by_side` do not do.
+    """Numbers of exchanges that count, without those that an earlier summary replaced. Summaries kept `side_by_side`
+    replace nothing.
 
-    `versions` has the summary version of each exchange, None for one that is no summary; the numbers of those that stay
-    are given.
+    `versions`: summary version of each exchange, None for one that is no summary.
     """
     if not enabled:
         return tuple(i for i, version in enumerate(versions) if version is None)
@@ -39,7 +39,7 @@ def preprocess(
 
 
 def history_of(context: Context, *, version: int, enabled: bool, side_by_side: bool = False) -> ExchangeHistory:
-    """A context's history, see `preprocess`; a summary whose version is not recorded is of this `version`."""
+    """History of a context, see `current_exchanges`; a summary without a recorded version has this `version`."""
     shape = context.shape
     if not shape.summaries:
         return ExchangeHistory(range(len(shape.exchanges)), shape.exchange_sizes)
@@ -47,13 +47,13 @@ def history_of(context: Context, *, version: int, enabled: bool, side_by_side: b
     for index in shape.summaries:
         recorded = context.summary_versions.get(context.messages[index].id, version)
         versions[shape.exchange_index(index + 1) - 1] = recorded
-    numbers = preprocess(versions, current=version, enabled=enabled, side_by_side=side_by_side)
+    numbers = current_exchanges(versions, current=version, enabled=enabled, side_by_side=side_by_side)
     return ExchangeHistory(numbers, [shape.exchange_sizes[number] for number in numbers])
 
 
 def replaced_size(context: Context, *, version: int, enabled: bool) -> int:
-    """The size in `api_chars` of what the context's earlier summaries replaced and no other message holds; 0 where one
-    of them counts, or there is none."""
+    """Size in `api_chars` of what earlier summaries replaced and no other message has; 0 if one of them is of this
+    version, or there is none."""
     shape = context.shape
     ids = (context.messages[index].id for index in shape.summaries)
     counts = enabled and any(context.summary_versions.get(id, version) == version for id in ids)
@@ -62,11 +62,11 @@ def replaced_size(context: Context, *, version: int, enabled: bool) -> int:
 
 @dataclass
 class HistorySize:
-    """The size of the history as a running sum: message by message, the exchanges that are history as they stand now.
+    """Size of the history as a running sum, message by message.
 
-    `replaced` is the size of what earlier summaries of the context replaced, where none of them counts: then the whole
-    stored history does. `_closed` is that of the exchanges that are whole, `_open` the size of the last one, of which
-    more may come, with the version of its summary, None where it holds none.
+    `replaced`: size of what earlier summaries of the context replaced, if none of them is of this version; then the
+    whole stored history counts. `_closed`: size of the complete exchanges. `_open`: size of the last one, which may
+    grow, and `_summary` the version of its summary, None without one.
     """
 
     recorded: Mapping[str, int]
@@ -83,7 +83,8 @@ class HistorySize:
         self._closed = self.replaced
 
     def add(self, message: Message, chars: int, tokens: int) -> None:
-        """A request is everything up to the next answer; a summary stands alone, with the summary that answers it."""
+        """Add a message. A request is everything up to the next answer; a summary is an exchange of its own, with the
+        summary that answers it."""
         if not self._begun and message.is_own_system:
             return
         self._begun = True
@@ -109,10 +110,10 @@ class HistorySize:
 
 
 def head_length(sizes: Sequence[int], tail_chars: int, min_tail: int) -> int:
-    """How many of the oldest exchanges become the head.
+    """Number of oldest exchanges that become the head.
 
-    From the newest: an exchange goes to the tail while `total + size < tail_chars` or the tail holds fewer than
-    `min_tail`; `total` grows either way, so the first that goes to the head ends the walk.
+    From the newest: an exchange goes to the tail while `total + size < tail_chars` or the tail has fewer than
+    `min_tail`; `total` grows either way, so the first exchange of the head ends the walk.
     """
     total = kept = 0
     for size in reversed(sizes):
@@ -124,10 +125,10 @@ def head_length(sizes: Sequence[int], tail_chars: int, min_tail: int) -> int:
 
 
 def guarded_start(sizes: Sequence[int], limit: int) -> int:
-    """The first exchange of the head that the summarizer is given.
+    """First exchange of the head that the summarizer gets.
 
-    A segment holds at most `limit / 3`; an exchange that would push it over starts a new one (an oversize first
-    exchange leaves the first segment empty). Fewer than 4 segments: 0. Else the start of segment `2·⌊(n−2)/2⌋`.
+    A segment has at most `limit / 3`; an exchange that would exceed it starts a new one (an oversize first exchange
+    leaves the first segment empty). Fewer than 4 segments: 0. Else the start of segment `2·⌊(n−2)/2⌋`.
     """
     starts = [0]
     current = 0
@@ -144,7 +145,7 @@ def guarded_start(sizes: Sequence[int], limit: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CutSettings:
-    """What a policy says of the cut; see `head_length` and `guarded_start`."""
+    """Settings of the cut; see `head_length` and `guarded_start`."""
 
     tail_chars: int
     min_tail: int
@@ -153,15 +154,15 @@ class CutSettings:
 
 @dataclass(frozen=True, slots=True)
 class ExchangeCut:
-    """Where the context is cut, by message index.
+    """A cut, by message index.
 
-    `head`: what the summary stands for; `given`: what of it the summarizer is shown; `last`: the head's last exchange;
-    `tail`: the first message of the tail; `earlier`: summaries in the head; `pins`: with their pairs, wherever they
-    are.
+    `head`: messages that the summary replaces. `shown`: those of them that the summarizer gets. `last`: the head's last
+    exchange. `tail`: first message of the tail. `earlier`: summaries in the head. `pins`: pins with their pairs,
+    anywhere.
     """
 
     head: tuple[Span, ...]
-    given: tuple[Span, ...]
+    shown: tuple[Span, ...]
     last: Span
     tail: int
     earlier: tuple[int, ...]
@@ -171,10 +172,10 @@ class ExchangeCut:
 def cut_exchanges(
     context: Context, history: ExchangeHistory, numbers: CutSettings, trace: list[str]
 ) -> ExchangeCut | str:
-    """The cut, or why there is nothing to compact. `trace` tells of it."""
+    """The cut, or the reason why there is nothing to compact. Appends to `trace`."""
     shape, exchanges, sizes = context.shape, history.exchanges, history.sizes
-    wanted = min(_head_length(context, history, numbers, trace), _read(shape, exchanges))
-    length = _before_late_results(shape, exchanges, wanted, trace)
+    ideal = min(_head_length(context, history, numbers, trace), _read(shape, exchanges))
+    length = _before_late_results(shape, exchanges, ideal, trace)
     if length == 0:
         return "the head is empty"
     trace.append(
@@ -194,7 +195,7 @@ def cut_exchanges(
         trace.append(f"guard: the oldest {skipped} of {len(fresh)} exchanges are not sent to the summarizer")
     return ExchangeCut(
         head=spans,
-        given=_spans(shape, fresh[skipped:]),
+        shown=_spans(shape, fresh[skipped:]),
         last=shape.exchanges[fresh[-1]],
         tail=_tail(shape, exchanges, length),
         earlier=tuple(i for i in shape.summaries if shape.exchange_index(i + 1) - 1 in head),
@@ -203,7 +204,7 @@ def cut_exchanges(
 
 
 def _head_length(context: Context, history: ExchangeHistory, numbers: CutSettings, trace: list[str]) -> int:
-    """How many exchanges are the head, by hand or by the policy."""
+    """Number of exchanges in the head, from a split set by hand or from the policy."""
     shape = context.shape
     if context.split_at is not None:
         first_tail = max(shape.exchange_index(shape.index_of[context.split_at] + 1) - 1, 0)
@@ -217,20 +218,20 @@ def _head_length(context: Context, history: ExchangeHistory, numbers: CutSetting
 
 
 def _read(shape: Shape, exchanges: Sequence[int]) -> int:
-    """How many exchanges the agent has answered: the one that it has not read yet is never in the head."""
+    """Number of answered exchanges: the unanswered one is never in the head."""
     if not shape.unread:
         return len(exchanges)
     return bisect_left(exchanges, shape.exchange_index(shape.unread[0] + 1) - 1)
 
 
 def _before_late_results(shape: Shape, exchanges: Sequence[int], length: int, trace: list[str]) -> int:
-    """The head shortened until the only calls answered in the tail are its last exchange's, and at once: those go with
-    the node. A call whose result came late would be cut from it."""
-    wanted = length
+    """Shorten the head until the only calls answered in the tail are those of its last exchange, answered at once:
+    these move to the node. A call with a later result would be separated from it."""
+    ideal = length
     while length and not _answered_at_once(shape, exchanges, length):
         length -= 1
-    if length < wanted:
-        trace.append(f"moved back by {wanted - length} exchanges: a call's result comes later than the next exchange")
+    if length < ideal:
+        trace.append(f"moved back by {ideal - length} exchanges: a call's result comes later than the next exchange")
     return length
 
 
@@ -244,7 +245,7 @@ def _answered_at_once(shape: Shape, exchanges: Sequence[int], length: int) -> bo
 
 
 def open_calls(shape: Shape, span: Span, tail: int) -> tuple[tuple[int, ToolUse], ...]:
-    """The calls of messages `span` whose results stand in the tail, each with its message's index."""
+    """Calls of messages `span` whose results are in the tail, each with its message's index."""
     return tuple(
         (index, call)
         for index in range(span.start, span.stop)
@@ -261,8 +262,8 @@ def _tail(shape: Shape, exchanges: Sequence[int], length: int) -> int:
 
 
 def _spans(shape: Shape, numbers: Sequence[int]) -> tuple[Span, ...]:
-    """Exchanges by ascending numbers as spans of messages, those that touch made one."""
+    """Exchanges, by ascending numbers, as spans of messages; adjacent ones are joined."""
     exchanges = shape.exchanges
     if numbers and numbers[-1] - numbers[0] + 1 == len(numbers):
         return (Span(exchanges[numbers[0]].start, exchanges[numbers[-1]].stop),)
-    return tuple(merged(exchanges[number] for number in numbers))
+    return tuple(merge_adjacent(exchanges[number] for number in numbers))

@@ -1,4 +1,4 @@
-"""The settings of `exchange-summary`: Augment's parameters, and why a policy would never summarize."""
+"""Settings of `exchange-summary`: Augment's parameters, and reasons why a policy would never summarize."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CACHE: Needs = {"simulate_cache_expiry": (True,)}
 
 
 class ExchangeSummaryPolicy(SummaryPolicy):
-    """The parameters of Augment's server with its defaults, which mean *disabled*, and a few of the workbench's own."""
+    """Parameters of Augment's server with its defaults, which mean *disabled*, and a few of the workbench's own."""
 
     trigger_on_history_size_chars: int = setting(
         0, "trigger", "Compact when the history reaches this size. 0: never.", unit="characters", ge=0
@@ -103,8 +103,8 @@ class ExchangeSummaryPolicy(SummaryPolicy):
 
 
 def disabled(policy: ExchangeSummaryPolicy) -> str:
-    """Why this policy would never summarize, "" if it would. A threshold of 0 is not among the
-    reasons: a manual run counts it as reached."""
+    """Reason why this policy would never summarize, "" if it would. A threshold of 0 is no reason: a manual run counts
+    it as reached."""
     if policy.bot_type.upper() in CODE_REVIEW_BOTS:
         return f"disabled: bot type {policy.bot_type} is a code-review bot"
     if not policy.min_version:

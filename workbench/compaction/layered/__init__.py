@@ -1,1 +1,1 @@
-"""The parts of the strategy `layered`, and what else its design describes."""
+"""Parts of the strategy `layered`."""

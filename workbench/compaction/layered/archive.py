@@ -1,4 +1,4 @@
-"""The fixed template of an archived summary: its titles, its labels, its dates, and whether an answer fills it.
+"""The fixed template of an archive: titles, labels and dates, and faults of an answer that fills it.
 
 Titles, labels and their order are those of the design that the strategy follows (docs/strategies.md, Sources).
 """
@@ -32,7 +32,7 @@ MARKS = (
     TemplateMark("User Preferences", "label", SECTIONS[3], "habits and rules that the user insisted on"),
     TemplateMark("(Modified files in this archive segment)", "note", SECTIONS[4]),
 )
-"""The labels under the titles."""
+"""Labels in the sections."""
 NOTHING = {"en": "(nothing recorded)", "zh": "（无记录）"}
 
 _NAMES = ("objectives", "technical context", "completed milestones", "key insights", "file system state")
@@ -48,26 +48,26 @@ _PROGRESS = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"“[^”\n]*”|`[^`\n]*`")
-"""What somebody else said is no statement of the archive's own."""
+"""A quotation is no statement of the archive's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveText:
-    """The summary under the template, and what of it was not there, one sentence each."""
+    """The summary in the template, and the missing sections, one sentence each."""
 
     text: str
-    lacked: tuple[str, ...]
+    missing: tuple[str, ...]
 
 
 def fill_archive(answer: str, start: float | None, cutoff: float | None, language: str = "en") -> ArchiveText:
-    """A summarizer's answer put under the template: sections in its order, the dates from the session and not from the
-    model, an empty section with its labels, saying so. Text under no title of the template stays where it was said.
+    """Put a summarizer's answer into the template: sections in its order, dates from the session and not from the
+    model, and a placeholder in empty sections. Text under no title of the template stays in place.
 
-    An answer without any of the titles stands as it came; `faults` tells.
+    An answer without any of the titles is used unchanged; `faults` reports it.
     """
     before, found = _sections(answer)
     missing = [title for title in SECTIONS if title not in found]
-    lacked = tuple(f"the answer omits “{title[4:]}”; the section stays empty" for title in missing)
+    sentences = tuple(f"the answer omits “{title[4:]}”; the section stays empty" for title in missing)
     nothing = NOTHING.get(language, NOTHING["en"])
     parts = [f"{TITLE}\n*(Contains context from {when(start)} to {when(cutoff)})*", *filter(None, [before])]
     if not found:
@@ -75,11 +75,11 @@ def fill_archive(answer: str, start: float | None, cutoff: float | None, languag
     for title in SECTIONS:
         words = found.get(title, "")
         parts.append(f"{title}\n{_blank(title, nothing) if _is_blank(title, words) else words}")
-    return ArchiveText("\n\n".join(parts), lacked)
+    return ArchiveText("\n\n".join(parts), sentences)
 
 
 def _blank(title: str, nothing: str) -> str:
-    """What stands under a title of which nothing is known."""
+    """Text of an empty section."""
     marks = [mark for mark in MARKS if mark.under == title]
     labels = [mark.line(nothing) for mark in marks if mark.how == "label"]
     return "\n".join([*(mark.line() for mark in marks if mark.how == "note"), *(labels or [nothing])])
@@ -90,8 +90,8 @@ def _is_blank(title: str, words: str) -> bool:
 
 
 def faults(text: str) -> Iterator[str]:
-    """What an archive lacks of the template, and the lines that state the current task's progress, which an archive
-    must not hold."""
+    """What an archive lacks of the template, and lines about the progress of the current task, which it must not
+    contain."""
     _, found = _sections(text)
     if not found:
         yield "the summary has none of the template's sections and is used unchanged"
@@ -105,7 +105,7 @@ def faults(text: str) -> Iterator[str]:
 
 
 def _sections(answer: str) -> tuple[str, dict[str, str]]:
-    """What stands before the first title, and the text under each."""
+    """Text before the first title, and the text under each title."""
     before: list[str] = []
     found: dict[str, list[str]] = {}
     here = before
@@ -130,14 +130,14 @@ def _progress(answer: str) -> list[str]:
 
 
 def when(time: float | None) -> str:
-    """A session's time stamp (seconds, UTC) as people write it."""
+    """A session's time stamp (seconds, UTC) for readers."""
     if time is None:
         return "(time not recorded)"
     return shown(time, "%Y-%m-%d %H:%M UTC") or "(time not readable)"
 
 
 def dates(shape: Shape, spans: Iterable[Span]) -> tuple[float | None, float | None]:
-    """The earliest and the latest time stamp of these messages, None where none has one."""
+    """Earliest and latest time stamp of these messages, None without any."""
     every = _times(shape)
     times = [time for span in spans for time in every[span.start : span.stop] if time is not None]
     return (min(times), max(times)) if times else (None, None)
@@ -148,8 +148,8 @@ def _times(shape: Shape) -> list[float | None]:
     return [message.time for message in shape.messages]
 
 
-def lacking(prompt: str) -> tuple[str, ...]:
-    """What a prompt for this template fails to name, one sentence for each section and each label of those it names."""
+def prompt_problems(prompt: str) -> tuple[str, ...]:
+    """Sections, and labels of named sections, that a prompt for this template does not name; one sentence each."""
     low = prompt.lower()
     missing = [title for name, title in zip(_NAMES, SECTIONS, strict=True) if name not in low]
     unnamed = [mark for mark in MARKS if mark.under not in missing and mark.words.lower() not in low]

@@ -1,5 +1,5 @@
-"""What each layer weighs of a prompt as `layered` puts it together: system and tools, rules, history, the current
-input (a round that still goes on), the todo recap."""
+"""Size of each layer of the prompt that `layered` assembles: system and tools, rules, history, the current input (an
+open round), the todo recap."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from workbench.compaction.outcome import Outcome
 
 
 def prompt_layers(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
-    """The layers that weigh something, in prompt order; history is told apart by fate as `L3 head` and so on.
+    """Layers with any tokens, in prompt order; history is divided by fate into `L3 head` and so on.
 
-    All but rules and recap add up to `context.total`; those two, which no session holds, are what this way of building
-    a prompt would add to it, by the context's meter. O(fate spans and summaries) but for the recap, for which every
-    message is read once per shape.
+    All but rules and recap add up to `context.total`. Those two, which no session contains, are what the assembled
+    prompt would add, by the context's meter. O(fate spans and summaries), except for the recap, for which every message
+    is read once per shape.
     """
     shape, sizes = context.shape, context.layout.sizes
     fixed, opened = shape.lead, max(shape.lead, open_from(shape))

@@ -1,6 +1,6 @@
-"""Where whole rounds are cut off: what goes, what stays before the cut, and where an archive of the rest stands.
+"""Cut off whole rounds: the archived head, messages that stay before the cut, and the archive's place.
 
-No round and no tool pair is ever cut in two.
+No round and no tool pair is cut in two.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from workbench.session import Message, Span, leading_system
 
 @dataclass(frozen=True, slots=True)
 class RoundCut:
-    """Where the context is cut, by message index.
+    """A cut, by message index.
 
-    `tail`: the first message after the archived rounds; `head`: what the archive stands for, ascending; empty with a
-    reason in `why_empty`. `stays`: messages before the tail that stay, ascending (own system messages, pins with their
-    pairs, earlier summaries that are kept, with theirs). `earlier`: the other summaries before the tail; `ended`: where
-    the last finished round ends.
+    `tail`: first message after the archived rounds. `head`: messages that the archive replaces, ascending; if empty,
+    `why_empty` is the reason. `stays`: messages before the tail that stay, ascending (own system messages, pins with
+    their pairs, kept earlier summaries with theirs). `earlier`: other summaries before the tail. `ended`: end of the
+    last finished round.
     """
 
     tail: int
@@ -38,8 +38,8 @@ class RoundCut:
 
 
 def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace: list[str]) -> RoundCut:
-    """The newest `min_rounds` whole rounds stay, or those from the split set by hand on; an open round, the current
-    input, and the round of a call whose result came later stay besides. `trace` tells of it."""
+    """Keep the newest `min_rounds` whole rounds, or those from a split set by hand. An open round, the current input,
+    and the round of a call with a late result stay as well. Appends to `trace`."""
     shape = context.shape
     rounds, current = shape.rounds.rounds, shape.rounds.current_input
     ended = open_from(shape)
@@ -51,12 +51,12 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
         inside = bisect_right(shape.round_starts, at) - 1
         archived = len(rounds) if len(current) and at >= current.start else max(0, inside)
         trace.append(f"manual split before round {archived + 1}")
-    wanted = archived
+    ideal = archived
     starts = [*shape.round_starts, current.start]
     while archived and shape.open_across[starts[archived]]:
         archived -= 1
-    if archived < wanted:
-        trace.append(f"moved back by {counted(wanted - archived, 'round')}: a tool result is in a later round")
+    if archived < ideal:
+        trace.append(f"moved back by {counted(ideal - archived, 'round')}: a tool result is in a later round")
     words = f"{finished} finished {plural(finished, 'round')}"
     if not archived:
         by_hand = "no complete round comes before the split"
@@ -65,8 +65,8 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
 
     tail = starts[archived]
     earlier = tuple(i for i in shape.summaries if i < tail)
-    kept = with_pairs(context.shape, earlier) if keep_summaries else frozenset()
-    stays = sorted({i for i in (*shape.own_system, *pins, *kept) if i < tail})
+    summaries = with_pairs(context.shape, earlier) if keep_summaries else frozenset()
+    stays = sorted({i for i in (*shape.own_system, *pins, *summaries) if i < tail})
     head = tuple(without([Span(0, tail)], {*stays, *earlier}))
     if not head:
         return RoundCut(
@@ -81,8 +81,8 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
 
 
 def without_archive(context: Context, cut: RoundCut, *, keep_summaries: bool) -> RoundCut:
-    """What stays without a summary: earlier summaries too, for nothing takes their place, and before an answer that is
-    pinned the user's message that it answers, for a conversation begins with the user."""
+    """Cut for the case without a summary: earlier summaries stay, because nothing replaces them, and a pinned answer at
+    the front keeps the user message before it, because a conversation begins with the user."""
     again = cut.earlier if keep_summaries else ()
     stays = {*cut.stays, *(i for i in with_pairs(context.shape, again) if i < cut.tail)}
     messages = context.messages
@@ -96,9 +96,9 @@ def without_archive(context: Context, cut: RoundCut, *, keep_summaries: bool) ->
     return replace(cut, head=tuple(head), stays=tuple(sorted(stays)), earlier=earlier)
 
 
-def place_of_archive(messages: Sequence[Message], before: Sequence[int]) -> int:
-    """How many of the messages that stay stand before the archive: the leading system messages, and all up to the last
-    earlier summary, unless an answer would then open the conversation."""
+def archive_place(messages: Sequence[Message], before: Sequence[int]) -> int:
+    """Number of kept messages before the archive: leading system messages, and all up to the last earlier summary,
+    unless an answer would then open the conversation."""
     system = leading_system([messages[i] for i in before])
     summaries = [place for place, i in enumerate(before, 1) if messages[i].is_summary]
     spoken = next((messages[i] for i in before if not messages[i].is_own_system), None)

@@ -144,7 +144,7 @@ def _waiting_calls(shape: Shape) -> frozenset[int]:
 
 @dataclass
 class LedgerSelection:
-    """What fits: lines and units with their number of characters, lines that another line covers (`elsewhere`), their
+    """Selected lines and units with their number of characters, lines that another line covers (`elsewhere`), their
     sizes, and the first step that did not fit."""
 
     lines: dict[int, int] = field(default_factory=dict)

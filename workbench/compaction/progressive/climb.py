@@ -58,7 +58,7 @@ class Climb:
     context: Context
     state: Context
     done: Outcome | None = None
-    made: set[str] = field(default_factory=set)
+    new_ids: set[str] = field(default_factory=set)
     rungs: list[Rung] = field(default_factory=list)
     trace: list[str] = field(default_factory=list)
     failure: str = ""
@@ -186,12 +186,12 @@ def attempt(climb: Climb, name: RungName) -> Climbing:
         return False
     climb.trace += [f"{name}: {line}" for line in answered.trace]
     _take(climb, answered)
-    made = len(climb.made & climb.state.shape.index_of.keys())
+    new = len(climb.new_ids & climb.state.shape.index_of.keys())
     climb.record(
         name,
         before,
         after,
-        f"{cut.note}; {len(state)} → {counted(len(climb.state), 'message')}, {made} of them new summaries",
+        f"{cut.note}; {len(state)} → {counted(len(climb.state), 'message')}, {new} of them new summaries",
     )
     return True
 
@@ -214,7 +214,7 @@ def _cut(name: RungName, state: Context, keep: frozenset[int], policy: Progressi
 def _take(climb: Climb, outcome: Outcome) -> None:
     """Go on from what a rung made. Outcomes are kept over the input, so that every fate speaks of it."""
     new = {piece.message.id for piece in outcome.pieces if isinstance(piece, NewMessage)}
-    climb.made |= new - climb.state.shape.index_of.keys()
+    climb.new_ids |= new - climb.state.shape.index_of.keys()
     climb.state = climb.state.from_outcome(outcome)
     bare = replace(outcome, trace=())
     climb.done = bare if climb.done is None else composed(climb.done, bare)
@@ -223,7 +223,7 @@ def _take(climb: Climb, outcome: Outcome) -> None:
 def _choice(climb: Climb, index: int) -> EarlierSummary:
     """What becomes of the summary at `index`. One that this very run made is never dropped: it is nested."""
     policy = climb.policy.earlier_summary
-    own = climb.state.messages[index].id in climb.made
+    own = climb.state.messages[index].id in climb.new_ids
     return "nest" if own and policy == "drop" else policy
 
 

@@ -15,7 +15,7 @@ from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.keeping import pinned_with_pairs, summaries_in_request
 from workbench.compaction.language import Language
 from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome, Piece
-from workbench.compaction.progressive.retained import request_of, texts_for
+from workbench.compaction.progressive.retained import extras_for, first_request_index
 from workbench.compaction.progressive.rungs import MessageGroup, RungPlan
 from workbench.compaction.prompts import fill
 from workbench.compaction.request import (
@@ -57,7 +57,7 @@ class Replacement:
     spans: tuple[Span, ...]
     consumed: tuple[int, ...]
     nested: tuple[int, ...]
-    asked: RequestPrompt
+    prompt: RequestPrompt
     shown: Excerpt
     request: SummaryRequest
 
@@ -76,7 +76,7 @@ def replace_groups(
     """Ask for the cut's summaries, all at once, and give the outcome, or the failure when every one of them failed.
 
     `choice(i)` says what becomes of the earlier summary at `i`; one among `keep` stays. The last group's summary
-    carries the texts `more`; see `texts_for`.
+    carries the texts `more`; see `extras_for`.
     """
     waiting = _replacements(context, cut, keep, choice, wording, exact)
     answers = (yield tuple(one.request for one in waiting)) or (SummaryFailed("error", "no answer"),) * len(waiting)
@@ -89,11 +89,11 @@ def replace_groups(
             failure = summary
             trace.append(f"{one.group.purpose}: its {len(one.group.indexes)} messages are kept: {failure}")
         else:
-            done.append((one, one.asked.with_previous(summary)))
+            done.append((one, one.prompt.with_previous(summary)))
     if not done:
         return failure
     texts = [
-        texts_for(
+        extras_for(
             context,
             one.group.indexes,
             one.consumed,
@@ -122,13 +122,13 @@ def _replacements(
         nested = tuple(i for i in consumed if summaries_in_request(context, (i,), choice(i)))
         previous = "\n\n".join(summary_alone(context.messages[index].text) for index in nested)
         carry_on = any(choice(index) == "extend" for index in nested)
-        asked = RequestPrompt(group.purpose, wording.prompt, previous, carry_on, wording.language)
+        prompt = RequestPrompt(group.purpose, wording.prompt, previous, carry_on, wording.language)
         spans = spans_of(group.indexes)
         style = tagged_style(context, spans)
-        shown = excerpt(context, spans, style, truncation_for(wording.hard_limit, asked, style))
+        shown = excerpt(context, spans, style, truncation_for(wording.hard_limit, prompt, style))
         settings = RequestSettings(language=wording.language, max_chars=wording.max_chars)
-        request = request_for(context, asked, as_text(asked, style, shown), shown, settings, exact=exact)
-        found.append(Replacement(group, tuple(spans), consumed, nested, asked, shown, request))
+        request = request_for(context, prompt, as_text(prompt, style, shown), shown, settings, exact=exact)
+        found.append(Replacement(group, tuple(spans), consumed, nested, prompt, shown, request))
     return found
 
 
@@ -139,12 +139,12 @@ def _outcome(
     template: str,
     trace: Sequence[str],
 ) -> Outcome:
-    gone = set[int]().union(*(part for one, _ in done for part in (one.group.indexes, one.consumed)))
-    standing = frozenset(range(len(context))) - gone
+    replaced = set[int]().union(*(part for one, _ in done for part in (one.group.indexes, one.consumed)))
+    standing = frozenset(range(len(context))) - replaced
     nodes: dict[int, list[NewMessage]] = {}
     for (one, summary), carried in zip(done, texts, strict=True):
-        told = fill(template, {"summary": summary, "retained": carried.back}).strip()
-        text = f"{carried.front}\n\n{told}" if carried.front else told
+        filled = fill(template, {"summary": summary, "retained": carried.back}).strip()
+        text = f"{carried.front}\n\n{filled}" if carried.front else filled
         newest = context.messages[one.group.indexes[-1]]
         node = Message(f"summary-{newest.id}", "user", (Text(text),), kind="summary", time=newest.time)
         stands_for = tuple(joined(one.spans, one.nested))
@@ -162,7 +162,7 @@ def _outcome(
 def _place(context: Context, one: Replacement, standing: Collection[int]) -> int:
     """Before which message the summary of `one` stands; never between a call that stays and its results."""
     at = min((one.group.indexes[0], *one.consumed))
-    request = request_of(context)
+    request = first_request_index(context)
     if request is not None and request in standing:
         older = (index for index in range(request) if index in standing)
         if all(context.messages[index].is_own_system for index in older):

@@ -55,7 +55,7 @@ def passages_of(shape: Shape) -> Mapping[int, tuple[str, ...]]:
     return found
 
 
-def request_of(context: Context) -> int | None:
+def first_request_index(context: Context) -> int | None:
     """The index of the session's first request, None where the context has no message of it: an earlier summary carries
     it as text, a compaction took it out, or it is not known."""
     original = original_of(context)
@@ -104,7 +104,7 @@ def always_kept(context: Context) -> frozenset[int]:
     """The messages that stay on every rung, closed over tool pairs: pins, the session's own system messages, what is
     unfinished, and a first request that is more than text."""
     shape = context.shape
-    request, unfinished = request_of(context), unfinished_of(shape)
+    request, unfinished = first_request_index(context), unfinished_of(shape)
     more_than_text = request is not None and any(not isinstance(b, Text) for b in shape.messages[request].blocks)
     kept = {*pinned_with_pairs(context), *shape.own_system, *range(unfinished.start, unfinished.stop)}
     return with_pairs(shape, {*kept, request} if request is not None and more_than_text else kept)
@@ -118,9 +118,9 @@ def task_lines(shape: Shape) -> tuple[str, ...]:
     return merge_extras(extras_of(shape).values()).tasks
 
 
-def texts_for(
+def extras_for(
     context: Context,
-    gone: Sequence[int],
+    summarized: Sequence[int],
     consumed: Sequence[int],
     more: SummaryExtras,
     *,
@@ -134,9 +134,9 @@ def texts_for(
     session the whole requirement is a passage.
     """
     shape = context.shape
-    carried, changed, going = extras_of(shape), changes_of(shape), frozenset(gone)
+    carried, changed, going = extras_of(shape), changes_of(shape), frozenset(summarized)
     earlier = merge_extras(carried[index] for index in consumed if index in carried)
-    passages = [passage for index, said in passages_of(shape).items() if index in going for passage in said]
+    passages = [passage for index, texts in passages_of(shape).items() if index in going for passage in texts]
     if non_interactive:
         passages = _requirement(context, going, oldest=oldest) + passages
     now = SummaryExtras(
@@ -156,7 +156,7 @@ def _request_text(context: Context, going: Collection[int], consumed: Collection
     original = original_of(context)
     if original is None:
         return ""
-    at = request_of(context)
+    at = first_request_index(context)
     if at is not None:
         return context.shape.masked_at(at).said if at in going else ""
     carriers = [i for i, texts in extras_of(context.shape).items() if texts.request == original.text]
@@ -168,7 +168,7 @@ def _requirement(context: Context, going: Collection[int], *, oldest: bool) -> l
     """The texts of the user's requirement behind its first request that this summary carries."""
     index_of = context.shape.index_of
     places = [(message.said, index_of.get(message.id)) for message in _requirement_after(context.opening)]
-    return [said for said, at in places if (at in going if at is not None else oldest)]
+    return [texts for texts, at in places if (at in going if at is not None else oldest)]
 
 
 @per_shape
@@ -192,7 +192,7 @@ def _changes_without(shape: Shape, staying: Sequence[FileChange]) -> tuple[FileC
     return tuple(left)
 
 
-def described(context: Context, more: SummaryExtras) -> str:
+def retained_in_words(context: Context, more: SummaryExtras) -> str:
     """What is retained, in one line with figures."""
     shape = context.shape
     carried = merge_extras(extras_of(shape).values())

@@ -18,7 +18,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.progressive.importance import ImportanceWeights, scores
 from workbench.compaction.progressive.key_events import events_of
-from workbench.compaction.progressive.retained import request_of
+from workbench.compaction.progressive.retained import first_request_index
 from workbench.compaction.strategy import RungKind
 from workbench.session import Message, Span
 
@@ -58,11 +58,11 @@ def sliding_window(context: Context, keep: Collection[int], size: int) -> RungPl
     """
     answers = (size + 1) // 2
     window = range(_turn_start(context.messages, answers), len(context))
-    gone = _others(context, keep, window)
+    others = _others(context, keep, window)
     note = f"the agent's last {answers} turns are kept, with the messages between and after them"
     if wider := len(with_pairs(context.shape, window)) - len(window):
         note += f", {wider} more to keep tool pairs complete"
-    return _cut("summary of messages before the window", gone, note)
+    return _cut("summary of messages before the window", others, note)
 
 
 def _turn_start(messages: Sequence[Message], number: int) -> int:
@@ -98,21 +98,21 @@ def incremental(context: Context, keep: Collection[int], chunk_rounds: int) -> R
     note = f"{counted(len(rounds), 'round')} in chunks of {chunk_rounds}: {sizes or 'none'}"
     if len(chunks) < 2:
         return RungPlan((), f"{note}; the last chunk is kept")
-    gone = _others(context, keep, range(chunks[-1][0].start, len(context)))
+    others = _others(context, keep, range(chunks[-1][0].start, len(context)))
     groups = []
     start = 0
     for number, chunk in enumerate(chunks[:-1], 1):
         part = Span(start, chunk[-1].stop)
         start = part.stop
-        if indexes := tuple(index for index in gone if part.start <= index < part.stop):
+        if indexes := tuple(index for index in others if part.start <= index < part.stop):
             groups.append(MessageGroup(f"summary of chunk {number} of {len(chunks)}", indexes))
     return RungPlan(tuple(groups), note)
 
 
 def full_summary(context: Context, keep: Collection[int]) -> RungPlan:
     """Everything is summarized but what must stay as messages."""
-    gone = _others(context, keep, ())
-    return _cut("summary of the whole conversation", gone, f"{len(gone)} of {len(context)} messages are summarized")
+    others = _others(context, keep, ())
+    return _cut("summary of the whole conversation", others, f"{len(others)} of {len(context)} messages are summarized")
 
 
 def _rest(
@@ -131,11 +131,11 @@ def _rest(
 def _others(context: Context, keep: Collection[int], stay: Iterable[int]) -> list[int]:
     """What is left to summarize when `stay` and what is not read yet, with their tool pairs, stay beside `keep`; with
     it goes the request."""
-    request = request_of(context)
+    request = first_request_index(context)
     staying = {*with_pairs(context.shape, [*stay, *context.shape.unread]), *context.shape.summaries} - {request}
     others = [index for index in range(len(context)) if index not in staying and index not in keep]
     return others if others != [request] else []
 
 
-def _cut(purpose: str, gone: Sequence[int], note: str) -> RungPlan:
-    return RungPlan((MessageGroup(purpose, tuple(gone)),) if gone else (), note)
+def _cut(purpose: str, others: Sequence[int], note: str) -> RungPlan:
+    return RungPlan((MessageGroup(purpose, tuple(others)),) if others else (), note)

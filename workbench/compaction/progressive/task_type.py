@@ -60,7 +60,7 @@ class Evidence:
     checks: int
     lookups: int
     other: int
-    spoken: int
+    text_messages: int
     mean_chars: int
 
     @property
@@ -70,7 +70,7 @@ class Evidence:
     def __str__(self) -> str:
         return (
             f"{self.edits} edits and writes, {self.checks} builds and tests, {self.lookups} reads and searches, "
-            f"{self.other} other calls in {self.rounds} rounds; {self.spoken} text messages, on average "
+            f"{self.other} other calls in {self.rounds} rounds; {self.text_messages} text messages, on average "
             f"{grouped(self.mean_chars)} characters"
         )
 
@@ -109,18 +109,18 @@ def task_type(shape: Shape, cutoffs: TaskCutoffs, chosen: TaskKind | Literal["au
 
 
 def _verdict(seen: Evidence, cutoffs: TaskCutoffs) -> tuple[TaskKind, str]:
-    told = seen.edits + seen.checks + seen.lookups
-    code = (seen.edits + seen.checks) / told if told else 0.0
+    classified = seen.edits + seen.checks + seen.lookups
+    code = (seen.edits + seen.checks) / classified if classified else 0.0
     a_round = seen.calls / max(seen.rounds, 1)
-    if seen.spoken and a_round <= cutoffs.conversation_calls_per_round:
+    if seen.text_messages and a_round <= cutoffs.conversation_calls_per_round:
         if seen.mean_chars <= cutoffs.conversation_mean_chars:
             return "conversation", f"short messages and {a_round:.1f} calls a round"
         if not seen.calls:
             return "unknown", "no tool was called, and the messages are long"
     if not seen.edits and seen.lookups >= cutoffs.analysis_share * seen.calls and seen.lookups:
         return "analysis", f"nothing was edited, and {seen.lookups} of {seen.calls} calls read or search"
-    if told and code >= cutoffs.code_share:
-        return "code", f"{percent(code)} of {told} classified calls edit, build or test"
+    if classified and code >= cutoffs.code_share:
+        return "code", f"{percent(code)} of {classified} classified calls edit, build or test"
     if sum(1 for count in (seen.edits + seen.checks, seen.lookups, seen.other) if count) > 1:
         return "mixed", f"mixed calls, {percent(code)} edit, build or test"
     return "unknown", "no calls to classify"
@@ -132,13 +132,13 @@ def evidence_of(shape: Shape) -> Evidence:
     counts = dict.fromkeys(("edits", "checks", "lookups", "other"), 0)
     for called in calls_of(shape):
         counts[_sort(called)] += 1
-    spoken = [
+    text_messages = [
         len(text)
         for message in shape.messages
         if (text := (message.text if is_agent_message(message) else message.said).strip())
     ]
-    mean = sum(spoken) // len(spoken) if spoken else 0
-    return Evidence(len(shape.rounds.rounds), **counts, spoken=len(spoken), mean_chars=mean)
+    mean = sum(text_messages) // len(text_messages) if text_messages else 0
+    return Evidence(len(shape.rounds.rounds), **counts, text_messages=len(text_messages), mean_chars=mean)
 
 
 def _sort(called: ToolCall) -> str:

@@ -1,7 +1,7 @@
-"""`clear-tool-results`: old tool results are replaced by a marker; the messages stay, no model is asked.
+"""`clear-tool-results`: replace old tool results with a marker; the messages stay, and no model is used.
 
 Parameters and meaning are those of Anthropic's `clear_tool_uses_20250919` (anthropic-sdk-python,
-`types/beta/beta_clear_tool_uses_20250919_edit_param.py`). What goes where:
+`types/beta/beta_clear_tool_uses_20250919_edit_param.py`).
 
     before   call a · result a · call b · result b · … · call z · result z
     after    call a · [cleared] · call b · [cleared] · … · call z · result z
@@ -29,7 +29,7 @@ from workbench.session import Block, Message, Text, ToolResult, ToolUse
 
 
 class ClearToolResultsPolicy(Policy):
-    """The fields of `clear_tool_uses_20250919`, flattened, with the API's defaults."""
+    """Fields of `clear_tool_uses_20250919`, flattened, with the API's defaults."""
 
     trigger: Literal["input_tokens", "tool_uses"] = setting(
         "input_tokens", "trigger", "Trigger by tokens of the context, or by the number of tool calls in it."
@@ -62,8 +62,8 @@ class ClearToolResultsPolicy(Policy):
     converted: ClassVar = {"earlier_summary": Converted()}
 
 
-class Use(NamedTuple):
-    """A tool call and its result: indexes of the messages, and the tool's name."""
+class AnsweredCall(NamedTuple):
+    """A tool call with its result: indexes of the messages, and the tool's name."""
 
     id: str
     name: str
@@ -72,8 +72,8 @@ class Use(NamedTuple):
 
 
 @per_shape
-def answered_uses(shape: Shape) -> tuple[Use, ...]:
-    """The tool uses that have a result, in the order of their calls."""
+def answered_calls(shape: Shape) -> tuple[AnsweredCall, ...]:
+    """Tool calls that have a result, in order."""
     names = {
         (block.id, index): block.name
         for index, message in enumerate(shape.messages)
@@ -81,13 +81,13 @@ def answered_uses(shape: Shape) -> tuple[Use, ...]:
         if isinstance(block, ToolUse)
     }
     pairs = ((id, call, result) for id, call, result in shape.pairs if call is not None and result is not None)
-    found = [Use(id, names[id, call], call, result) for id, call, result in pairs]
+    found = [AnsweredCall(id, names[id, call], call, result) for id, call, result in pairs]
     return tuple(sorted(found, key=attrgetter("call", "result")))
 
 
 @dataclass
-class Uses:
-    """How many calls there are, open ones too."""
+class CallMeter:
+    """Number of calls, open ones included."""
 
     value: int = 0
 
@@ -96,7 +96,7 @@ class Uses:
 
 
 def triggers(now: Gauge, policy: ClearToolResultsPolicy) -> tuple[Trigger, ...]:
-    """The one that the policy chooses."""
+    """Read the trigger that the policy selects."""
     limit = policy.trigger_value
     if policy.trigger == "tool_uses":
         uses = now.meters["tool calls"]
@@ -105,8 +105,8 @@ def triggers(now: Gauge, policy: ClearToolResultsPolicy) -> tuple[Trigger, ...]:
 
 
 def compact(context: Context, policy: ClearToolResultsPolicy, trace: list[str]) -> Compacting:
-    """Clear all but the newest tool uses, oldest first, in place."""
-    answered, clearing = answered_uses(context.shape), _clearing(context.shape, policy)
+    """Clear all but the newest tool calls, oldest first, in place."""
+    answered, clearing = answered_calls(context.shape), _clearing(context.shape, policy)
     pins = pinned_with_pairs(context)
     spared = clearing.spared(answered, policy.keep_tool_uses, pins | frozenset(context.shape.unread))
     other = clearing.other(context.messages, spared)
@@ -120,23 +120,23 @@ def compact(context: Context, policy: ClearToolResultsPolicy, trace: list[str]) 
         return unchanged(context.messages, "nothing to clear: every tool result is kept or already cleared", trace)
     cleared, _ = clearing.all.saved(context, other)
     if policy.clear_at_least_tokens and cleared < policy.clear_at_least_tokens:
-        wanted = grouped(policy.clear_at_least_tokens)
-        few = f"only {grouped(cleared)} tokens can be cleared; the minimum is {wanted}"
+        minimum = grouped(policy.clear_at_least_tokens)
+        few = f"only {grouped(cleared)} tokens can be cleared; the minimum is {minimum}"
         return unchanged(context.messages, few, trace)
     yield ProgressStep("clear", f"{chosen} tool calls")
     return with_verdict(context, replace(clearing.all.outcome(context, other, pins), trace=tuple(trace)))
 
 
 class _Clearing:
-    """Every use cleared that a policy lets be, and what differs where some of them are spared."""
+    """Replacements that clear every call that a policy allows, and the differences if some of them are spared."""
 
     def __init__(self, shape: Shape, policy: ClearToolResultsPolicy) -> None:
         self._excluded, only = names_in(policy.exclude_tools), names_in(policy.clear_inputs_of)
         self.placeholder = policy.placeholder
-        self.uses = [use for use in answered_uses(shape) if use.name not in self._excluded]
+        self.uses = [use for use in answered_calls(shape) if use.name not in self._excluded]
         self._results: dict[int, set[str]] = {}
         self._inputs: dict[int, set[str]] = {}
-        self._touching: dict[int, list[Use]] = {}
+        self._touching: dict[int, list[AnsweredCall]] = {}
         for use in self.uses:
             self._results.setdefault(use.result, set()).add(use.id)
             if policy.clear_tool_inputs and (not only or use.name in only):
@@ -148,27 +148,26 @@ class _Clearing:
         for index in sorted(self._results.keys() | self._inputs.keys()):
             message = shape.messages[index]
             results, inputs = self._results.get(index, _NONE), self._inputs.get(index, _NONE)
-            made = shape.once(_changed_message, (message,), results, inputs, self.placeholder)
-            if made is not message:
-                new[index] = made
+            changed = shape.once(_changed_message, (message,), results, inputs, self.placeholder)
+            if changed is not message:
+                new[index] = changed
         self.all = Replacements(len(shape.messages), new)
 
-    def spared(self, answered: Sequence[Use], keep: int, held: Collection[int]) -> frozenset[Use]:
-        """Of the uses that may be cleared, the `keep` newest of all, and those that a held message
-        has: a pin, or what the agent has not read yet."""
+    def spared(self, answered: Sequence[AnsweredCall], keep: int, held: Collection[int]) -> frozenset[AnsweredCall]:
+        """Calls not to clear: the `keep` newest, and those of a held message (a pin, or an unanswered message)."""
         newest = (use for use in answered[-keep:] if use.name not in self._excluded) if keep else ()
         theirs = (use for index in held for use in self._touching.get(index, ()))
         return frozenset((*newest, *theirs))
 
-    def other(self, messages: Sequence[Message], spared: Collection[Use]) -> dict[int, Message | None]:
-        """What stands in the places that a spared use touches, None for the message itself."""
+    def other(self, messages: Sequence[Message], spared: Collection[AnsweredCall]) -> dict[int, Message | None]:
+        """Messages for the indexes of spared calls; None for the context's own message."""
         found: dict[int, Message | None] = {}
         for index in {index for use in spared for index in (use.call, use.result)} & self.all.new.keys():
             going = [use for use in self._touching[index] if use not in spared]
             results = {use.id for use in going if use.result == index} & self._results.get(index, _NONE)
             inputs = {use.id for use in going if use.call == index} & self._inputs.get(index, _NONE)
-            made = _changed_message(messages[index], results, inputs, self.placeholder)
-            found[index] = None if made is messages[index] else made
+            changed = _changed_message(messages[index], results, inputs, self.placeholder)
+            found[index] = None if changed is messages[index] else changed
         return found
 
 
@@ -176,7 +175,7 @@ _NONE: Set[str] = frozenset()
 
 
 def _clearing(shape: Shape, policy: ClearToolResultsPolicy) -> _Clearing:
-    """Made once for what a policy says of tools and words; pins and numbers only spare some of it."""
+    """Clearing for the policy's tools and words, computed once; pins and numbers only spare some of it."""
     known = _clearings(shape)
     key = (policy.placeholder, policy.exclude_tools, policy.clear_tool_inputs, policy.clear_inputs_of)
     found = known.get(key)
@@ -193,7 +192,7 @@ def _clearings(shape: Shape) -> dict[tuple[str, str, bool, str], _Clearing]:
 
 
 def _changed_message(message: Message, results: Set[str], inputs: Set[str], placeholder: str) -> Message:
-    """The message with these results and inputs cleared; the same object if there is nothing to clear."""
+    """Clear these results and inputs of a message; return the same object if there is nothing to clear."""
     blocks = tuple(_cleared(block, results, inputs, placeholder) for block in message.blocks)
     if all(new is old for new, old in zip(blocks, message.blocks, strict=True)):
         return message
@@ -201,7 +200,7 @@ def _changed_message(message: Message, results: Set[str], inputs: Set[str], plac
 
 
 def _cleared(block: Block, results: Set[str], inputs: Set[str], placeholder: str) -> Block:
-    """The block without its content if its use is to be cleared; the same object if there is nothing to clear."""
+    """Clear the content of a block if its call is to be cleared; return the same object otherwise."""
     if isinstance(block, ToolResult) and block.call_id in results and block.text != placeholder:
         return ToolResult(block.call_id, (Text(placeholder),), block.is_error)
     if isinstance(block, ToolUse) and block.id in inputs and block.input:
@@ -210,7 +209,7 @@ def _cleared(block: Block, results: Set[str], inputs: Set[str], placeholder: str
 
 
 def remedy(bound: int) -> Remedy:
-    """The API's own defaults, started at half the limit where that is sooner."""
+    """Policy with the API's defaults, or starting at half the limit if that is lower."""
     policy = ClearToolResultsPolicy(trigger_value=min(100_000, max(1, bound // 2)))
     kept = f"all but the newest {policy.keep_tool_uses}"
     return Remedy("clear", f"Clearing old tool results from {grouped(policy.trigger_value)} tokens on, {kept},", policy)
@@ -224,7 +223,7 @@ STRATEGY = Strategy(
     policy_type=ClearToolResultsPolicy,
     triggers=triggers,
     compact=compact,
-    meters={"tool calls": lambda context, policy: Uses()},
+    meters={"tool calls": lambda context, policy: CallMeter()},
     unit="tool call",
     movable=False,
     remedy=remedy,

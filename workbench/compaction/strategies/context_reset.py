@@ -1,9 +1,7 @@
-"""`context-reset`: everything becomes the system messages, the pins and one summary message.
+"""`context-reset`: replace everything except system messages and pins with one summary message.
 
-What goes where:
-
-    before   [system] m1 m2 … mn
-    after    [system] [pins] "[System] Context cleared. Summary of previous conversation: …" [last request?] [unread?]
+before   [system] m1 m2 … mn
+after    [system] [pins] "[System] Context cleared. Summary of previous conversation: …" [last request?] [unread?]
 """
 
 from __future__ import annotations
@@ -45,7 +43,7 @@ MARKER = {"en": "\n\n... [middle of the conversation left out] ...\n\n", "zh": "
 
 
 class ContextResetPolicy(PromptPolicy, RequestShapePolicy, TokenLimits):
-    """The thresholds of its design and its guard (docs/strategies.md, Sources)."""
+    """Thresholds of its design and its size limit for the request (docs/strategies.md, Sources)."""
 
     trigger_window_percent: float = vocabulary.trigger_window_percent(90.0)
     estimate_from: Literal["characters", "counted"] = setting(
@@ -103,7 +101,7 @@ class ContextResetPolicy(PromptPolicy, RequestShapePolicy, TokenLimits):
 
 
 def triggers(now: Gauge, policy: ContextResetPolicy) -> tuple[Trigger, ...]:
-    """Tokens, events, and a recorded overflow."""
+    """Read the triggers on tokens, events, and a recorded overflow."""
     if policy.estimate_from == "characters":
         estimated = now._replace(tokens=int(now.chars / policy.chars_per_token))
         found = [*token_triggers(estimated, policy, f"from {grouped(now.chars)} characters")]
@@ -118,7 +116,7 @@ def triggers(now: Gauge, policy: ContextResetPolicy) -> tuple[Trigger, ...]:
 
 
 def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> Compacting:
-    """See the module's docstring. The design has no fallback: without a summary the input comes back."""
+    """Compact as the module describes. There is no fallback: without a summary the context is returned unchanged."""
     stop = end_of_head(context.shape, policy.unread)
     head = head_of(context, stop, policy.earlier_summary)
     last = _last_request(context, policy, stop)
@@ -131,16 +129,16 @@ def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> C
     carry_on = policy.earlier_summary == "extend"
     prompt = RequestPrompt("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
     how = policy.sent(head, style)
-    told = yield from ask_for_summary(context, head.fresh, prompt, how, _guard(policy), policy.request, trace)
-    if isinstance(told, SummaryFailed):
-        return unchanged(context.messages, str(told), trace)
-    summary, shown = told
+    answer = yield from ask_for_summary(context, head.fresh, prompt, how, _guard(policy), policy.request, trace)
+    if isinstance(answer, SummaryFailed):
+        return unchanged(context.messages, str(answer), trace)
+    summary, shown = answer
     text = fill(template, {"summary": summary})
-    made = summary_messages(context, head, staying, "user", text, policy.sent_text("reply"))
+    new = summary_messages(context, head, staying, "user", text, policy.sent_text("reply"))
     turn = min(last, default=stop)
     before = spans_of(sorted(index for index in staying if index < turn))
     after = spans_of(sorted(index for index in staying if index >= turn))
-    pieces = ordered_pieces(context, kept_pieces(before), made, kept_pieces([*after, Span(stop, len(context))]))
+    pieces = ordered_pieces(context, kept_pieces(before), new, kept_pieces([*after, Span(stop, len(context))]))
     fates = head_fates(context, head, shown, staying)
     return with_verdict(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 
@@ -153,7 +151,8 @@ def _last_request(context: Context, policy: ContextResetPolicy, stop: int) -> fr
 
 
 def _guard(policy: ContextResetPolicy) -> Truncation:
-    """What passes of the beginning and of the end: shares *of the limit*, so that it is a bound."""
+    """Truncation with the policy's shares of the limit at the beginning and the end, so that the result stays within
+    it."""
     shares = policy.guard_first_percent, policy.guard_last_percent
     if not policy.request_char_limit:
         return UNBOUNDED

@@ -1,11 +1,9 @@
-"""`exchange-summary`: one summary node, with an abridged history, stands for all but the newest exchanges.
+"""`exchange-summary`: replace all but the newest exchanges with one summary node and an abridged history.
 
-What goes where:
-
-    before   [system] [summary?] E1 E2 … Ek            | Ek+1 … En
-    after    [system] node: template(abridged, summary) | Ek+1 … En
-                      "Ok. I will continue …" + open calls of Ek
-                      pins
+before   [system] [summary?] E1 E2 … Ek            | Ek+1 … En
+after    [system] node: template(abridged, summary) | Ek+1 … En
+                  "Ok. I will continue …" + open calls of Ek
+                  pins
 """
 
 from __future__ import annotations
@@ -64,8 +62,8 @@ def _history_size(context: Context, policy: ExchangeSummaryPolicy) -> HistorySiz
 
 
 def triggers(now: Gauge, policy: ExchangeSummaryPolicy) -> tuple[Trigger, ...]:
-    """(a) history size, (b) the cache about to expire, with its own threshold. Whichever fires has asked its threshold,
-    so the cut asks none."""
+    """Read the triggers (a) on the size of the history, and (b) on the cache about to expire, with its own threshold.
+    The one that fires has compared its threshold, so the cut compares none."""
     why_not = disabled(policy)
     limit, chars = policy.trigger_on_history_size_chars, now.meters["history"]
     reached = limit > 0 and chars >= limit and not why_not
@@ -85,7 +83,7 @@ def triggers(now: Gauge, policy: ExchangeSummaryPolicy) -> tuple[Trigger, ...]:
 
 
 def _cache_trigger(now: Gauge, policy: ExchangeSummaryPolicy, why_not: str) -> Trigger:
-    """An answer has just read the cache: the timer is set there, and goes off `ttl - age - buffer` later."""
+    """Trigger on the prompt cache. An answer has just read the cache, which starts a timer of `ttl - age - buffer`."""
     limit = policy.trigger_on_history_size_chars_when_cache_expiring
     chars = now.meters["history"]
     age = now.cache_age_ms if policy.cache_age_ms is None else policy.cache_age_ms
@@ -111,7 +109,7 @@ def _seconds(ms: int) -> str:
 
 
 def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -> Compacting:
-    """See the module's docstring. A failed summary has no fallback here: the input comes back with the reason."""
+    """Compact as the module describes. There is no fallback: without a summary the context is returned unchanged."""
     cut = cut_exchanges(context, _history(context, policy), _numbers(policy), trace)
     if isinstance(cut, str):
         return unchanged(context.messages, f"nothing to compact: {cut}", trace)
@@ -121,29 +119,29 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
 
     retold = abridge(context, cut.tail, policy.abridged_history_params)
     trace.append(f"abridged history: {counted(len(retold.entries), 'entry')}, {grouped(len(retold.text))} characters")
-    carried = summaries_in_request(context, cut.earlier, policy.earlier_summary)
+    in_request = summaries_in_request(context, cut.earlier, policy.earlier_summary)
     prompt = RequestPrompt(
         "summary of the head",
         policy.sent_text("prompt").strip(),
-        text_of_summaries(context, carried),
+        text_of_summaries(context, in_request),
         carry_on=policy.earlier_summary == "extend",
         language=policy.language,
     )
-    style = tagged_style(context, cut.given)
+    style = tagged_style(context, cut.shown)
     bounds = truncation_for(policy.request_char_limit, prompt, style)
     settings = replace(policy.request, tools=context.tools if policy.offer_tools else ())
-    told = yield from ask_for_summary(context, cut.given, prompt, style, bounds, settings, trace)
-    if isinstance(told, SummaryFailed):
-        return unchanged(context.messages, str(told), trace)
-    summary, shown = told
+    answer = yield from ask_for_summary(context, cut.shown, prompt, style, bounds, settings, trace)
+    if isinstance(answer, SummaryFailed):
+        return unchanged(context.messages, str(answer), trace)
+    summary, shown = answer
 
     template = policy.sent_text("summary_template")
     if "{summary}" not in template:
         template = policy.builtin_texts["summary_template"](policy.language)
         trace.append("the summary template lacks {summary}; the default template is used")
     text = fill(template, {"summary": summary, "abridged_history": retold.text})
-    pieces = _pieces(context, policy, cut, staying, carried, text)
-    fates = _fates(context, cut, staying, carried, shown, retold)
+    pieces = _pieces(context, policy, cut, staying, in_request, text)
+    fates = _fates(context, cut, staying, in_request, shown, retold)
     return with_verdict(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 
 
@@ -152,7 +150,7 @@ def _numbers(policy: ExchangeSummaryPolicy) -> CutSettings:
 
 
 def _staying(context: Context, policy: ExchangeSummaryPolicy, cut: ExchangeCut) -> tuple[int, ...]:
-    """What stays of the messages between the leading system messages and the tail, ascending."""
+    """Ascending indexes of messages that stay between the leading system messages and the tail."""
     shape = context.shape
     earlier = cut.earlier if policy.earlier_summary == "keep" else ()
     staying = cut.pins | with_pairs(context.shape, (*shape.own_system, *earlier))
@@ -164,13 +162,13 @@ def _pieces(
     policy: ExchangeSummaryPolicy,
     cut: ExchangeCut,
     staying: tuple[int, ...],
-    carried: tuple[int, ...],
+    in_request: tuple[int, ...],
     text: str,
 ) -> tuple[Piece, ...]:
-    """System, node, what stays, tail. Open calls of the last head exchange go with the node's response, so that their
-    results, first in the tail, keep their pair; where something stays in between, in a message of their own after it.
-    """
-    stands_for = tuple(joined(without(cut.head, staying), carried))
+    """System, node, kept messages, tail. Open calls of the last head exchange are added to the node's response, so that
+    their results, first in the tail, keep their pair. If messages are kept in between, the calls get a message of their
+    own after them."""
+    stands_for = tuple(joined(without(cut.head, staying), in_request))
     found = open_calls(context.shape, cut.last, cut.tail)
     calls = tuple(call for index, call in found if index not in staying)
     newest = context.messages[cut.last.stop - 1]
@@ -193,14 +191,14 @@ def _fates(
     context: Context,
     cut: ExchangeCut,
     staying: tuple[int, ...],
-    carried: tuple[int, ...],
+    in_request: tuple[int, ...],
     shown: Excerpt,
     retold: AbridgedEntries,
 ) -> tuple[FateSpan, ...]:
     strokes = [
         Stroke(Fate.ABRIDGED, [span for entry in retold.entries for span in entry.spans]),
         *shown.strokes(),
-        Stroke(Fate.SUMMARIZED, spans_of(carried), "all"),
+        Stroke(Fate.SUMMARIZED, spans_of(in_request), "all"),
         Stroke(Fate.KEPT, [Span(0, context.shape.lead), *spans_of(staying), Span(cut.tail, len(context))]),
         Stroke(Fate.PINNED, spans_of(sorted(cut.pins))),
     ]
@@ -208,6 +206,7 @@ def _fates(
 
 
 def abridged(context: Context, policy: ExchangeSummaryPolicy, before: int) -> AbridgedHistory:
+    """Abridged history before message `before`, for a screen."""
     params = policy.abridged_history_params
     retold = abridge(context, before, params)
     entries = tuple((entry.spans, entry.text) for entry in retold.entries)

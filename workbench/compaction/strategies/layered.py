@@ -1,11 +1,10 @@
-"""`layered`: whole rounds archived under a fixed template, tool results compressed by tool.
-
-What goes where:
+"""`layered`: archive whole rounds under a fixed template, and compress tool results by kind of tool.
 
     before   [system] [archive?] R1 … Rk                    | Rk+1 … Rn  current input
     after    [system] [archive?] [new archive: system] pins | Rk+1 … Rn  current input
 
-An archive is never compacted again, only added to. Where the model answers too late, nothing stands for R1 … Rk.
+An archive is never compacted again; later archives are added after it. If the model answers too late, R1 … Rk are
+dropped.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from workbench.base.text import are, counted
 from workbench.compaction import vocabulary
 from workbench.compaction.assembled.notes import notes_at
 from workbench.compaction.assembled.prompt import assembled
-from workbench.compaction.assembled.tool_results import ResultLimits, compressed, less
+from workbench.compaction.assembled.tool_results import ResultLimits, compressor, saved_in_words
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import pieces_in_place, summaries_in_request, text_of_summaries
-from workbench.compaction.layered.archive import MARKS, SECTIONS, dates, faults, fill_archive, lacking
+from workbench.compaction.layered.archive import MARKS, SECTIONS, dates, faults, fill_archive, prompt_problems
 from workbench.compaction.layered.prompt_layers import prompt_layers
-from workbench.compaction.layered.round_cut import RoundCut, cut_rounds, place_of_archive, without_archive
+from workbench.compaction.layered.round_cut import RoundCut, archive_place, cut_rounds, without_archive
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Fate, NewMessage, Outcome, Piece, Rung, Status, unchanged
 from workbench.compaction.policy import Converted, setting
@@ -53,11 +52,11 @@ from workbench.session import Message, Span, Text
 
 TIMED_OUT = "Summary generation timed out, keeping recent history only."
 WINDOW = 200_000
-"""Taken where `context_window` is 0 and the session's own window is not known."""
+"""Window if `context_window` is 0 and the session's own window is unknown."""
 
 
 class LayeredPolicy(PromptPolicy):
-    """The numbers of its design (docs/strategies.md, Sources), and a few of the workbench's own."""
+    """Numbers of its design (docs/strategies.md, Sources), and a few of the workbench's own."""
 
     context_window: int = setting(
         WINDOW, "trigger", "The model's context window. 0: the session's own.", unit="tokens", ge=0
@@ -94,8 +93,8 @@ class LayeredPolicy(PromptPolicy):
 
 
 def triggers(now: Gauge, policy: LayeredPolicy) -> tuple[Trigger, ...]:
-    """`last_usage + len(user_input) // 3 ≥ 0.8 × context_window`, when a new user input arrives. Where no usage speaks
-    of this context, the counted size without that input stands in for it."""
+    """Fires if `last_usage + len(user_input) // 3 ≥ 0.8 × context_window`, when new user input arrives. Without
+    recorded usage of this context, the counted size without the input is used."""
     limit = round(policy.trigger_window_percent / 100 * (policy.context_window or now.window or WINDOW), 6)
     usage = now.tokens - now.input_tokens if now.last_usage is None else now.last_usage
     value = usage + now.input_chars // 3
@@ -125,10 +124,10 @@ def _window_words(now: Gauge, policy: LayeredPolicy) -> str:
 
 
 def compact(context: Context, policy: LayeredPolicy, trace: list[str]) -> Compacting:
-    """See the module's docstring. Only a time-out has a fallback; any other failure gives the input
-    back with the reason."""
+    """Compact as the module describes. Only a time-out has a fallback; after any other failure the context is returned
+    unchanged."""
     cut = cut_rounds(context, policy.min_tail_rounds, keep_summaries=policy.earlier_summary == "keep", trace=trace)
-    shorter = _shorter(context, policy, cut)
+    shorter = _compressed_kept(context, policy, cut)
     rungs: list[Rung] = []
     if shorter:
         rungs.append(_compress_rung(context, shorter))
@@ -136,10 +135,14 @@ def compact(context: Context, policy: LayeredPolicy, trace: list[str]) -> Compac
         yield ProgressStep(rungs[0].name, rungs[0].note)
 
     def outcome(
-        status: Status, reason: str, cut: RoundCut, archive: NewMessage | None = None, asked: Question | None = None
+        status: Status,
+        reason: str,
+        cut: RoundCut,
+        archive: NewMessage | None = None,
+        request: ArchiveRequest | None = None,
     ) -> Outcome:
         pieces = _pieces(context, cut, shorter, archive)
-        fates = painted(len(context), _strokes(context, cut, shorter, asked))
+        fates = painted(len(context), _strokes(context, cut, shorter, request))
         return with_verdict(
             context, Outcome(status, reason, context.messages, pieces, fates, tuple(rungs), trace=tuple(trace))
         )
@@ -149,27 +152,26 @@ def compact(context: Context, policy: LayeredPolicy, trace: list[str]) -> Compac
             return unchanged(context.messages, f"nothing to compact: {cut.why_empty}", trace)
         return outcome("compacted", f"tool results only: {cut.why_empty}", cut)
 
-    asked = _question(context, policy, cut, trace)
-    summary = yield from ask(asked.request, trace)
+    request = _archive_request(context, policy, cut, trace)
+    summary = yield from ask(request.request, trace)
     if isinstance(summary, SummaryFailed):
         if summary.kind != "timeout":
             return unchanged(context.messages, str(summary), trace)
         trace.append(TIMED_OUT)
         bare = without_archive(context, cut, keep_summaries=policy.earlier_summary != "drop")
         return replace(outcome("fallback", "", bare), reason=TIMED_OUT)
-    done = outcome("compacted", "", cut, _archive(context, policy, cut, asked, summary, trace), asked)
+    done = outcome("compacted", "", cut, _archive(context, policy, cut, request, summary, trace), request)
     if rungs:
         rungs.append(Rung("archive the oldest rounds", rungs[0].after, context.outcome_size(done).tokens))
         done = replace(done, rungs=tuple(rungs))
     return done
 
 
-def _shorter(context: Context, policy: LayeredPolicy, cut: RoundCut) -> dict[int, Message]:
-    """What takes the place of kept messages whose tool results become shorter, by index: those of finished rounds, pins
-    excepted."""
+def _compressed_kept(context: Context, policy: LayeredPolicy, cut: RoundCut) -> dict[int, Message]:
+    """Kept messages of finished rounds with compressed tool results, by index, except pins."""
     if policy.compress_results != "finished":
         return {}
-    message_at = compressed(context.shape, policy.tool_results)
+    message_at = compressor(context.shape, policy.tool_results)
     return {
         index: message
         for index in range(cut.tail, cut.ended)
@@ -181,59 +183,61 @@ def _compress_rung(context: Context, shorter: dict[int, Message]) -> Rung:
     tokens = context.layout.sizes.tokens
     saved = sum(tokens[i] - context.layout.measured(message).tokens for i, message in shorter.items())
     before = context.total.tokens
-    note = f"{counted(len(shorter), 'message')} of the kept rounds, {less(saved)}"
+    note = f"{counted(len(shorter), 'message')} of the kept rounds, {saved_in_words(saved)}"
     return Rung("compress tool results", before, before - saved, note)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """The request, what it shows of the head, and the earlier summaries whose text it carries."""
+class ArchiveRequest:
+    """The request, its prompt, the part of the head that it shows, and the earlier summaries whose text it contains."""
 
     request: SummaryRequest
-    asked: RequestPrompt
+    prompt: RequestPrompt
     shown: Excerpt
-    carried: tuple[int, ...]
+    in_request: tuple[int, ...]
 
 
-def _question(context: Context, policy: LayeredPolicy, cut: RoundCut, trace: list[str]) -> Question:
-    """The prompt and the head, its tool results compressed; over the hard limit the two ends of it."""
-    carried = summaries_in_request(context, cut.earlier, policy.earlier_summary)
-    asked = RequestPrompt(
+def _archive_request(context: Context, policy: LayeredPolicy, cut: RoundCut, trace: list[str]) -> ArchiveRequest:
+    """Request with the prompt and the head, tool results compressed; over the limit only the two ends of the head."""
+    in_request = summaries_in_request(context, cut.earlier, policy.earlier_summary)
+    prompt = RequestPrompt(
         "archived session summary",
         policy.asks(),
-        text_of_summaries(context, carried),
+        text_of_summaries(context, in_request),
         carry_on=policy.earlier_summary == "extend",
         language=policy.language,
     )
-    message_at = None if policy.compress_results == "off" else compressed(context.shape, policy.tool_results)
+    message_at = None if policy.compress_results == "off" else compressor(context.shape, policy.tool_results)
     style = tagged_style(context, cut.head, message_at)
-    shown = excerpt(context, cut.head, style, truncation_for(policy.request_char_limit, asked, style))
+    shown = excerpt(context, cut.head, style, truncation_for(policy.request_char_limit, prompt, style))
     if left_out := sum(map(len, cut.head)) - sum(map(len, shown.spans)):
         trace.append(f"hard limit: {counted(left_out, 'message')} in the middle of the head {are(left_out)} not sent")
     if message_at is not None:
         fewer = sum(message_at(index) is not context.messages[index] for index in indexes_of(shown.spans))
         trace.append(f"tool results compressed for the summarizer: {counted(fewer, 'message')}")
     settings = replace(policy.request, form="sections", sections=SECTIONS, marks=MARKS, timeout_s=policy.timeout_s)
-    return Question(request_for(context, asked, as_text(asked, style, shown), shown, settings), asked, shown, carried)
+    return ArchiveRequest(
+        request_for(context, prompt, as_text(prompt, style, shown), shown, settings), prompt, shown, in_request
+    )
 
 
 def _archive(
-    context: Context, policy: LayeredPolicy, cut: RoundCut, asked: Question, summary: str, trace: list[str]
+    context: Context, policy: LayeredPolicy, cut: RoundCut, request: ArchiveRequest, summary: str, trace: list[str]
 ) -> NewMessage:
-    """The system message that stands for the head."""
+    """System message that replaces the head."""
     under = fill_archive(summary, *dates(context.shape, cut.head), policy.language)
-    trace.extend(under.lacked)
+    trace.extend(under.missing)
     newest = context.messages[cut.head[-1].stop - 1]
-    text = asked.asked.with_previous(under.text)
+    text = request.prompt.with_previous(under.text)
     message = Message(f"summary-{newest.id}", "system", (Text(text),), kind="summary", time=newest.time)
-    return NewMessage(message, tuple(joined(cut.head, asked.carried)))
+    return NewMessage(message, tuple(joined(cut.head, request.in_request)))
 
 
 def _pieces(
     context: Context, cut: RoundCut, shorter: dict[int, Message], archive: NewMessage | None
 ) -> tuple[Piece, ...]:
     before = list(cut.stays)
-    at = place_of_archive(context.messages, before)
+    at = archive_place(context.messages, before)
     pieces: list[Piece] = [
         *kept_pieces(spans_of(before[:at])),
         *([archive] if archive else []),
@@ -242,22 +246,24 @@ def _pieces(
     return (*pieces, *pieces_in_place(Span(cut.tail, len(context)), shorter))
 
 
-def _strokes(context: Context, cut: RoundCut, shorter: Iterable[int], asked: Question | None) -> Iterable[Stroke]:
-    if asked is not None:
-        yield Stroke(Fate.SUMMARIZED, spans_of(asked.carried), "all")
-        yield from asked.shown.strokes()
+def _strokes(
+    context: Context, cut: RoundCut, shorter: Iterable[int], request: ArchiveRequest | None
+) -> Iterable[Stroke]:
+    if request is not None:
+        yield Stroke(Fate.SUMMARIZED, spans_of(request.in_request), "all")
+        yield from request.shown.strokes()
     yield Stroke(Fate.KEPT, (*spans_of(cut.stays), Span(cut.tail, len(context))))
     yield Stroke(Fate.COMPRESSED, spans_of(shorter))
     yield Stroke(Fate.PINNED, spans_of(sorted(cut.pins)))
 
 
 def prompt(context: Context, policy: LayeredPolicy) -> tuple[PromptPart, ...]:
-    """The layers; tool results are compressed where the policy compresses those that stay."""
+    """Layers of the prompt; tool results are compressed if the policy compresses those that stay."""
     return assembled(context, policy.tool_results if policy.compress_results == "finished" else None)
 
 
 def notes(shape: Shape, policy: LayeredPolicy, index: int) -> Iterator[MessageNote]:
-    """The words that a request with mentioned files would be sent with."""
+    """Reminder that a request with mentioned files would be sent with."""
     for noted in notes_at(shape, index):
         if noted.kind == "mention":
             yield MessageNote("it would be sent with")
@@ -265,7 +271,8 @@ def notes(shape: Shape, policy: LayeredPolicy, index: int) -> Iterator[MessageNo
 
 
 def lint(policy: LayeredPolicy) -> tuple[str, ...]:
-    return (*lint_prompt(policy.asks()), *lacking(policy.asks()))
+    """Problems of the prompt, and sections that it does not ask for."""
+    return (*lint_prompt(policy.asks()), *prompt_problems(policy.asks()))
 
 
 STRATEGY = Strategy(

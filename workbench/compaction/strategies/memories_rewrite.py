@@ -1,7 +1,7 @@
-"""`memories-rewrite`: the agent's long-term memories, rewritten to fewer lines. The history is not touched.
+"""`memories-rewrite`: rewrite the agent's long-term memories to fewer lines. The history is not touched.
 
-The newest memories are appended word for word by us: the model may be shown them, so that it does not repeat them, but
-cannot change them. All lines count: what is left never fires again.
+Code appends the newest memories word for word: the model may see them, so that it does not repeat them, but cannot
+change them. All lines count towards the limit, so that the result never fires again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from workbench.session import Message, Text
 
 
 class MemoriesRewritePolicy(TextPolicy):
-    """Augment's `memories_params`. Its `maxLines` has no value there; 50 is the workbench's."""
+    """Augment's `memories_params`. Its `maxLines` has no default there; 50 is the workbench's."""
 
     max_lines: int = setting(50, "trigger", "Rewrite when the memories have more lines than this.", unit="lines", ge=1)
     compression_target: int = setting(
@@ -61,19 +61,20 @@ class MemoriesRewritePolicy(TextPolicy):
 
     @property
     def most_lines(self) -> int:
-        """Lines that there are at most afterwards: never as many as would fire again."""
+        """Most lines after the rewrite: never so many that it fires again."""
         return min(self.compression_target, self.max_lines)
 
 
 def triggers(now: Gauge, policy: MemoriesRewritePolicy) -> tuple[Trigger, ...]:
-    """More than `max_lines` lines."""
+    """Fires on more than `max_lines` lines."""
     fires = now.memory_lines > policy.max_lines and bool(policy.prompt.strip())
     note = "" if policy.prompt.strip() else "skipped: there is no prompt"
     return (Trigger("memories", now.memory_lines, policy.max_lines + 1, "lines", fires, note),)
 
 
 def compact(context: Context, policy: MemoriesRewritePolicy, trace: list[str]) -> Compacting:
-    """One request for the older memories; the outcome's `memories` carries the result, its messages are the input's."""
+    """Send one request for the older memories. The outcome has the result in `memories`; its messages are the
+    input's."""
     lines = context.memory_lines
     keep = policy.num_recent_memories_to_keep
     older, recent = (lines[:-keep], lines[-keep:]) if keep else (lines, [])
@@ -98,7 +99,8 @@ def compact(context: Context, policy: MemoriesRewritePolicy, trace: list[str]) -
 
 
 def _without_repeats(answer: str, recent: Sequence[str], trace: list[str]) -> list[str]:
-    """An answer's memories without those that are kept word for word anyway, and without tags or fences around them."""
+    """Memories in an answer, without those that are kept word for word anyway, and without tags or fences around
+    them."""
     kept = set(map(essence, recent))
     lines = [line for line in memories_in(answer) if not _FRAME.fullmatch(line.strip())]
     new = [line for line in lines if essence(line) not in kept]
@@ -111,7 +113,7 @@ _FRAME = re.compile(r"</?[a-z_]+>|```\w*")
 
 
 def _request(older: list[str], recent: Sequence[str], room: int, policy: MemoriesRewritePolicy) -> SummaryRequest:
-    """Each memory stands as a message of its own, so that an answer's lines can be traced to memories."""
+    """Request with each memory as a message of its own, so that the lines of an answer can be traced to memories."""
     values = {"compression_target": str(room), "num_recent_memories_to_keep": str(len(recent))}
     prompt = fill(policy.sent_text("prompt"), values).strip()
     about_recent = fill(
@@ -151,7 +153,7 @@ def _outcome(context: Context, memories: str, trace: list[str]) -> Outcome:
 
 
 def lint(policy: MemoriesRewritePolicy) -> tuple[str, ...]:
-    """What is doubtful about the prompt, then about the numbers."""
+    """Problems of the prompt, then of the numbers."""
     found = list(lint_prompt(policy.sent_text("prompt")))
     target, keep = policy.compression_target, policy.num_recent_memories_to_keep
     if target < 50:

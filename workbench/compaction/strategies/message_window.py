@@ -1,13 +1,11 @@
-"""`message-window`: the oldest messages become one short summary; the rest stays.
-
-What goes where:
+"""`message-window`: replace the oldest messages with one short summary; keep the rest.
 
     before   [system] m1 … m30 | m31 … m40
     after    [system] [system-role summary] [pins] | m31 … m40
 
-The design's window is the first 30 of at least 40 messages. Products differ in three things, and each is a few settings
-(`workbench.compaction.window.policy`): where the window ends, what the request shows of it, and what stands where
-after it.
+The design's window is the first 30 of at least 40 messages. Products differ in three things, each of which is a few
+settings (`workbench.compaction.window.policy`): where the window ends, how the request shows it, and the order of the
+result.
 """
 
 from __future__ import annotations
@@ -59,28 +57,30 @@ from workbench.session import Span
 
 
 def triggers(now: Gauge, policy: MessageWindowPolicy) -> tuple[Trigger, ...]:
-    """Messages, or events, and tokens."""
+    """Read the triggers on messages or events, and on tokens."""
     if policy.messages_as == "messages":
         return message_triggers(now, policy)
     return message_triggers(now._replace(messages=now.lead + now.meters["events"]), policy, "events")
 
 
 def prompt_of(policy: MessageWindowPolicy) -> str:
+    """Prompt with the summary's limit filled in."""
     return policy.asks(max_chars=str(policy.summary_char_limit))
 
 
 def template_of(policy: MessageWindowPolicy) -> str:
+    """Template of the summary message, or the built-in one."""
     return policy.sent_text("summary_template") or TEMPLATES[policy.language]
 
 
 def openings(policy: MessageWindowPolicy) -> tuple[TemplateMark, ...]:
-    """The words that the prompt in use asks the summary to begin with, if it does."""
+    """Words with which the prompt asks the summary to begin, if any."""
     words = OPENINGS[policy.language]
     return (TemplateMark(words, "opening"),) if words in prompt_of(policy) else ()
 
 
 def faults(policy: MessageWindowPolicy, text: str) -> Iterator[str]:
-    """Whether a summary message begins as it was asked to."""
+    """Fault of a summary message that does not begin with the requested words."""
     summary = strip_template(text, template_of(policy))
     for mark in openings(policy):
         if not summary.startswith(mark.words):
@@ -88,7 +88,7 @@ def faults(policy: MessageWindowPolicy, text: str) -> Iterator[str]:
 
 
 def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> Compacting:
-    """See the module's docstring. Without a summary the policy's fallback runs."""
+    """Compact as the module describes. Without a summary the policy's fallback runs."""
     end = window_end(context, policy, trace)
     head = head_of(context, end, policy.earlier_summary)
     first = _first(context, policy, head)
@@ -99,27 +99,27 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
     previous = text_of_summaries(context, head.in_request, template_of(policy), *TEMPLATES.values())
     carry_on = policy.earlier_summary == "extend"
     second = load_prompt(f"second-look.{policy.language}.md").text.strip() if policy.second_look else ""
-    asked = RequestPrompt("summary of the window", prompt_of(policy), previous, carry_on, policy.language, second)
+    prompt = RequestPrompt("summary of the window", prompt_of(policy), previous, carry_on, policy.language, second)
     settings = replace(policy.request, temperature=policy.temperature, marks=openings(policy))
-    if not (spans := _told(context, policy, head, first, style)):
-        return _fallen_back(context, policy, "no user message fits within the request limit", trace)
-    told = yield from _summaries(context, policy, head, style, asked, spans, settings, trace)
-    if isinstance(told, SummaryFailed):
-        return _fallen_back(context, policy, str(told), trace)
-    summary, shown = told
+    if not (spans := _spans_to_summarize(context, policy, head, first, style)):
+        return _fallback(context, policy, "no user message fits within the request limit", trace)
+    answer = yield from _summaries(context, policy, head, style, prompt, spans, settings, trace)
+    if isinstance(answer, SummaryFailed):
+        return _fallback(context, policy, str(answer), trace)
+    summary, shown = answer
     trace.append(f"the summary has {grouped(len(summary))} characters")
     text = apply_template(template_of(policy), summary)
-    made = summary_messages(context, head, staying, policy.summary_role, text, policy.sent_text("reply"))
+    new = summary_messages(context, head, staying, policy.summary_role, text, policy.sent_text("reply"))
     if policy.reply_at == "summary":
-        pieces = _pieces(context, policy, head, first, made)
+        pieces = _pieces(context, policy, head, first, new)
     else:
-        pieces = _with_last(context, _pieces(context, policy, head, first, made[:1]), made[1:])
+        pieces = _with_reply_at_end(context, _pieces(context, policy, head, first, new[:1]), new[1:])
     fates = head_fates(context, head, shown, staying)
     return with_verdict(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 
 
 def _first(context: Context, policy: MessageWindowPolicy, head: Head) -> frozenset[int]:
-    """The first messages, which stay in front of the summary, and what the agent injected before it answered."""
+    """First messages, which stay before the summary, and the preamble that the agent injected."""
     stop = first_end(context, policy, head.stop) if policy.keep_first else head.lead
     first = {i for i in range(head.lead, stop) if not context.messages[i].is_summary}
     if policy.keep_preamble:
@@ -127,8 +127,10 @@ def _first(context: Context, policy: MessageWindowPolicy, head: Head) -> frozens
     return with_pairs(context.shape, first)
 
 
-def _told(context: Context, policy: MessageWindowPolicy, head: Head, first: frozenset[int], style: Style) -> list[Span]:
-    """The messages that the request is about."""
+def _spans_to_summarize(
+    context: Context, policy: MessageWindowPolicy, head: Head, first: frozenset[int], style: Style
+) -> list[Span]:
+    """Messages that the request is about."""
     spans = without(head.fresh, first)
     if policy.request_cut != "before_user_message" or policy.request_shape != "text":
         return spans
@@ -146,38 +148,39 @@ def _summaries(
     policy: MessageWindowPolicy,
     head: Head,
     style: Style,
-    asked: RequestPrompt,
+    prompt: RequestPrompt,
     spans: Sequence[Span],
     settings: RequestSettings,
     trace: list[str],
 ) -> Generator[Requests, tuple[Answer, ...] | None, tuple[str, Excerpt] | SummaryFailed]:
-    """The summary of `spans`, with what was shown; or that of the rounds before the one which the window's end splits,
-    and behind it one of that round's beginning."""
+    """Summary of `spans`, and the excerpt that was sent. If the window ends inside a round, the summary of the rounds
+    before it, followed by a summary of that round's beginning."""
     split = _split_round(context, policy, head)
     before = [Span(span.start, min(span.stop, split)) for span in spans if span.start < split]
     begun = [Span(max(span.start, split), span.stop) for span in spans if span.stop > split]
     bounds = _bounds(policy)
     if not begun or split == head.stop:
-        return (yield from ask_for_summary(context, spans, asked, policy.sent(head, style), bounds, settings, trace))
+        return (yield from ask_for_summary(context, spans, prompt, policy.sent(head, style), bounds, settings, trace))
     trace.append(
         f"the window ends inside a round: its first {counted(sum(map(len, begun)), 'message')} get their own summary"
     )
-    words, shown = without_secrets(asked.previous), Excerpt(str, 0, (), {}, cut=False)
+    words, shown = without_secrets(prompt.previous), Excerpt(str, 0, (), {}, cut=False)
     if before:
-        told = yield from ask_for_summary(context, before, asked, style, bounds, settings, trace)
-        if isinstance(told, SummaryFailed):
-            return told
-        words, shown = told
-    prompt = load_prompt(f"split-round.{policy.language}.md").text.strip()
-    apart = RequestPrompt("summary of the split round's start", prompt, language=policy.language)
-    told = yield from ask_for_summary(context, begun, apart, style, bounds, replace(settings, marks=()), trace)
-    if isinstance(told, SummaryFailed):
-        return told
-    return BEGUN[policy.language].join(filter(None, (words, told[0]))), both(shown, told[1])
+        answer = yield from ask_for_summary(context, before, prompt, style, bounds, settings, trace)
+        if isinstance(answer, SummaryFailed):
+            return answer
+        words, shown = answer
+    instructions = load_prompt(f"split-round.{policy.language}.md").text.strip()
+    apart = RequestPrompt("summary of the split round's start", instructions, language=policy.language)
+    answer = yield from ask_for_summary(context, begun, apart, style, bounds, replace(settings, marks=()), trace)
+    if isinstance(answer, SummaryFailed):
+        return answer
+    return BEGUN[policy.language].join(filter(None, (words, answer[0]))), both(shown, answer[1])
 
 
 def _split_round(context: Context, policy: MessageWindowPolicy, head: Head) -> int:
-    """Where the round begins that the window's end splits; the window's end where it splits none, or is not asked."""
+    """Index at which the round begins that the window's end splits; the window's end if it splits none, or if split
+    rounds are not summarized separately."""
     messages, stop = context.messages, head.stop
     if not policy.split_round or policy.request_shape != "text" or stop == len(messages) or messages[stop].starts_round:
         return stop
@@ -199,21 +202,21 @@ def _bounds(policy: MessageWindowPolicy) -> Truncation:
 
 
 def _pieces(
-    context: Context, policy: MessageWindowPolicy, head: Head, first: frozenset[int], made: list[NewMessage]
+    context: Context, policy: MessageWindowPolicy, head: Head, first: frozenset[int], new: list[NewMessage]
 ) -> tuple[Piece, ...]:
-    """Leading system, first messages, earlier summaries that are kept and stand first, summary, pins, tail."""
+    """Leading system messages, first messages, kept earlier summaries at the front, the summary, pins, tail."""
     turn = max((index for index in first if index < head.stop), default=-1)
     before = sorted(index for index in head.always_kept | first if index <= turn)
     rest = sorted(index for index in head.always_kept if index > turn)
     while policy.earlier_summary == "keep" and rest and rest[0] in head.earlier:
         before.append(rest.pop(0))
     after = [*kept_pieces(spans_of(rest)), *kept_pieces([Span(head.stop, len(context))])]
-    return ordered_pieces(context, kept_pieces(spans_of(before)), made, after)
+    return ordered_pieces(context, kept_pieces(spans_of(before)), new, after)
 
 
-def _with_last(context: Context, pieces: Iterable[Piece], reply: Sequence[NewMessage]) -> tuple[Piece, ...]:
-    """With the reply behind all that is done, in front of a request that has no answer yet, where a user's message or
-    the summary would be the last there."""
+def _with_reply_at_end(context: Context, pieces: Iterable[Piece], reply: Sequence[NewMessage]) -> tuple[Piece, ...]:
+    """Pieces with the reply after everything finished and before an unanswered request, if a user message or the
+    summary would be last there."""
     stop = context.shape.rounds.current_input.start
     done: list[Piece] = []
     waiting: list[KeptSpan] = []
@@ -228,8 +231,8 @@ def _with_last(context: Context, pieces: Iterable[Piece], reply: Sequence[NewMes
     return (*done, *(reply if newest.role == "user" else ()), *waiting)
 
 
-def _fallen_back(context: Context, policy: MessageWindowPolicy, reason: str, trace: list[str]) -> Outcome:
-    """Without a summary, the oldest messages are dropped, and the session goes on."""
+def _fallback(context: Context, policy: MessageWindowPolicy, reason: str, trace: list[str]) -> Outcome:
+    """Outcome without a summary: drop the oldest messages, so that the session can continue."""
     if not policy.fallback_messages:
         return unchanged(context.messages, reason, trace)
     spared = context.shape.summaries if policy.earlier_summary == "keep" else ()

@@ -1,12 +1,10 @@
-"""`progressive`: a ladder of light strategies, the context recounted after each rung; a full summary as the last one.
-
-What goes where:
+"""`progressive`: try light strategies one after another, recounting after each; the last one is a full summary.
 
     before        [system] U1 … a long history …  Un …
     light rung    [system] U1 + summary + <Pin> passages, memories, tasks, changes as text  what the rung keeps
     full summary  [system] U1 + summary + <Pin> passages, memories, tasks, changes as text  [current input]
 
-Which rungs are tried, in which order, depends on the type of the task. Pins and open calls stay as messages everywhere.
+Which rungs are tried, and in which order, depends on the type of the task. Pins and open calls always stay as messages.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from workbench.compaction.progressive.climb import Climb, attempt, ladder
 from workbench.compaction.progressive.importance import score
 from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.progressive.policy import ProgressivePolicy
-from workbench.compaction.progressive.retained import described
+from workbench.compaction.progressive.retained import retained_in_words
 from workbench.compaction.progressive.rungs import RUNGS
 from workbench.compaction.progressive.task_type import task_type
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
@@ -35,7 +33,7 @@ TOKENS, ROUNDS, MARKER, COMMAND = "remaining tokens", "rounds", "marker", "comma
 
 
 def triggers(now: Gauge, policy: ProgressivePolicy) -> tuple[Trigger, ...]:
-    """Remaining tokens, rounds, the marker, the user's command, each on its own switch."""
+    """Read the triggers on remaining tokens, rounds, the marker and the user's command, each with its own switch."""
     off = "switched off"
     marker = policy.trigger_on_marker and now.marker_seen
     rounds = policy.trigger_on_rounds and now.rounds >= policy.conversation_turn_threshold
@@ -57,7 +55,7 @@ def triggers(now: Gauge, policy: ProgressivePolicy) -> tuple[Trigger, ...]:
 
 
 def _token_trigger(now: Gauge, policy: ProgressivePolicy) -> Trigger:
-    """The value is what is used, the limit the first figure that leaves too little: remaining < share × window."""
+    """Trigger on tokens used; its limit is the first number that leaves too little: remaining < share × window."""
     if now.limit is None:
         return Trigger(TOKENS, now.tokens, 0, "tokens", False, "the model's window is unknown")
     window = now.limit.tokens
@@ -71,21 +69,22 @@ def _token_trigger(now: Gauge, policy: ProgressivePolicy) -> Trigger:
 
 
 def compact(context: Context, policy: ProgressivePolicy, trace: list[str]) -> Compacting:
-    """Fired by tokens or the user's command: the ladder. By rounds or the marker: the full summary at once."""
+    """Climb the ladder if fired by tokens or the user's command; make the full summary at once if fired by rounds or
+    the marker."""
     names = {trigger.name for trigger in STRATEGY.read_triggers(context, policy) if trigger.fires}
     climb = Climb(policy, context, context, trace=trace)
-    climb.trace.append(described(context, climb.more))
+    climb.trace.append(retained_in_words(context, climb.more))
     at_once = sorted(names - ({TOKENS, COMMAND} if policy.manual_runs == "ladder" else {TOKENS}))
     if at_once:
         yield from attempt(climb, "full summary")
         climb.then(f"no lighter rung ran: fired by {', '.join(at_once)}")
     else:
         yield from ladder(climb)
-    return _told(climb)
+    return _outcome(climb)
 
 
-def _told(climb: Climb) -> Outcome:
-    """The outcome over the input, with every rung. A full summary that failed leaves what lighter rungs did."""
+def _outcome(climb: Climb) -> Outcome:
+    """Outcome over the input, with every rung. If the full summary failed, the effect of lighter rungs stays."""
     rungs, source = tuple(climb.rungs), climb.context.messages
     last = climb.rungs[-1]
     if climb.done is None:
@@ -100,14 +99,14 @@ def _told(climb: Climb) -> Outcome:
     return with_verdict(climb.context, draft)
 
 
-def _doubts(policy: ProgressivePolicy) -> tuple[str, ...]:
+def _prompt_problems(policy: ProgressivePolicy) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys((*lint_summary_prompt(policy.rung_prompt_used), *lint_summary_prompt(policy.full_prompt_used)))
     )
 
 
 def notes(shape: Shape, policy: ProgressivePolicy, index: int) -> Iterator[MessageNote]:
-    """A message's importance with its parts, and why it is a key event."""
+    """Importance of a message with its parts, and the reason if it is a key event."""
     threshold = policy.importance_score_threshold
     yield MessageNote(f"importance {score(shape, index, policy.importance_weights)} · kept from {threshold:g}")
     if why := events_of(shape).get(index):
@@ -115,7 +114,7 @@ def notes(shape: Shape, policy: ProgressivePolicy, index: int) -> Iterator[Messa
 
 
 def remark(shape: Shape, policy: ProgressivePolicy) -> str:
-    """The task's type with its evidence."""
+    """Type of the task, with evidence."""
     return task_type(shape, policy.task_cutoffs, policy.task_type).remark
 
 
@@ -135,6 +134,6 @@ STRATEGY = Strategy(
     unit="message",
     movable=False,
     rungs=RUNGS,
-    lint=_doubts,
+    lint=_prompt_problems,
     view=StrategyView(notes=notes, remark=remark),
 )

@@ -1,7 +1,7 @@
-"""`trim`: the oldest goes, no model is asked. Whole rounds or whole messages, never half of a tool pair.
+"""`trim`: drop the oldest rounds or messages, never half of a tool pair; no model is used.
 
 before   [system] request a b c d | e f g
-after    [system] request [marker] | e f g        (pins stay where they stood)
+after    [system] request [marker] | e f g        (pins stay in place)
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Target = Literal["messages", "tokens", "percent_of_context", "percent_of_message
 
 
 class TrimPolicy(MessageLimits):
-    """When to trim, down to what, and what is spared."""
+    """Settings of `trim`: trigger, target, and messages to spare."""
 
     trigger_window_percent: float = vocabulary.trigger_window_percent(90.0)
     target: Target = setting(
@@ -76,7 +76,7 @@ class TrimPolicy(MessageLimits):
 
 
 def compact(context: Context, policy: TrimPolicy, trace: list[str]) -> Compacting:
-    """Drop from the oldest until the target is met, or up to a split set by hand."""
+    """Drop the oldest messages until the target is met, or up to a split set by hand."""
     old = Oldest(context, _exempt(context, policy))
     marker = Marker(policy.marker_text, policy.marker)
     if context.split_at is not None:
@@ -120,8 +120,8 @@ def _target(old: Oldest, policy: TrimPolicy) -> tuple[Literal["messages", "token
             return "tokens", spared + int((old.tokens_left(old.lead) - spared) * policy.target_percent / 100)
         case "percent_of_messages":  # Roo Code's truncateConversation: in pairs, so that an answer never stands alone
             now = old.messages_left(old.lead)
-            gone = int((now - old.messages_left(end)) * (100 - policy.target_percent) / 100)
-            return "messages", now - gone + gone % 2
+            dropped = int((now - old.messages_left(end)) * (100 - policy.target_percent) / 100)
+            return "messages", now - dropped + dropped % 2
         case _ if window is None:
             return "unknown", 0
         case _:
@@ -131,7 +131,7 @@ def _target(old: Oldest, policy: TrimPolicy) -> tuple[Literal["messages", "token
 def _to_target(
     old: Oldest, policy: TrimPolicy, kind: Literal["messages", "tokens"], target: int, marker: Marker, trace: list[str]
 ) -> Outcome:
-    """The draft that meets the target. The marker counts: where it stands, it gets its room."""
+    """Draft that meets the target. A marker, if there is one, counts."""
     left = old.messages_left if kind == "messages" else old.tokens_left
     meter = old.context.layout.sizes.meter
     room = 1 if kind == "messages" else meter.text_tokens(policy.marker_text) + 8

@@ -1,7 +1,7 @@
-"""`user-messages`: the user's own messages stay word for word, everything the agent did becomes one summary.
+"""`user-messages`: keep the user's own messages word for word, and replace everything that the agent did with one
+summary.
 
-Codex's shape; with no tokens for user messages it is the summary-only shape of Claude Code. What goes
-where:
+Codex's form. With no tokens for user messages it keeps only the summary, as Claude Code does.
 
     before   [system] u1 a r a · u2 a r · u3 a
     after    [system] u1… (its middle cut) u2 u3 · summary · [files restored] [unread]   (pins among the user messages)
@@ -19,7 +19,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import clip_middle
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
-from workbench.compaction.frame import PLACES, in_frame
+from workbench.compaction.frame import PLACES, fill_frame
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import (
     Head,
@@ -38,7 +38,7 @@ from workbench.compaction.outcome import KeptSpan, NewMessage, Outcome, Piece, u
 from workbench.compaction.policy import setting
 from workbench.compaction.render import LABELS, WHOLE
 from workbench.compaction.request import RequestPrompt, ask_for_summary, labelled_style, truncation_for
-from workbench.compaction.restoring import RestoredFile, RestoreLimits, restored
+from workbench.compaction.restoring import RestoredFile, RestoreLimits, restore_files
 from workbench.compaction.spans import kept_pieces, spans_of
 from workbench.compaction.strategy import Compacting, Strategy, Trigger
 from workbench.compaction.summarizing import PromptPolicy, RequestShapePolicy, builtin_text
@@ -58,7 +58,7 @@ TEMPLATES: dict[Language, str] = {
 
 
 class UserMessagesPolicy(PromptPolicy, RequestShapePolicy, TokenLimits):
-    """What of the user's words stays, what the summary is asked for, and what is given back after it."""
+    """Settings of `user-messages`: kept user messages, the summary, and restored files."""
 
     trigger_window_percent: float = vocabulary.trigger_window_percent(90.0)
     trigger_on_reasoning: bool = setting(
@@ -104,7 +104,7 @@ class UserMessagesPolicy(PromptPolicy, RequestShapePolicy, TokenLimits):
 
 @dataclass
 class ReasoningMeter:
-    """The recorded tokens of reasoning in all rounds but the newest."""
+    """Recorded reasoning tokens of all rounds but the newest."""
 
     value: int = 0
     newest: int = 0
@@ -117,25 +117,26 @@ class ReasoningMeter:
 
 
 def triggers(now: Gauge, policy: UserMessagesPolicy) -> tuple[Trigger, ...]:
+    """Read the token triggers, with earlier reasoning counted if the policy says so."""
     earlier = now.meters["reasoning"] if policy.trigger_on_reasoning else 0
     note = f"context {grouped(now.tokens)} + {grouped(earlier)} of earlier reasoning" if earlier else ""
     counted = now._replace(tokens=now.tokens + earlier) if earlier else now
     return token_triggers(counted, policy, note) or (count_trigger("tokens", counted.tokens, 0, "tokens"),)
 
 
-class Words(Struct, frozen=True):
-    """What stays of the user's own messages: whole ones by index, and one whose middle was cut, if it overflowed."""
+class KeptUserText(Struct, frozen=True):
+    """User messages that stay: whole ones by index, and one with its middle cut, if it overflowed."""
 
     whole: frozenset[int]
     cut: tuple[int, Message] | None
 
 
 def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> Compacting:
-    """See the module's docstring. A failed summary has no fallback: the input comes back with the reason."""
+    """Compact as the module describes. There is no fallback: without a summary the context is returned unchanged."""
     head = head_of(context, end_of_head(context.shape, policy.unread), policy.earlier_summary)
-    beside = head.always_kept | _first(context, policy, head)
-    words = _words(context, policy, head, beside, trace)
-    staying = beside | words.whole
+    always = head.always_kept | _first(context, policy, head)
+    own_text = _user_text(context, policy, head, always, trace)
+    staying = always | own_text.whole
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: every message is kept", trace)
     style = labelled_style(context.shape, LABELS[policy.language], WHOLE)
@@ -144,25 +145,25 @@ def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> C
     carry_on = policy.earlier_summary == "extend"
     prompt = RequestPrompt("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
     bounds = truncation_for(policy.request_char_limit, prompt, style)
-    told = yield from ask_for_summary(
+    answer = yield from ask_for_summary(
         context, head.fresh, prompt, policy.sent(head, style), bounds, policy.request, trace
     )
-    if isinstance(told, SummaryFailed):
-        return unchanged(context.messages, str(told), trace)
-    summary, shown = told
-    text = in_frame(template, summary, context, head, policy.language)
-    made = summary_messages(context, head, staying, "user", text, policy.sent_text("reply"))
+    if isinstance(answer, SummaryFailed):
+        return unchanged(context.messages, str(answer), trace)
+    summary, shown = answer
+    text = fill_frame(template, summary, context, head, policy.language)
+    new_messages = summary_messages(context, head, staying, "user", text, policy.sent_text("reply"))
     files = _files(context, policy, staying | frozenset(range(head.stop, len(context))), trace)
-    news = [*made, *(file.made for file in files)]
-    pieces = _pieces(context, policy, staying, words, news, kept_pieces([Span(head.stop, len(context))]))
-    whole = [words.cut[0]] if words.cut else []
+    new = [*new_messages, *(file.made for file in files)]
+    pieces = _pieces(context, policy, staying, own_text, new, kept_pieces([Span(head.stop, len(context))]))
+    whole = [own_text.cut[0]] if own_text.cut else []
     whole += [span.start for file in files if file.whole for span in file.made.stands_for]
     fates = head_fates(context, head, shown, staying, compressed=spans_of(sorted(whole)))
     return with_verdict(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 
 
 def _first(context: Context, policy: UserMessagesPolicy, head: Head) -> frozenset[int]:
-    """The first messages and the preamble, without earlier summaries."""
+    """First messages and the preamble, without earlier summaries."""
     stop = min(head.lead + policy.keep_first, head.stop)
     chosen = {i for i in range(head.lead, stop) if not context.messages[i].is_summary}
     if policy.keep_preamble:
@@ -170,7 +171,9 @@ def _first(context: Context, policy: UserMessagesPolicy, head: Head) -> frozense
     return with_pairs(context.shape, chosen)
 
 
-def _words(context: Context, policy: UserMessagesPolicy, head: Head, beside: frozenset[int], trace: list[str]) -> Words:
+def _user_text(
+    context: Context, policy: UserMessagesPolicy, head: Head, always: frozenset[int], trace: list[str]
+) -> KeptUserText:
     """The user's own messages from the newest back, while they fit."""
     tokens = context.layout.sizes.tokens
     left, whole = policy.user_message_tokens, set[int]()
@@ -178,7 +181,7 @@ def _words(context: Context, policy: UserMessagesPolicy, head: Head, beside: fro
     if left:
         for index in range(head.stop - 1, head.lead - 1, -1):
             message = context.messages[index]
-            if not message.starts_round or index in beside:
+            if not message.starts_round or index in always:
                 continue
             if tokens[index] > left:
                 shorter = _shortened(context, message, left)
@@ -190,11 +193,11 @@ def _words(context: Context, policy: UserMessagesPolicy, head: Head, beside: fro
         f"user messages: {len(whole)} kept{(', the next one cut in the middle' if cut else '')}, "
         f"{grouped(policy.user_message_tokens - left)} of {grouped(policy.user_message_tokens)} tokens"
     )
-    return Words(frozenset(whole), cut)
+    return KeptUserText(frozenset(whole), cut)
 
 
 def _shortened(context: Context, message: Message, room: int) -> Message | None:
-    """The message's text, cut in the middle to at most `room` tokens; None where there is no room for words."""
+    """Message with its text cut in the middle to at most `room` tokens; None if not even a few words fit."""
     meter, text = context.layout.sizes.meter, context.shape.masking(message).text
     chars = len(text)
     while chars >= 8:
@@ -209,9 +212,9 @@ def _shortened(context: Context, message: Message, room: int) -> Message | None:
 def _files(
     context: Context, policy: UserMessagesPolicy, staying: frozenset[int], trace: list[str]
 ) -> list[RestoredFile]:
-    """Restored files; what stays anyway is neither given a second time nor counted."""
+    """Restored files, except those whose reading stays in the context anyway."""
     allowance = RestoreLimits(policy.restore_files, policy.restore_tokens_each, policy.restore_tokens)
-    files = restored(context, allowance, policy.language, staying)
+    files = restore_files(context, allowance, policy.language, staying)
     if policy.restore_files:
         trace.append(f"files restored after the summary: {len(files)} of at most {policy.restore_files}")
     return files
@@ -221,28 +224,28 @@ def _pieces(
     context: Context,
     policy: UserMessagesPolicy,
     staying: frozenset[int],
-    words: Words,
-    news: Sequence[NewMessage],
+    own_text: KeptUserText,
+    new: Sequence[NewMessage],
     after: Sequence[KeptSpan],
 ) -> tuple[Piece, ...]:
-    """What stays, in its old order, then what is new, then what was not summarized. A preamble that is injected anew
-    stands before the newest of the user's messages, where an older one stands first; system messages go with it where
-    the API has them among the turns beside its system prompt, and are that prompt, which stays first, elsewhere."""
-    cut = {} if words.cut is None else {words.cut[0]: words.cut[1]}
-    said = sorted(words.whole | cut.keys())
+    """Kept messages in order, then new messages, then messages that were not summarized. A preamble that is injected
+    again comes before the newest of the user's messages if an older one comes first. System messages move with it only
+    if the API has them among the turns."""
+    cut = {} if own_text.cut is None else {own_text.cut[0]: own_text.cut[1]}
+    own_indexes = sorted(own_text.whole | cut.keys())
     preamble = [*preamble_of(context)] if policy.keep_preamble else []
     if context.api != "openai-responses":
         preamble = [index for index in preamble if not context.messages[index].is_own_system]
-    if policy.preamble_place == "first" or len(said) < 2 or not preamble:
-        return ordered_pieces(context, _in_turn(sorted(staying | cut.keys()), cut), news, after)
-    newest, there = said[-1], staying | cut.keys() | {*range(context.shape.lead)}
+    if policy.preamble_place == "first" or len(own_indexes) < 2 or not preamble:
+        return ordered_pieces(context, _in_turn(sorted(staying | cut.keys()), cut), new, after)
+    newest, there = own_indexes[-1], staying | cut.keys() | {*range(context.shape.lead)}
     rest = sorted(there.difference(preamble, [newest]))
     early, late = ([i for i in rest if i < newest], [i for i in rest if i > newest])
-    return (*_in_turn([*early, *preamble, newest, *late], cut), *news, *after)
+    return (*_in_turn([*early, *preamble, newest, *late], cut), *new, *after)
 
 
 def _in_turn(indexes: Sequence[int], new: Mapping[int, Message]) -> list[Piece]:
-    """Messages in this order, those of `new` in their old places; neighbours in one piece."""
+    """Messages in this order, with replacements `new` in place; neighbours form one piece."""
     pieces: list[Piece] = []
     for index in indexes:
         last = pieces[-1] if pieces else None

@@ -1,1 +1,1 @@
-"""What the strategy `message-window` alone needs."""
+"""Parts of the strategy `message-window`."""

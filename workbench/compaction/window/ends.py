@@ -1,4 +1,4 @@
-"""Where the window of `message-window` ends: an ideal place by one of its rules, then the safe end next to it."""
+"""Find the end of the window of `message-window`: an ideal place by one of its rules, then the next safe end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.session import Message, ToolResult, ToolUse
 
 
 def window_end(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> int:
-    """Where the window ends; the number of leading system messages when nothing may be compacted."""
+    """Index at which the window ends; the number of leading system messages if nothing may be compacted."""
     layout, count = context.layout, len(context)
     lead = layout.shape.lead
     if context.split_at is not None:
@@ -46,12 +46,12 @@ def window_end(context: Context, policy: MessageWindowPolicy, trace: list[str]) 
 
 
 def first_end(context: Context, policy: MessageWindowPolicy, stop: int) -> int:
-    """Where the first messages end that stay in front of the summary, no later than `stop`."""
+    """Index at which the first messages end that stay before the summary, at most `stop`."""
     shape = context.shape
-    wanted = bisect_left(counts(shape, policy.messages_as), policy.keep_first, shape.lead)
-    if wanted <= shape.lead:  # the system prompt alone
+    ideal = bisect_left(counts(shape, policy.messages_as), policy.keep_first, shape.lead)
+    if ideal <= shape.lead:  # the system prompt alone
         return shape.lead
-    return safe_end(shape, shape.lead, min(wanted, stop), "whole_pairs", stop if policy.search == "forward" else None)
+    return safe_end(shape, shape.lead, min(ideal, stop), "whole_pairs", stop if policy.search == "forward" else None)
 
 
 def _ideal_end(context: Context, policy: MessageWindowPolicy) -> int:
@@ -64,11 +64,11 @@ def _ideal_end(context: Context, policy: MessageWindowPolicy) -> int:
         case "newest_messages":
             return bisect_left(numbered, numbered[count] - policy.keep_messages)
         case "newest_spoken":
-            return _newest_spoken(layout.messages, policy.keep_messages)
+            return _newest_text_messages(layout.messages, policy.keep_messages)
         case "newest_tokens":
             sums, per_token = sums_of(layout, policy.tokens_as)
-            wanted = sums[count] - per_token * policy.keep_tokens
-            return bisect_left(sums, wanted) if policy.keep_at == "most" else bisect_right(sums, wanted) - 1
+            ideal = sums[count] - per_token * policy.keep_tokens
+            return bisect_left(sums, ideal) if policy.keep_at == "most" else bisect_right(sums, ideal) - 1
         case "head_percent":
             sums = shape.api_chars
             return bisect_left(sums, sums[shape.lead] + (sums[count] - sums[shape.lead]) * policy.head_percent / 100)
@@ -77,8 +77,8 @@ def _ideal_end(context: Context, policy: MessageWindowPolicy) -> int:
 
 
 def _half_of_messages(context: Context, policy: MessageWindowPolicy, numbered: Sequence[int]) -> int:
-    """So that half of trigger_messages are left with the first ones and the summary, or by hand of those that there
-    are, if there are fewer; 0 where neither is asked for."""
+    """End that leaves half of trigger_messages, first messages and summary included; half of the existing messages for
+    a manual run with fewer; 0 if neither applies."""
     there = numbered[-1]
     reached = 0 < policy.trigger_messages <= there
     if not reached and not context.manual and _token_limit(context, policy) is not None:
@@ -88,8 +88,8 @@ def _half_of_messages(context: Context, policy: MessageWindowPolicy, numbered: S
 
 
 def _half_of_tokens(context: Context, policy: MessageWindowPolicy, numbered: Sequence[int]) -> int:
-    """So that the context is below half of the least limit in tokens that it has reached; 0 where it has reached
-    none. The first messages stay."""
+    """End that leaves less than half of the lowest token limit that was reached; 0 if none was. The first messages
+    stay."""
     limit = _token_limit(context, policy)
     if limit is None:
         return 0
@@ -98,14 +98,14 @@ def _half_of_tokens(context: Context, policy: MessageWindowPolicy, numbered: Seq
 
 
 def _token_limit(context: Context, policy: MessageWindowPolicy) -> int | None:
-    """The least of the trigger's limits in tokens that the context has reached; None for none."""
+    """Lowest token limit that the context has reached; None if none."""
     now = Gauge(tokens=context.total.tokens, limit=context.limit)
     return min((int(trigger.limit) for trigger in token_triggers(now, policy) if trigger.fires), default=None)
 
 
 def counts(shape: Shape, what: MessagesAs) -> Sequence[int]:
-    """How many messages or events stand before each message, leading system messages not counted; of events the system
-    prompt is the first, whether it stands among the messages or not."""
+    """Number of messages or events before each message, leading system messages not counted. The system prompt is the
+    first event, whether or not it is among the messages."""
     return _events(shape) if what == "events" else range(-shape.lead, len(shape.messages) - shape.lead + 1)
 
 
@@ -116,17 +116,17 @@ def _events(shape: Shape) -> array[int]:
 
 
 def events_in(message: Message) -> int:
-    """Each call and each result is an event, and so is a message without any."""
+    """Number of events: each call, each result, and a message without either."""
     return sum(isinstance(block, ToolUse | ToolResult) for block in message.blocks) or 1
 
 
 @dataclass
 class EventMeter:
-    """The number of events of a context that grows message by message, as `counts` gives it."""
+    """Number of events of a growing context, as `counts` gives it."""
 
     value: int = 1
     leads: bool = True
-    """Whether only leading system messages came so far."""
+    """True while only leading system messages have come."""
 
     def add(self, message: Message, chars: int, tokens: int) -> None:
         self.leads = self.leads and message.is_own_system
@@ -134,7 +134,7 @@ class EventMeter:
 
 
 def sums_of(layout: Layout, what: TokensAs) -> tuple[Sequence[int], int]:
-    """The tokens before each message, or the characters that stand for them; and how many of these are a token."""
+    """Tokens before each message, or characters, and how many of these are one token."""
     match what:
         case "counted":
             return layout.tokens, 1
@@ -151,8 +151,8 @@ def _whole_quarters(shape: Shape) -> array[int]:
     return array("q", accumulate((size + -size % 4 for size in sizes), initial=0))
 
 
-def _newest_spoken(messages: Sequence[Message], keep: int) -> int:
-    """Where the newest `keep` user and agent messages begin; tool results between them come along."""
+def _newest_text_messages(messages: Sequence[Message], keep: int) -> int:
+    """Index from which the newest `keep` user and agent messages begin; tool results between them are included."""
     for index in range(len(messages) - 1, -1, -1):
         if keep <= 0:
             return index + 1
@@ -161,9 +161,9 @@ def _newest_spoken(messages: Sequence[Message], keep: int) -> int:
 
 
 def safe_end(shape: Shape, start: int, ideal: int, rule: SafeEnd, forward_to: int | None = None) -> int:
-    """The end next to `ideal` at which the window may end, looking back to `start`, which means there is none.
+    """End nearest to `ideal` at which the window may end, searching back to `start`, which means that there is none.
 
-    With `forward_to` ends from `ideal` up to there come first. No rule lets a tool pair be torn.
+    With `forward_to`, ends from `ideal` to there are tried first. No rule allows a split tool pair.
     """
     if forward_to is not None:
         for end in range(ideal, forward_to + 1):

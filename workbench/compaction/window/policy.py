@@ -1,4 +1,4 @@
-"""The settings of `message-window`: where the window ends, what its request shows, and what stands where after it."""
+"""Settings of `message-window`: the window's end, its request, and the order of the result."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ TEMPLATES: dict[Language, str] = {
     "en": "[Conversation summary - earlier context]\n{summary}",
 }
 OPENINGS = {"zh": "对话摘要：", "en": "Conversation summary:"}
-"""With these words the shipped prompts have the summary begin."""
+"""Words with which the built-in prompts ask the summary to begin."""
 MARKERS = {"zh": "...[已截断]", "en": "...[cut]"}
 BEGUN: dict[Language, str] = {
     "zh": "\n\n---\n\n**被拆开的一轮的开头：**\n\n",
     "en": "\n\n---\n\n**The beginning of the round that goes on below:**\n\n",
 }
-"""Between a summary and that of the beginning of a round which is split."""
+"""Separator between a summary and that of the beginning of a split round."""
 DROPPED = {"zh": "[更早的消息已被丢弃]", "en": "[Earlier messages were dropped.]"}
 
 
 class MessageWindowPolicy(PromptPolicy, RequestShapePolicy, MessageLimits):
-    """When the window closes and where it ends; the defaults are the design's, each product has its own."""
+    """Settings of the window; the defaults are the design's, each product has its own."""
 
     trigger_messages: int = vocabulary.trigger_messages(40)
     messages_as: MessagesAs = vocabulary.messages_as()
