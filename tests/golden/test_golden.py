@@ -62,7 +62,7 @@ def test_what_commands_say(
         (tmp_path / sample.name).hardlink_to(sample)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(folder, "here", lambda: "/here")  # its length counts in what is written
+    monkeypatch.setattr(folder, "current_folder", lambda: "/here")  # its length counts in what is written
     # A second later at each look: what is written now has the same length, and runs are in order.
     monkeypatch.setattr(time, "time", count(CHANGED + 100_000.25).__next__)
     runs: list[str] = []
