@@ -86,11 +86,11 @@ def _session(path: Path, data: bytes, agent: str, progress: Progress) -> Session
         if not isinstance(event, dict)
     ]
     chosen = agent or last_speaker(events)
-    reading = _ReadState(others_in(events, chosen))
+    state = _ReadState(others_in(events, chosen))
     for index, event in enumerate(map(dict_of, events)):
-        if message := _message(index, event, reading):
-            reading.message_of[index] = len(reading.messages)
-            reading.messages.append(message)
+        if message := _message(index, event, state):
+            state.message_of[index] = len(state.messages)
+            state.messages.append(message)
     agents = sessions_in(path, data)
     if agents and not agent:
         text = f"{len(agents)} agents in the file; shown: the context of {chosen}, the last active one"
@@ -98,33 +98,33 @@ def _session(path: Path, data: bytes, agent: str, progress: Progress) -> Session
     current = events_sent_to(chosen, events)
     epochs: list[Epoch] = []
     for index in current.compactions:
-        before = _members(reading, events_sent_to(chosen, events[:index]))
-        message = reading.messages[reading.message_of[index]] if index in reading.message_of else None
+        before = _members(state, events_sent_to(chosen, events[:index]))
+        message = state.messages[state.message_of[index]] if index in state.message_of else None
         if before and message:
             epochs.append(Epoch(len(epochs) + 1, before, Compaction(summary=message.id, time=message.time)))
     progress(len(data), len(data))
-    everything = range(len(reading.messages))
-    branch = [reading.message_of[index] for index in sorted(current.live) if index in reading.message_of]
+    everything = range(len(state.messages))
+    branch = [state.message_of[index] for index in sorted(current.live) if index in state.message_of]
     return Session(
         format=ID,
         path=path,
-        messages=with_user_text(reading.messages),
+        messages=with_user_text(state.messages),
         branch=branch if len(branch) < len(everything) else everything,
-        epochs=(*epochs, Epoch(len(epochs) + 1, _members(reading, current))),
+        epochs=(*epochs, Epoch(len(epochs) + 1, _members(state, current))),
         records=Records(data),
         id=word_of(body.get("id")) or "",
-        title=first_words(reading.messages),
-        model=next((m.model for m in reversed(reading.messages) if m.model), None),
+        title=first_words(state.messages),
+        model=next((m.model for m in reversed(state.messages) if m.model), None),
         warnings=tuple(warnings),
         facts=SessionFacts(
-            unread=tuple(_unread(events, reading.messages)),
-            own=AgentView(chosen, frozenset(reading.nameless), bool(agent)),
+            unread=tuple(_unread(events, state.messages)),
+            own=AgentView(chosen, frozenset(state.nameless), bool(agent)),
         ),
     )
 
 
-def _members(reading: _ReadState, view: AgentEvents) -> list[int]:
-    return [reading.message_of[index] for index in view.order if index in reading.message_of]
+def _members(state: _ReadState, view: AgentEvents) -> list[int]:
+    return [state.message_of[index] for index in view.order if index in state.message_of]
 
 
 def _unread(events: Sequence[Any], messages: Sequence[Message]) -> list[int]:
@@ -138,21 +138,21 @@ def _unread(events: Sequence[Any], messages: Sequence[Message]) -> list[int]:
     ]
 
 
-def _message(index: int, event: Item, reading: _ReadState) -> Message | None:
+def _message(index: int, event: Item, state: _ReadState) -> Message | None:
     """Return the message of an event; None for an event without content, or with part of a stream."""
     compaction = compaction_of(event)
     content = dict_of(either(compaction, "compacted_content") if compaction else event.get("content"))
     parts = content.get("parts")
     if not isinstance(parts, list) or not parts or event.get("partial") is True:
         return None
-    id = unique_id(word_of(event.get("id")) or f"event-{index + 1}", reading.ids)
+    id = unique_id(word_of(event.get("id")) or f"event-{index + 1}", state.ids)
     time = seconds_of(event.get("timestamp"))
-    if index in reading.others:
+    if index in state.others:
         texts = tuple(_as_user_text(event, parts))
         return Message(id, "user", texts, "meta", time, source=(index,)) if len(texts) > 1 else None
     metadata = dict_of(either(event, "custom_metadata"))
     recorded_ids = (name for name in list_of(metadata.get(CALLS)) if isinstance(name, str))
-    blocks = tuple(_part(part, f"{id}.{n}", recorded_ids, reading) for n, part in enumerate(parts))
+    blocks = tuple(_part(part, f"{id}.{n}", recorded_ids, state) for n, part in enumerate(parts))
     role: Role = "assistant" if content.get("role", "model") != "user" else "user"
     if not compaction and event.get("author") == "user":
         role = "user"
@@ -213,7 +213,7 @@ def _usage(counts: Item) -> Usage | None:
     return usage_of_prompt(sent, output + thought, cached)
 
 
-def _part(part: Any, id: str, recorded_ids: Iterator[str], reading: _ReadState) -> Block:
+def _part(part: Any, id: str, recorded_ids: Iterator[str], state: _ReadState) -> Block:
     if not isinstance(part, dict):
         return Opaque(type(part).__name__, part)
     if isinstance(part.get("text"), str):
@@ -222,18 +222,18 @@ def _part(part: Any, id: str, recorded_ids: Iterator[str], reading: _ReadState) 
     call, response = either(part, "function_call"), either(part, "function_response")
     if isinstance(call, dict) and isinstance(call.get("name"), str):
         call_id = word_of(call.get("id")) or next(recorded_ids, f"{call['name']}-{id}")
-        reading.nameless.update(() if word_of(call.get("id")) else (call_id,))
-        reading.open_calls.setdefault(call["name"], []).append(call_id)
+        state.nameless.update(() if word_of(call.get("id")) else (call_id,))
+        state.open_calls.setdefault(call["name"], []).append(call_id)
         input = call.get("args")
         return ToolUse(
             call_id, call["name"], input if isinstance(input, dict) else {} if input is None else as_text(input)
         )
     if isinstance(response, dict):
-        open_calls = reading.open_calls.get(as_text(response.get("name")), [])
+        open_calls = state.open_calls.get(as_text(response.get("name")), [])
         call_id = word_of(response.get("id")) or (
             open_calls[0] if open_calls else f"{as_text(response.get('name'))}-{id}"
         )
-        reading.nameless.update(() if word_of(response.get("id")) else (call_id,))
+        state.nameless.update(() if word_of(response.get("id")) else (call_id,))
         if call_id in open_calls:
             open_calls.remove(call_id)
         return _result(call_id, response.get("response"))

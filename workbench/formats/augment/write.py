@@ -105,17 +105,19 @@ def write_inserted(session: Session, messages: Sequence[Message]) -> Written:
     if not exchanges or not exchanges[0].is_summary:
         written = write_flagged(session, messages)
         return replace(written, losses=(*written.losses, Loss(LossKind.OLDER_EXCHANGES)))
-    sheet = _load_history(session, flag=True)
-    tail = _tail(session, sheet, exchanges)
+    source = _load_history(session, flag=True)
+    tail = _tail(session, source, exchanges)
     new_exchanges = exchanges[: len(exchanges) - len(tail)]
-    at = tail[0].entry if tail and tail[0].entry is not None else len(sheet.raws)
-    recorded = [_recorded_id(raw) for raw in sheet.raws]
+    at = tail[0].entry if tail and tail[0].entry is not None else len(source.raws)
+    recorded = [_recorded_id(raw) for raw in source.raws]
     ids = sequence_ids([*recorded[:at], *[None] * len(new_exchanges), *recorded[at:]])
-    pieces: list[int | bytes] = [_renumber(sheet.raws, index, ids[index]) for index in range(at)]
+    pieces: list[int | bytes] = [_renumber(source.raws, index, ids[index]) for index in range(at)]
     for place, (exchange, id) in enumerate(zip(new_exchanges, ids[at:], strict=False)):
-        pieces.append(_entry(sheet, replace(exchange, copy=True), id, first=place == 0, last=exchange is exchanges[-1]))
-    pieces += [_renumber(sheet.raws, index, ids[index + len(new_exchanges)]) for index in range(at, len(sheet.raws))]
-    return _with_history(session, pieces, sheet.losses)
+        pieces.append(
+            _entry(source, replace(exchange, copy=True), id, first=place == 0, last=exchange is exchanges[-1])
+        )
+    pieces += [_renumber(source.raws, index, ids[index + len(new_exchanges)]) for index in range(at, len(source.raws))]
+    return _with_history(session, pieces, source.losses)
 
 
 def _replace_history(session: Session, messages: Sequence[Message], *, flag: bool) -> Written:
@@ -124,18 +126,18 @@ def _replace_history(session: Session, messages: Sequence[Message], *, flag: boo
     if list(messages) == list(session.context()):
         return _with_history(session, None, [])
     exchanges = _group_exchanges(messages, own=True)
-    sheet = _load_history(session, flag=flag)
-    sheet.losses.extend(_losses(session, messages))
-    old = [None if one.entry is None else _recorded_id(sheet.raws[one.entry]) for one in exchanges]
+    source = _load_history(session, flag=flag)
+    source.losses.extend(_losses(session, messages))
+    old = [None if one.entry is None else _recorded_id(source.raws[one.entry]) for one in exchanges]
     pieces = [
-        _entry(sheet, exchange, id, first=place == 0, last=place == len(exchanges) - 1)
+        _entry(source, exchange, id, first=place == 0, last=place == len(exchanges) - 1)
         for place, (exchange, id) in enumerate(zip(exchanges, sequence_ids(old), strict=True))
     ]
     if not (
         exchanges and exchanges[0].is_summary and exchanges[0].has_new
     ):  # a new summary's time shows which usage is stale
-        _mark_stale_usage(sheet, pieces)
-    return _with_history(session, pieces, sheet.losses)
+        _mark_stale_usage(source, pieces)
+    return _with_history(session, pieces, source.losses)
 
 
 def _with_history(session: Session, pieces: Sequence[int | bytes] | None, losses: Sequence[Loss]) -> Written:
@@ -180,20 +182,20 @@ def _losses(session: Session, messages: Sequence[Message]) -> Iterator[Loss]:
         yield Loss(LossKind.REPLACED_EXCHANGES, len(replaced))
 
 
-def _tail(session: Session, sheet: _LoadedHistory, exchanges: Sequence[_Exchange]) -> Sequence[_Exchange]:
+def _tail(session: Session, source: _LoadedHistory, exchanges: Sequence[_Exchange]) -> Sequence[_Exchange]:
     """Return the exchanges that are unchanged at the end of the loaded context."""
     loaded = list(dict.fromkeys(message.source[0] for message in session.context()))
     start = len(exchanges)
-    while start > 1 and loaded and _is_whole(sheet, exchanges[start - 1], loaded[-1]):
+    while start > 1 and loaded and _is_whole(source, exchanges[start - 1], loaded[-1]):
         start -= 1
         loaded.pop()
     return exchanges[start:]
 
 
-def _is_whole(sheet: _LoadedHistory, exchange: _Exchange, entry: int) -> bool:
+def _is_whole(source: _LoadedHistory, exchange: _Exchange, entry: int) -> bool:
     if exchange.entry != entry or any(message.kind == "summary" for message in exchange.messages):
         return False
-    return [message.id for message in exchange.messages if message.source] == sheet.parts[
+    return [message.id for message in exchange.messages if message.source] == source.parts[
         entry
     ] and not exchange.has_new
 
@@ -210,14 +212,14 @@ def _renumber(raws: Sequence[bytes], index: int, sequence_id: float) -> int | by
     return replace_fields(raws[index], {"sequenceId": render(compact_number(sequence_id))})
 
 
-def _entry(sheet: _LoadedHistory, exchange: _Exchange, sequence_id: float, *, first: bool, last: bool) -> int | bytes:
+def _entry(source: _LoadedHistory, exchange: _Exchange, sequence_id: float, *, first: bool, last: bool) -> int | bytes:
     """Return an exchange as an entry: by index if it is unchanged, else as JSON."""
     place = exchange.entry
     if place is None:
-        return render(_new_entry(sheet, exchange, sequence_id, first=first, last=last))
+        return render(_new_entry(source, exchange, sequence_id, first=first, last=last))
     if _is_stray(exchange.messages[0]):
         return place
-    raw = sheet.raws[place]
+    raw = source.raws[place]
     entry = loads(raw)
     if not first:
         exchange = _with_new_label(exchange)
@@ -226,24 +228,24 @@ def _entry(sheet: _LoadedHistory, exchange: _Exchange, sequence_id: float, *, fi
         if sequence_id_of(entry.get("sequenceId")) == sequence_id
         else {"sequenceId": render(compact_number(sequence_id))}
     )
-    if [m.id for m in exchange.messages if m.source] != sheet.parts[place] or exchange.has_new:
-        changes["exchange"] = render(_edit_exchange(entry, exchange, sheet, first=first))
+    if [m.id for m in exchange.messages if m.source] != source.parts[place] or exchange.has_new:
+        changes["exchange"] = render(_edit_exchange(entry, exchange, source, first=first))
     if exchange.copy:
         body = changes.get("exchange") or field_of(raw, "exchange") or b"{}"
         changes |= {"exchange": replace_fields(body, {"request_id": render(str(uuid4()))}), COPY: b"true"}
-    if sheet.flag and first and exchange.is_summary:
-        changes |= {key: render(value) for key, value in _flags(sheet).items()} | {"finishedAt": render(iso())}
+    if source.flag and first and exchange.is_summary:
+        changes |= {key: render(value) for key, value in _flags(source).items()} | {"finishedAt": render(iso())}
     elif entry.get("isHistorySummary") and any(message.kind == "summary" for message in exchange.messages):
         changes["isHistorySummary"] = b"false"
-        sheet.losses.append(Loss(LossKind.SUMMARIES_UNFLAGGED))
+        source.losses.append(Loss(LossKind.SUMMARIES_UNFLAGGED))
     return replace_fields(raw, changes) if changes else place
 
 
-def _mark_stale_usage(sheet: _LoadedHistory, pieces: list[int | bytes]) -> None:
+def _mark_stale_usage(source: _LoadedHistory, pieces: list[int | bytes]) -> None:
     """Mark the newest entry: usage up to it was billed for another context."""
     if pieces:
         newest = pieces[-1]
-        raw = sheet.raws[newest] if isinstance(newest, int) else newest
+        raw = source.raws[newest] if isinstance(newest, int) else newest
         if "exchange" in dict_of(loads(raw)):
             pieces[-1] = replace_fields(raw, {STALE_USAGE: b"true"})
 
@@ -254,9 +256,9 @@ def _with_new_label(exchange: _Exchange) -> _Exchange:
     return replace(exchange, requests=requests)
 
 
-def _flags(sheet: _LoadedHistory) -> dict[str, Any]:
-    sheet.losses.append(Loss(LossKind.SUMMARY_FLAGGED))
-    return {"isHistorySummary": True, "historySummaryVersion": sheet.version}
+def _flags(source: _LoadedHistory) -> dict[str, Any]:
+    source.losses.append(Loss(LossKind.SUMMARY_FLAGGED))
+    return {"isHistorySummary": True, "historySummaryVersion": source.version}
 
 
 def _new_session(session: Session, messages: Sequence[Message], *, flag: bool) -> Written:
@@ -268,9 +270,9 @@ def _new_session(session: Session, messages: Sequence[Message], *, flag: bool) -
     if session.tools:
         losses.append(Loss(LossKind.TOOL_DEFINITIONS, len(session.tools), ("auggie",)))
     exchanges = _group_exchanges([_without_model_data(message, losses) for message in rest], own=False)
-    sheet = _LoadedHistory((), {}, flag, losses=losses)
+    source = _LoadedHistory((), {}, flag, losses=losses)
     history = [
-        _new_entry(sheet, exchange, float(place), first=place == 0, last=place == len(exchanges) - 1)
+        _new_entry(source, exchange, float(place), first=place == 0, last=place == len(exchanges) - 1)
         for place, exchange in enumerate(exchanges)
     ]
     id, now = str(uuid4()), iso()
@@ -328,13 +330,15 @@ def _continues(message: Message, entry: int | None, current: _Exchange) -> bool:
     return message.kind != "summary" and all(request.kind != "summary" for request in current.requests)
 
 
-def _edit_exchange(entry: dict[str, Any], exchange: _Exchange, sheet: _LoadedHistory, *, first: bool) -> dict[str, Any]:
+def _edit_exchange(
+    entry: dict[str, Any], exchange: _Exchange, source: _LoadedHistory, *, first: bool
+) -> dict[str, Any]:
     """Return the exchange of a loaded entry with its kept parts, and new messages in place of the others."""
     kept_parts = {message.id.rpartition(":")[2] for message in exchange.messages if message.source}
     new = _render_messages(
         [m for m in exchange.requests if not m.source],
         [m for m in exchange.responses if not m.source],
-        sheet.losses,
+        source.losses,
         first=first,
     )
     old = dict(entry["exchange"])
@@ -355,15 +359,15 @@ def _edit_exchange(entry: dict[str, Any], exchange: _Exchange, sheet: _LoadedHis
 
 
 def _new_entry(
-    sheet: _LoadedHistory, exchange: _Exchange, sequence_id: float, *, first: bool, last: bool
+    source: _LoadedHistory, exchange: _Exchange, sequence_id: float, *, first: bool, last: bool
 ) -> dict[str, Any]:
-    flag = sheet.flag and first and exchange.is_summary
+    flag = source.flag and first and exchange.is_summary
     responses = exchange.responses
     summary_last = bool(exchange.requests) and exchange.requests[-1].kind == "summary"
     if summary_last and not responses and not last:
         responses = [Message("", "assistant", (Text(CONTINUES),), "summary")]
-        sheet.losses.append(Loss(LossKind.ANSWER_INSERTED, 1, ("an exchange has a response",), CONTINUES))
-    rendered = _render_messages(exchange.requests, responses, sheet.losses, first=first)
+        source.losses.append(Loss(LossKind.ANSWER_INSERTED, 1, ("an exchange has a response",), CONTINUES))
+    rendered = _render_messages(exchange.requests, responses, source.losses, first=first)
     if flag:  # its nodes hold everything; auggie 0.36, which reads the texts, does not send it
         rendered |= {"request_message": "", "response_text": ""}
     return {
@@ -375,7 +379,7 @@ def _new_entry(
         "changedFiles": [],
         "changedFilesSkipped": [],
         "changedFilesSkippedCount": 0,
-        **(_flags(sheet) if flag else {}),
+        **(_flags(source) if flag else {}),
         "source": "local",
     }
 

@@ -66,19 +66,19 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
         return read(path, data, progress)
     progress(0, len(data))
     conversation, bubbles = composer(path, data, part_id)
-    reading = _ReadState()
+    state = _ReadState()
     for bubble in bubbles:
-        _add_bubble(reading, bubble)
-    if not reading.messages:
+        _add_bubble(state, bubble)
+    if not state.messages:
         raise BadInput(f"{path}: the conversation {part_id!r} has no messages left; choose another.")
-    epochs = _epochs(reading, conversation)
+    epochs = _epochs(state, conversation)
     window = count_of(conversation.get("contextTokenLimit")) or None
     return Session(
         ID,
         path,
-        with_user_text(reading.messages),
+        with_user_text(state.messages),
         Records(b""),
-        branch=range(len(reading.messages) - len(epochs) + 1),
+        branch=range(len(state.messages) - len(epochs) + 1),
         epochs=(*epochs[:-1], replace(epochs[-1], window=window)),
         id=part_id,
         title=text_of(conversation.get("name")),
@@ -101,16 +101,16 @@ class _ReadState:
         self.messages.append(Message(unique_id(id, self.ids), role, tuple(blocks), time=time))
 
 
-def _add_bubble(reading: _ReadState, bubble: dict[str, Any]) -> None:
+def _add_bubble(state: _ReadState, bubble: dict[str, Any]) -> None:
     """Add a bubble. A response has several bubbles: thoughts, a text, each call with its result."""
     id, time = text_of(bubble.get("bubbleId")), seconds_of(bubble.get("createdAt"))
-    reading.place[id] = len(reading.messages)
+    state.place[id] = len(state.messages)
     if summary := _summary(bubble.get("conversationSummary") or bubble.get("cachedConversationSummary")):
-        reading.summaries.append((len(reading.messages), summary))
+        state.summaries.append((len(state.messages), summary))
     text = text_of(bubble.get("text"))
     if bubble.get("type") == _USER:
         if text:
-            reading.add(id, "user", [Text(text)], time)
+            state.add(id, "user", [Text(text)], time)
         return
     thinking = dict_of(bubble.get("thinking"))
     blocks: list[Block] = []
@@ -124,16 +124,16 @@ def _add_bubble(reading: _ReadState, bubble: dict[str, Any]) -> None:
         blocks.append(
             ToolUse(call_id, text_of(call.get("name")), arguments_of(call.get("rawArgs") or call.get("params")))
         )
-    last = reading.messages[-1] if reading.messages else None
+    last = state.messages[-1] if state.messages else None
     if blocks and last is not None and last.role == "assistant":
-        reading.place[id] = len(reading.messages) - 1
-        reading.messages[-1] = replace(last, blocks=(*last.blocks, *blocks))
+        state.place[id] = len(state.messages) - 1
+        state.messages[-1] = replace(last, blocks=(*last.blocks, *blocks))
     elif blocks:
-        reading.add(id, "assistant", blocks, time)
+        state.add(id, "assistant", blocks, time)
     if call.get("name") and (call.get("result") or call.get("error")):
         output = call.get("result") or call.get("error")
         failed = not call.get("result") or call.get("status") == "error"
-        reading.add(f"{id}:result", "tool", [ToolResult(call_id, (Text(as_text(output)),), failed)], time)
+        state.add(f"{id}:result", "tool", [ToolResult(call_id, (Text(as_text(output)),), failed)], time)
 
 
 def _summary(recorded: Any) -> dict[str, Any]:
@@ -144,35 +144,35 @@ def _summary(recorded: Any) -> dict[str, Any]:
     return dict_of(inner) if isinstance(inner, dict) else dict_of(recorded) if text_of(inner) else {}
 
 
-def _epochs(reading: _ReadState, conversation: dict[str, Any]) -> list[Epoch]:
+def _epochs(state: _ReadState, conversation: dict[str, Any]) -> list[Epoch]:
     """Return the epochs between the summaries. A summary precedes the messages after the last bubble that it covers."""
     latest = dict_of(conversation.get("latestConversationSummary"))
-    summaries = list(reading.summaries)
+    summaries = list(state.summaries)
     if not summaries and (summary := _summary(latest)):
-        after = reading.place.get(text_of(latest.get("lastBubbleId")), len(reading.messages) - 1)
+        after = state.place.get(text_of(latest.get("lastBubbleId")), len(state.messages) - 1)
         summaries = [(after + 1, summary)]
-    total = len(reading.messages)
+    total = len(state.messages)
     epochs: list[Epoch] = []
     head: list[int] = []
     start = 0
     for written_before, summary in summaries:
-        id = unique_id(f"summary-{len(epochs) + 1}", reading.ids)
-        reading.messages.append(Message(id, "user", (Text(text_of(summary.get("summary"))),), "summary"))
-        first = reading.place.get(text_of(summary.get("clientShouldStartSendingFromInclusiveBubbleId")))
+        id = unique_id(f"summary-{len(epochs) + 1}", state.ids)
+        state.messages.append(Message(id, "user", (Text(text_of(summary.get("summary"))),), "summary"))
+        first = state.place.get(text_of(summary.get("clientShouldStartSendingFromInclusiveBubbleId")))
         if first is None:
-            last = reading.place.get(text_of(summary.get("truncationLastBubbleIdInclusive")), written_before - 1)
-            first = _after_results(reading, last, total)
+            last = state.place.get(text_of(summary.get("truncationLastBubbleIdInclusive")), written_before - 1)
+            first = _after_results(state, last, total)
         members = array("q", [*head, *range(start, written_before)])
-        kept_ids = tuple(reading.messages[number].id for number in range(first, written_before))
+        kept_ids = tuple(state.messages[number].id for number in range(first, written_before))
         epochs.append(Epoch(len(epochs) + 1, members, Compaction(summary=id, kept=kept_ids)))
-        head, start = [len(reading.messages) - 1], first
+        head, start = [len(state.messages) - 1], first
     return [*epochs, Epoch(len(epochs) + 1, array("q", [*head, *range(start, total)]))]
 
 
-def _after_results(reading: _ReadState, last: int, total: int) -> int:
+def _after_results(state: _ReadState, last: int, total: int) -> int:
     """Return the index of the first message after `last` and its results."""
     first = last + 1
-    while first < total and reading.messages[first].role == "tool":
+    while first < total and state.messages[first].role == "tool":
         first += 1
     return first
 

@@ -76,11 +76,11 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
     for number, message in enumerate(rows):
         lines.append(_record(f"msg_{part_id}_{number}", message, warnings))
     joined = b"\n".join(lines)
-    reading = _ReadState(Records(joined), "database", dict(row), warnings=warnings)
+    state = _ReadState(Records(joined), "database", dict(row), warnings=warnings)
     for record in records_of(joined):
-        _add_message(reading, record.value, reading.records.add(record.start, record.stop, record.line), record.line)
+        _add_message(state, record.value, state.records.add(record.start, record.stop, record.line), record.line)
     progress(len(data), len(data))
-    return _session(path, reading)
+    return _session(path, state)
 
 
 def _record(id: str, row: Mapping[str, Any], warnings: list[LoadWarning]) -> bytes:
@@ -102,34 +102,34 @@ def _record(id: str, row: Mapping[str, Any], warnings: list[LoadWarning]) -> byt
 def _read_text(path: Path, data: bytes, progress: Progress) -> _ReadState:
     first = next((record for record in records_of(data) if not is_padding(record)), None)
     lines = first is not None and isinstance(first.value, dict) and "conversation" not in first.value
-    reading = _ReadState(Records(data), "lines" if lines else "document")
+    state = _ReadState(Records(data), "lines" if lines else "document")
     progress(0, len(data))
     if not lines:
-        document, reading.warnings = parse(path, data)
+        document, state.warnings = parse(path, data)
         items = document.get("conversation") if isinstance(document, dict) else None
         if not isinstance(items, list):
             raise BadInput(f"{path}: has no conversation; open a session that goose exported as JSON.")
-        reading.session_fields = {key: value for key, value in document.items() if key != "conversation"}
+        state.session_fields = {key: value for key, value in document.items() if key != "conversation"}
         for index, item in enumerate(items):
-            _add_message(reading, item, index, None)
+            _add_message(state, item, index, None)
     else:
-        objects = objects_of(records_of(data), len(data), reading.records, reading.warnings, progress)
+        objects = objects_of(records_of(data), len(data), state.records, state.warnings, progress)
         for value, index, line in objects:
-            if not (reading.values or reading.session_fields) and "role" not in value:
-                reading.session_fields = value
+            if not (state.values or state.session_fields) and "role" not in value:
+                state.session_fields = value
             else:
-                _add_message(reading, value, index, line)
+                _add_message(state, value, index, line)
     progress(len(data), len(data))
-    return reading
+    return state
 
 
-def _add_message(reading: _ReadState, value: Any, index: int, line: int | None) -> None:
+def _add_message(state: _ReadState, value: Any, index: int, line: int | None) -> None:
     if isinstance(value, dict) and value.get("role") in ("user", "assistant"):
-        reading.values.append(value)
-        reading.sources.append(index)
+        state.values.append(value)
+        state.sources.append(index)
     else:
         where = "" if line else f"entry {index + 1} "
-        reading.warnings.append(LoadWarning(f"{where}is neither a user nor an assistant message; not shown", line))
+        state.warnings.append(LoadWarning(f"{where}is neither a user nor an assistant message; not shown", line))
 
 
 def _visibility(value: Mapping[str, Any]) -> tuple[bool, bool]:
@@ -138,10 +138,10 @@ def _visibility(value: Mapping[str, Any]) -> tuple[bool, bool]:
     return metadata.get("userVisible") is not False, metadata.get("agentVisible") is not False
 
 
-def _session(path: Path, reading: _ReadState) -> Session:
-    if not reading.values:
+def _session(path: Path, state: _ReadState) -> Session:
+    if not state.values:
         raise BadInput(f"{path} is a goose session without messages; open another file.")
-    values, session_fields = reading.values, reading.session_fields
+    values, session_fields = state.values, state.session_fields
     summaries = {number for number in range(len(values)) if _is_summary(values, number)}
     messages: list[Message] = []
     ids: set[str] = set()
@@ -154,29 +154,29 @@ def _session(path: Path, reading: _ReadState) -> Session:
         )
         ids.add(id)
         kind: Kind | None = "summary" if number in summaries or number - 1 in summaries else None
-        messages.append(_message(value, id, reading.sources[number], marked(value) or kind))
+        messages.append(_message(value, id, state.sources[number], marked(value) or kind))
     everything = range(len(messages))
     name, cwd = session_fields.get("name") or session_fields.get("description"), session_fields.get("working_dir")
-    session_id = session_fields.get("id") or (path.stem if reading.form == "lines" else "")
+    session_id = session_fields.get("id") or (path.stem if state.form == "lines" else "")
     tokens = session_fields.get("total_tokens")
     shown = with_user_text(messages, _TAGS)
     return Session(
         format=ID,
         path=path,
         messages=shown,
-        epochs=_epochs(values, messages, [n for n in everything if messages[n].kind == "summary"], _window(reading)),
-        records=reading.records,
+        epochs=_epochs(values, messages, [n for n in everything if messages[n].kind == "summary"], _window(state)),
+        records=state.records,
         id=text_of(session_id),
         title=name if isinstance(name, str) and name else first_words(shown),
-        model=word_of(_model_config(reading).get("model_name")),
+        model=word_of(_model_config(state).get("model_name")),
         cwd=cwd if isinstance(cwd, str) and cwd else None,
         tools=tools_of(session_fields.get("tools")),
-        warnings=tuple(reading.warnings),
+        warnings=tuple(state.warnings),
         facts=SessionFacts(
             api_errors=tuple(_errors(messages)),
             tokens_now=tokens if type(tokens) is int else None,
             cost=dollars_of(session_fields.get("accumulated_cost")),
-            own=StoredSession(reading.form, session_fields),
+            own=StoredSession(state.form, session_fields),
         ),
     )
 
@@ -188,15 +188,15 @@ def _errors(messages: Sequence[Message]) -> Iterator[ApiError]:
             yield ApiError(message.id, match[1], message.time)
 
 
-def _window(reading: _ReadState) -> int | None:
+def _window(state: _ReadState) -> int | None:
     window = RecordedWindow()
-    window.read(_model_config(reading).get("context_limit"), None, reading.warnings)
+    window.read(_model_config(state).get("context_limit"), None, state.warnings)
     return window.tokens
 
 
-def _model_config(reading: _ReadState) -> dict[str, Any]:
+def _model_config(state: _ReadState) -> dict[str, Any]:
     """Return the model's configuration: an object in an export, JSON text in a database's row."""
-    config = reading.session_fields.get("model_config") or reading.session_fields.get("model_config_json")
+    config = state.session_fields.get("model_config") or state.session_fields.get("model_config_json")
     return dict_of(json_value(config) if isinstance(config, str) else config)
 
 
