@@ -18,6 +18,7 @@ from workbench.bench.assessment import Assessment
 from workbench.bench.fixes import RuleFix, find_fixes
 from workbench.cli.compacting import CHECK_FAILED, DONE, Compacted, compacted
 from workbench.cli.exact import ExactSizes, counted_exactly
+from workbench.cli.fail_on import fail_on, failed_rules
 from workbench.cli.full import of_outcome
 from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
@@ -88,6 +89,7 @@ STDOUT = Path("-")
     is_flag=True,
     help="Write even if a required check failed or nothing got smaller; replace an existing file.",
 )
+@fail_on
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a report.")
 @click.option(
     "--full",
@@ -105,6 +107,7 @@ def command(
     out: Path | None,
     to: str | None,
     force: bool,
+    fails_on: tuple[str, ...],
     as_json: bool,
     full: bool,
 ) -> None:
@@ -120,7 +123,7 @@ def command(
       0    done
       1    nothing to compact, not triggered, or not smaller
       2    bad input or usage
-      3    a required check failed, and nothing was written
+      3    a required check or --fail-on failed, and nothing was written
       4    the summarizer failed, and nothing was written
       5    it could cost more than --max-cost, and nothing was sent
       130  cancelled, and nothing was written
@@ -141,10 +144,12 @@ def command(
     to = to or (bench.session.format if out is not None else None)
     done = compacted(bench, name, purse, journal=not no_journal, to=to, by_hand=not if_triggered)
     found, made, code = done.found, done.made, done.code
+    if code == DONE and failed_rules(found.retention, rule_states(found.bench, found.outcome), fails_on):
+        code = CHECK_FAILED
     messages = with_server_block(found.outcome, found.run.answers)
     exactly = counted_exactly(bench.session, found.context, messages, exact) if exact else None
     saved = _put(made, out, overwrite=force) if made and out and (force or code == DONE) else None
-    result = Result(done, presets[-1].changed_sources, exactly, saved)
+    result = Result(done, presets[-1].changed_sources, exactly, saved, code)
     if as_json:
         write_json(result, of_outcome(found.context, found.outcome, found.run.requests) if full else {})
     else:
@@ -170,6 +175,7 @@ class Result:
     setting_sources: Mapping[str, str]
     exact: ExactSizes | None
     saved: Saved | None
+    code: int
 
     @property
     def judged(self) -> Assessment | None:
@@ -210,7 +216,7 @@ def _(result: Result) -> dict[str, Any]:
         "strategy": found.strategy,
         "preset": bench.preset,
         "setting_sources": result.setting_sources,
-        **only(bench, "epoch", "left_out=left_behind"),
+        **only(bench, "epoch", "left_out=export_gap"),
         "summarizer": str(call.live.name),
         "trigger": {"fired": bool(reasons), "reasons": reasons, "all": list(map(str, found.triggers))},
         **only(found, "triggers", "before", "after"),
@@ -295,7 +301,7 @@ def _report(result: Result, *, err: bool) -> None:
         left_out = f"{bench.export_gap}; --epoch last compacts that one" if bench.export_gap else ""
         rows += [("left out", left_out), ("notes", "\n".join(done.made.written.notes))]
     else:
-        rows.append(("written", _why_nothing(outcome.status, done.code)))
+        rows.append(("written", _why_nothing(outcome.status, result.code)))
     write_fields([(name, value) for name, value in rows if value], err=err)
 
 

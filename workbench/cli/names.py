@@ -22,6 +22,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "compare": "Compare strategies, presets, prompts, models or numbers.",
         "retention": "Say which facts and rules survive one compaction or more.",
         "rules": "List the user's rules and the cost of pinning each.",
+        "check": "Check requirements on compactions, for CI.",
     },
     "All sessions": {
         "audit": "Say what compactions did to every session.",

@@ -22,6 +22,8 @@ from workbench.base.figures import grouped, percent
 from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.bench import Bench, rule_states
+from workbench.cli.compacting import CHECK_FAILED
+from workbench.cli.fail_on import fail_on, failed_rules
 from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
@@ -58,7 +60,7 @@ NAMED = 12
         Job(
             "",
             "part strategies presets params fields pins auto_pin split watched epoch window mask summarizer_name "
-            "judge_name purse count recorded as_json as_csv",
+            "judge_name purse count recorded fails_on as_json as_csv",
         ),
         Job(
             "--ask",
@@ -95,6 +97,7 @@ NAMED = 12
     help="Also ask a model, as `anthropic:MODEL`; shows how often it agrees with labelled pairs.",
 )  # fmt: skip
 @max_cost
+@fail_on
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every fact or answer and its message.")
 @csv_option("kinds", "lost", "generations", "variants", "questions")
 @click.option(
@@ -152,9 +155,12 @@ def _retention(
     purse: SpendLimit,
     count: int | None,
     recorded: bool,
+    fails_on: tuple[str, ...],
     as_json: bool,
     as_csv: str | None,
 ) -> None:
+    if fails_on and (recorded or count):
+        raise click.UsageError("--fail-on judges one compaction; leave --recorded and --generations out.")
     if judge_name and (recorded or count):
         raise click.UsageError("--judge judges one compaction; leave --recorded and --generations out.")
     if as_csv and recorded:
@@ -180,6 +186,7 @@ def _retention(
     outcome = compact(bench.context)
     held, needed = bench.retention(outcome), bench.later_use(outcome)
     stood = rule_states(bench, outcome)
+    failed = failed_rules(held, stood, fails_on)
     said = _judged(bench, outcome, held, parse_name(judge_name), purse) if judge_name else None
     if as_json:
         sizes = {
@@ -188,19 +195,20 @@ def _retention(
         }
         chosen_and_done = ({"summarizer": str(name)}, only(outcome, "status", "reason"), sizes)
         write_json(_head(bench), *chosen_and_done, held, {"later_use": needed, "judge": said, "watched": stood})
-        return
-    if as_csv:
+    elif as_csv:
         write_csv({"kinds": kinds_table(held), "lost": lacking_table(held)}, as_csv)
-        return
-    epoch = epoch_words(bench.session, bench.epoch)
-    write_fields([("strategy", policy_words(bench)), *([("epoch", epoch)] if epoch else []),
-                  ("status", verdict(outcome.status, outcome.reason)),
-                  *([("watched", "\n".join(map(stand_words, stood)))] if stood else [])])  # fmt: skip
-    _tell(held, needed)
-    if said:
-        click.echo(f"\n{judge_name} judges {counted(said.facts, 'fact')}: {percent(said.present)} kept, "
-                   f"{percent(said.right)} correct; of {grouped(said.pairs)} pairs labelled by hand it agrees with "
-                   f"{percent(said.agreed_present)} on kept, {percent(said.agreed_right)} on correct")  # fmt: skip
+    else:
+        epoch = epoch_words(bench.session, bench.epoch)
+        write_fields([("strategy", policy_words(bench)), *([("epoch", epoch)] if epoch else []),
+                      ("status", verdict(outcome.status, outcome.reason)),
+                      *([("watched", "\n".join(map(stand_words, stood)))] if stood else [])])  # fmt: skip
+        _tell(held, needed)
+        if said:
+            click.echo(f"\n{judge_name} judges {counted(said.facts, 'fact')}: {percent(said.present)} kept, "
+                       f"{percent(said.right)} correct; of {grouped(said.pairs)} pairs labelled by hand it agrees with "
+                       f"{percent(said.agreed_present)} on kept, {percent(said.agreed_right)} on correct")  # fmt: skip
+    if failed:
+        raise click.exceptions.Exit(CHECK_FAILED)
 
 
 def _judged(bench: Bench, outcome: Outcome, held: Retention, name: SummarizerName, purse: SpendLimit) -> JudgeResult:

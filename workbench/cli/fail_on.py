@@ -1,0 +1,28 @@
+"""`--fail-on`: a compaction that loses a rule fails the command, for CI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from workbench.analysis.retention import Retention
+from workbench.base.printable import one_line, printable
+from workbench.bench import RuleState
+from workbench.runs.requirements import FAILS_ON, rule_failures
+
+fail_on = click.option(
+    "--fail-on",
+    "fails_on",
+    type=click.Choice(FAILS_ON),
+    multiple=True,
+    help="Exit 3 if a rule of the user's or a watched sentence is lost or wrong, or any fact stale. Repeatable.",
+)
+
+
+def failed_rules(held: Retention, watched: Sequence[RuleState], fails_on: Sequence[str]) -> bool:
+    """Say on stderr what fails by `--fail-on`, a line each; return True if anything does."""
+    found = rule_failures(held, watched, fails_on) if fails_on else []
+    for one in found:
+        click.echo(printable(one_line(f"{one.requirement}: {one.message}")), err=True)
+    return bool(found)

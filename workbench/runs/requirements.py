@@ -1,0 +1,289 @@
+"""Requirements on a compaction, for checks in CI, and which of them an outcome breaks.
+
+A file of checks is TOML; every `[[check]]` names sessions, presets and what must hold:
+
+    [[check]]
+    name = "rules survive"
+    sessions = ["sessions/*.jsonl"]
+    presets = ["claude-code", "policies/mine.toml"]
+    keep = ["Never log the refresh token."]
+    kept = 0.9
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Struct
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from workbench.analysis.generations import Generation, generations
+from workbench.analysis.recorded import following
+from workbench.analysis.retention import Retention, TrackedFact
+from workbench.analysis.watched_rules import RuleVerdict, sentence_to_watch
+from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
+from workbench.base.files import reason
+from workbench.base.reading import read_text
+from workbench.base.text import clip, counted
+from workbench.bench import Bench, RuleState, rule_states, with_watched_rules
+from workbench.bench.assessment import Assessment
+from workbench.compaction.context import Context
+from workbench.compaction.edits import compacting
+from workbench.compaction.outcome import Outcome
+from workbench.compaction.policy import explain
+from workbench.facts.requests import instruction_facts
+from workbench.session import Message, Text
+from workbench.summarizers.driver import drive
+from workbench.summarizers.extractive import extractive
+
+CHECK_FILE = "cwb-check.toml"
+"""Name of the file of checks that is read by default."""
+
+QUOTED = 90
+"""Characters of a sentence that a failure quotes."""
+
+HOLDS: tuple[RuleVerdict, ...] = ("verbatim", "paraphrased")
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Requirements(BaseModel):
+    """What must hold after a compaction; what is left out is not required.
+
+    keep: sentences that must be in the result, verbatim or paraphrased.
+    rule_files: files whose rules must be, as far as they were in the context before.
+    rules: share of the user's rules in force that must be kept.
+    kept, correct: shares of the context's facts that must be kept, and kept without a contradiction.
+    max_tokens: largest context afterwards, system prompt and tools included.
+    max_cost: most that the summaries may cost, in dollars, estimated at the model's prices.
+    tool_pairs: every tool call keeps its result.
+    continuity: the user's newest request must be in the result.
+    generations: so many compactions, each after the context has grown as large again; keep, rules, kept, correct,
+      continuity and max_tokens must hold after each, the others after the first.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    keep: list[str] = []
+    rule_files: list[str] = []
+    rules: Share | None = None
+    kept: Share | None = None
+    correct: Share | None = None
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    max_cost: Annotated[float, Field(ge=0)] | None = None
+    tool_pairs: bool = False
+    continuity: bool = False
+    generations: Annotated[int, Field(ge=1, le=20)] = 1
+
+
+class CheckSpec(Requirements):
+    """One check of a file. `sessions` are files, folders and patterns, `presets` names, files of presets and
+    `recorded` for the compaction that the agent recorded; paths are relative to the file of checks. `epoch` is a number
+    from 1 or "last", `window` tokens."""
+
+    name: Annotated[str, Field(min_length=1)]
+    sessions: Annotated[list[str], Field(min_length=1)]
+    presets: Annotated[list[str], Field(min_length=1)]
+    epoch: Annotated[int, Field(ge=1)] | Literal["last"] | None = None
+    window: Annotated[int, Field(ge=1)] | None = None
+    line: Annotated[int, Field(exclude=True)] = 0
+
+    @property
+    def has_requirements(self) -> bool:
+        return bool(self.model_fields_set & set(Requirements.model_fields) - {"generations"})
+
+
+class Failure(Struct, frozen=True):
+    """A requirement that an outcome breaks: its name, and one sentence with the figure and what is required."""
+
+    requirement: str
+    message: str
+
+
+class CheckFigures(Struct, frozen=True):
+    """Figures of one outcome, by which it is compared with an earlier one: shares of the context's facts and of the
+    user's rules, None where there are none; `tokens` of the whole context afterwards, `dollars` None where unknown."""
+
+    kept: float | None
+    correct: float | None
+    rules: float | None
+    tokens: int
+    dollars: float | None
+
+
+def read_checks(path: Path) -> list[CheckSpec]:
+    """The checks of a file. Raises BadInput with file, line where it is known, key and remedy."""
+    try:
+        text = read_text(path)
+        table = tomllib.loads(text)
+    except OSError as error:
+        raise BadInput(
+            f"{path} cannot be read: {reason(error)}; name a file of checks, by default {CHECK_FILE}."
+        ) from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadInput(f"{path}: not valid TOML ({error}); correct it there.") from None
+    listed = table.get("check")
+    if set(table) != {"check"} or not isinstance(listed, list) or not listed:
+        raise BadInput(f"{path}: no [[check]]; begin each check with [[check]] and give name, sessions and presets.")
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if line.split("#")[0].strip() == "[[check]]"]
+    found: list[CheckSpec] = []
+    for number, one in enumerate(listed):
+        line = lines[number] if number < len(lines) else 0
+        try:
+            spec = CheckSpec.model_validate({**one, "line": line})
+        except (ValidationError, TypeError) as error:
+            told = explain(error) if isinstance(error, ValidationError) else "not a table."
+            raise BadInput(f"{path}:{line}: check {number + 1}: {told}") from None
+        if not spec.has_requirements:
+            raise BadInput(
+                f"{path}:{line}: check {spec.name!r} requires nothing; add keep, kept, max_tokens or others."
+            )
+        found.append(spec)
+    names = [one.name for one in found]
+    if twice := next((one for at, one in enumerate(found) if one.name in names[:at]), None):
+        raise BadInput(f"{path}:{twice.line}: two checks are called {twice.name!r}; give each a name of its own.")
+    return found
+
+
+def rules_in(path: Path) -> tuple[str, ...]:
+    """The rules that a rule file states, one sentence each. Raises BadInput for a file that cannot be read."""
+    try:
+        text = read_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read: {reason(error)}; correct rule_files.") from None
+    return tuple(fact.text for fact in instruction_facts([Message("file", "user", (Text(text),))]))
+
+
+def failures(one: Assessment, required: Requirements, folder: Path) -> list[Failure]:
+    """The requirements that the outcome of an assessment breaks; `folder` is where rule files lie. Raises BadInput for
+    a rule file that cannot be read and for a sentence that cannot be looked for."""
+    named = [sentence_to_watch(one) for one in required.keep]
+    rules = [sentence_to_watch(rule) for name in required.rule_files for rule in rules_in(folder / name)]
+    bench = with_watched_rules(one.bench, (*named, *rules)) if named or rules else one.bench
+    states = rule_states(bench, one.outcome)
+    wanted = [(state.sentence, state.now, number < len(named)) for number, state in enumerate(states)]
+    found = [*_of_first(one, required)]
+    if required.generations == 1:
+        verdicts = [state.after or "gone" for state in states]
+        return [*found, *_of_each(required, one.retention, one.after.tokens, wanted, verdicts, "")]
+    for step in _generations(one, bench, required.generations):
+        when = f" after compaction {step.number}"
+        found += _of_each(required, step.retention, step.after, wanted, step.watched, when)
+    return found
+
+
+def figures(one: Assessment) -> CheckFigures:
+    """The figures of an assessment."""
+    held, (rules_kept, rules) = one.retention.whole, one.retention.rules_kept
+    dollars = one.summary_cost if one.rates.known else None
+    return CheckFigures(held.share, held.right, rules_kept / rules if rules else None, one.after.tokens, dollars)
+
+
+FAILS_ON = ("lost", "wrong", "stale")
+
+_FAILED_STATES = {"none": "lost", "gone": "lost", "wrong": "wrong", "contradicted": "wrong", "stale": "stale"}
+"""States of facts and verdicts on watched rules, by what `--fail-on` calls them."""
+
+
+def rule_failures(held: Retention, watched: Sequence[RuleState], fails_on: Collection[str]) -> list[Failure]:
+    """The user's rules and watched sentences that are lost, wrong or stale after a compaction, as far as `fails_on`
+    names it; of other facts those that are stale. A watched sentence that was not in the context before is not lost."""
+    found: list[Failure] = []
+    for fact in (*held.facts, *held.tail):
+        state = _FAILED_STATES.get(fact.state, "")
+        is_rule = fact.kind == "instruction" and fact.why != "superseded"
+        if state in fails_on and (is_rule or state == "stale"):
+            found.append(Failure(state, f"{fact.kind}: “{clip(fact.text, QUOTED)}”"))
+    for one in watched:
+        state = _FAILED_STATES.get(one.after or "", "")
+        if state in fails_on and one.now in HOLDS:
+            found.append(Failure(state, f"watched: “{clip(one.sentence, QUOTED)}”"))
+    return found
+
+
+def regressions(now: CheckFigures, before: CheckFigures) -> list[Failure]:
+    """Figures that are worse than an earlier run's. A figure that is unknown in either is not compared."""
+    found: list[Failure] = []
+    for name, what in (("kept", "facts kept"), ("correct", "facts kept and correct"), ("rules", "rules kept")):
+        new, old = getattr(now, name), getattr(before, name)
+        if new is not None and old is not None and new < old - _EQUAL:
+            found.append(Failure("baseline", f"{new:.1%} of {what}, {old:.1%} in the baseline"))
+    if now.tokens > before.tokens:
+        found.append(Failure("baseline", f"{grouped(now.tokens)} tokens, {grouped(before.tokens)} in the baseline"))
+    if now.dollars is not None and before.dollars is not None and now.dollars > before.dollars + _EQUAL:
+        found.append(Failure("baseline", f"${now.dollars:.4f} for summaries, ${before.dollars:.4f} in the baseline"))
+    return found
+
+
+_EQUAL = 1e-9
+"""Shares and dollars closer than this are equal."""
+
+
+def _generations(one: Assessment, bench: Bench, count: int) -> tuple[Generation, ...]:
+    """The outcome, and then compactions with offline summaries."""
+
+    def compact(context: Context) -> Outcome:
+        if context is bench.context:
+            return one.outcome
+        return drive(compacting(context, bench.edits, bench.strategy, bench.policy), extractive).outcome
+
+    return generations(bench.context, compact, following(bench.session, bench.epoch), count, bench.watched).steps
+
+
+def _of_first(one: Assessment, required: Requirements) -> Iterator[Failure]:
+    """Requirements on the outcome itself."""
+    if required.tool_pairs:
+        for check in one.failed:
+            if check.name in ("tool pairs complete", "call batches together"):
+                yield Failure("tool_pairs", f"{check.name}: {check.detail}")
+    if required.max_cost is not None:
+        if not one.rates.known or one.summary_cost is None:
+            yield Failure("max_cost", f"the cost is unknown, at most ${required.max_cost:.4f} allowed")
+        elif one.summary_cost > required.max_cost + _EQUAL:
+            yield Failure(
+                "max_cost", f"summaries cost ${one.summary_cost:.4f}, at most ${required.max_cost:.4f} allowed"
+            )
+
+
+def _of_each(
+    required: Requirements,
+    held: Retention,
+    tokens: int,
+    wanted: Sequence[tuple[str, RuleVerdict, bool]],
+    verdicts: Sequence[RuleVerdict],
+    when: str,
+) -> Iterator[Failure]:
+    """Requirements on what is left after a compaction."""
+    for (sentence, before, is_named), verdict in zip(wanted, verdicts, strict=True):
+        if verdict in HOLDS or (before not in HOLDS and not is_named):
+            continue
+        absent = "" if before in HOLDS else ", and not in the context before the compaction"
+        yield Failure("keep" if is_named else "rule_files", f"{verdict}{when}{absent}: “{clip(sentence, QUOTED)}”")
+    kept, rules = held.rules_kept
+    if required.rules is not None and rules and kept / rules < required.rules - _EQUAL:
+        needed = f"{required.rules:.1%} required"
+        yield Failure("rules", f"{grouped(kept)} of {counted(rules, 'rule')} kept{when}, {needed}")
+    whole = held.whole
+    for name, share, word in (("kept", whole.share, "kept"), ("correct", whole.right, "kept and correct")):
+        least: float | None = getattr(required, name)
+        if least is None or not whole.facts:
+            continue
+        if share is None:
+            yield Failure(name, f"unknown{when}: the summary cannot be read; {least:.1%} required")
+        elif share < least - _EQUAL:
+            yield Failure(name, f"{share:.1%} of {counted(whole.facts, 'fact')} {word}{when}, {least:.1%} required")
+    if required.max_tokens is not None and tokens > required.max_tokens:
+        yield Failure("max_tokens", f"{grouped(tokens)} tokens{when}, at most {grouped(required.max_tokens)} allowed")
+    if required.continuity and (lost := _lost_request(held)):
+        yield Failure("continuity", f"the newest request is {lost.state}{when}: “{clip(lost.text, QUOTED)}”")
+
+
+def _lost_request(held: Retention) -> TrackedFact | None:
+    """The user's newest request where the result does not state it, None where it does or there is none."""
+    requests = [fact for fact in (*held.facts, *held.tail) if fact.kind == "request"]
+    newest = max(requests, key=lambda fact: fact.index, default=None)
+    return newest if newest is not None and newest.state not in ("full", "part") else None
