@@ -33,9 +33,9 @@ from pathlib import Path
 from typing import Any
 
 from workbench.analysis.probes import Probe
-from workbench.analysis.probes.stored import read_probes, write_probes
-from workbench.analysis.sweep.cells import Cell, plan_of
-from workbench.analysis.sweep.journal import Journal, done
+from workbench.analysis.probes.probe_file import read_probes, write_probes
+from workbench.analysis.sweep.cells import SweepCell, plan_of
+from workbench.analysis.sweep.journal import Journal, finished_cells
 from workbench.auditing.cache import RowCache
 from workbench.auditing.rows import SessionRow
 from workbench.base import disk_cache
@@ -239,12 +239,12 @@ def _sweep(path: Path) -> Writer:
     plan = plan_of(load_preset("trim"), ("window=3000",), None, retained=False)
 
     def numbers() -> set[int]:
-        return {number for cell in done(path, plan) if (number := number_in(cell.file)) is not None}
+        return {number for cell in finished_cells(path, plan) if (number := number_in(cell.file)) is not None}
 
     def write(number: int) -> None:
         found = Journal(path, plan)
         try:
-            found.note([Cell(text(number), (3000.0,))])
+            found.note([SweepCell(text(number), (3000.0,))])
         finally:
             found.close()
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from workbench.analysis.fact_check import SearchedText, fact_query
-from workbench.analysis.grounding import Ground
-from workbench.analysis.grounding_of_runs import grounded
+from workbench.analysis.grounding import SummaryChecker
 from workbench.analysis.retention import is_unreadable, retention
+from workbench.analysis.run_grounding import run_grounding
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import transcript
 from workbench.compaction.conversation import TextBody
@@ -97,8 +97,8 @@ def test_what_is_lost_of_the_answers() -> None:
 
 
 def test_what_the_user_said_is_looked_up_in_the_users_words() -> None:
-    assert Ground(TALK).check("The user asked to bake with rye flour.").unfounded == ()
-    assert [one.kind for one in Ground(TALK).check("The user asked never to bake at night.").unfounded] == [
+    assert SummaryChecker(TALK).check("The user asked to bake with rye flour.").unfounded == ()
+    assert [one.kind for one in SummaryChecker(TALK).check("The user asked never to bake at night.").unfounded] == [
         "attribution"
     ]
 
@@ -107,10 +107,10 @@ def test_what_an_earlier_summary_says_is_in_the_head() -> None:
     request = SummaryRequest("k", TALK, "", TextBody(str), previous="The cellar is in `cellar_map.py`.")
     said = "The cellar is in `cellar_map.py`."
     run = Run(outcome(said), (request,), (Summary(said),), (), 0.0)
-    found = grounded(run)
+    found = run_grounding(run)
     assert found is not None
     assert found.unfounded == ()
-    assert [one.text for one in Ground(TALK).check(said).unfounded] == ["cellar_map.py"]
+    assert [one.text for one in SummaryChecker(TALK).check(said).unfounded] == ["cellar_map.py"]
 
 
 def test_a_prompt_tells_the_answers_as_the_users() -> None:

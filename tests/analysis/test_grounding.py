@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.facts.talk import agent, call, edited, ran, result, user
-from workbench.analysis.claims import claims_in
-from workbench.analysis.grounding import Ground
+from workbench.analysis.grounding import SummaryChecker
 from workbench.analysis.head_index import HeadIndex, stems
+from workbench.analysis.summary_claims import claims_in
 from workbench.compaction.conversation import TextBody
 from workbench.compaction.summary_request import Summary, SummaryRequest
 from workbench.conformance.drawn import conversations
@@ -33,7 +33,7 @@ HEAD: tuple[Message, ...] = (
     user("好的。以后请不要修改词法分析器，除非先问我。"),
     agent("Done: `parse_tree` now calls `walk`. See #172 and commit 4f2a91c. It **really** is fixed."),
 )
-GROUND = Ground(HEAD)
+GROUND = SummaryChecker(HEAD)
 
 
 def missing(summary: str) -> list[tuple[str, str]]:
@@ -101,7 +101,7 @@ def test_what_only_the_agent_said_was_not_said_by_the_user() -> None:
 
 
 def test_a_path_may_be_joined_from_a_folder_and_what_lies_in_it() -> None:
-    ground = Ground([user("work in /home/me/project please"), *ran("cat docs/notes/plan.md", "…")])
+    ground = SummaryChecker([user("work in /home/me/project please"), *ran("cat docs/notes/plan.md", "…")])
     assert ground.check("I read /home/me/project/docs/notes/plan.md.").unfounded == ()
     assert len(ground.check("I read /home/you/project/docs/notes/plan.md.").unfounded) == 1
     for path, there in (
@@ -110,7 +110,7 @@ def test_a_path_may_be_joined_from_a_folder_and_what_lies_in_it() -> None:
         ("shop/deep/docs/plan.md", False),
         ("/shop/docs/plan.md", False),
     ):
-        ground = Ground(
+        ground = SummaryChecker(
             [user("in ~/my/shop and C:\\shop\\deep and shop/deep and /shops"), *ran("cat docs/plan.md", "…")]
         )
         assert (ground.check(f"I read `{path}`.").unfounded == ()) is there, path
@@ -133,12 +133,12 @@ def test_a_path_may_be_joined_from_a_folder_and_what_lies_in_it() -> None:
     ids=lambda value: str(value)[:20],
 )
 def test_a_number_may_be_spelt_otherwise(number: str, head: str, there: bool) -> None:
-    assert (Ground([user(f"It is {head} of them.")]).check(f"About {number} of them.").unfounded == ()) is there
+    assert (SummaryChecker([user(f"It is {head} of them.")]).check(f"About {number} of them.").unfounded == ()) is there
 
 
 @given(conversations(), st.text(max_size=400))
 def test_any_text_can_be_checked_against_any_head(head: tuple[Message, ...], summary: str) -> None:
-    got = Ground(head).check(summary)
+    got = SummaryChecker(head).check(summary)
     for one in got.unfounded:
         assert 0 <= one.start < one.stop <= len(summary)
     assert got.claims >= len(got.unfounded)
@@ -150,7 +150,7 @@ def test_any_text_can_be_checked_against_any_head(head: tuple[Message, ...], sum
 def test_a_heads_own_words_are_founded(head: tuple[Message, ...]) -> None:
     texts = [message.text for message in head if message.starts_round]
     quoted = "\n".join(f"“{' '.join(text.split())}”" for text in texts if not {"“", "”", "…"} & set(text))
-    unfounded = Ground(head).check(quoted).unfounded
+    unfounded = SummaryChecker(head).check(quoted).unfounded
     assert [one for one in unfounded if one.kind == "quotation" and "..." not in one.text and "[" not in one.text] == []
 
 
@@ -238,7 +238,7 @@ def test_extracts_of_real_sessions_raise_hardly_an_alarm(shared: Path) -> None:
         session = load(path)
         for epoch in session.epochs:
             head = session.context(epoch.number)
-            ground = Ground(head)
+            ground = SummaryChecker(head)
             for language in ("en", "zh"):
                 request = SummaryRequest("s", head, "", TextBody(str), language=language, max_chars=8_000)
                 extract = extractive(request)

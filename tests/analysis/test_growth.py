@@ -13,7 +13,7 @@ from workbench.analysis.course import Course, course_messages, course_of
 from workbench.analysis.growth import Point, growth, growth_messages
 from workbench.analysis.pictures import COMPACTED, REFUSED, growth_picture, replay_picture
 from workbench.analysis.why.diagnosis import diagnose
-from workbench.analysis.why.refusals import Refusal
+from workbench.analysis.why.rejections import RejectedRequest
 from workbench.bench import open_bench, with_counts
 from workbench.compaction.preset import load_preset
 from workbench.conformance.drawn import conversations
@@ -131,7 +131,7 @@ def test_bench_why_replay_and_report_draw_the_same_points(name: str) -> None:
     assert on_bench == course.growth == here.points
     drawn = {point for line in growth_picture(here).lines for point in line.points}
     assert drawn == set(enumerate((point.tokens for point in on_bench), 1))
-    refused = replace(here, refusals=(Refusal("whenever"), Refusal("before all", member=-1)))
+    refused = replace(here, refusals=(RejectedRequest("whenever"), RejectedRequest("before all", member=-1)))
     signs = {call: COMPACTED for call, point in enumerate(on_bench, 1) if point.compacted}
     picture = growth_picture(refused)
     assert (picture.title, picture.marks) == (

@@ -9,16 +9,16 @@ from tests.analysis.courses import session_of
 from tests.analysis.test_rework import CUT, answer, reworked, shell
 from tests.analysis.test_rework import user as asking
 from tests.facts.talk import agent, answered, call, ran, user
-from workbench.analysis.grounding import Ground
-from workbench.analysis.grounding_of_runs import grounded
+from workbench.analysis.grounding import SummaryChecker
 from workbench.analysis.probes import Exam, Probe, looked_up, sources_of
-from workbench.analysis.probes.graded import graded
+from workbench.analysis.probes.results import graded
 from workbench.analysis.recorded_claims import recorded_claims
 from workbench.analysis.retention import retention
+from workbench.analysis.run_grounding import run_grounding
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import transcript
 from workbench.analysis.watched_rules import judge_messages, sentence_to_watch
-from workbench.analysis.why.fillers import part
+from workbench.analysis.why.fillers import block_tokens
 from workbench.auditing.survey import _reason
 from workbench.base.secrets import MASK, without_secrets
 from workbench.compaction.conversation import TextBody
@@ -138,7 +138,9 @@ def test_a_command_with_a_secret_that_is_run_again_afterwards_is_used() -> None:
 
 
 def test_what_holds_a_secret_is_no_claim_of_a_summary() -> None:
-    found = Ground([user("Deploy it.")]).check(f"It ran `{SET} ./deploy.sh --stage billing` with ./stages.toml twice.")
+    found = SummaryChecker([user("Deploy it.")]).check(
+        f"It ran `{SET} ./deploy.sh --stage billing` with ./stages.toml twice."
+    )
     assert [one.text for one in found.unfounded] == ["./stages.toml"]
 
 
@@ -155,7 +157,7 @@ def test_a_command_without_its_secret_has_its_ground_in_the_one_with_it(earlier:
     )
     said = without_secrets(ran_it)
     outcome = Outcome("compacted", "", request.messages, (NewMessage(summary("s", said), (Span(0, 1),)),), (), tail=0)
-    found = grounded(Run(outcome, (request,), (Summary(said),), (), 0.0))
+    found = run_grounding(Run(outcome, (request,), (Summary(said),), (), 0.0))
     assert found is not None
     assert (found.claims, found.unfounded) == (1, ())
 
@@ -174,7 +176,7 @@ def test_a_part_of_a_message_is_measured_by_what_it_is_and_not_by_its_masked_for
     context = context_of((user("Go."), agent("I look at it. " * 9, asked), *ran("ls", "a")))
     (clean,) = context.shape.masked_at(1).calls
     assert clean != asked
-    assert part(context, 1, clean) == part(context, 1, asked)
+    assert block_tokens(context, 1, clean) == block_tokens(context, 1, asked)
 
 
 def test_why_a_file_could_not_be_read_is_kept_without_secrets() -> None:

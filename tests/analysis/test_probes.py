@@ -18,19 +18,19 @@ from workbench.analysis.probes import (
     Exam,
     Probe,
     Probing,
-    Sum,
+    ProbingTotal,
     looked_up,
     probes_of,
     read_probes,
     sources_of,
     write_probes,
 )
-from workbench.analysis.probes.asked import AT_ONCE, Arm, Source
-from workbench.analysis.probes.cloze import blanked, is_alone, is_telling, terms_of
-from workbench.analysis.probes.graded import Given, graded, lead_of, share_of
-from workbench.analysis.probes.lookup import Lookup, sourced
-from workbench.analysis.probes.probe import BLANK, Mark, marked, stands_in
-from workbench.analysis.probes.stored import beside, probes_toml
+from workbench.analysis.probes.cloze import is_unique, is_worth_asking, terms_of, with_blank
+from workbench.analysis.probes.exam import QUESTIONS_PER_CALL, Arm, Source
+from workbench.analysis.probes.lookup import Lookup, with_sources
+from workbench.analysis.probes.probe import BLANK, Mark, contains_term, mark_reply
+from workbench.analysis.probes.probe_file import probes_path, probes_toml
+from workbench.analysis.probes.results import ProbeAnswer, graded, lead_of, share_of
 from workbench.base.errors import BadInput
 from workbench.bench import open_bench
 from workbench.compaction.outcome import unchanged
@@ -101,7 +101,7 @@ class TestMade:
     def test_no_answer_stands_in_another_question(self) -> None:
         probes = [probe for probe in asked().values() if probe.answer and not probe.prose]
         for probe in probes:
-            assert not [other for other in asked() if stands_in(probe.answer, other)], probe
+            assert not [other for other in asked() if contains_term(probe.answer, other)], probe
 
     def test_what_was_really_used_comes_first(self) -> None:
         several = tuple(user(f"The {name} sluice of the canal opens at {n} cm of water.") for n, name in enumerate(
@@ -151,7 +151,7 @@ class TestMade:
     ],
 )
 def test_which_sentences_say_something_to_ask_about(sentence: str, agents: bool, asks: bool) -> None:
-    assert is_telling(sentence, agents=agents) is asks
+    assert is_worth_asking(sentence, agents=agents) is asks
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_which_sentences_say_something_to_ask_about(sentence: str, agents: bool,
     ],
 )
 def test_where_a_blank_is_left(sentence: str, term: str, frame: str | None) -> None:
-    assert blanked(sentence, term) == frame
+    assert with_blank(sentence, term) == frame
 
 
 def test_the_most_telling_term_comes_first() -> None:
@@ -189,8 +189,8 @@ def test_a_number_ends_with_a_digit() -> None:
 
 def test_a_frame_that_stands_elsewhere_with_another_term_is_none() -> None:
     frame = WEIR.replace("412", "____")
-    assert is_alone(frame, "412", f"one {WEIR} two {WEIR}")
-    assert not is_alone(frame, "412", f"one {WEIR} two {WEIR.replace('412', '390')}")
+    assert is_unique(frame, "412", f"one {WEIR} two {WEIR}")
+    assert not is_unique(frame, "412", f"one {WEIR} two {WEIR.replace('412', '390')}")
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_frame_that_stands_elsewhere_with_another_term_is_none() -> None:
     ],
 )
 def test_a_blank_at_the_beginning_is_all_that_stands_before(text: str, alone: bool) -> None:
-    assert is_alone(f"{BLANK} is shut at night.", "The weir", text) == alone
+    assert is_unique(f"{BLANK} is shut at night.", "The weir", text) == alone
 
 
 FILE = Probe("artifact", "In which file is it?", "src/gates.py", ("gates.py",))
@@ -243,7 +243,7 @@ LIMIT = Probe("recall", "How many?", "2,048")
     ],
 )
 def test_what_counts_as_the_right_answer(probe: Probe, reply: str | None, mark: str) -> None:
-    assert marked(probe, reply) == mark
+    assert mark_reply(probe, reply) == mark
 
 
 class TestLookup:
@@ -304,11 +304,14 @@ class TestLookup:
         source = Source(Arm("a summary", 9), (user(told),), unchanged((), "made for this"))
         exam = Exam(session_of(TALK), (self.probe,), (source,))
         found = graded(exam, {exam.sheets[0].request.key: Summary(f"1: {reply}")}, "a model")
-        assert found.given == ((Given(reply, mark, told, tells),),)
+        assert found.given == ((ProbeAnswer(reply, mark, told, tells),),)
 
 
 class TestBatches:
-    @pytest.mark.parametrize(("count", "sizes"), [(1, [1]), (AT_ONCE, [AT_ONCE]), (AT_ONCE + 1, [AT_ONCE, 1])])
+    @pytest.mark.parametrize(
+        ("count", "sizes"),
+        [(1, [1]), (QUESTIONS_PER_CALL, [QUESTIONS_PER_CALL]), (QUESTIONS_PER_CALL + 1, [QUESTIONS_PER_CALL, 1])],
+    )
     def test_so_many_are_asked_at_once(self, count: int, sizes: list[int]) -> None:
         probes = tuple(Probe("recall", f"How high is weir number {n}?", f"{n} fathoms") for n in range(count))
         exam = Exam(session_of(TALK), probes, ())
@@ -356,12 +359,12 @@ class TestSums:
         )
         arms = (Arm(FULL, 100), Arm(name, 10), Arm(NOTHING, 0))
         rows = (full, compacted, "w" * (len(full) - 1) + "r")
-        given = tuple(tuple(Given("it", marks[letter]) for letter in row) for row in rows)
+        given = tuple(tuple(ProbeAnswer("it", marks[letter]) for letter in row) for row in rows)
         return Probing(probes, arms, given, "a model")
 
     def test_by_hand(self) -> None:
         told = (("trim", "rrrr", "rwww"), ("trim", "rw?r", "rrrr"), ("keep", "rr", "rr"))
-        found = Sum(tuple(self.probing(*one) for one in told))
+        found = ProbingTotal(tuple(self.probing(*one) for one in told))
         assert found.names == (FULL, "trim", "keep", NOTHING)
         assert [found.sessions(name) for name in found.names] == [3, 2, 1, 3]
         assert [found.tokens(name) for name in found.names] == [300, 20, 10, 0]
@@ -404,8 +407,8 @@ class TestStored:
     )
     def test_it_lies_beside_the_session_under_its_own_name(self, file: str, part: str, name: str) -> None:
         session = replace(session_of(TALK), path=Path("/here") / file, facts=SessionFacts(part=part))
-        assert beside(session) == Path("/here") / name
-        assert beside(session_of(TALK)) is None
+        assert probes_path(session) == Path("/here") / name
+        assert probes_path(session_of(TALK)) is None
 
     def test_it_is_not_written_over(self, tmp_path: Path) -> None:
         path = tmp_path / "canal.probes.toml"
@@ -474,4 +477,4 @@ def test_a_question_by_hand_finds_its_source() -> None:
         Probe("instruction", "What opens?", "The weir opens at 412 cm.", prose=True, says="The weir opens at 412 cm."),
         Probe("control", "What pays the barge for the moon?", ""),
     )
-    assert [one.source for one in sourced(by_hand, said)] == ["m2", "", "of mine", "m1", ""]
+    assert [one.source for one in with_sources(by_hand, said)] == ["m2", "", "of mine", "m1", ""]

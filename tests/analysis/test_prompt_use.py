@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.analysis.prompt_use import by_id, rendered, strategy_of
+from workbench.analysis.prompt_use import common_strategy, prompt_by_id, render_prompt
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.compaction.edits import UNEDITED, Edits
@@ -29,12 +29,12 @@ from workbench.conformance.building import agent, chat, context_of, user
     ],
 )
 def test_prompts_of_one_strategy_can_be_tried(ids: list[str], chosen: str, expected: str) -> None:
-    several = [by_id(id) for id in ids]
+    several = [prompt_by_id(id) for id in ids]
     if " " not in expected:
-        assert strategy_of(several, chosen) == expected
+        assert common_strategy(several, chosen) == expected
         return
     with pytest.raises(BadInput) as refused:
-        strategy_of(several, chosen)
+        common_strategy(several, chosen)
     assert expected in str(refused.value)
 
 
@@ -42,19 +42,22 @@ def test_a_persons_own_prompt_stands_before_the_programs_and_any_file_will_do(tm
     own = paths.prompts() / "context-reset.en.md"
     own.parent.mkdir(parents=True)
     own.write_text("---\nid: context-reset\nlanguage: en\n---\nSum it up, all of it.", "utf-8")
-    found = by_id("context-reset")
+    found = prompt_by_id("context-reset")
     assert (found.own, found.strategy, found.field, found.id) == (True, "context-reset", "prompt", "context-reset.en")
     other = tmp_path / "mine.md"
     other.write_text("---\nid: mine\nlanguage: en\n---\nMine, and in my words.", "utf-8")
-    assert (by_id(str(other)).own, by_id(str(other)).prompt.text.strip()) == (True, "Mine, and in my words.")
-    assert by_id(str(other)).id == "mine"
+    assert (prompt_by_id(str(other)).own, prompt_by_id(str(other)).prompt.text.strip()) == (
+        True,
+        "Mine, and in my words.",
+    )
+    assert prompt_by_id(str(other)).id == "mine"
     for wrong in ("nothing", str(tmp_path / "none.md"), str(tmp_path / "x.txt")):
         with pytest.raises(BadInput, match=r"There is no prompt .*; there are abridged-entry, "):
-            by_id(wrong)
+            prompt_by_id(wrong)
 
 
 def test_a_request_is_shown_as_edits_by_hand_leave_it() -> None:
     context = context_of([user("u", "the first request"), agent("a", "an odd answer"), *chat(3)])
-    one = by_id("context-reset")
-    shown = [rendered(one, context, edits) for edits in (UNEDITED, Edits(frozenset({"a"})))]
+    one = prompt_by_id("context-reset")
+    shown = [render_prompt(one, context, edits) for edits in (UNEDITED, Edits(frozenset({"a"})))]
     assert ["an odd answer" in text for text in shown] == [True, False]

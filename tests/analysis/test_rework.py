@@ -11,7 +11,7 @@ import pytest
 
 from tests.analysis.courses import counter_of, session_of
 from workbench.analysis.course import Course, course_of
-from workbench.analysis.rework import Rework, rework, said_again, told_rework
+from workbench.analysis.rework import Rework, repeated_statements, rework, rework_report
 from workbench.facts.standing import rules_in_text
 from workbench.session import Block, Compaction, Epoch, Message, Text, ToolResult, ToolUse
 
@@ -360,7 +360,7 @@ def test_f11_a_message_is_compared_with_the_newest_ones(
     others: int, found: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a long session each with each would take minutes."""
-    monkeypatch.setattr(said_again, "COMPARED", 3)
+    monkeypatch.setattr(repeated_statements, "COMPARED", 3)
     between = [part for number in range(others) for part in (user(f"Weave {number} of them."), answer("Yes."))]
     last = f"m{2 + len(between)}"
     assert items(user(RULE), answer("Yes."), *between, CUT, user(RULE)) == [("said", RULE, "m0", last)] * found
@@ -417,7 +417,7 @@ def test_calls_until_the_first_new_step() -> None:
 
 def test_told_in_one_sentence() -> None:
     found = reworked(START, read("/repo/a.py"), CUT, read("/repo/a.py"), edit("a.py", OLD, NEW))
-    assert told_rework(found) == (
+    assert rework_report(found) == (
         f"After 1 recorded compaction: 1 file read again, {found[0].tokens} tokens of rework; "
         "the next new step came after 1 call."
     )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.analysis.search import hits, marks, query_of, texts_of
+from workbench.analysis.search import all_texts, hits, match_spans, query_of
 from workbench.base.errors import BadInput
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
@@ -49,7 +49,7 @@ def test_finds_text_wherever_it_stands_and_in_any_case(text: str, found: list[in
 def test_what_a_message_says_is_found_as_it_was_written(text: str) -> None:
     message = Message("a", "user", (Text(f"before {text} after"),))
     assert list(hits((message,), query_of(text))) == [0]
-    assert marks(query_of(text), f"before {text} after")
+    assert match_spans(query_of(text), f"before {text} after")
 
 
 def test_a_wrong_pattern_is_refused_in_one_sentence() -> None:
@@ -69,8 +69,8 @@ def test_a_cancelled_search_stops() -> None:
 
 
 def test_marks_are_the_places_in_the_line() -> None:
-    assert marks(query_of("ab"), "xAB abab") == [(1, 3), (4, 6), (6, 8)]
-    assert marks(query_of("/z*/"), "abc") == []
+    assert match_spans(query_of("ab"), "xAB abab") == [(1, 3), (4, 6), (6, 8)]
+    assert match_spans(query_of("/z*/"), "abc") == []
 
 
 def test_deeply_nested_input_is_read_without_recursion() -> None:
@@ -78,4 +78,4 @@ def test_deeply_nested_input_is_read_without_recursion() -> None:
     for _ in range(20_000):
         value = [value]
     message = Message("a", "assistant", (ToolUse("1", "T", {"x": value}),))
-    assert list(texts_of(message)) == ["T", "x", "found"]
+    assert list(all_texts(message)) == ["T", "x", "found"]

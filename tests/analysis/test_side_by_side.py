@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from workbench.analysis.fullness import fullness, glanced_window
-from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.outcome_diff import FatePair, added_messages, compare_fates, shortened_messages
+from workbench.analysis.run_grounding import run_grounding
 from workbench.analysis.run_records import answer_diffs, call_facts, differing_fields, run_facts, short_value
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome
 from workbench.compaction.strategies.context_reset import STRATEGY, ContextResetPolicy
@@ -166,7 +166,7 @@ def test_the_ground_of_what_a_run_wrote(answer: Answer, claims: int | None, unfo
 
     context = context_of([user("u", "Look into src/a.py, never push."), agent("a", "I did.")])
     run = drive(STRATEGY.run(context, ContextResetPolicy()), answered)
-    found = grounded(run)
+    found = run_grounding(run)
     assert (found and found.claims, found and [one.text for one in found.unfounded]) == (claims, unfounded)
     if found is not None:
-        assert grounded(replace(run, outcome=replace(run.outcome, pieces=()))) is None
+        assert run_grounding(replace(run, outcome=replace(run.outcome, pieces=()))) is None

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from tests.facts.talk import agent, answered, call, user
 from tests.paths import SAMPLES
-from workbench.analysis.suggested_pins import ANSWER, DEAR, accepted, suggest
+from workbench.analysis.suggested_pins import ANSWER, AUTO_PIN_TOKENS, auto_pins, suggest
 from workbench.cli import commands
 from workbench.conformance.building import context_of
 from workbench.facts.standing import PIN_REASON
@@ -19,9 +19,9 @@ MESSAGES = (
     agent("Oui."),
     user("From now on, answer in English."),
     agent("Yes."),
-    user("<Pin>The port is 8080.</Pin> " + "word " * 4 * DEAR),
+    user("<Pin>The port is 8080.</Pin> " + "word " * 4 * AUTO_PIN_TOKENS),
     agent("Yes."),
-    user("From now on no emojis. " + "word " * 4 * DEAR),
+    user("From now on no emojis. " + "word " * 4 * AUTO_PIN_TOKENS),
 )
 
 
@@ -32,9 +32,9 @@ def test_each_has_its_reason_and_its_cost_and_the_latest_wins() -> None:
     assert (push.reason, push.superseded_by, push.tokens) == ("a prohibition", None, context.size(0, 1).tokens)
     assert (english.pinned, push.pinned) == (True, False)
     assert (port.reason, port.text, port.accepted_unasked) == (PIN_REASON, "The port is 8080.", True)
-    assert emojis.tokens > DEAR
+    assert emojis.tokens > AUTO_PIN_TOKENS
     assert not emojis.accepted_unasked
-    assert accepted(suggest(context)) == (MESSAGES[0].id, MESSAGES[2].id, MESSAGES[4].id)
+    assert auto_pins(suggest(context)) == (MESSAGES[0].id, MESSAGES[2].id, MESSAGES[4].id)
 
 
 def test_an_answer_is_worth_a_pin_where_a_tool_asked() -> None:

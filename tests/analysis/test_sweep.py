@@ -16,19 +16,19 @@ from tests.paths import SAMPLES
 from workbench.analysis.compaction_cost import Rates
 from workbench.analysis.course import course_of
 from workbench.analysis.replay import replay
-from workbench.analysis.sweep.axes import Axis, parse_axis, varied
+from workbench.analysis.sweep.axes import Axis, parse_axis, varying_fields
 from workbench.analysis.sweep.cells import (
-    Cell,
-    Plan,
+    SweepCell,
+    SweepPlan,
     as_preset,
     cell_fields,
     cell_from,
+    cell_of_replay,
     plan_of,
-    swept,
-    told,
+    sweep_file,
 )
-from workbench.analysis.sweep.journal import Journal, done, key_of, stamp_of
-from workbench.analysis.sweep.rows import CRITERIA, Row, best, rows_of
+from workbench.analysis.sweep.journal import Journal, finished_cells, stamp_of, sweep_key
+from workbench.analysis.sweep.rows import CRITERIA, SweepRow, best, rows_of
 from workbench.analysis.sweep.spread import spread, work_of
 from workbench.base.errors import BadInput
 from workbench.compaction.preset import load_preset, read_preset, save_preset
@@ -89,11 +89,11 @@ def test_what_is_no_axis_is_refused_in_a_sentence(text: str, says: str) -> None:
 def test_the_numbers_of_every_policy_may_vary() -> None:
     for strategy in all_strategies():
         policy = strategy.policy_type()
-        for name in varied(policy):
+        for name in varying_fields(policy):
             if name != "window":
-                plan = Plan(replace(TRIM, strategy=strategy.id, policy=policy), (Axis(name, (1,)),))
+                plan = SweepPlan(replace(TRIM, strategy=strategy.id, policy=policy), (Axis(name, (1,)),))
                 assert plan.settings == ((1,),)
-    assert "abridged_history_params.total_chars_limit" in varied(load_preset("augment-example").policy)
+    assert "abridged_history_params.total_chars_limit" in varying_fields(load_preset("augment-example").policy)
 
 
 def test_a_grid_is_checked_before_anything_runs() -> None:
@@ -109,21 +109,21 @@ def test_a_grid_is_checked_before_anything_runs() -> None:
 
 
 @pytest.fixture(scope="module")
-def plan() -> Plan:
+def plan() -> SweepPlan:
     return plan_of(TRIM, VARY, None, retained=False)
 
 
 @pytest.fixture(scope="module")
-def cells(plan: Plan) -> tuple[Cell, ...]:
-    return tuple(cell for file in (CHAT, BOATS) for cell in swept(file, plan, plan.settings))
+def cells(plan: SweepPlan) -> tuple[SweepCell, ...]:
+    return tuple(cell for file in (CHAT, BOATS) for cell in sweep_file(file, plan, plan.settings))
 
 
-def test_a_cell_is_what_a_replay_says(plan: Plan, cells: tuple[Cell, ...]) -> None:
+def test_a_cell_is_what_a_replay_says(plan: SweepPlan, cells: tuple[SweepCell, ...]) -> None:
     course = course_of(*counted_from(Path(CHAT)))
     for cell in [cell for cell in cells if cell.file == CHAT]:
         window, percent = cell.setting
         preset = replace(TRIM, policy=TRIM.policy.with_(target_percent=percent))
-        assert cell == told(CHAT, cell.setting, replay(course, preset, Window(int(window), "given")))
+        assert cell == cell_of_replay(CHAT, cell.setting, replay(course, preset, Window(int(window), "given")))
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -132,14 +132,14 @@ def test_a_replay_as_a_cell(known: bool) -> None:
     rates = Rates(2.0, 8.0, 0.2, 2.5, known=known)
     (one, *_) = played.compacted
     both = replace(played, rates=rates, compacted=[replace(one, requests=2), replace(one, requests=3)])
-    cell = told("f", (3_000,), both, [0.25, 0.75])
-    assert cell == Cell(
+    cell = cell_of_replay("f", (3_000,), both, [0.25, 0.75])
+    assert cell == SweepCell(
         "f", (3_000,), len(played.sent), 2, both.mean_after, played.peak, played.last, played.over_window,
         sum(played.sent), both.rebilled, 5, both.cost / 2, both.cost if known else None, 0.5,
     )  # fmt: skip
     free = replace(both, rates=replace(rates, input=0.0))
-    assert told("f", (), free).units == free.cost
-    assert told("f", (), both).retention is None
+    assert cell_of_replay("f", (), free).units == free.cost
+    assert cell_of_replay("f", (), both).retention is None
 
 
 @pytest.mark.parametrize(
@@ -150,12 +150,12 @@ def test_a_replay_as_a_cell(known: bool) -> None:
         (MemoryError(), "MemoryError"),
     ],
 )
-def test_why_a_cell_holds_nothing(plan: Plan, error: Exception, says: str) -> None:
+def test_why_a_cell_holds_nothing(plan: SweepPlan, error: Exception, says: str) -> None:
     def fails(session: Session) -> None:
         raise error
 
-    assert swept(CHAT, plan, ((1, 2),), fails) == (Cell(CHAT, (1, 2), error=says),)
-    course_fails = swept(CHAT, plan, ((2_000, 101),))
+    assert sweep_file(CHAT, plan, ((1, 2),), fails) == (SweepCell(CHAT, (1, 2), error=says),)
+    course_fails = sweep_file(CHAT, plan, ((2_000, 101),))
     assert [(cell.file, cell.setting) for cell in course_fails] == [(CHAT, (2_000, 101))]
     assert course_fails[0].error.startswith("--vary target_percent = 101")
 
@@ -179,35 +179,35 @@ def test_a_models_own_window_is_known_to_every_cell() -> None:
     path = str(SAMPLES / "claude-code-overflow.jsonl")
     small = plan_of(load_preset("claude-code"), ("trigger_window_percent=5",), None, retained=False)
     given = replace(small, window=200_000)
-    (cell,) = swept(path, small, small.settings)
+    (cell,) = sweep_file(path, small, small.settings)
     assert cell.compactions
-    assert (cell,) == swept(path, given, given.settings)
+    assert (cell,) == sweep_file(path, given, given.settings)
 
 
-def test_a_file_that_fails_is_a_cell_with_its_reason(tmp_path: Path, plan: Plan) -> None:
+def test_a_file_that_fails_is_a_cell_with_its_reason(tmp_path: Path, plan: SweepPlan) -> None:
     broken = tmp_path / "broken.jsonl"
     broken.write_text("no session\n")
     for file in (str(broken), str(tmp_path / "gone.jsonl")):
-        found = swept(file, plan, plan.settings[:2])
+        found = sweep_file(file, plan, plan.settings[:2])
         assert [cell.setting for cell in found] == list(plan.settings[:2])
         assert all(cell.error and file in cell.error for cell in found)
-    rows = rows_of(plan, [*swept(str(broken), plan, plan.settings), *swept(CHAT, plan, plan.settings)])
+    rows = rows_of(plan, [*sweep_file(str(broken), plan, plan.settings), *sweep_file(CHAT, plan, plan.settings)])
     assert {(row.files, row.failed) for row in rows} == {(1, 1)}
 
 
-def test_rows_are_means_over_files(plan: Plan, cells: tuple[Cell, ...]) -> None:
+def test_rows_are_means_over_files(plan: SweepPlan, cells: tuple[SweepCell, ...]) -> None:
     assert [row.setting for row in rows_of(plan, cells)] == list(plan.settings)
     at = plan.settings[1]
-    one = Cell("a", at, 9, 2, 300, 900, 50, 1, 4_000, 70, 2, 3.0, 0.5, 0.25)
-    two = Cell("b", at, 9, 4, 100, 700, 50, 2, 2_000, 30, 2, 5.0, 1.5, 0.75)
-    bare, failed = Cell("c", at, units=4.0), Cell("d", at, error="no")
-    assert rows_of(plan, (one, failed, two)) == (Row(at, 2, 1, 3, 200, 900, 3, 3_000, 50, 1.0, True, 0.5),)
-    assert rows_of(plan, (one, bare)) == (Row(at, 2, 0, 1, 300, 900, 1, 2_000, 35, 3.5, False, 0.25),)
-    assert rows_of(plan, (failed,)) == (Row(at, 0, 1, 0, None, 0, 0, 0, 0, 0, False, None),)
+    one = SweepCell("a", at, 9, 2, 300, 900, 50, 1, 4_000, 70, 2, 3.0, 0.5, 0.25)
+    two = SweepCell("b", at, 9, 4, 100, 700, 50, 2, 2_000, 30, 2, 5.0, 1.5, 0.75)
+    bare, failed = SweepCell("c", at, units=4.0), SweepCell("d", at, error="no")
+    assert rows_of(plan, (one, failed, two)) == (SweepRow(at, 2, 1, 3, 200, 900, 3, 3_000, 50, 1.0, True, 0.5),)
+    assert rows_of(plan, (one, bare)) == (SweepRow(at, 2, 0, 1, 300, 900, 1, 2_000, 35, 3.5, False, 0.25),)
+    assert rows_of(plan, (failed,)) == (SweepRow(at, 0, 1, 0, None, 0, 0, 0, 0, 0, False, None),)
 
 
 def test_the_best_is_the_least_that_stays_within_the_window() -> None:
-    row = Row((1,), 1, 0, 5.0, 100.0, 10, 0, 50.0, 7.0, 3.0, True, 0.5)
+    row = SweepRow((1,), 1, 0, 5.0, 100.0, 10, 0, 50.0, 7.0, 3.0, True, 0.5)
     cheap = replace(row, setting=(2,), cost=1.0, over=4)
     small = replace(row, setting=(3,), after=50.0, cost=4.0, retention=0.9)
     none = replace(row, setting=(4,), after=None, compactions=0.0, retention=None, cost=9.0)
@@ -222,11 +222,11 @@ def test_of_several_that_keep_what_is_watched_the_cheapest_is_best() -> None:
     plan = plan_of(TRIM, ("window=1,2,3,4",), None, retained=False, watched=("One.", "Two.", "Three."))
     kept = ("verbatim", "paraphrased", None)
     cells = [
-        *(Cell("a", (n,), units=cost, watched=(first, second, None)) for n, cost, first, second in [
+        *(SweepCell("a", (n,), units=cost, watched=(first, second, None)) for n, cost, first, second in [
             (1, 1.0, "verbatim", "gone"), (2, 9.0, *kept[:2]), (3, 8.0, *kept[:2]), (4, 2.0, "unknown", "contradicted"),
         ]),
-        *(Cell("b", (n,), watched=("verbatim", None, None)) for n in (1, 2, 3, 4)),
-        Cell("c", (1,), error="no"),
+        *(SweepCell("b", (n,), watched=("verbatim", None, None)) for n in (1, 2, 3, 4)),
+        SweepCell("c", (1,), error="no"),
     ]  # fmt: skip
     rows = rows_of(plan, cells)
     assert [[*map(str, row.held)] for row in rows] == [
@@ -243,16 +243,16 @@ def test_watched_sentences_are_judged_in_summaries_that_can_be_read() -> None:
     plan = plan_of(
         load_preset("message-window"), ("trigger_messages=60,600",), None, retained=False, watched=(rule, "Use tabs.")
     )
-    cells = swept(path, plan, plan.settings)
+    cells = sweep_file(path, plan, plan.settings)
     assert [(cell.compactions > 0, cell.watched) for cell in cells] == [
         (True, ("gone", None)),
         (False, ("verbatim", None)),
     ]
     assert tuple(cell_from(json.loads(json.dumps(cell_fields(cell)))) for cell in cells) == cells
-    assert key_of(plan) != key_of(replace(plan, watched=(rule,))) != key_of(replace(plan, watched=()))
+    assert sweep_key(plan) != sweep_key(replace(plan, watched=(rule,))) != sweep_key(replace(plan, watched=()))
 
 
-def test_the_best_goes_to_the_bench_as_a_preset(plan: Plan, tmp_path: Path) -> None:
+def test_the_best_goes_to_the_bench_as_a_preset(plan: SweepPlan, tmp_path: Path) -> None:
     found = as_preset(plan, (4_000, 30.0), "mine")
     assert found.policy == TRIM.policy.with_(target_percent=30.0)
     assert "target_percent = 30" in found.about
@@ -260,11 +260,13 @@ def test_the_best_goes_to_the_bench_as_a_preset(plan: Plan, tmp_path: Path) -> N
     assert read_preset(saved).policy == found.policy
 
 
-def test_an_interrupted_sweep_goes_on_from_its_journal(tmp_path: Path, plan: Plan, cells: tuple[Cell, ...]) -> None:
+def test_an_interrupted_sweep_goes_on_from_its_journal(
+    tmp_path: Path, plan: SweepPlan, cells: tuple[SweepCell, ...]
+) -> None:
     path = tmp_path / "deep" / "sweep.jsonl"
-    assert done(path, plan) == ()
+    assert finished_cells(path, plan) == ()
     journal = Journal(path, plan)
-    failed = Cell(CHAT, plan.settings[3], error="out of memory")
+    failed = SweepCell(CHAT, plan.settings[3], error="out of memory")
     journal.note((*cells[:3], failed))
     journal.close()
     whole = {**cell_fields(cells[4]), "stamp": stamp_of(cells[4].file)}
@@ -272,43 +274,43 @@ def test_an_interrupted_sweep_goes_on_from_its_journal(tmp_path: Path, plan: Pla
     lines = "".join(json.dumps(line) + "\n" for line in odd)
     torn = path.read_bytes() + lines.encode() + b'{"file": "half a li'
     path.write_bytes(torn)
-    assert done(path, plan) == cells[:3]
+    assert finished_cells(path, plan) == cells[:3]
     again = Journal(path, plan)
     again.note(cells[3:4])
     again.close()
-    assert done(path, plan) == cells[:4]
-    known = {(cell.file, cell.setting) for cell in done(path, plan)}
+    assert finished_cells(path, plan) == cells[:4]
+    known = {(cell.file, cell.setting) for cell in finished_cells(path, plan)}
     work = work_of([CHAT, BOATS], plan, known, 1)
     assert work == [(CHAT, plan.settings[4:]), (BOATS, plan.settings)]
     assert work_of([CHAT], plan, (), 4) == [(CHAT, plan.settings[n : n + 2]) for n in (0, 2, 4)]
     # A wider grid is the same sweep; another target is not.
-    assert done(path, plan_of(TRIM, ("window=2k..9k:1k", VARY[1]), None, retained=False)) == cells[:4]
+    assert finished_cells(path, plan_of(TRIM, ("window=2k..9k:1k", VARY[1]), None, retained=False)) == cells[:4]
     with pytest.raises(BadInput, match="another sweep"):
-        done(path, plan_of(TRIM, VARY, None, retained=True))
+        finished_cells(path, plan_of(TRIM, VARY, None, retained=True))
     for text in ("a letter\n", "[1]\n", '{"other": 1}\n'):
         path.write_text(text)
         with pytest.raises(BadInput) as refused:
-            done(path, plan)
+            finished_cells(path, plan)
         assert str(refused.value) == f"{path} is not the journal of a sweep; name another file; it is created."
 
 
-def test_a_journal_says_which_sweep_it_is_and_where_it_cannot_be(tmp_path: Path, plan: Plan) -> None:
+def test_a_journal_says_which_sweep_it_is_and_where_it_cannot_be(tmp_path: Path, plan: SweepPlan) -> None:
     path = tmp_path / "much" / "deeper" / "sweep.jsonl"
     Journal(path, plan).close()
-    assert json.loads(path.read_bytes()) == {"sweep": key_of(plan), "strategy": "trim"}
+    assert json.loads(path.read_bytes()) == {"sweep": sweep_key(plan), "strategy": "trim"}
     grouped = plan_of(
         load_preset("augment-example"), ("abridged_history_params.total_chars_limit=1,2",), 9, retained=False
     )
     wider = plan_of(load_preset("augment-example"), ("abridged_history_params.total_chars_limit=3",), 9, retained=False)
     keys = [
-        key_of(one)
+        sweep_key(one)
         for one in (grouped, replace(grouped, window=8), replace(grouped, part="2"), replace(plan, window=8))
     ]
-    assert [key_of(wider), len({*keys, key_of(plan)}), keys[3]] == [keys[0], 4, key_of(plan)]
+    assert [sweep_key(wider), len({*keys, sweep_key(plan)}), keys[3]] == [keys[0], 4, sweep_key(plan)]
     assert stamp_of(str(tmp_path / "gone")) == (0, 0)
     (tmp_path / "in the way").write_text("")
     for act, at, says in (
-        (done, tmp_path / "in the way" / "j", "cannot be read (Not a directory)"),
+        (finished_cells, tmp_path / "in the way" / "j", "cannot be read (Not a directory)"),
         (Journal, tmp_path / "in the way" / "j", "cannot be written (File exists)"),
     ):
         with pytest.raises(BadInput, match=re.escape(f"{at} {says}; name another journal.")):
@@ -316,57 +318,57 @@ def test_a_journal_says_which_sweep_it_is_and_where_it_cannot_be(tmp_path: Path,
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device here")
-def test_a_journal_on_a_full_disk_is_one_sentence(plan: Plan) -> None:
+def test_a_journal_on_a_full_disk_is_one_sentence(plan: SweepPlan) -> None:
     with pytest.raises(
         BadInput, match=re.escape("/dev/full cannot be written (No space left on device); free some space")
     ):
         Journal(Path("/dev/full"), plan)
 
 
-def test_a_file_whose_name_is_no_text_is_done_once(tmp_path: Path, plan: Plan) -> None:
+def test_a_file_whose_name_is_no_text_is_done_once(tmp_path: Path, plan: SweepPlan) -> None:
     file = tmp_path / os.fsdecode(b"b\xff.json")
     file.write_bytes(Path(CHAT).read_bytes())
-    cells = swept(str(file), plan, plan.settings[:1])
+    cells = sweep_file(str(file), plan, plan.settings[:1])
     journal = Journal(tmp_path / "sweep.jsonl", plan)
     journal.note(cells)
     journal.close()
-    assert done(tmp_path / "sweep.jsonl", plan) == tuple(cells)
+    assert finished_cells(tmp_path / "sweep.jsonl", plan) == tuple(cells)
 
 
-def test_a_file_that_changed_is_done_again(tmp_path: Path, plan: Plan) -> None:
+def test_a_file_that_changed_is_done_again(tmp_path: Path, plan: SweepPlan) -> None:
     file = tmp_path / "session.json"
     file.write_bytes(Path(CHAT).read_bytes())
     path = tmp_path / "sweep.jsonl"
     journal = Journal(path, plan)
-    journal.note(swept(str(file), plan, plan.settings[:1]))
+    journal.note(sweep_file(str(file), plan, plan.settings[:1]))
     journal.close()
-    assert len(done(path, plan)) == 1
+    assert len(finished_cells(path, plan)) == 1
     file.write_bytes(Path(CHAT).read_bytes() + b"\n")
-    assert done(path, plan) == ()
+    assert finished_cells(path, plan) == ()
 
 
 def test_retention_comes_from_the_outcomes() -> None:
     plan = plan_of(load_preset("message-window"), ("trigger_messages=20,40",), None, retained=True)
-    found = swept(BOATS, plan, plan.settings)
+    found = sweep_file(BOATS, plan, plan.settings)
     assert all(cell.compactions and cell.retention is not None and 0 < cell.retention <= 1 for cell in found)
 
 
-def in_order(cells: Iterable[Cell]) -> list[Cell]:
+def in_order(cells: Iterable[SweepCell]) -> list[SweepCell]:
     return sorted(cells, key=lambda cell: (cell.file, cell.setting))
 
 
-def test_one_piece_of_work_is_done_here(plan: Plan, cells: tuple[Cell, ...]) -> None:
+def test_one_piece_of_work_is_done_here(plan: SweepPlan, cells: tuple[SweepCell, ...]) -> None:
     assert list(spread([(CHAT, plan.settings[1:3])], plan)) == [cells[1:3]]
     assert list(spread([], plan)) == []
 
 
 @pytest.mark.usefixtures("two_cores")
-def test_all_cores_give_the_same_cells(plan: Plan, cells: tuple[Cell, ...]) -> None:
+def test_all_cores_give_the_same_cells(plan: SweepPlan, cells: tuple[SweepCell, ...]) -> None:
     work = work_of([CHAT, BOATS], plan, (), 2)
     assert in_order(cell for made in spread(work, plan) for cell in made) == in_order(cells)
 
 
-def test_a_dask_scheduler_gives_the_same_cells(plan: Plan, cells: tuple[Cell, ...]) -> None:
+def test_a_dask_scheduler_gives_the_same_cells(plan: SweepPlan, cells: tuple[SweepCell, ...]) -> None:
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=False, protocol="tcp://", host="127.0.0.1", dashboard_address=None
@@ -376,7 +378,7 @@ def test_a_dask_scheduler_gives_the_same_cells(plan: Plan, cells: tuple[Cell, ..
         assert in_order(cell for made in several for cell in made) == in_order(cells)
 
 
-def test_a_scheduler_that_is_not_there_is_one_sentence(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheduler_that_is_not_there_is_one_sentence(plan: SweepPlan, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
     monkeypatch.setattr("workbench.base.parallel.CONNECT_S", 0.2)
     with pytest.raises(BadInput, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:1 "):
@@ -385,10 +387,10 @@ def test_a_scheduler_that_is_not_there_is_one_sentence(plan: Plan, monkeypatch: 
         list(spread([(CHAT, plan.settings)], plan, "nonsense"))
 
 
-def test_a_worker_that_dies_is_one_sentence(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_dies_is_one_sentence(plan: SweepPlan, monkeypatch: pytest.MonkeyPatch) -> None:
     def killed(*args: object) -> None:
         raise MemoryError("no room")
 
-    monkeypatch.setattr("workbench.analysis.sweep.spread.swept", killed)
+    monkeypatch.setattr("workbench.analysis.sweep.spread.sweep_file", killed)
     with pytest.raises(BadInput, match="A worker ended before its work was done"):
         list(spread([(CHAT, plan.settings)], plan))

@@ -17,13 +17,13 @@ from tests.compaction.test_told import work
 from tests.paths import SAMPLES
 from tests.told import assert_told
 from workbench.analysis.generations import generations
-from workbench.analysis.grounding import Ground
+from workbench.analysis.grounding import SummaryChecker
 from workbench.analysis.pictures import Picture, growth_picture, in_characters, replay_picture
-from workbench.analysis.prompt_use import by_id, rendered
+from workbench.analysis.prompt_use import prompt_by_id, render_prompt
 from workbench.analysis.replay import replay
 from workbench.analysis.replay_table import replays_table
 from workbench.analysis.retention import retention
-from workbench.analysis.search import hits, marks, query_of
+from workbench.analysis.search import hits, match_spans, query_of
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import VERBOSITIES, transcript
 from workbench.analysis.why.diagnosis import diagnose
@@ -111,22 +111,22 @@ def told_of_the_small() -> Iterator[str]:
     steps = generations(CONTEXT, lambda context: made("context-reset", context), [], 3)
     yield from section("of itself", (f"{s.before} {s.after} {s.summary} {s.grown} {s.replayed}" for s in steps.steps))
     yield from section("pins", suggest(CONTEXT))
-    found = Ground(work()).check(SUMMARY)
+    found = SummaryChecker(work()).check(SUMMARY)
     yield from section(f"ground of {plain(found.checked.items())}", found.unfounded)
     for verbosity in VERBOSITIES:
         yield from section(f"transcript, {verbosity}", transcript(work(), verbosity))
     for text in ("token", "Token", "/ttl.*300/", "/pytest|gh/"):
         query = query_of(text)
         yield from section(
-            f"search {text}", [plain(hits(work(), query)), plain(marks(query, "token Token ttl = 300 gh"))]
+            f"search {text}", [plain(hits(work(), query)), plain(match_spans(query, "token Token ttl = 300 gh"))]
         )
 
 
 def told_of_prompts() -> Iterator[str]:
     for file in prompt_files():
-        one = by_id(Path(file).stem)
+        one = prompt_by_id(Path(file).stem)
         try:
-            said = rendered(one, CONTEXT)
+            said = render_prompt(one, CONTEXT)
         except BadInput as refused:
             said = str(refused)
         yield f"{one.id} of {one.strategy or 'none'}, {one.field or 'no field'}: {plain(said)}"

@@ -13,8 +13,8 @@ from tests.paths import SAMPLES
 from workbench.analysis.course import course_of
 from workbench.analysis.why.causes import causes
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
-from workbench.analysis.why.findings import Limit
-from workbench.analysis.why.refusals import overflowed
+from workbench.analysis.why.findings import OverflowLimit
+from workbench.analysis.why.rejections import overflowed_epoch
 from workbench.analysis.why.verdict import verdict as verdict_of
 from workbench.bench import open_bench
 from workbench.compaction.context import Context
@@ -25,7 +25,7 @@ from workbench.session import Message, Text
 
 def found(name: str, window: int | None = None) -> Diagnosis:
     session, counter = counted_from(SAMPLES / name)
-    bench = open_bench(session, counter, epoch=overflowed(session), window=window)
+    bench = open_bench(session, counter, epoch=overflowed_epoch(session), window=window)
     course = course_of(session, counter, first=bench.epoch)
     return diagnose(bench.context, course, bench.epoch, bench.as_preset)
 
@@ -48,7 +48,7 @@ def test_it_begins_with_how_it_stands_to_the_limit(name: str, window: int | None
     assert found(name, window).verdict.startswith(said)
 
 
-def verdict(context: Context, limit: Limit | None) -> str:
+def verdict(context: Context, limit: OverflowLimit | None) -> str:
     return verdict_of(context, limit, causes(context))
 
 
@@ -76,7 +76,7 @@ def test_two_causes_at_most_the_largest_first_with_the_words_of_the_round() -> N
     share = [f"{each} ({100 * each / context.total.tokens:.0f} %)" for each in tokens]
     named = [f"round {n + 1} “Do part {n}”, {share[n]} in 1 call" for n in (1, 0)]
     assert (
-        verdict(context, Limit(9_900, "", "agent", 10_000))
+        verdict(context, OverflowLimit(9_900, "", "agent", 10_000))
         == f"The agent compacted at 10.0k. Largest causes: {'; '.join(named)}."
     )
 
@@ -103,7 +103,7 @@ def test_what_a_person_wrote_is_cut_at_a_word_and_harmless() -> None:
 def test_of_two_rounds_each_has_so_much_room_that_both_are_told_whole_on_two_lines_of_a_small_screen() -> None:
     said = "should we close the issue as resolved, and what of the others"
     messages = [replace(one, blocks=(Text(said),)) if one.role == "user" else one for one in rounds(300, 400)]
-    for limit in (Limit(229_684, "", "agent"), Limit(10, "", "window")):
+    for limit in (OverflowLimit(229_684, "", "agent"), OverflowLimit(10, "", "window")):
         words = verdict(context_of(messages), limit)
         assert words.count("“should we close…”") == 2
         assert len(wrap(words, 78)) == 2

@@ -19,7 +19,7 @@ from workbench.analysis.why import fillers, waste
 from workbench.analysis.why.counterfactual import Crossing, Delay, delay_without
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose, limit_of
 from workbench.analysis.why.findings import findings
-from workbench.analysis.why.refusals import TOO_LONG, Refusal, overflowed, refusals
+from workbench.analysis.why.rejections import TOO_LONG, RejectedRequest, overflowed_epoch, rejected_requests
 from workbench.base.figures import grouped
 from workbench.bench import open_bench, with_counts
 from workbench.compaction.preset import load_preset
@@ -67,7 +67,7 @@ def test_a_refusal_stands_alone_and_is_neither_the_users_nor_a_tools() -> None:
         agent("a2", "Prompt is too long, says the log. " + "It says so because " * 60),
         user("m", "API Error: prompt is too long: 3 tokens > 2 maximum", "meta"),
     ]
-    assert [(one.message, one.member) for one in refusals(session_of(messages))] == [("a1", 1), ("m", 4)]
+    assert [(one.message, one.member) for one in rejected_requests(session_of(messages))] == [("a1", 1), ("m", 4)]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_refusal_stands_alone_and_is_neither_the_users_nor_a_tools() -> None:
     ],
 )
 def test_what_an_error_alone_looks_like(message: Message, is_one: bool) -> None:
-    assert [one.message for one in refusals(session_of([message]))] == ["a"] * is_one
+    assert [one.message for one in rejected_requests(session_of([message]))] == ["a"] * is_one
 
 
 def test_an_error_that_is_no_message_lies_at_the_newest_message_before_it() -> None:
@@ -93,12 +93,12 @@ def test_an_error_that_is_no_message_lies_at_the_newest_message_before_it() -> N
     said = (("", "too\n long", 20.0), ("u3", "known", 5.0), ("else", "early", 9.0), ("", "whenever", None))
     errors = tuple(ApiError(*one, kind="context_length_exceeded") for one in said)
     session = replace(session_of(messages), facts=SessionFacts(api_errors=errors, exit_status="exit_context"))
-    assert refusals(session) == (
-        Refusal("too long", "u2", 2, 20.0),
-        Refusal("known", "u3", 3, 5.0),
-        Refusal("exit status exit_context", "u3", 3, None),
-        Refusal("early", None, None, 9.0),
-        Refusal("whenever", None, None, None),
+    assert rejected_requests(session) == (
+        RejectedRequest("too long", "u2", 2, 20.0),
+        RejectedRequest("known", "u3", 3, 5.0),
+        RejectedRequest("exit status exit_context", "u3", 3, None),
+        RejectedRequest("early", None, None, 9.0),
+        RejectedRequest("whenever", None, None, None),
     )
 
 
@@ -178,7 +178,7 @@ def test_findings_stand_by_size_and_what_the_policy_would_have_done_last(reading
     played = replay(course, load_preset("trim"), context.limit)
     gaps = [Gap(n, n, 1, "a2", tokens) for n, tokens in enumerate((-50, 900, 40, -30, 20), 1)]
     found = findings(
-        context, course, None, (), waste.wasted(context), (), played, (), (), fillers.largest(context), gaps, ()
+        context, course, None, (), waste.find_waste(context), (), played, (), (), fillers.largest(context), gaps, ()
     )
     assert [(one.kind, one.tokens) for one in found[:-1]] == [
         ("message", 1_001), ("bill", 900), ("reread", 403), ("bill", 50), ("bill", 50), ("bill", 40),
@@ -257,11 +257,11 @@ def test_results_that_end_at_the_same_length_were_cut_silently() -> None:
 def test_the_newest_epoch_that_overflowed_is_looked_at() -> None:
     messages = [user("u", "x"), agent("a", "y"), summary("s", "z"), user("v", "x"), agent("b", "y")]
     session = session_of(messages, [0, 1], [2, 3, 4])
-    assert overflowed(session) == 2
+    assert overflowed_epoch(session) == 2
     ended = replace(session, epochs=(Epoch(1, [0, 1], Compaction("auto")), session.epochs[1]))
-    assert overflowed(ended) == 1
+    assert overflowed_epoch(ended) == 1
     refused = replace(ended, messages=(*messages[:4], Message("b", "assistant", (Text("Prompt is too long"),))))
-    assert overflowed(refused) == 2
+    assert overflowed_epoch(refused) == 2
 
 
 @pytest.mark.parametrize(("billed", "epoch"), [(999, 1), (1_000, 1), (1_001, 2)])
@@ -270,12 +270,12 @@ def test_an_epoch_whose_prompt_grew_beyond_the_window_overflowed(billed: int, ep
     messages[3] = replace(messages[3], usage=Usage(billed))
     session = session_of(messages, [0, 1], [0, 1, 2, 3])
     ended = Epoch(1, [0, 1], Compaction("auto"))
-    assert overflowed(replace(session, epochs=(ended, replace(session.epochs[1], window=1_000)))) == epoch
+    assert overflowed_epoch(replace(session, epochs=(ended, replace(session.epochs[1], window=1_000)))) == epoch
 
 
 def diagnosed(path: Path, epoch: int | None = None) -> Diagnosis:
     session = load(path)
-    return diagnosed_session(session, epoch or overflowed(session))
+    return diagnosed_session(session, epoch or overflowed_epoch(session))
 
 
 def diagnosed_session(session: Session, number: int) -> Diagnosis:
@@ -367,7 +367,7 @@ def test_a13_the_limit_after_a_refusal_is_the_window_where_the_refused_request_w
 ) -> None:
     """A prompt of 300 tokens was accepted; the next one had 1 500 with a result of 1 000."""
     messages = [user("u", "x" * 1_196), agent("a", "x" * 796), user("v", "x" * 3_996)]
-    refused = (Refusal("Prompt is too long", time=5.0),)
+    refused = (RejectedRequest("Prompt is too long", time=5.0),)
     context = context_of(messages, window=window, overflow_error_seen=True)
     assert context.total.tokens == 1_500
     points = (Point(1, 1, 300, Basis.EXACT, False),)
@@ -386,7 +386,7 @@ def test_a13_the_refused_request_are_the_messages_before_the_error() -> None:
     context = context_of(messages, window=2_000, overflow_error_seen=True)
     points = (Point(1, 1, 300, Basis.EXACT, False),)
     for time, by in ((2.0, "refusal"), (3.0, "window")):
-        refused = (Refusal("Prompt is too long", time=time),)
+        refused = (RejectedRequest("Prompt is too long", time=time),)
         found = limit_of(context, session_of(messages), 1, points, refused)
         assert found is not None
         assert found.by == by

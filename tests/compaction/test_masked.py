@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workbench.analysis.probes.made import probes_of
+from workbench.analysis.probes.generation import probes_of
 from workbench.analysis.retention import retention
 from workbench.base import secrets
 from workbench.base.secrets import MASK, found, without_secrets

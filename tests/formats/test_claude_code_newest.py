@@ -22,7 +22,7 @@ from tests.formats.claude_code_build import (
     text,
     user,
 )
-from workbench.analysis.why.refusals import overflowed
+from workbench.analysis.why.rejections import overflowed_epoch
 from workbench.formats import files
 from workbench.formats.claude_code.newest import newest
 from workbench.formats.files import load, load_newest
@@ -86,7 +86,7 @@ def agrees(data: bytes) -> Session | None:
         assert ahead >= 0
         assert found.begins_at > 0
         assert fingerprint(found) == fingerprint(whole)
-        assert overflowed(found) + ahead == overflowed(whole)
+        assert overflowed_epoch(found) + ahead == overflowed_epoch(whole)
         for key in ("id", "model", "cwd", "system", "tools"):
             assert getattr(found, key) == getattr(whole, key), key
         assert found.facts.version == whole.facts.version
@@ -117,7 +117,7 @@ def test_recorded_sessions(shared: Path, name: str) -> None:
     found = agrees(path.read_bytes())
     assert (found is not None) == bool(REAL[name])
     if found is not None:
-        assert overflowed(load(path)) == REAL[name]
+        assert overflowed_epoch(load(path)) == REAL[name]
 
 
 def at(uuid: str, lines: list[Line]) -> int:

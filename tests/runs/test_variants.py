@@ -11,7 +11,7 @@ import pytest
 from tests.summarizers.fake_api import KEY, MODEL, answer, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
 from tests.tui.app import story
-from workbench.analysis.prompt_use import Found, by_id
+from workbench.analysis.prompt_use import StoredPrompt, prompt_by_id
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, choose_preset, open_bench, with_counts
 from workbench.compaction.preset import default_preset
@@ -34,19 +34,19 @@ def bench() -> Bench:
     return with_counts(made, counter)
 
 
-def live(bench: Bench, prompts: Sequence[Found], names: Sequence[SummarizerName]) -> list[LiveRun]:
+def live(bench: Bench, prompts: Sequence[StoredPrompt], names: Sequence[SummarizerName]) -> list[LiveRun]:
     return [one.live(bench) for one in prompt_variants(bench, prompts, names)]
 
 
 def test_a_pair_differs_in_one_thing(bench: Bench) -> None:
-    english, chinese = by_id("exchange-summary.en"), by_id("exchange-summary.zh")
+    english, chinese = prompt_by_id("exchange-summary.en"), prompt_by_id("exchange-summary.zh")
     a, b = live(bench, [english, chinese], [])
     assert (a.label, b.label, a.name, b.name) == ("exchange-summary.en", "exchange-summary.zh", EXTRACTIVE, EXTRACTIVE)
     assert [side.bench.policy.model_dump()["prompt"] for side in (a, b)] == [english.prompt.text, chinese.prompt.text]
     several = live(bench, [], [EXTRACTIVE, GARBAGE, SummarizerName("typed")])
     assert [one.label for one in several] == ["extractive", "rehearse:garbage", "typed"]
     assert all(one.bench.policy == bench.policy for one in several)
-    a, b = live(bench, [by_id("message-window.zh")], [EXTRACTIVE, GARBAGE])
+    a, b = live(bench, [prompt_by_id("message-window.zh")], [EXTRACTIVE, GARBAGE])
     assert {one.bench.strategy.id for one in (a, b)} == {"message-window"}
     each_by_each = live(bench, [english, chinese], [EXTRACTIVE, GARBAGE])
     assert [one.label for one in each_by_each] == [
@@ -80,15 +80,15 @@ def test_a_prompt_with_an_id_of_its_own_is_tried_by_the_other_ones_strategy_or_t
 ) -> None:
     own = tmp_path / "mine.md"
     own.write_text("---\nid: my-very-own\nlanguage: en\nplaceholders: []\n---\nTell it in one sentence.\n")
-    _, mine = live(bench, [by_id("exchange-summary.en"), by_id(str(own))], [])
+    _, mine = live(bench, [prompt_by_id("exchange-summary.en"), prompt_by_id(str(own))], [])
     assert mine.label == "mine"
     assert mine.bench.policy.model_dump()["prompt"] == "Tell it in one sentence."
     other = choose_preset(bench, default_preset("user-messages"))
-    _, mine = live(other, [by_id("exchange-summary.en"), by_id(str(own))], [])
+    _, mine = live(other, [prompt_by_id("exchange-summary.en"), prompt_by_id(str(own))], [])
     assert (mine.bench.strategy.id, mine.bench.policy.model_dump()["prompt"]) == (
         "exchange-summary", "Tell it in one sentence.",
     )  # fmt: skip
-    _, mine = live(other, [by_id(str(own)), by_id(str(own))], [])
+    _, mine = live(other, [prompt_by_id(str(own)), prompt_by_id(str(own))], [])
     assert mine.bench.strategy.id == "user-messages"
 
 

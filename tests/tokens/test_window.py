@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.analysis.sweep.cells import plan_of, swept
+from workbench.analysis.sweep.cells import plan_of, sweep_file
 from workbench.api import context, replay, why
 from workbench.bench import Bench, at_epoch, open_bench, with_limit, with_window
 from workbench.compaction.preset import load_preset
@@ -153,7 +153,7 @@ def test_the_window_that_a_real_session_records(name: str, windows: list[int | N
 def test_a_sweep_plays_under_the_recorded_window(window: int | None, compactions: int, shared: Path) -> None:
     """10 % of 272 000 are reached, 10 % of the 400 000 that the table has are not."""
     plan = plan_of(load_preset("codex"), ["trigger_window_percent=10"], window, retained=False)
-    (cell,) = swept(str(shared / REAL[0][0]), plan, plan.settings)
+    (cell,) = sweep_file(str(shared / REAL[0][0]), plan, plan.settings)
     assert (cell.error, cell.compactions) == ("", compactions)
 
 

@@ -24,7 +24,7 @@ from tests.tui.app import (
     story_file,
     until,
 )
-from workbench.analysis.prompt_use import by_id
+from workbench.analysis.prompt_use import prompt_by_id
 from workbench.base import paths
 from workbench.bench import choose_preset
 from workbench.compaction.preset import load_preset
@@ -180,7 +180,7 @@ async def test_prompts_and_models_are_rows_whose_runs_are_kept_compared_and_play
         table.move_cursor(row=names.index(labels[0]))
         await press(pilot, "enter")
         assert bench.bench.summarizer == "rehearse:truncated"
-        assert bench.bench.policy.model_dump()["prompt"] == by_id("exchange-summary.zh").prompt.text
+        assert bench.bench.policy.model_dump()["prompt"] == prompt_by_id("exchange-summary.zh").prompt.text
         await press(pilot, "u")
         run = await brought(pilot, RunScreen, "R", "H")
         runs = run.query_one(RunHistory)

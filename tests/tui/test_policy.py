@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static, TextArea
 
 from tests.tui.app import brought, done, in_one_line, notes, on_bench, press, session_of, settled, story, until
-from workbench.analysis.prompt_use import found
+from workbench.analysis.prompt_use import stored_prompt
 from workbench.base import paths
 from workbench.base.environment import use_environment
 from workbench.base.errors import BadInput
@@ -378,7 +378,7 @@ async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
         name.query_one(Input).value = "short"
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, PromptsScreen)
-        kept = found("short.md")
+        kept = stored_prompt("short.md")
         assert (kept.strategy, kept.field, kept.prompt.text) == ("exchange-summary", "prompt", "Say it in three words.")
         await press(pilot, "ctrl+s")
         assert screen.bench.policy.model_dump()["prompt"] == "Say it in three words."

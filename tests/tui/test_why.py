@@ -17,8 +17,8 @@ from tests.tui.app import bench_screen, brought, notes, on_bench, press, settled
 from workbench.analysis.pictures import Picture, growth_picture
 from workbench.analysis.plots import Level, PlotLine
 from workbench.analysis.why.diagnosis import diagnose
-from workbench.analysis.why.findings import Finding, Limit
-from workbench.analysis.why.mends import Edit
+from workbench.analysis.why.findings import Finding, OverflowLimit
+from workbench.analysis.why.fixes import MessageFix
 from workbench.analysis.why.tables import tables
 from workbench.analysis.why.waste import Waste
 from workbench.bench import open_bench
@@ -126,7 +126,7 @@ async def test_a_card_is_applied_on_the_bench_and_taken_back() -> None:
         assert screen.found is not None
         kinds = [one.kind for one in screen.found.findings]
         assert kinds == ["clear", "tool", "unused", "message", "logs", "rereads", "strategy"]
-        assert [mend.does if isinstance(mend, Edit) else mend and mend.words for mend in screen.mends] == [
+        assert [mend.does if isinstance(mend, MessageFix) else mend and mend.words for mend in screen.mends] == [
             "use that preset",
             None,
             "drop",
@@ -136,7 +136,7 @@ async def test_a_card_is_applied_on_the_bench_and_taken_back() -> None:
             None,
         ]
         unused = screen.mends[2]
-        assert isinstance(unused, Edit)
+        assert isinstance(unused, MessageFix)
         assert screen.found.limit is not None
         await press(pilot, "a")
         assert pilot.app.screen is bench
@@ -196,7 +196,7 @@ def test_it_says_what_it_does_and_stops_where_it_is_told() -> None:
     assert stages[0].startswith("counting")
     assert f"replaying the session under {bench.preset}" in stages
     assert headline(found).startswith("epoch 1 of 1 · limit 200\u00a0000 not reached; in about ")
-    ended = replace(found, limit=Limit(30_001, "the agent compacted", "agent"))
+    ended = replace(found, limit=OverflowLimit(30_001, "the agent compacted", "agent"))
     assert headline(ended).endswith(" · limit 30\u00a0001 reached after the epoch's last call · the agent compacted")
     after: list[str] = []
 
@@ -228,7 +228,7 @@ def _of(found: Any, number: str) -> int:
 
 def test_a_card_has_its_size_as_a_bar_what_can_be_done_and_where_it_leads() -> None:
     one = Finding("unused", "4 tool results never used: 12 000 tokens.", 12_000, ("m1",))
-    mend = Edit("drop", "drop them", ("m1",))
+    mend = MessageFix("drop", "drop them", ("m1",))
     lines = card(one, 48_000, mend, "message 7", 70).plain.split("\n")
     assert lines[0] == "██        12.0k Results never used           a drop them  ⏎ message 7 "
     assert lines[1:] == ["  4 tool results never used: 12\u00a0000 tokens."]

@@ -28,7 +28,7 @@ from workbench.tokens.request_limits import (
 from workbench.tokens.visible import visible_parts
 
 SHOWN_IMAGES = 3
-"""Images that are named one by one; the others are counted."""
+"""Images that are named; the others are counted."""
 
 WORDS = 160
 """Characters of an error's text."""

@@ -1,8 +1,8 @@
-"""Is what a summary says so? Without a model: everything it names is looked up in the head it stands for.
+"""Grounding of a summary without a model: everything it names is looked up in the head that it replaces.
 
-Paths, commands, identifiers, numbers and quotations must stand in the head; what "the user said, asked, wants …" must
-be in the user's own words. What is not found may still be true (a sum, a paraphrase): it is shown, not judged. What is
-lost is another question, which only the whole outcome answers (`workbench.analysis.retention`).
+Paths, commands, identifiers, numbers and quotations must occur in the head; "the user said, asked, wants …" must be in
+the user's own words. A claim that is not found may still be true (a sum, a paraphrase): it is shown, not judged. Lost
+facts are another question, which needs the whole outcome (`workbench.analysis.retention`).
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from workbench.analysis.claims import Claim, ClaimKind, claims_in
 from workbench.analysis.head_index import HeadIndex, stems
+from workbench.analysis.summary_claims import Claim, ClaimKind, claims_in
 from workbench.base.figures import whole_number
 from workbench.base.secrets import without_secrets
 from workbench.facts.wording import prose
 from workbench.session import Message, Text
 
-SAID = 0.5
-"""The share of an attribution's words that one message of the user must have; or `SAID_IN_ALL` of all of them."""
+ENOUGH_WORDS = 0.5
+"""Share of an attribution's words that one message of the user must have, or `ENOUGH_WORDS_OF_ALL` of all together."""
 
-SAID_IN_ALL = 0.8
+ENOUGH_WORDS_OF_ALL = 0.8
 
 _INSERTED = re.compile(r"\[[^\[\]]{0,120}\]")
-"""An editor's insertion in a quotation, "[log output]": it stands for what was left out."""
+"""Editorial insertion in a quotation, "[log output]": it replaces omitted text."""
 
 
-class Unfounded(Struct, frozen=True):
-    """`summary[start:stop]` is not found in the head: to be underlined. `text` is what was looked up."""
+class UnsupportedClaim(Struct, frozen=True):
+    """Claim at `summary[start:stop]` that the head does not have. `text` is what was looked up."""
 
     kind: ClaimKind
     text: str
@@ -39,38 +39,41 @@ class Unfounded(Struct, frozen=True):
 
 
 class Grounding(Struct, frozen=True):
-    """What was checked, by kind, and what of it was not found, by place."""
+    """Number of claims checked by kind, and those not found, by position."""
 
     checked: dict[ClaimKind, int]
-    unfounded: tuple[Unfounded, ...]
+    unfounded: tuple[UnsupportedClaim, ...]
 
     @property
     def claims(self) -> int:
+        """Number of claims checked."""
         return sum(self.checked.values())
 
 
-class Ground:
-    """A head made ready for checking summaries against it. Building reads the whole head; checking is for every edit.
+class SummaryChecker:
+    """Head prepared for checking summaries. Building reads the whole head; checks are fast enough for every edit.
 
-    Pure: neither the messages nor anything else is changed. Safe to build in one thread and to use in another.
+    Changes nothing. May be built in one thread and used in another.
     """
 
     def __init__(self, head: Sequence[Message], earlier: str = "") -> None:
-        """The messages without their secrets. `earlier` is a summary that the summarizer was given beside the head: it
-        is in the context, too."""
+        """Index the messages without their secrets. `earlier` is a previous summary that the summarizer received with
+        the head."""
         if earlier:
             head = [*head, Message("earlier", "user", (Text(without_secrets(earlier)),), "summary")]
         self._index = HeadIndex(head)
         said = (prose(m.text if m.kind == "summary" else m.said) for m in head)
-        self._said = [words for text in said if (words := stems(text))]
-        self._all_said = frozenset[str]().union(*self._said)
+        self._user_words = [words for text in said if (words := stems(text))]
+        self._all_user_words = frozenset[str]().union(*self._user_words)
 
     def check(self, summary: str) -> Grounding:
-        """What a summary claims, as it stands there; what holds a secret is no claim."""
+        """Check the claims of a summary; those that contain a secret are left out."""
         clean = without_secrets(summary)
         claims = [claim for claim in claims_in(summary) if summary[claim.start : claim.stop] in clean]
         missing = tuple(
-            Unfounded(claim.kind, claim.subject, claim.start, claim.stop) for claim in claims if not self._holds(claim)
+            UnsupportedClaim(claim.kind, claim.subject, claim.start, claim.stop)
+            for claim in claims
+            if not self._holds(claim)
         )
         return Grounding(dict(Counter(claim.kind for claim in claims)), missing)
 
@@ -83,13 +86,13 @@ class Ground:
             case "number":
                 return any(map(self._index.has_number, _spellings(claim.subject)))
             case "attribution":
-                return self._was_said(claim.subject)
+                return self._is_user_statement(claim.subject)
             case "command":
                 return self._index.has(claim.subject) or self._index.says(claim.subject)
         return self._index.has(claim.subject)
 
     def _has_path(self, path: str) -> bool:
-        """As it stands; or joined, by a summary, from a folder that stands there and a path within it."""
+        """True for a path in the head, or one joined from a folder and a path within it."""
         if self._index.has_path(path):
             return True
         rooted = path[:1] in "/~" or path[1:2] == ":"
@@ -99,17 +102,17 @@ class Ground:
             for cut in range(3, len(parts))
         )
 
-    def _was_said(self, subject: str) -> bool:
+    def _is_user_statement(self, subject: str) -> bool:
         words = stems(subject)
         if len(words) < 2:
             return True
-        if any(len(words & said) >= SAID * len(words) for said in self._said):
+        if any(len(words & said) >= ENOUGH_WORDS * len(words) for said in self._user_words):
             return True
-        return len(words & self._all_said) >= SAID_IN_ALL * len(words)
+        return len(words & self._all_user_words) >= ENOUGH_WORDS_OF_ALL * len(words)
 
 
 def _spellings(number: str) -> list[str]:
-    """A number as the head may write it: with or without separators of thousands."""
+    """Return a number with and without thousands separators."""
     plain = number.replace(",", "").replace("_", "").replace("\u202f", "")
     whole, dot, fraction = plain.partition(".")
     spellings = [number, plain]

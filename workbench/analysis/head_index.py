@@ -1,7 +1,7 @@
-"""The words of a head, so that whatever a summary names can be looked up in it at once.
+"""Word index of a head, for fast lookups of what a summary names.
 
-The head is divided into `PARTS` stretches; for every word a bit mask says in which of them it stands. A phrase is read
-for only where all of its words stand together, so that looking up costs next to nothing, on 100 MB as well.
+The head is divided into `PARTS` parts; a bit mask per word says which parts have it. A phrase is searched for only
+where all of its words occur, which makes lookups cheap even on 100 MB.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from workbench.facts.wording import prose
 from workbench.session import Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 PARTS = 256
-"""Stretches of a head. More make look-ups faster and the index larger."""
+"""Parts of a head. More make lookups faster and the index larger."""
 
 LONGEST_WORD = 64
-"""Longer words (encoded data) are not in the index; phrases that hold one are read for everywhere."""
+"""Longer words (encoded data) are not indexed; phrases with one are searched for everywhere."""
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
-"""A word: letters, digits and underscores in a row, or one Chinese, Japanese or Korean character."""
+"""Word: letters, digits and underscores in a row, or one Chinese, Japanese or Korean character."""
 
 _ASCII_WORD = re.compile(r"[a-z0-9_]+")
-"""The same for plain text, several times as fast."""
+"""The same for ASCII text, several times as fast."""
 
 _ELLIPSIS = re.compile(r"\s*(?:…|\.\.\.)\s*")
 _WITH_UNIT = re.compile(r"v?(\d+)(?=[^\W\d_]{1,3}$)|v(\d+)$")
@@ -34,7 +34,7 @@ _SLASHES = re.compile(r"[\\/]+")
 
 
 class HeadIndex:
-    """Built once; reading it is safe from any thread."""
+    """Index of a head. Built once; lookups are thread-safe."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self._masks: dict[str, int] = {}
@@ -55,14 +55,14 @@ class HeadIndex:
             for word in words:
                 if len(word) <= LONGEST_WORD:
                     masks[word] = masks.get(word, 0) | bit
-        self._search = lru_cache(maxsize=8_192)(self._searched)
+        self._search = lru_cache(maxsize=8_192)(self._is_found)
 
     def __contains__(self, word: str) -> bool:
-        """Whether a lower-case word stands anywhere in the head."""
+        """True if a lower-case word occurs in the head."""
         return word in self._masks
 
     def has(self, text: str) -> bool:
-        """Whether `text` stands in the head as it is, white space aside. `…` in it stands for anything left out."""
+        """True if `text` occurs in the head, white space aside. `…` in it matches anything omitted."""
         for piece, cut in _pieces(text):
             parts = piece.split()
             if not self._search(r"\s+".join(map(re.escape, parts)), _words(piece, cut), max(parts, key=len)):
@@ -70,34 +70,34 @@ class HeadIndex:
         return True
 
     def has_path(self, path: str) -> bool:
-        """Whether a path stands in the head, with slashes of either kind; `a/b` is found in `/x/a/b`. A `…` at its end
-        says that it was cut there."""
+        """True if a path occurs in the head, with slashes of either kind; `a/b` is found in `/x/a/b`. A final `…` marks
+        a cut."""
         whole = path.removesuffix("…")
         parts = [part for part in _SLASHES.split(whole) if part and part != "."]
         pattern = r"[\\/]+(?:\.[\\/])?".join(map(re.escape, parts))
         return self._search(pattern, _words(whole, (False, whole != path)), max(parts, key=len, default=""))
 
     def has_number(self, number: str) -> bool:
-        """Whether a number stands in the head as it is written, and not as part of a longer one."""
+        """True if a number occurs in the head as written, not as part of a longer one."""
         return self._search(rf"(?<![\d.]){re.escape(number)}(?!\d)", _words(number, (False, False)), number)
 
     def says(self, text: str) -> bool:
-        """Whether the words of `text` stand in the head in this order, whatever the case and the signs between them."""
+        """True if the words of `text` occur in this order, whatever the case and punctuation."""
         for piece, cut in _pieces(text):
             words = WORD.findall(piece.lower())
             if not self._search(r"[\W_]{0,64}".join(map(re.escape, words)), _words(piece, cut), None):
                 return False
         return True
 
-    def _searched(self, pattern: str, words: tuple[str, ...], literal: str | None) -> bool:
-        """Whether `pattern` is found where all of `words` are. `literal` is a part of it that is looked for first;
-        without one the texts are searched in lower case."""
+    def _is_found(self, pattern: str, words: tuple[str, ...], literal: str | None) -> bool:
+        """True if `pattern` matches where all of `words` are. `literal` is a part of it, searched for first; without it
+        the texts are searched in lower case."""
         mask = -1
         for word in words:
             mask &= self._masks.get(word, 0) if len(word) <= LONGEST_WORD else -1
             if not mask:
                 return False
-        # Looking for words is far cheaper than matching a pattern, and the rarest word settles most texts.
+        # Words are far cheaper to find than patterns, and the rarest word rules out most texts.
         search = re.compile(pattern).search
         if literal is not None:
             return any(literal in text and search(text) for text in self._texts(mask))
@@ -110,7 +110,7 @@ class HeadIndex:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, tuple[bool, bool]]]:
-    """What stands between ellipses, and whether the piece's first and last word may be cut."""
+    """Yield the pieces between ellipses, and whether their first and last word may be cut."""
     pieces = _ELLIPSIS.split(text)
     for number, piece in enumerate(pieces):
         if piece:
@@ -118,13 +118,13 @@ def _pieces(text: str) -> Iterator[tuple[str, tuple[bool, bool]]]:
 
 
 def _words(piece: str, cut: tuple[bool, bool]) -> tuple[str, ...]:
-    """The words to look up for a piece; an ellipsis may have cut its first and last."""
+    """Return the words of a piece to look up, without those that an ellipsis may have cut."""
     words = WORD.findall(piece.lower())
     return tuple(words[cut[0] : len(words) - cut[1]])
 
 
 def texts_of(message: Message) -> Iterator[str]:
-    """Every text of a message that a summary may quote, a call's arguments one by one."""
+    """Yield every text of a message that a summary may quote; arguments of calls one by one."""
     if message.kind == "boundary":
         return
     for block in message.blocks:
@@ -141,15 +141,15 @@ def texts_of(message: Message) -> Iterator[str]:
 
 
 def bare_words(message: Message) -> str:
-    """What a speaker's text says around what stands in it (fenced code, injected passages), where that is something
-    else than the text: a quotation may join what the code parted. "" otherwise."""
+    """Return a speaker's text without fenced code and injected passages, if that differs: a quotation may join what
+    they separate. "" otherwise."""
     texts = [block for block in message.blocks if isinstance(block, Text)]
     own = "\n".join(block.text for block in texts if not block.injected)
     return prose(own) if len(texts) > 1 or "```" in own else ""
 
 
 def stems(text: str, without: Iterable[str] = ()) -> frozenset[str]:
-    """The words of `text` that carry its meaning, without their endings: what is compared where wording may differ."""
+    """Return the meaningful words of `text` without their endings, for comparisons of different wordings."""
     skip = _LITTLE.union(without)
     words = (word for word in WORD.findall(text.lower().replace("'", "").replace("’", "")) if word not in skip)
     return frozenset(filter(None, (_ENDING.sub("", word) if len(word) > 4 else word for word in words)))

@@ -1,9 +1,8 @@
-"""Compaction loop: an agent compacts again and again and gets no further.
+"""Compaction loop: an agent compacts repeatedly without progress.
 
-A step is a request of the user, or a tool call, that the session did not have before: the same words, or the same tool
-with the same input, are no new step, and neither is a text of the agent. A session is in a loop where its newest
-`LEAST` compactions, or more, came without a new step, unless it ends with an answer that got through: then the loop is
-over.
+A step is a user request or tool call that the session did not have before: the same words, or the same tool with the
+same input, are no new step, nor are the agent's texts. A session is in a loop if its newest `LEAST` or more compactions
+came without a new step, unless it ends with an answer: then the loop is over.
 """
 
 from __future__ import annotations
@@ -18,14 +17,15 @@ from workbench.base.values import json_text
 from workbench.session import Epoch, Message, Session
 
 LEAST = 3
-"""Compactions without a new step from which on this is a loop: two in a row happen where a summary was too long."""
+"""Compactions without a new step that make a loop: two in a row happen when a summary was too long."""
 
 
 class Loop(Struct, frozen=True):
-    """`compactions` without a new step since call `since`, from 1, 0 before any; `empty` of them removed nothing.
+    """Loop of `compactions` without a new step since call `since` (from 1, 0 before any); `empty` of them removed
+    nothing.
 
-    `smallest` is the smallest context that one of them left, in tokens, and `trigger` the smallest context that was
-    compacted: the agent's trigger is at most that. None where the file records no such figure.
+    `smallest` is the smallest context left by one of them, in tokens, and `trigger` the smallest context that was
+    compacted: the agent's trigger is at most that. None if the file does not record it.
     """
 
     compactions: int
@@ -41,7 +41,7 @@ class Loop(Struct, frozen=True):
 
     @property
     def goes_on(self) -> bool:
-        """True where the next compaction will come whatever is said: none removed anything, or none enough."""
+        """True if the next compaction is certain: none removed anything, or none enough."""
         too_large = self.smallest is not None and self.trigger is not None and self.smallest >= self.trigger
         return too_large or self.empty == self.compactions
 
@@ -58,7 +58,7 @@ class Loop(Struct, frozen=True):
 
 
 def loop_of(session: Session) -> Loop | None:
-    """The loop with which the session ends; None where it ends with a step, or after fewer compactions. O(messages)."""
+    """Return the loop at the end of the session; None if it ends with a step or has fewer compactions. O(messages)."""
     if sum(_is_automatic(epoch) for epoch in session.epochs) < LEAST:
         return None
     seen: set[int] = set()
@@ -94,19 +94,19 @@ def _steps(message: Message) -> Iterator[Hashable]:
 
 
 def _is_automatic(epoch: Epoch) -> bool:
-    """The user may compact as often as they like."""
+    """True for a compaction that the user did not request."""
     return epoch.ended_by is not None and epoch.ended_by.trigger != "manual"
 
 
 def _ends_with_answer(session: Session) -> bool:
-    """True where the newest message is a text of the model that calls no tool."""
+    """True if the newest message is a model's text without calls."""
     newest = next((session.messages[index] for index in reversed(session.epochs[-1].members)), None)
     is_answer = newest is not None and newest.role == "assistant" and newest.kind == "normal"
     return newest is not None and is_answer and bool(newest.text.strip()) and not newest.calls
 
 
 def _left(session: Session, epoch: Epoch) -> int | None:
-    """Tokens of the context that the compaction left: as recorded, else as the next call was billed."""
+    """Return the tokens after the compaction: as recorded, else as the next call was billed."""
     if epoch.ended_by is not None and epoch.ended_by.tokens_after:
         return epoch.ended_by.tokens_after
     following = session.epochs[epoch.number] if epoch.number < len(session.epochs) else None
@@ -115,7 +115,7 @@ def _left(session: Session, epoch: Epoch) -> int | None:
 
 
 def _compacted_at(session: Session, epoch: Epoch) -> int | None:
-    """Tokens of the context that was compacted: as recorded, else the epoch's newest prompt."""
+    """Return the tokens before the compaction: as recorded, else of the epoch's newest prompt."""
     if epoch.ended_by is not None and epoch.ended_by.tokens_before:
         return epoch.ended_by.tokens_before
     return next((bill for index in reversed(epoch.members) if (bill := session.messages[index].bill)), None)

@@ -1,4 +1,4 @@
-"""Which strategy uses a prompt, in which field of its policy, and how the prompt reads for a session."""
+"""Prompts in use: by which strategy, in which policy field, and how a prompt reads for a session."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ from workbench.summarizers.estimate import estimate
 
 @cache
 def _uses() -> Mapping[str, tuple[str, str]]:
-    """The strategy that uses a prompt, by the prompt's id, and the field of its policy that may hold another ("":
-    none)."""
+    """Return the strategy of each prompt id, and the policy field that may hold another prompt ("": none)."""
     return {prompt: (one.id, field) for one in all_strategies() for prompt, field in one.prompts.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A prompt and its file name. `own`: the user's file stands before the program's."""
+class StoredPrompt:
+    """Prompt and its file name. `own`: the user's file overrides the program's."""
 
     file: str
     prompt: PromptFile
@@ -39,63 +38,64 @@ class Found:
 
     @property
     def id(self) -> str:
-        """Its file name without the ending, which, other than the header's id, tells the languages apart."""
+        """File name without the ending; unlike the header's id it tells languages apart."""
         return Path(self.file).stem
 
     @property
     def strategy(self) -> str:
-        """ "" for one that no strategy uses by itself."""
+        """Strategy that uses it by default; "" for none."""
         return _uses().get(self.prompt.id, ("", ""))[0]
 
     @property
     def field(self) -> str:
+        """Policy field that it fills; "" for none."""
         return _uses().get(self.prompt.id, ("", ""))[1]
 
     @property
     def path(self) -> Path:
+        """Path of its file."""
         return file_of(self.file)
 
 
-def found(file: str) -> Found:
-    """Raises BadInput for a prompt of the user's that cannot be used."""
-    return Found(file, load_prompt(file), (paths.prompts() / file).is_file())
+def stored_prompt(file: str) -> StoredPrompt:
+    """Load a prompt. Raises BadInput if the user's own cannot be used."""
+    return StoredPrompt(file, load_prompt(file), (paths.prompts() / file).is_file())
 
 
-def by_id(id: str) -> Found:
-    """A prompt by its id, or a file of one anywhere. Raises BadInput with what there is."""
+def prompt_by_id(id: str) -> StoredPrompt:
+    """Return a prompt by id or file. Raises BadInput with the known ids."""
     files = prompt_files()
     for name in (id, *(id + ending for ending in ENDINGS), f"{id}.en.md"):
         if name in files:
-            return found(name)
+            return stored_prompt(name)
     path = Path(id)
     if path.suffix in ENDINGS and path.is_file():
-        return Found(id, checked(path, path.read_text("utf-8", "replace")), own=True)
+        return StoredPrompt(id, checked(path, path.read_text("utf-8", "replace")), own=True)
     raise BadInput(f"There is no prompt {id!r}; there are {', '.join(Path(file).stem for file in files)}.")
 
 
-def policy_with(policy: Policy, one: Found) -> Policy:
-    """The policy of the prompt's own strategy with the prompt in it, and its language where the policy has one: that
-    of its words, else of its header."""
+def policy_with(policy: Policy, one: StoredPrompt) -> Policy:
+    """Return a policy of the prompt's strategy that uses it, in the language of its words, else of its header."""
     changes = {"language": language_of(one.prompt.text) or one.prompt.language, one.field: one.prompt.text}
     fields = type(policy).model_fields
     return policy.with_(**{name: value for name, value in changes.items() if name in fields})
 
 
-def own_file(policy: Policy, strategy_id: str, field: str, text: str) -> str:
-    """A text of a policy as the file of a prompt, header and all, which is then known as one for that field. Raises
-    BadInput for a field that no prompt of the strategy's fills."""
+def prompt_file_text(policy: Policy, strategy_id: str, field: str, text: str) -> str:
+    """Return a policy's text as a prompt file with header, recognised for that field. Raises BadInput for a field
+    without prompts."""
     prompt = next((id for id, name in strategy(strategy_id).prompts.items() if name == field), None)
     if prompt is None:
         raise BadInput(f"{field} of {strategy_id} has no prompts of its own: save the policy as a preset instead.")
-    takes = ", ".join(by_id(prompt).prompt.placeholders)
+    takes = ", ".join(prompt_by_id(prompt).prompt.placeholders)
     language = language_of(text) or getattr(policy, "language", "en")
     return f"---\nid: {prompt}\nlanguage: {language}\nplaceholders: {takes}\n---\n{text.strip()}\n"
 
 
-def rendered(one: Found, context: Context, edits: Edits = UNEDITED, policy: Policy | None = None) -> str:
-    """The request, message or memories in which the prompt's words stand, when its strategy compacts `context`.
+def render_prompt(one: StoredPrompt, context: Context, edits: Edits = UNEDITED, policy: Policy | None = None) -> str:
+    """Return the request, message or memories with the prompt's words when its strategy compacts `context`.
 
-    `policy` is the strategy's, its first preset's where none is given. Raises BadInput where there is no such text.
+    `policy` defaults to the strategy's first preset. Raises BadInput if there is no such text.
     """
     if not one.strategy:
         raise BadInput(f"No strategy uses the prompt {one.id} by default; shown unchanged.")
@@ -105,7 +105,7 @@ def rendered(one: Found, context: Context, edits: Edits = UNEDITED, policy: Poli
     texts = [piece.message.text for piece in run.outcome.pieces if isinstance(piece, NewMessage)]
     texts += [request.shown for request in run.requests]
     for text in (*texts, run.outcome.memories or ""):
-        if _made_with(one, text):
+        if _is_used_in(one, text):
             return text
     raise BadInput(
         f"Compacting this session by {one.strategy} does not use the prompt {one.id} ({run.outcome.reason}); "
@@ -113,33 +113,32 @@ def rendered(one: Found, context: Context, edits: Edits = UNEDITED, policy: Poli
     )
 
 
-def doubts(one: Found) -> tuple[str, ...]:
-    """What is doubtful about a prompt that a model is asked, in its strategy's first preset."""
+def prompt_warnings(one: StoredPrompt) -> tuple[str, ...]:
+    """Return warnings about a prompt that a model is asked with, under its strategy's first preset."""
     if not one.field or one.field.endswith("template"):
         return ()
     return strategy(one.strategy).lint(policy_with(default_preset(one.strategy).policy, one))
 
 
-def _made_with(one: Found, text: str) -> bool:
-    """Whether what stands between the prompt's placeholders stands in `text`; of a template, one of its tags."""
+def _is_used_in(one: StoredPrompt, text: str) -> bool:
+    """True if the text between the prompt's placeholders occurs in `text`; for a template, one of its tags."""
     if one.file.endswith(".jinja"):
         return any(tag in text for tag in re.findall(r"<[a-z]+_[a-z_]+/?>", one.prompt.text))
     return all(piece.strip() in text for piece in re.split(r"\{\w+\}", one.prompt.text))
 
 
-def meant_for(one: Found, chosen: str) -> Found:
-    """A prompt with an id of its own, which no strategy knows, as the one that the strategy `chosen` asks by; any other
-    as it is."""
+def as_strategy_prompt(one: StoredPrompt, chosen: str) -> StoredPrompt:
+    """Return a prompt with an id of its own as one of the strategy `chosen`; any other unchanged."""
     asked = (id for id, field in strategy(chosen).prompts.items() if field and not field.endswith("template"))
     if one.strategy or (own := next(asked, None)) is None:
         return one
     return replace(one, prompt=replace(one.prompt, id=own))
 
 
-def strategy_of(several: Sequence[Found], chosen: str) -> str:
-    """The strategy that all of these prompts can be tried with: `chosen` if that is it, else their own.
+def common_strategy(several: Sequence[StoredPrompt], chosen: str) -> str:
+    """Return the strategy that all of these prompts can be tried with: `chosen`, or their own.
 
-    Raises BadInput where they belong to different ones, or where one is not asked of a model.
+    Raises BadInput if they belong to different ones, or if one is not sent to a model.
     """
     for one in several:
         if not one.field or one.field.endswith("template"):

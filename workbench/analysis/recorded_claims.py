@@ -1,9 +1,9 @@
-"""Claims of a summary that an agent recorded, checked against the context that it replaced.
+"""Claims of a recorded summary, checked against the context that it replaced.
 
-Everything that a summary names is looked up (`grounding`); most of what is not found there is no invention: names that
-the plan will need, a path that the agent adds, a quotation with its spelling put right. Without ground is only what the
-summary quotes, or says that the user said, and what no message of the context comes near to (`NEAR`): an order that
-nobody gave steers the agent from then on.
+Everything that a summary names is looked up (`grounding`); most of what is not found is no invention: names for the
+plan, a path that the agent adds, a quotation with corrected spelling. Unsupported are only quotations and statements
+attributed to the user that no message of the context resembles (`NEAR`): an order that nobody gave steers the agent
+from then on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from workbench.analysis.grounding import Ground, Grounding, Unfounded
+from workbench.analysis.grounding import Grounding, SummaryChecker, UnsupportedClaim
 from workbench.analysis.head_index import stems, texts_of
 from workbench.base.text import clip_at_word, counted
 from workbench.base.values import json_value
@@ -22,30 +22,30 @@ from workbench.session import Message, Session
 from workbench.session.masked import searched_message
 
 NEAR = 0.4
-"""Share of a claim's words from which on one message of the context is the ground of it, in whatever other words."""
+"""Share of a claim's words from which one message of the context supports it, in any wording."""
 
 LEAST_WORDS = 4
-"""Claims of fewer words, without those that every text has, are not judged."""
+"""Claims of fewer meaningful words are not judged."""
 
 _ASKING = re.compile(
     r"\bsummar(?:y|i[sz]e|i[sz]ing)\b.{0,40}\b(?:conversation|transcript|session|context|history|discussion)\b",
     re.IGNORECASE,
 )
-"""The request for the summary itself, which no message of the context holds."""
+"""Request for the summary itself, which no message of the context has."""
 
 SHOWN, WORDS = 3, 120
 """Claims that are quoted, and characters of each."""
 
 
 class RecordedClaims(Struct, frozen=True):
-    """Claims of the summary, message `message`, with which the compaction of `epoch` ended. `claims` were checked,
-    `not_found` of them are not in the context as they stand, and `unfounded` are without ground."""
+    """Claims of message `message`, the summary that ended `epoch`. `claims` were checked, `not_found` of them do not
+    occur in the context, and `unfounded` are unsupported."""
 
     epoch: int
     message: str
     claims: int
     not_found: int
-    unfounded: tuple[Unfounded, ...]
+    unfounded: tuple[UnsupportedClaim, ...]
 
     def __str__(self) -> str:
         """`The summary recorded after epoch 1 makes 1 claim without ground: “Standing order: keep going …”.`"""
@@ -57,7 +57,7 @@ class RecordedClaims(Struct, frozen=True):
 
 
 def recorded_claims(session: Session, epoch: int) -> RecordedClaims | None:
-    """The claims of the summary that ended `epoch`; None where it was not ended by a summary that can be read."""
+    """Return the claims of the summary that ended `epoch`; None without a readable one."""
     ended = session.epochs[epoch - 1].ended_by if 1 <= epoch <= len(session.epochs) else None
     if ended is None or ended.summary is None:
         return None
@@ -67,21 +67,21 @@ def recorded_claims(session: Session, epoch: int) -> RecordedClaims | None:
         return None
     context = tuple(map(searched_message, session.context(epoch)))
     beside = "\n".join(filter(None, (session.system, session.memories)))
-    grounding = Ground(context, beside).check(text)
+    grounding = SummaryChecker(context, beside).check(text)
     unfounded = _without_ground(grounding, context)
     return RecordedClaims(epoch, summary.id, grounding.claims, len(grounding.unfounded), unfounded)
 
 
 def _summary_text(summary: Message) -> str:
-    """A summary without the tags, or the object, in which the agent puts it (Letta: `{"type": …, "message": …}`)."""
+    """Return a summary without the tags or object around it (Letta: `{"type": …, "message": …}`)."""
     inside = summary_inside(summary.text)
     wrapped = json_value(inside) if inside.startswith("{") else None
     text = wrapped.get("message") if isinstance(wrapped, dict) else None
     return text if isinstance(text, str) else inside
 
 
-def _without_ground(grounding: Grounding, context: Sequence[Message]) -> tuple[Unfounded, ...]:
-    """Words put into somebody's mouth that no message comes near to, each once."""
+def _without_ground(grounding: Grounding, context: Sequence[Message]) -> tuple[UnsupportedClaim, ...]:
+    """Return quotations and attributions that no message resembles, each once."""
     spoken = {one.text: one for one in grounding.unfounded if one.kind in ("quotation", "attribution")}
     words = {text: found for text in spoken if len(found := stems(text)) >= LEAST_WORDS and not _ASKING.search(text)}
     if not words:

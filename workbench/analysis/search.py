@@ -1,4 +1,4 @@
-"""Finding a text among everything that a context's messages say."""
+"""Text search in the messages of a context."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from workbench.base.values import words_in
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolUse
 
 LONGEST_S = 1.0
-"""A pattern that needs longer for one text is given up: a nested repetition could need years."""
+"""Seconds until a pattern is aborted on one text: nested repetition could take years."""
 
 
 class Query(Struct, frozen=True):
-    """What is looked for, as it was typed, and the pattern that finds it."""
+    """Search text as typed, and its pattern."""
 
     text: str
     pattern: Any
 
 
 def query_of(text: str) -> Query:
-    """A text to be found in any case, or between slashes (`/tok.n/`) a regular expression, where case counts only
-    after `(?-i)`. Raises BadInput for a pattern that is none."""
+    """Return a query for a text in any case, or between slashes (`/tok.n/`) for a regular expression, case-sensitive
+    after `(?-i)`. Raises BadInput for an invalid pattern."""
     literal = not (len(text) > 2 and text[0] == text[-1] == "/")
     try:
-        # This library, not `re`: it lets the screen go on while it searches, and it can be stopped.
+        # Unlike `re`, this library releases the screen while it searches, and has a timeout.
         return Query(text, regex.compile(regex.escape(text) if literal else text[1:-1], regex.IGNORECASE))
     except regex.error as error:
         raise BadInput(
@@ -38,9 +38,9 @@ def query_of(text: str) -> Query:
 
 
 def hits(messages: Sequence[Message], query: Query, cancelled: Callable[[], bool] = lambda: False) -> array[int]:
-    """Indexes of the messages with a match in any text, call, result or thinking; what was found so far if cancelled.
+    """Return indexes of messages with a match in any text, call, result or reasoning; those found so far if cancelled.
 
-    Raises BadInput when the pattern takes too long.
+    Raises BadInput if the pattern takes too long.
     """
     search = query.pattern.search
     found = array("q")
@@ -48,15 +48,15 @@ def hits(messages: Sequence[Message], query: Query, cancelled: Callable[[], bool
         if cancelled():
             break
         try:
-            if any(search(text, timeout=LONGEST_S) for text in texts_of(message)):
+            if any(search(text, timeout=LONGEST_S) for text in all_texts(message)):
                 found.append(index)
         except TimeoutError:
             raise BadInput(f"{query.text} takes too long on message {index + 1}; make the pattern simpler.") from None
     return found
 
 
-def marks(query: Query, line: str) -> list[tuple[int, int]]:
-    """Where a short line matches, start and stop; nothing where the pattern takes too long for drawing."""
+def match_spans(query: Query, line: str) -> list[tuple[int, int]]:
+    """Return start and stop of matches in a short line; none if the pattern is too slow for drawing."""
     try:
         found = [match.span() for match in query.pattern.finditer(line, concurrent=False, timeout=0.01)]
     except TimeoutError:
@@ -64,8 +64,8 @@ def marks(query: Query, line: str) -> list[tuple[int, int]]:
     return [(start, stop) for start, stop in found if stop > start]
 
 
-def texts_of(message: Message) -> Iterator[str]:
-    """Every text of a message as it was written, not as JSON escapes it."""
+def all_texts(message: Message) -> Iterator[str]:
+    """Yield every text of a message as written, not as JSON escapes it."""
     for block in message.blocks:
         yield from _texts(block)
 

@@ -1,5 +1,4 @@
-"""Pins worth setting: the user's standing instructions, constraints and answers, with the reason and the cost of
-each."""
+"""Suggested pins: the user's rules and answers, each with reason and cost."""
 
 from __future__ import annotations
 
@@ -15,17 +14,17 @@ from workbench.facts.decisions import decision_facts
 from workbench.facts.fact import Fact
 from workbench.facts.standing import PIN_REASON, StandingRule
 
-DEAR = 1_000
-"""Tokens from which a message is not pinned unasked: a sentence in a long paste is better pinned by hand, or said
-again."""
+AUTO_PIN_TOKENS = 1_000
+"""Tokens up to which a message is pinned automatically: a sentence in a long paste is better pinned by hand or
+repeated."""
 
 
 class SuggestedPin(Struct, frozen=True):
-    """A sentence worth keeping, and the message that pinning keeps for it.
+    """Sentence worth keeping, and the message to pin for it.
 
-    `text` is the sentence, `reason` for which kind of standing instruction it is taken, or `ANSWER`. `message` is the
-    message's id, `index` its place in the context, from 0, `tokens` what the whole message costs with its tool pairs.
-    `superseded_by` is the id of the message that replaced the instruction: the latest wins. `pinned`: it is already.
+    `text` is the sentence, `reason` the kind of rule, or `ANSWER`. `message` is the message's id, `index` its position
+    in the context, from 0, `tokens` the cost of the whole message with its tool pairs. `superseded_by` is the id of the
+    message that replaced the rule. `pinned`: already pinned.
     """
 
     message: str
@@ -38,16 +37,16 @@ class SuggestedPin(Struct, frozen=True):
 
     @property
     def accepted_unasked(self) -> bool:
-        """Whether to take it along when all are accepted: in force, and not dear unless the user marked it."""
-        return self.superseded_by is None and (self.tokens <= DEAR or self.reason == PIN_REASON)
+        """True if it is pinned automatically: in force, and cheap or marked by the user."""
+        return self.superseded_by is None and (self.tokens <= AUTO_PIN_TOKENS or self.reason == PIN_REASON)
 
 
 ANSWER = "an answer to a question"
 
 
 def suggest(context: Context) -> tuple[SuggestedPin, ...]:
-    """Every standing instruction of the context and every answer that settles something, in order, one entry a
-    sentence. Found once for a layout; O(found)."""
+    """Return every rule of the context and every answer that settles something, in order, one entry per sentence.
+    Computed once per layout."""
     answers = (StandingRule(fact, ANSWER) for fact in answers_of(context.shape))
     return tuple(
         SuggestedPin(
@@ -63,19 +62,19 @@ def suggest(context: Context) -> tuple[SuggestedPin, ...]:
     )
 
 
-def accepted(suggested: Iterable[SuggestedPin]) -> tuple[str, ...]:
-    """The messages to pin when all suggestions are accepted, each once, in order."""
+def auto_pins(suggested: Iterable[SuggestedPin]) -> tuple[str, ...]:
+    """Return the ids of the messages to pin automatically, each once, in order."""
     return tuple(dict.fromkeys(one.message for one in suggested if one.accepted_unasked))
 
 
 def pin_tokens(context: Context, index: int) -> int:
-    """What it costs to keep a message with the other halves of its tool pairs."""
+    """Return the tokens of a message with the other halves of its tool pairs."""
     return sum(context.size(i, i + 1).tokens for i in with_pairs(context.shape, (index,)))
 
 
 @per_shape
 def answers_of(shape: Shape) -> tuple[Fact, ...]:
-    """Answers to a question that the agent put through a tool. One that the user only says ("yes, go ahead") allows a
-    step, and pinning it without its question keeps nothing."""
+    """Return answers to questions that the agent asked through a tool. An answer in prose ("yes, go ahead") allows a
+    step; pinning it without its question keeps nothing."""
     asked = {index for index, message in enumerate(shape.messages) if any(one.said for one in message.results)}
     return tuple(fact for fact in decision_facts(shape.masked) if fact.detail and fact.index in asked)

@@ -71,7 +71,7 @@ def facts_lost(session: Session, epoch: int, counter: Counter) -> int | None:
 def rework_counts(session: Session, counter: Counter) -> dict[int, int]:
     """Return the number of rework items by epoch whose compaction caused them. Reads the whole session."""
     from workbench.analysis.course import course_messages, course_of
-    from workbench.analysis.rework.found import rework
+    from workbench.analysis.rework.items import rework
 
     counter.count_all(course_messages(session), lambda done, of: None, lambda: False)
     return {one.made.epoch: len(one.items) for one in rework(course_of(session, counter))}

@@ -1,4 +1,4 @@
-"""A conversation as text to read, at three verbosities; for the screen and for pipes alike."""
+"""A conversation as readable text at three verbosities, for the screen and for pipes."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from workbench.session.masked import masked_message
 
 Verbosity = Literal["default", "compact", "quiet"]
 VERBOSITIES: tuple[Verbosity, ...] = get_args(Verbosity)
-"""All of it; calls, results and the answers in between one line each; only the last answer."""
+"""Everything; calls, results and intermediate answers on one line each; only the last answer."""
 
 Voice = Literal["system", "user", "assistant", "thinking", "call", "result", "error", "summary", "note"]
 
 
-class Entry(Struct, frozen=True):
-    """One block of the transcript. `index` is the message's place in the context; `text` is safe to print."""
+class TranscriptBlock(Struct, frozen=True):
+    """Block of the transcript. `index` is the message's position in the context; `text` is safe to print."""
 
     index: int
     voice: Voice
     text: str
 
 
-def transcript(messages: Sequence[Message], verbosity: Verbosity = "default") -> Iterator[Entry]:
-    """The blocks of a context in order, each as readable text without control characters.
+def transcript(messages: Sequence[Message], verbosity: Verbosity = "default") -> Iterator[TranscriptBlock]:
+    """Yield the blocks of a context in order, as text without control characters.
 
-    An answer is an assistant's text. Requests, summaries and the last answer of each round are whole at `compact`,
-    reasoning is left out. Secrets are masked before the inputs of calls are JSON, whose escapes would hide them.
+    Requests, summaries and the last answer of each round are complete at `compact`; reasoning is left out. Secrets are
+    masked before inputs of calls become JSON, whose escapes would hide them.
     """
     final = last_answers(messages)
     whole = frozenset(final[-1:] if verbosity == "quiet" else final)
@@ -39,9 +39,9 @@ def transcript(messages: Sequence[Message], verbosity: Verbosity = "default") ->
         if message.kind == "boundary" or (verbosity == "quiet" and index not in whole):
             continue
         for block in masked_message(message).blocks:
-            voice, text = _said(message, block)
+            voice, text = _voice_and_text(message, block)
             if voice == "result" and verbosity != "quiet" and isinstance(block, ToolResult) and block.said:
-                yield Entry(index, "user", printable(block.said))
+                yield TranscriptBlock(index, "user", printable(block.said))
             if verbosity == "quiet" and voice != "assistant":
                 continue
             if verbosity == "compact":
@@ -50,11 +50,11 @@ def transcript(messages: Sequence[Message], verbosity: Verbosity = "default") ->
                 if voice in ("call", "result", "error", "note") or (voice == "assistant" and index not in whole):
                     text = one_line(text)
             if text:
-                yield Entry(index, voice, printable(text))
+                yield TranscriptBlock(index, voice, printable(text))
 
 
 def last_answers(messages: Sequence[Message]) -> tuple[int, ...]:
-    """Indexes of the last assistant message of each round that says something in words."""
+    """Return indexes of the last assistant message with text of each round."""
     rounds = rounds_of(messages)
     found = (_last_answer(messages, span) for span in (rounds.preamble, *rounds.rounds))
     return tuple(index for index in found if index is not None)
@@ -68,7 +68,7 @@ def _last_answer(messages: Sequence[Message], span: Span) -> int | None:
     return None
 
 
-def _said(message: Message, block: Block) -> tuple[Voice, str]:
+def _voice_and_text(message: Message, block: Block) -> tuple[Voice, str]:
     match block:
         case Text(text):
             return "note" if block.injected and message.role == "user" else _speaker(message), text

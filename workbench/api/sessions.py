@@ -17,8 +17,8 @@ from workbench.analysis.probes import (
     looked_up,
     probes_of,
     read_probes,
-    sourced,
     sources_of,
+    with_sources,
 )
 from workbench.analysis.recorded import following
 from workbench.analysis.replay import Replay, replays
@@ -29,7 +29,7 @@ from workbench.analysis.rework import rework as rework_of
 from workbench.analysis.suggested_pins import SuggestedPin, suggest
 from workbench.analysis.watched_rules import judge_context, judge_outcome, sentence_to_watch
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
-from workbench.analysis.why.refusals import overflowed
+from workbench.analysis.why.rejections import overflowed_epoch
 from workbench.api.asking import Summarize, answered_by
 from workbench.api.compacting import Pins, context
 from workbench.api.given import Messages, given
@@ -127,7 +127,7 @@ def probe(
     none."""
     context, session = compacted.context, compacted.session
     if isinstance(probes, str | Path):
-        probes = sourced(read_probes(Path(probes)), context.messages)
+        probes = with_sources(read_probes(Path(probes)), context.messages)
     elif probes is None:
         needed = needed_after(session, compacted.epoch)
         probes = probes_of(context.shape, project_folder(session), needed, most)
@@ -172,7 +172,7 @@ def why(
     preset that does not exist.
     """
     session = given(source).session
-    number = overflowed(session) if epoch is None else epoch
+    number = overflowed_epoch(session) if epoch is None else epoch
     now, course = _played_from(session, number, window)
     chosen = load_preset(preset or agent_preset_id(session) or "claude-code")
     return diagnose(now, course, number, chosen)

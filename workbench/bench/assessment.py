@@ -16,11 +16,11 @@ from functools import cached_property
 from workbench.analysis.compaction_cost import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.fit import Ceiling, Fit, ceiling_of, fit_of, fit_words, language_note, rank
 from workbench.analysis.grounding import Grounding
-from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.receipt import brief_receipt, receipt
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import Retention, TrackedFact, is_unreadable
+from workbench.analysis.run_grounding import run_grounding
 from workbench.analysis.summary_usage import SummaryUsage, summary_usage
 from workbench.bench import Bench, RuleState, choose_preset, rule_states
 from workbench.compaction.checks import Check, check
@@ -228,7 +228,7 @@ class Assessment:
     @cached_property
     def grounding(self) -> Grounding | None:
         """Claims of the summaries, checked against the messages they replace; None without a readable summary."""
-        return grounded(self.run) if are_readable(self.run.answers) else None
+        return run_grounding(self.run) if are_readable(self.run.answers) else None
 
     # --- all of it --------------------------------------------------------------------------------------------------
 

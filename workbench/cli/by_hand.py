@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.analysis.suggested_pins import accepted, suggest
+from workbench.analysis.suggested_pins import auto_pins, suggest
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, split_at, toggle_dropped, toggle_pin, toggle_shortened, with_watched_rules
 from workbench.cli.selection import Selection
@@ -26,7 +26,7 @@ def by_hand(bench: Bench, chosen: Selection) -> Bench:
         bench = toggle_pin(bench, id)
     if chosen.split:
         bench = split_at(bench, message_id(bench.messages, chosen.split))
-    for id in accepted(suggest(bench.context)) if chosen.auto_pin else ():
+    for id in auto_pins(suggest(bench.context)) if chosen.auto_pin else ():
         if id not in bench.pins:
             bench = toggle_pin(bench, id)
     return with_watched_rules(bench, chosen.watched) if chosen.watched else bench

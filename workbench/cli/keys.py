@@ -34,18 +34,19 @@ KEYS = {
         "head_facts=overall head_facts_by_kind=kinds tail_facts=in_tail facts",
     "analysis.retention.KeptShare": "facts kept_fully=full kept_partly=part lost unknown wrong stale used "
         "kept_share=share correct_share=right weighted_share=weighted",
-    "analysis.rework.found.Again": "kind subject=what message_before=before message_after=after tokens",
-    "analysis.rework.resumed.Resumed": "calls tokens message",
+    "analysis.rework.items.ReworkItem": "kind subject=what message_before=before message_after=after tokens",
+    "analysis.rework.resumed.NextStep": "calls tokens message",
     "analysis.rewrites.Rewrites": "calls written_tokens=written rewritten_tokens=tokens by_cause rewrites=again",
     "analysis.spending.SpendingTotal": "name runs calls input_tokens=input output_tokens=output usd=dollars "
         "runs_without_price=unknown file",
     "analysis.summary_usage.SummaryUsage": "calls input_tokens=read cached_tokens=cached output_tokens=written",
     "analysis.sweep.axes.Axis": "setting=field values",
-    "analysis.sweep.cells.Cell": "file values=setting calls compactions tokens_after=after peak_tokens=peak "
+    "analysis.sweep.cells.SweepCell": "file values=setting calls compactions tokens_after=after peak_tokens=peak "
         "last_tokens=last calls_over_window=over sent_tokens=sent rebilled_tokens=rebilled summaries "
         "cost_million_input_tokens=units usd=dollars kept_share=retention watched error",
-    "analysis.sweep.rows.Held": "kept=stands sessions=of",
-    "analysis.sweep.rows.Row": "values=setting sessions=files failed compactions tokens_after=after peak_tokens=peak "
+    "analysis.sweep.rows.RuleCount": "kept=files_kept sessions=of",
+    "analysis.sweep.rows.SweepRow": "values=setting sessions=files failed compactions tokens_after=after "
+        "peak_tokens=peak "
         "calls_over_window=over sent_tokens=sent rebilled_tokens=rebilled cost kept_share=retention watched=held",
     "analysis.watched_rules.StateChange": "at state_before=before state_after=after",
     "analysis.watched_rules.RuleTrail": "sentence states=passed last_state=last lost_at=lost unreadable_at=unread",
@@ -53,8 +54,8 @@ KEYS = {
         "last_tokens_before=last last_tokens_after=last_after rounds calls",
     "analysis.why.fillers.Large": "message number role description=what tokens",
     "analysis.why.fillers.RoundShare": "number message tokens total_tokens=upto",
-    "analysis.why.findings.Limit": "tokens context_tokens=context source=by description=why",
-    "analysis.why.refusals.Refusal": "text message time",
+    "analysis.why.findings.OverflowLimit": "tokens context_tokens=context source=by description=why",
+    "analysis.why.rejections.RejectedRequest": "text message time",
     "analysis.why.waste.Waste": "rereads unused base64 logs truncated=cut",
     "bench.state.RuleState": "sentence state_before=now state_after=after",
     "cli.compare_many.ComparedSession": "file epoch tokens_before=before variants",

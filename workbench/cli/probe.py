@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from workbench.analysis.probes import Probing, Sum, beside, looked_up, write_probes
+from workbench.analysis.probes import Probing, ProbingTotal, looked_up, probes_path, write_probes
 from workbench.base.errors import BadInput
 from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
@@ -158,7 +158,7 @@ def _sitting(exams: Exams, path: Path) -> Sitting:
 def _written(exams: Exams, path: Path) -> Path:
     """Write the questions about a session next to it, or to the file that is named."""
     bench = on_bench(replace(exams.chosen, files=(path,)))
-    there = exams.file or (None if path in exams.chosen.piped else beside(bench.session))
+    there = exams.file or (None if path in exams.chosen.piped else probes_path(bench.session))
     if there is None:
         raise BadInput("A session from a pipe has no folder; name a file for the questions with --probes.")
     made = generated_questions(bench, exams.most)
@@ -180,7 +180,7 @@ def _told(exams: Exams, answered: Iterable[tuple[Sat, Probing]], *, as_json: boo
             documents.append(document(one, probing))
         else:
             tell(one, probing, alone=not exams.several)
-    together = Sum(tuple(found)) if exams.several and found else None
+    together = ProbingTotal(tuple(found)) if exams.several and found else None
     if as_json and exams.several:
         write_json({"sessions": documents, "total": together and sum_document(together), "failed": exams.refused})
     elif as_json:

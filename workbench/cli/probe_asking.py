@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from workbench.analysis.probes import Exam, Probing
-from workbench.analysis.probes.journalled import as_probe
+from workbench.analysis.probes.known_answers import as_probe_run
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.printable import printable
@@ -183,7 +183,7 @@ def _asked_live(asking: Asking, purse: SpendLimit) -> Came:
         name,
         purse,
         journal=asking.journal,
-        keeping=as_probe,
+        keeping=as_probe_run,
         announce=lambda _: None,  # all that is asked is told together, before the first session
     )
     done = grade_run(exam, asking.known, call.live, call.run)

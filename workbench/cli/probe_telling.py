@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from workbench.analysis.probes import FULL, ProbeKind, Probing, Sum
-from workbench.analysis.probes.graded import GLYPHS, LOOKED_UP, Share
+from workbench.analysis.probes import FULL, ProbeKind, Probing, ProbingTotal
+from workbench.analysis.probes.results import GLYPHS, LOOKED_UP, ProbeScore
 from workbench.analysis.watched_rules import sentence_columns
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Row, Table, columns
@@ -75,7 +75,7 @@ def _tell_questions(found: Probing, numbers: Mapping[str, int]) -> None:
     )
 
 
-def tell_sum(found: Sum, refused: int) -> None:
+def tell_sum(found: ProbingTotal, refused: int) -> None:
     click.secho(counted(len(found.several), "session") + " together", bold=True)
     questions = sum(len(one.asked) for one in found.several)
     controls = sum(len(one.probes) for one in found.several) - questions
@@ -95,8 +95,8 @@ class Variant:
 
     name: str
     tokens: int
-    share: Share | None
-    kinds: Mapping[ProbeKind, Share | None]
+    share: ProbeScore | None
+    kinds: Mapping[ProbeKind, ProbeScore | None]
     below_full: tuple[float, float, float] | None
     made_up: tuple[int, int]
     unanswered: int
@@ -138,7 +138,7 @@ def _variants(found: Probing) -> list[Variant]:
     ]
 
 
-def _totals(found: Sum) -> list[Variant]:
+def _totals(found: ProbingTotal) -> list[Variant]:
     return [
         Variant(
             name,
@@ -191,7 +191,7 @@ def _with(kinds: Sequence[ProbeKind], found: Probing) -> list[Variant]:
     return [replace(one, kinds={kind: one.kinds.get(kind) for kind in kinds}) for one in _variants(found)]
 
 
-def _figures(share: Share | None) -> tuple[float | None, ...]:
+def _figures(share: ProbeScore | None) -> tuple[float | None, ...]:
     return (share.right, share.of, share.value, share.low, share.high) if share else (None,) * 5
 
 
@@ -220,11 +220,11 @@ def probing_document(found: Probing) -> dict[str, Any]:
     }
 
 
-def sum_document(found: Sum) -> dict[str, Any]:
+def sum_document(found: ProbingTotal) -> dict[str, Any]:
     """As of one session, the arms over all of them."""
     arms = [{**one.document(), "sessions": one.sessions} for one in _totals(found)]
     return {"answer_source": found.several[0].by, "variants": arms}
 
 
-def _share_document(share: Share | None) -> dict[str, Any] | None:
+def _share_document(share: ProbeScore | None) -> dict[str, Any] | None:
     return only(share, "correct=right", "questions=of", "share=value", "low", "high") if share else None

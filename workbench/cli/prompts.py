@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from workbench.analysis.prompt_use import Found, by_id, doubts, found, rendered
+from workbench.analysis.prompt_use import StoredPrompt, prompt_by_id, prompt_warnings, render_prompt, stored_prompt
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.printable import printable
@@ -25,7 +25,7 @@ as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON 
 
 
 @plain.register
-def _(one: Found) -> dict[str, Any]:
+def _(one: StoredPrompt) -> dict[str, Any]:
     return {
         "id": one.id,
         **only(one.prompt, "language", "placeholders"),
@@ -34,7 +34,7 @@ def _(one: Found) -> dict[str, Any]:
         "chars": len(one.prompt.text),
         "file": one.path,
         "is_own": one.own,
-        "prompt_problems": doubts(one),
+        "prompt_problems": prompt_warnings(one),
     }
 
 
@@ -61,7 +61,7 @@ def list_(as_json: bool, as_csv: str | None) -> None:
 
 
 def _list(as_json: bool, as_csv: str | None) -> None:
-    every = [found(file) for file in prompt_files()]
+    every = [stored_prompt(file) for file in prompt_files()]
     rows = (
         Row((one.id, one.prompt.language, one.strategy, one.own or None, ", ".join(one.prompt.placeholders)))
         for one in every
@@ -77,8 +77,8 @@ def _list(as_json: bool, as_csv: str | None) -> None:
             _doubt(one)
 
 
-def _doubt(one: Found) -> None:
-    for sentence in doubts(one):
+def _doubt(one: StoredPrompt) -> None:
+    for sentence in prompt_warnings(one):
         warn(f"{one.id}: {sentence}")
 
 
@@ -104,10 +104,10 @@ def render(chosen: Selection, id: str, as_json: bool) -> None:
 
 
 def _show(id: str, chosen: Selection, as_json: bool) -> None:
-    one = by_id(id)
+    one = prompt_by_id(id)
     text = one.prompt.text
     if chosen.files:
-        text = rendered(one, on_bench(chosen).context)
+        text = render_prompt(one, on_bench(chosen).context)
     if as_json:
         write_json(one, {"session_file": chosen.file if chosen.files else None, "text": text})
     else:
@@ -121,7 +121,7 @@ def _show(id: str, chosen: Selection, as_json: bool) -> None:
 @as_json_option
 def copy(id: str, name: str | None, as_json: bool) -> None:
     """Copy prompt ID into your own folder of prompts, to be edited there. A file that is there already stays."""
-    one = by_id(id)
+    one = prompt_by_id(id)
     target = one.file if name is None else name if Path(name).suffix in ENDINGS else name + Path(one.file).suffix
     if (paths.prompts() / target).exists():
         raise BadInput(f"{paths.prompts() / target} exists; edit it, or give another name with --as.")

@@ -12,7 +12,7 @@ import click
 from workbench.analysis.generations import Generation, Generations, generations
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.model_judge import JudgeResult, facts_to_judge, judge_result, judge_run
-from workbench.analysis.probes.made import MOST
+from workbench.analysis.probes.generation import MOST
 from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.recorded_claims import RecordedClaims, recorded_claims
 from workbench.analysis.retention import Retention, is_unreadable, new_messages

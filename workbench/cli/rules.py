@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from workbench.analysis.suggested_pins import SuggestedPin, accepted, suggest
+from workbench.analysis.suggested_pins import SuggestedPin, auto_pins, suggest
 from workbench.base.figures import grouped
 from workbench.base.printable import one_line
 from workbench.base.tables import Row, Table, columns
@@ -35,7 +35,7 @@ def command(chosen: Selection, marked: bool, as_json: bool, as_csv: str | None) 
     bench = on_bench(chosen)
     context = bench.context
     found = [pin for pin in suggest(context) if not marked or pin.reason == PIN_REASON]
-    taken = accepted(found)
+    taken = auto_pins(found)
     tokens = sum(pin.tokens for pin in {pin.message: pin for pin in found if pin.message in taken}.values())
     table = _table(found)
     if as_csv:

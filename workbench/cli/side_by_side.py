@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from workbench.analysis.prompt_use import by_id
+from workbench.analysis.prompt_use import prompt_by_id
 from workbench.base.figures import grouped
 from workbench.cli.compacting import NO_SUMMARY
 from workbench.cli.experiment import experiment
@@ -53,7 +53,7 @@ def side_by_side(
         return
     if as_csv:
         raise click.UsageError("--csv writes the tables of several sessions; name more FILEs, or a folder.")
-    found = [by_id(prompt) for prompt in prompts]
+    found = [prompt_by_id(prompt) for prompt in prompts]
     check_count(found, named)
     bench = on_bench(chosen, chosen.policy if chosen.strategies or chosen.presets else None)
     live = [one.live(bench) for one in prompt_variants(bench, found, named)]
@@ -85,7 +85,7 @@ def _many(
     """Every variant on every session."""
     if chosen.part:
         raise click.UsageError("--part needs one session; name one FILE.")
-    found = [by_id(prompt) for prompt in prompts]
+    found = [prompt_by_id(prompt) for prompt in prompts]
     check_count(found, named)
     _tell_where(named)
     policy = chosen.policy if chosen.strategies or chosen.presets else None

@@ -12,11 +12,11 @@ from typing import Any
 import click
 
 from workbench.analysis.plots import shade
-from workbench.analysis.sweep.axes import setting_words, value_words, varied
-from workbench.analysis.sweep.cells import Cell, Plan, as_preset, plan_of
-from workbench.analysis.sweep.journal import Journal, done
+from workbench.analysis.sweep.axes import setting_words, value_words, varying_fields
+from workbench.analysis.sweep.cells import SweepCell, SweepPlan, as_preset, plan_of
+from workbench.analysis.sweep.journal import Journal, finished_cells
 from workbench.analysis.sweep.rows import CRITERIA, Criterion, best, rows_of
-from workbench.analysis.sweep.rows import Row as Setting
+from workbench.analysis.sweep.rows import SweepRow as Setting
 from workbench.analysis.sweep.spread import spread, work_of
 from workbench.analysis.sweep.table import values_table
 from workbench.analysis.watched_rules import sentence_to_watch
@@ -70,7 +70,7 @@ def sweep(
     """
     preset = chosen.policy()
     if not vary:
-        raise BadInput(f"Name what varies with --vary: {', '.join(varied(preset.policy))}.")
+        raise BadInput(f"Name what varies with --vary: {', '.join(varying_fields(preset.policy))}.")
     criterion = next(one for one in CRITERIA if one.name == criterion_name)
     watched = tuple(map(sentence_to_watch, chosen.watched))
     if criterion.name == "watched" and not watched:
@@ -124,9 +124,9 @@ def listed(paths: Iterable[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def _done(plan: Plan, files: list[str], resume: Path | None, cluster: str) -> list[Cell]:
+def _done(plan: SweepPlan, files: list[str], resume: Path | None, cluster: str) -> list[SweepCell]:
     """Every cell, those of the journal first."""
-    before = done(resume, plan) if resume else ()
+    before = finished_cells(resume, plan) if resume else ()
     order = {file: number for number, file in enumerate(files)}
     wanted = set(plan.settings)
     cells = [cell for cell in before if cell.file in order and cell.setting in wanted]
@@ -159,7 +159,7 @@ def _bar(total: int) -> Iterator[Any]:
         yield bar.update
 
 
-def _saved(plan: Plan, found: Setting | None, name: str | None) -> Path | None:
+def _saved(plan: SweepPlan, found: Setting | None, name: str | None) -> Path | None:
     if name is None:
         return None
     if found is None:
@@ -170,8 +170,8 @@ def _saved(plan: Plan, found: Setting | None, name: str | None) -> Path | None:
 
 
 def _report(
-    plan: Plan,
-    cells: Sequence[Cell],
+    plan: SweepPlan,
+    cells: Sequence[SweepCell],
     rows: Sequence[Setting],
     found: Setting | None,
     criterion: Criterion,
@@ -199,7 +199,7 @@ def _report(
         click.echo(f"On the bench: {_command(plan, cells, found, saved)}")
 
 
-def _heat_map(plan: Plan, rows: Sequence[Setting], found: Setting | None, criterion: Criterion) -> None:
+def _heat_map(plan: SweepPlan, rows: Sequence[Setting], found: Setting | None, criterion: Criterion) -> None:
     """The criterion over both fields: glyph and figure; the first field down, the second across."""
     down, across = plan.axes
     figures = {row.setting: row.figure(criterion.name) for row in rows if row.files}
@@ -233,7 +233,7 @@ def _figure(criterion: Criterion, figure: float | None) -> str:
     return f"{figure:.2f}" if criterion.name == "cost" else f"{figure:.1f}" if figure < 100 else grouped(figure)
 
 
-def _failures(cells: Sequence[Cell]) -> None:
+def _failures(cells: Sequence[SweepCell]) -> None:
     reasons: dict[str, str] = {}
     for cell in cells:
         if cell.error:
@@ -243,13 +243,13 @@ def _failures(cells: Sequence[Cell]) -> None:
         write_tables([Table("failed", "Failed", columns("file because"), failed)])
 
 
-def _known_as(plan: Plan, found: Setting) -> str:
+def _known_as(plan: SweepPlan, found: Setting) -> str:
     """The preset that has just this setting, where only the window varies or the best is as the preset has it."""
     name = plan.preset.id
     return name if name in preset_names() and load_preset(name).policy == plan.policy(found.setting) else ""
 
 
-def _command(plan: Plan, cells: Sequence[Cell], found: Setting, saved: Path | None) -> str:
+def _command(plan: SweepPlan, cells: Sequence[SweepCell], found: Setting, saved: Path | None) -> str:
     """How to open the best setting; as a preset where there is one, else how to save it."""
     file = shlex.quote(next((cell.file for cell in cells if not cell.error), "FILE"))
     window = plan.window_of(found.setting, None)

@@ -13,7 +13,7 @@ from workbench.analysis.watched_rules import judge_recorded
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.findings import Finding
 from workbench.analysis.why.tables import KEYS, tables
-from workbench.analysis.why.waste import UNUSED_RULE, Read, Spot
+from workbench.analysis.why.waste import UNUSED_RULE, FileView, Spot
 from workbench.base.figures import grouped
 from workbench.base.printable import printable
 from workbench.base.tables import ID
@@ -167,7 +167,7 @@ def _(rewrites: Rewrites) -> dict[str, Any]:
 
 
 @plain.register
-def _(one: Read) -> dict[str, Any]:
+def _(one: FileView) -> dict[str, Any]:
     again = None if one.by is None else one.by + 1
     return {"message": one.message, "number": one.index + 1, "tokens": one.tokens, "repeated_by_number": again}
 

@@ -11,7 +11,7 @@ from workbench.analysis.probes import Probing
 from workbench.analysis.recorded import recorded_compactions, recorded_compactions_report
 from workbench.analysis.retention import Retention
 from workbench.analysis.retention_tables import lacking_table
-from workbench.analysis.rework import told_rework
+from workbench.analysis.rework import rework_report
 from workbench.analysis.why.tables import tables as why_tables
 from workbench.base.figures import grouped, interval
 from workbench.base.printable import one_line, printable
@@ -213,7 +213,7 @@ def _rework(report: Report) -> tuple[Section, ...]:
     if not found:
         return ()
     table = why_tables(report.diagnosis)["rework"]
-    return (replace(_result(table), words=("Judged without a model. " + told_rework(found),)),)
+    return (replace(_result(table), words=("Judged without a model. " + rework_report(found),)),)
 
 
 def _lost_section(title: str, held: Retention) -> Section:

@@ -25,7 +25,7 @@ from typing import Literal, get_args
 
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.probes import looked_up
-from workbench.analysis.probes.graded import drawn_mean
+from workbench.analysis.probes.results import drawn_mean
 from workbench.analysis.retention import TrackedFact
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState

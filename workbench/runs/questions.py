@@ -13,14 +13,14 @@ from workbench.analysis.probes import (
     Exam,
     Probe,
     Probing,
-    beside,
     graded,
     probes_of,
+    probes_path,
     read_probes,
-    sourced,
     sources_of,
+    with_sources,
 )
-from workbench.analysis.probes.journalled import answers_before, as_probe
+from workbench.analysis.probes.known_answers import as_probe_run, known_answers
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import is_unreadable
 from workbench.analysis.watched_rules import RuleVerdict
@@ -59,10 +59,10 @@ class Questions:
 def questions(bench: Bench, file: Path | None = None, most: int | None = None) -> Questions:
     """Return at most `most` questions of `file`, else of the sidecar file of the session, else generated from the
     epoch, possibly none. Raises BadInput for a file without questions."""
-    sidecar = beside(bench.session)
+    sidecar = probes_path(bench.session)
     path = file or (sidecar if sidecar and sidecar.exists() else None)
     if path:
-        return Questions(sourced(read_probes(path)[:most], bench.context.messages), path)
+        return Questions(with_sources(read_probes(path)[:most], bench.context.messages), path)
     return Questions(generated_questions(bench, most), None)
 
 
@@ -73,7 +73,7 @@ def generated_questions(bench: Bench, most: int | None = None) -> tuple[Probe, .
 
 
 def no_questions_error(bench: Bench) -> BadInput:
-    sidecar = beside(bench.session)
+    sidecar = probes_path(bench.session)
     where = sidecar.name if sidecar else "a file"
     return BadInput(
         f"Epoch {bench.epoch} has no fact for a question with one exact answer; choose another epoch, or write "
@@ -156,7 +156,7 @@ def in_batch(cost: Cost) -> Cost:
 def saved_answers(bench: Bench, model: str) -> dict[str, Answer]:
     """Return the model's earlier answers in the run history, by request key. Raises BadInput for an unreadable run
     history."""
-    return answers_before(fingerprint(bench.session), parse_model(model).model)
+    return known_answers(fingerprint(bench.session), parse_model(model).model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ async def ask(
     BadInput without a key."""
     live = LiveRun(bench, parse_model(model))
     summarizer = await connect(live, purse, on_event)
-    run = await drive_live(live, receive_recorded_forms(exam.asking(known)), summarizer, keeps=True, edit=as_probe)
+    run = await drive_live(live, receive_recorded_forms(exam.asking(known)), summarizer, keeps=True, edit=as_probe_run)
     return await asyncio.to_thread(grade_run, exam, known, live, run)
 
 
@@ -235,7 +235,7 @@ async def ask_in_batch(
 
 def grade_run(exam: Exam, known: Mapping[str, Answer], live: LiveRun, run: driver.Run) -> QuestionRun:
     """Grade the answers of a run. Renders the requests: not for an event loop."""
-    record = as_probe(live.finished(run, ())) if run.requests else None
+    record = as_probe_run(live.finished(run, ())) if run.requests else None
     cut = any(isinstance(event, PromptShortened) for event in live.recorder.events)
     failed = tuple(answer.detail or answer.kind for answer in run.answers if isinstance(answer, SummaryFailed))
     return QuestionRun(graded(exam, {**known, **recorded_forms(run.recording)}, live.name.model), record, failed, cut)

@@ -19,7 +19,7 @@ from functools import partial
 from math import fsum
 
 from workbench.analysis.compaction_cost import back_after
-from workbench.analysis.prompt_use import Found, meant_for, policy_with, strategy_of
+from workbench.analysis.prompt_use import StoredPrompt, as_strategy_prompt, common_strategy, policy_with
 from workbench.analysis.retention_tables import variants_table
 from workbench.analysis.sweep.axes import WINDOW, setting_words
 from workbench.analysis.sweep.cells import plan_of
@@ -81,22 +81,24 @@ def setting_variants(preset: Preset, vary: Sequence[str]) -> tuple[Variant, ...]
     return tuple(Variant(setting_words(plan.axes, setting), plan.preset_with(setting)) for setting in plan.settings)
 
 
-def check_count(prompts: Sequence[Found], names: Sequence[SummarizerName]) -> None:
+def check_count(prompts: Sequence[StoredPrompt], names: Sequence[SummarizerName]) -> None:
     """Raises BadInput where there is only one variant."""
     if len(prompts) < 2 and len(names) < 2:
         raise BadInput("Give at least two prompts, or two summarizers.")
 
 
-def prompt_variants(bench: Bench, prompts: Sequence[Found], names: Sequence[SummarizerName]) -> tuple[Variant, ...]:
+def prompt_variants(
+    bench: Bench, prompts: Sequence[StoredPrompt], names: Sequence[SummarizerName]
+) -> tuple[Variant, ...]:
     """Return each prompt (default: the bench's own) by each summarizer (default: offline).
 
     Prompts of another strategy than the bench's use that strategy's first preset. Raises BadInput for prompts that are
     never sent to a model, and for prompts of different strategies.
     """
     known = next((one.strategy for one in prompts if one.strategy), bench.strategy.id)
-    prompts = [meant_for(one, known) for one in prompts]
+    prompts = [as_strategy_prompt(one, known) for one in prompts]
     base = bench.as_preset
-    if prompts and (strategy := strategy_of(prompts, bench.strategy.id)) != bench.strategy.id:
+    if prompts and (strategy := common_strategy(prompts, bench.strategy.id)) != bench.strategy.id:
         base = preset_for_version(default_preset(strategy), bench.session)
     variants = []
     for one in prompts or (None,):
@@ -107,7 +109,7 @@ def prompt_variants(bench: Bench, prompts: Sequence[Found], names: Sequence[Summ
     return tuple(variants)
 
 
-def with_prompt(preset: Preset, one: Found) -> Preset:
+def with_prompt(preset: Preset, one: StoredPrompt) -> Preset:
     """Return the preset with another prompt in its policy, which has a field for it."""
     return replace(preset, policy=policy_with(preset.policy, one), earlier=())
 

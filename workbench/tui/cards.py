@@ -10,7 +10,7 @@ from rich.text import Text
 from workbench.analysis.why.diagnosis import Diagnosis
 from workbench.analysis.why.fillers import RoundShare
 from workbench.analysis.why.findings import HEADLINES, Finding
-from workbench.analysis.why.mends import Mend
+from workbench.analysis.why.fixes import FindingFix
 from workbench.base.figures import short, unbroken
 from workbench.base.text import clip_middle
 from workbench.tui.plain import bar, fit, one_line, percent, plain
@@ -28,7 +28,7 @@ HIGH, MANY = 30, 4
 them."""
 
 
-def card(one: Finding, most: int, fix: Mend | None, place: str, width: int) -> Text:
+def card(one: Finding, most: int, fix: FindingFix | None, place: str, width: int) -> Text:
     """Card of a finding: a bar of `one.tokens` relative to `most`, its title, the fix, then its sentence. `place` is
     where Enter leads, "" for nowhere."""
     does = f"  a {fix.words}" if fix else ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 
-from workbench.analysis.search import Query, marks
+from workbench.analysis.search import Query, match_spans
 from workbench.base.figures import short
 from workbench.compaction.outcome import Outcome
 from workbench.session import Span
@@ -179,7 +179,7 @@ def mark_hits(cells: Cells, query: Query) -> Cells:
     words = cells[at][0]
     parts: Cells = []
     end = 0
-    for start, stop in marks(query, words):
+    for start, stop in match_spans(query, words):
         parts += [(words[end:start], ""), (words[start:stop], "hit")]
         end = stop
     parts.append((words[end:], ""))

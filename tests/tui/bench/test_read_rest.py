@@ -15,7 +15,7 @@ import pytest
 from tests.formats.claude_code_build import jsonl
 from tests.formats.test_claude_code_newest import compacted, conversation, part
 from tests.tui.bench.desk import Desk
-from workbench.analysis.why.refusals import overflowed
+from workbench.analysis.why.rejections import overflowed_epoch
 from workbench.bench.saved_work import work_of
 from workbench.formats import files
 from workbench.formats.files import load, load_newest
@@ -112,7 +112,7 @@ def test_what_is_done_meanwhile_stays_and_can_be_undone(desk: Desk, path: Path) 
     assert (len(pins), bool(dropped), steps) == (1, True, 2)
     land(desk)
     bench, whole = desk.bench, load(path)
-    assert (bench.session.begins_at, bench.epoch, len(bench.session.epochs)) == (0, overflowed(whole), 5)
+    assert (bench.session.begins_at, bench.epoch, len(bench.session.epochs)) == (0, overflowed_epoch(whole), 5)
     assert (bench.pins, bench.dropped, len(desk.view.history.past)) == (pins, dropped, steps)
     assert {one.epoch for one in desk.view.history.past} == {4}
     assert "· epoch 4 of 5 ·" in told(desk)

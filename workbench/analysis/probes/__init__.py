@@ -1,12 +1,13 @@
-"""Probes: questions with exact answers about what a context says, put to it whole, compacted, and not at all."""
+"""Probes: questions with exact answers about a context, asked of the complete one, of each compaction of it, and of
+none."""
 
-from workbench.analysis.probes.asked import FULL, NOTHING, Arm, Exam, sources_of
-from workbench.analysis.probes.graded import LOOKED_UP, Given, Probing, graded, looked_up
-from workbench.analysis.probes.lookup import sourced
-from workbench.analysis.probes.made import MOST, probes_of
+from workbench.analysis.probes.exam import FULL, NOTHING, Arm, Exam, sources_of
+from workbench.analysis.probes.generation import MOST, probes_of
+from workbench.analysis.probes.lookup import with_sources
 from workbench.analysis.probes.probe import Probe, ProbeKind
-from workbench.analysis.probes.stored import beside, read_probes, write_probes
-from workbench.analysis.probes.summed import Sum
+from workbench.analysis.probes.probe_file import probes_path, read_probes, write_probes
+from workbench.analysis.probes.results import LOOKED_UP, ProbeAnswer, Probing, graded, looked_up
+from workbench.analysis.probes.totals import ProbingTotal
 
 __all__ = [
     "FULL",
@@ -15,17 +16,17 @@ __all__ = [
     "NOTHING",
     "Arm",
     "Exam",
-    "Given",
     "Probe",
+    "ProbeAnswer",
     "ProbeKind",
     "Probing",
-    "Sum",
-    "beside",
+    "ProbingTotal",
     "graded",
     "looked_up",
     "probes_of",
+    "probes_path",
     "read_probes",
-    "sourced",
     "sources_of",
+    "with_sources",
     "write_probes",
 ]

@@ -1,7 +1,7 @@
-"""A sentence with a blank in it: the way to a question whose answer is one term, word for word.
+"""Sentences with a blank: questions whose answer is one term, word for word.
 
-A blank is left only where the rest says enough to know which sentence is meant, does not give the term away, and stands
-nowhere in the session with another term in its place.
+A blank is left only if the rest identifies the sentence, does not give the term away, and occurs nowhere in the session
+with another term in its place.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ import re
 from collections.abc import Iterator
 
 from workbench.analysis.needed_items import words_of
-from workbench.analysis.probes.probe import BLANK, standing_out, stands_in
+from workbench.analysis.probes.probe import BLANK, contains_term, without_term
 
 FEWEST_WORDS = 5
-"""So many words of weight must stand beside the blank."""
+"""Meaningful words that must remain next to the blank."""
 
 FEWEST_LETTERS = 4
-"""Of a Latin word: a shorter one is soon guessed."""
+"""Letters of a Latin word: shorter ones are easily guessed."""
 
 LONGEST = 320
 """Characters of a sentence that is asked about."""
 
 AROUND = 60
-"""So many characters on either side say which place it is, where the whole text is searched for it."""
+"""Characters on either side that identify a place in the text."""
 
 _CODE = r"[A-Za-z_$][\w$]*"
 _TERMS = re.compile(
@@ -36,7 +36,7 @@ _TERMS = re.compile(
     r"|(?P<proper>(?<=[a-zà-ÿ,] )[A-ZÀ-ÞА-Я][\w'’-]{3,}(?: [A-ZÀ-ÞА-Я][\w'’-]+){0,3})(?!:)"
 )
 MOST_WORDS = {"code": 6, "path": 1, "flag": 1, "id": 1, "name": 1, "quoted": 3, "number": 1, "proper": 4}
-"""By the sort of a term, the most telling first: so many words one has at most."""
+"""Most words of a term by kind, most specific kind first."""
 _COMMON_TERMS = (
     "main master true false null none yes no ok todo git npm node python python3 pytest bash http https localhost "
     "utf-8 utf8 json yaml toml markdown readme.md package.json pyproject.toml cargo.toml makefile dockerfile "
@@ -50,13 +50,13 @@ _COMMON_TERMS = (
     "setup.cfg requirements.txt font-medium font-bold collections.abc os.path"
 )
 _COMMON = frozenset(_COMMON_TERMS.split())
-"""What anybody would guess."""
+"""Terms that are easily guessed."""
 
 _OF_SESSION = re.compile(r"\d|_|/|\w\.\w|\w-\w|[a-z][A-Z]\w*[a-z][A-Z]|\w \w|^--")
 
 
-def is_telling_term(term: str) -> bool:
-    """Whether a term is of this session more than of everybody's trade: it has a digit, several parts or words."""
+def is_specific_term(term: str) -> bool:
+    """True for a term of this session rather than general vocabulary: with a digit, several parts or words."""
     return _OF_SESSION.search(term) is not None
 
 
@@ -65,17 +65,17 @@ _NARRATES = re.compile(
     r"i can|i see|perfect|great|good|excellent|okay|ok|looking at|checking|wait|hmm|actually,|so |then|also|alright)\b",
     re.IGNORECASE,
 )
-"""How an agent begins to speak of the step that it takes: nothing that anybody would ask for later."""
+"""Beginnings with which an agent narrates its next step: not worth asking about."""
 
 _LISTED = re.compile(
     r"[|{}<>\\;↑↓─│•✓✗]|=>|->|\bdef |\bimport |https?://|\d:\d\d:\d\d| {3}"
     r"|^\S+:\d+:|^\[[A-Z]+\]|^-{2,}|^\S+[$#%] |@\S+ \S+ [%$#] "
 )
-"""Code, tables, logs and markup read as sentences are none."""
+"""Code, tables, logs and markup, which are no sentences."""
 
 
-def is_telling(sentence: str, *, agents: bool) -> bool:
-    """Whether a sentence says something to ask about."""
+def is_worth_asking(sentence: str, *, agents: bool) -> bool:
+    """True if a sentence has something to ask about."""
     if not 30 <= len(sentence) <= LONGEST or "\n" in sentence or _LISTED.search(sentence):
         return False
     if BLANK in sentence or sentence.rstrip("*_ ").endswith((":", "?", "…")) or sentence.count("`") % 2:
@@ -84,8 +84,8 @@ def is_telling(sentence: str, *, agents: bool) -> bool:
 
 
 def terms_of(sentence: str, *, agents: bool) -> Iterator[str]:
-    """The terms that could be left blank, the most telling sort first: code, paths, options, ids, names, quotations,
-    numbers, and what a person writes as a proper name."""
+    """Yield terms that could be left blank, most specific kind first: code, paths, options, ids, names, quotations,
+    numbers, and proper names in the user's text."""
     found = list(_TERMS.finditer(sentence))
     for sort, most in MOST_WORDS.items():
         for match in found if sort != "proper" or not agents else ():
@@ -98,15 +98,15 @@ def _is_balanced(term: str) -> bool:
     return all(term.count(one) == term.count(other) for one, other in ("()", "[]", "{}"))
 
 
-def blanked(sentence: str, term: str, fewest: int = FEWEST_WORDS) -> str | None:
-    """The sentence with a blank for the term; None where that is no good question by itself."""
+def with_blank(sentence: str, term: str, fewest: int = FEWEST_WORDS) -> str | None:
+    """Return the sentence with a blank for the term; None if that is no good question."""
     low = term.lower()
     fewest_letters = FEWEST_LETTERS if term.isascii() and term.isalpha() else 2
     if low in _COMMON or len(term) < fewest_letters or _YEAR.fullmatch(term) or not any(map(str.isalnum, term)):
         return None
-    rest = standing_out(sentence, term)
+    rest = without_term(sentence, term)
     if rest.count(" ") < 1 or len(rest) != len(sentence) - len(term) + 1 or len(words_of(rest)) < fewest:
-        return None  # it stands there not at all or several times, or nothing much beside it
+        return None  # absent, repeated, or without enough words around it
     parts = [part for part in re.split(r"[^a-z0-9]+|(?<=[a-z])(?=[A-Z])", term) if len(part) >= 4]
     parts += [part for part in re.split(r"\W+|_", low) if len(part) >= 4]
     if any(part.lower()[:5] in rest.lower() for part in parts):
@@ -118,7 +118,7 @@ def blanked(sentence: str, term: str, fewest: int = FEWEST_WORDS) -> str | None:
 
 
 def _is_spelled_out(frame: str, term: str) -> bool:
-    """Whether the words of which an abbreviation is made stand behind it, or it is all of a hundred."""
+    """True if the words of an abbreviation follow it, or it is 100 %."""
     if term == "100" and f"{BLANK}%" in frame:
         return True
     found = _SPELLED_OUT.search(frame)
@@ -135,26 +135,26 @@ _IN_CODE = re.compile(
     rf"|\b(?:RFC|HTTP|Python|Java|Node|ES|PHP|Ruby) {BLANK}",
     re.IGNORECASE,
 )
-"""What a language's own words surround is code, and a standard's number known to everybody; a part of a name is no
-term; and the number of a line is another one after every edit."""
+"""Contexts of terms that are code, parts of names, well-known standards, or line numbers, which change with every
+edit."""
 _SPELLED_OUT = re.compile(rf"{BLANK} \(([^()]{{4,80}})\)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
-def is_alone(frame: str, term: str, text: str) -> bool:
-    """Whether every place of `text` (on one line) that reads as the words around the blank has the same term there."""
+def is_unique(frame: str, term: str, text: str) -> bool:
+    """True if every place of `text` (on one line) with the words around the blank has the same term there."""
     before, _, after = frame.partition(BLANK)
     found = _in_place(before[-AROUND:], after[:AROUND], text)
-    return all(stands_in(term, one) and len(one) <= len(term) + 2 for one in found)
+    return all(contains_term(term, one) and len(one) <= len(term) + 2 for one in found)
 
 
 def _in_place(before: str, after: str, text: str) -> Iterator[str]:
-    """What stands in `text` between the words on either side, 80 characters of it at most."""
+    """Yield what stands in `text` between the words on either side, at most 80 characters."""
     if before or not after:
         pattern = re.escape(before) + (r"(.{1,80}?)" if after else r"(\S{1,80})") + re.escape(after)
         yield from re.findall(pattern, text)
         return
     at = 0
-    while (stop := text.find(after, at + 1)) >= 0:  # an expression would look for `after` from every character on
+    while (stop := text.find(after, at + 1)) >= 0:  # a pattern would search for `after` from every character
         yield text[max(at, stop - 80) : stop]
         at = stop + len(after)

@@ -1,5 +1,5 @@
-"""Questions that no context answers: they sound like the others, and what they ask about was never spoken of. Who
-answers one made it up."""
+"""Control questions that no context answers: they sound like the others but ask about invented things. Any answer is
+made up."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _NAMES = (
     ("sweepPaddockTable", "paddock table", "PaddockTableError"),
     ("graft_violet_schema", "violet schema", "VioletSchemaError"),
 )
-"""Invented, and of no trade."""
+"""Invented names."""
 
 MOST = len(_TEMPLATES)
 
 
 def controls(text: str, count: int) -> Iterator[Probe]:
-    """`count` questions, at most `MOST`, about what `text`, the whole of a context, does not name."""
+    """Yield `count` questions, at most `MOST`, about things that `text`, the whole context, does not name."""
     low = text.lower()
     free = [names for names in _NAMES if not any(name.lower() in low for name in names)]
     for template, (symbol, thing, error) in zip(_TEMPLATES[:count], free, strict=False):

@@ -1,9 +1,9 @@
-"""Answers looked up, not asked: what a model that reads well and makes nothing up could say of a context, by code.
+"""Answers by text search: what a careful reader could answer from a context, found by code.
 
-A line gives an answer where that stands in it by itself, with most of the words that the question's sentence has beside
-it, and is not told wrongly there (`workbench.analysis.fact_check`): opposites, other values and lists of words give
-none. What the source message itself says, where it is still there, counts as it stands. Whatever is told only in other
-words is missed: a model may know more than this finds, and seldom less.
+A line gives an answer if it contains it by itself, with most of the words next to it in the question's sentence, and
+does not state it wrongly (`workbench.analysis.fact_check`): opposites, other values and word lists give none. The
+source message counts as it is while it is still there. Paraphrases are missed: a model may know more than this finds,
+and rarely less.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from dataclasses import replace
 from workbench.analysis.fact_check import SearchedText, fact_query
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.needed_items import sentences, words_of
-from workbench.analysis.probes.probe import NOT_KNOWN, Probe, stands_in
+from workbench.analysis.probes.probe import NOT_KNOWN, Probe, contains_term
 from workbench.base.text import clip
 from workbench.session import Message
 
 ENOUGH = 0.6
-"""The share of the words beside an answer that a line must have to be the one that is asked for."""
+"""Share of the words next to an answer that a line must have."""
 
 ENOUGH_OF_A_QUESTION = 1 / 3
-"""The same where nobody wrote down what is said, and the words are those of the question."""
+"""The same if only the question's words are known."""
 
 LINE = 400
-"""Characters of a line that are told."""
+"""Characters of a line that are shown."""
 
 
 class Lookup:
-    """The messages of a context, made ready for being asked."""
+    """Messages of a context, prepared for search."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self._by_id = {message.id: message for message in messages}
@@ -44,10 +44,10 @@ class Lookup:
                     self._lines.append(line)
                     self._of.append(message.id)
         self._texts = [text for message in messages for text in texts_of(message)]
-        self._said: SearchedText | None = None
+        self._searched_text: SearchedText | None = None
 
     def answer(self, probe: Probe) -> tuple[str, str]:
-        """The answer, or `NOT_KNOWN`, and the line that gives it or comes nearest to it, "" where none does."""
+        """Return the answer, or `NOT_KNOWN`, and the line that gives it or comes nearest, "" for none."""
         if probe.kind == "control":
             return NOT_KNOWN, ""
         source = self._by_id.get(probe.source)
@@ -56,33 +56,33 @@ class Lookup:
         near = self._near(probe, words_of(probe.about))
         if probe.prose:
             return self._in_prose(probe, near)
-        place = next(self._giving(probe, near), None)
+        place = next(self._answer_lines(probe, near), None)
         if place is not None:
             return probe.answer, clip(self._lines[place], LINE)
         return NOT_KNOWN, clip(self._lines[near[0]], LINE) if near else ""
 
     def source(self, probe: Probe) -> str:
-        """The id of the message that tells the answer, "" where none is found."""
+        """Return the id of the message with the answer, "" if none is found."""
         if probe.prose:
             places: Iterable[int] = self._near(probe, words_of(probe.says or probe.answer))
         else:
-            places = self._giving(probe, self._near(probe, words_of(probe.about)))
+            places = self._answer_lines(probe, self._near(probe, words_of(probe.about)))
         return next((self._of[place] for place in places), "")
 
-    def _giving(self, probe: Probe, near: Sequence[int]) -> Iterator[int]:
+    def _answer_lines(self, probe: Probe, near: Sequence[int]) -> Iterator[int]:
         for place in near:
-            if _gives(self._lines[place], probe) and _tells_rightly(self._lines[place], probe):
+            if _has_answer(self._lines[place], probe) and _is_correct(self._lines[place], probe):
                 yield place
 
     def _in_prose(self, probe: Probe, near: Sequence[int]) -> tuple[str, str]:
-        self._said = self._said or SearchedText(self._texts)
+        self._searched_text = self._searched_text or SearchedText(self._texts)
         form = fact_query("request", probe.answer)
-        verdict = self._said.judge(form) if form else None
+        verdict = self._searched_text.judge(form) if form else None
         line = clip(self._lines[near[0]], LINE) if near else ""
         return (probe.answer if verdict and verdict.presence == "full" and verdict.right else NOT_KNOWN), line
 
     def _near(self, probe: Probe, wanted: frozenset[str]) -> list[int]:
-        """The places of the lines with enough of the words, those with most of them first."""
+        """Return indexes of the lines with enough of the words, best first."""
         share = ENOUGH if probe.says or probe.prose else ENOUGH_OF_A_QUESTION
         counts: dict[int, int] = {}
         for word in wanted:
@@ -92,9 +92,8 @@ class Lookup:
         return sorted(enough, key=lambda place: (-counts[place], place))
 
 
-def sourced(probes: Sequence[Probe], messages: Sequence[Message]) -> tuple[Probe, ...]:
-    """The probes, those without a source with the message that tells the answer, where one is found: who writes a
-    question by hand knows no message's id."""
+def with_sources(probes: Sequence[Probe], messages: Sequence[Message]) -> tuple[Probe, ...]:
+    """Return the probes with missing sources filled in, if found: hand-written questions know no message id."""
     if all(probe.source or probe.kind == "control" for probe in probes):
         return tuple(probes)
     lookup = Lookup(messages)
@@ -105,20 +104,20 @@ def sourced(probes: Sequence[Probe], messages: Sequence[Message]) -> tuple[Probe
 
 
 def _line_in(source: Message, probe: Probe) -> str:
-    """Where the source itself gives the answer: the line that it stands in."""
+    """Return the line of the source that gives the answer; "" for none."""
     if probe.prose:
         flat = " ".join(probe.answer.removesuffix("…").split())
         told = (" ".join(text.split()) for text in texts_of(source))
         return next((clip(text, LINE) for text in told if flat in text or _has_words(text, flat)), "")
-    found = [line for text in texts_of(source) for line in text.split("\n") if _gives(line, probe)]
+    found = [line for text in texts_of(source) for line in text.split("\n") if _has_answer(line, probe)]
     wanted = words_of(probe.about)
     return clip(" ".join(max(found, key=lambda line: len(words_of(line) & wanted)).split()), LINE) if found else ""
 
 
-def _gives(line: str, probe: Probe) -> bool:
-    """Whether a right answer stands in a line by itself; a path with slashes of either kind."""
+def _has_answer(line: str, probe: Probe) -> bool:
+    """True if a line contains a right answer by itself; paths with slashes of either kind."""
     told = line.replace("\\\\", "/").replace("\\", "/") if "\\" in line and "/" in probe.answer else line
-    return any(stands_in(form, told) for form in (probe.answer, *probe.accept))
+    return any(contains_term(form, told) for form in (probe.answer, *probe.accept))
 
 
 def _has_words(text: str, wanted: str) -> bool:
@@ -126,7 +125,7 @@ def _has_words(text: str, wanted: str) -> bool:
     return bool(words) and len(words & words_of(text)) >= ENOUGH * len(words)
 
 
-def _tells_rightly(line: str, probe: Probe) -> bool:
+def _is_correct(line: str, probe: Probe) -> bool:
     form = fact_query("stated", probe.says) if probe.says else None
     verdict = SearchedText((line,)).judge(form) if form else None
     return verdict is None or verdict.presence == "none" or verdict.right

@@ -1,6 +1,6 @@
-"""Rework: what an agent and its user had to do once more after a recorded compaction, counted without a model."""
+"""Rework: work that an agent and its user repeated after a recorded compaction, found without a model."""
 
-from workbench.analysis.rework.found import KINDS, Again, Kind, Rework, rework, told_rework
-from workbench.analysis.rework.resumed import Resumed
+from workbench.analysis.rework.items import KINDS, Kind, Rework, ReworkItem, rework, rework_report
+from workbench.analysis.rework.resumed import NextStep
 
-__all__ = ["KINDS", "Again", "Kind", "Resumed", "Rework", "rework", "told_rework"]
+__all__ = ["KINDS", "Kind", "NextStep", "Rework", "ReworkItem", "rework", "rework_report"]

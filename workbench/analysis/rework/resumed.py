@@ -1,4 +1,4 @@
-"""How soon after a compaction the agent took a step that it had not taken before it."""
+"""First new step after a compaction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cached_property
 from workbench.analysis.course import Course
 from workbench.analysis.later_use import project_folder
 from workbench.analysis.needed_items import plain_path
-from workbench.analysis.rework.fetched import Shows, looks
+from workbench.analysis.rework.fetches import CallFiles, is_read_only
 from workbench.facts.calls import ToolCall
 from workbench.facts.shell_lines import simple_commands
 from workbench.facts.tasks import changes_tasks
@@ -20,14 +20,13 @@ _ORIENTS = re.compile(
     r"grep|glob|^ls$|^list|^find|search_file|file_search|codebase|^tree$|^write_stdin$|bash_?output|^task_?(?:list|get|output)|"
     r"todo_?read|^wait|read_process|list_process"
 )
-"""Tools that look round in the project, or wait for what runs already."""
+"""Tools that look around in the project, or wait for running work."""
 
 
 @dataclass(frozen=True)
-class Resumed:
-    """`calls` and `tokens` (of those calls, their results and what was said beside them: the messages `passed` of
-    `course`) came before the answer that takes the first new step, `message`; "" where none was taken before the next
-    compaction or the end."""
+class NextStep:
+    """Calls and tokens (of those calls and results: the messages `passed` of `course`) before the answer `message` that
+    takes the first new step; "" if there was none before the next compaction or the end."""
 
     calls: int
     message: str
@@ -36,17 +35,18 @@ class Resumed:
 
     @cached_property
     def tokens(self) -> int:
+        """Tokens of the messages before the new step."""
         return sum(self.course.sizes.tokens[self.passed.start : self.passed.stop])
 
 
-def resumed(
-    course: Course, calls: Sequence[Shows], spans: Iterable[range], again: Set[tuple[int, str]]
-) -> Iterator[Resumed]:
-    """The first new step in each of `spans` of the messages, which are in order: a call that neither fetches again
-    (`again`: those that do, by message and id) nor only looks round: at a file that was seen, through the project or
-    its repository, at the plan, at what runs already; or an answer to the user without a call."""
+def next_steps(
+    course: Course, calls: Sequence[CallFiles], spans: Iterable[range], again: Set[tuple[int, str]]
+) -> Iterator[NextStep]:
+    """Yield the first new step in each of `spans`, which are in order: a call that neither repeats a fetch (`again`:
+    those that do, by message and id) nor only looks around (known files, project or repository, plan, running work), or
+    an answer to the user without a call."""
     cwd = project_folder(course.session)
-    at: dict[int, list[Shows]] = {}
+    at: dict[int, list[CallFiles]] = {}
     for one in calls:
         at.setdefault(one[0].index, []).append(one)
     seen: set[str] = set()
@@ -61,8 +61,8 @@ def resumed(
 
 
 def _first_step(
-    course: Course, at: Mapping[int, Sequence[Shows]], span: range, again: Set[tuple[int, str]], seen: Set[str]
-) -> Resumed:
+    course: Course, at: Mapping[int, Sequence[CallFiles]], span: range, again: Set[tuple[int, str]], seen: Set[str]
+) -> NextStep:
     messages, stop = course.messages, span.stop
     first = next((index for index in span if messages[index].role == "assistant"), stop)
     count = 0
@@ -77,9 +77,9 @@ def _first_step(
             and (index + 1 == len(messages) or messages[index + 1].starts_round)
         )
         if new or ends:
-            return Resumed(count, messages[index].id, course, range(first, index))
+            return NextStep(count, messages[index].id, course, range(first, index))
         count += len(made)
-    return Resumed(count, "", course, range(first, stop))
+    return NextStep(count, "", course, range(first, stop))
 
 
 def _is_new(called: ToolCall, paths: Sequence[str], seen: Set[str]) -> bool:
@@ -90,4 +90,4 @@ def _is_new(called: ToolCall, paths: Sequence[str], seen: Set[str]) -> bool:
     if paths:
         return any(path not in seen for path in paths)
     lines = [one.target for one in called.actions if one.kind == "command"]
-    return not lines or any(not looks(one) for line in lines for one in simple_commands(line))
+    return not lines or any(not is_read_only(one) for line in lines for one in simple_commands(line))

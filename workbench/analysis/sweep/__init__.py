@@ -1,4 +1,4 @@
-"""A grid over one or two fields of a policy, replayed on many sessions: which numbers do best.
+"""Sweep: a grid over one or two policy fields, replayed on many sessions to find the best values.
 
-`plan_of` says what is to be done, `spread` does it on all cores or a cluster, `rows_of` and `best` say what came of it.
+`plan_of` makes the plan, `spread` runs it on all cores or a cluster, `rows_of` and `best` evaluate it.
 """

@@ -1,4 +1,4 @@
-"""What varies in a sweep: a number of a policy, or the window, and the values that it takes."""
+"""Axes of a sweep: a number of a policy, or the window, and its values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.compaction.policy import Converted, Policy
 from workbench.compaction.settings import Setting, settings_of, suggestion
 
 WINDOW = "window"
-"""The one thing besides the policy's fields that may vary: the model's context window."""
+"""Name of the axis that varies the model's context window, the only one that is no policy field."""
 
 Number = int | float
 MOST_VALUES = 10_000
@@ -20,16 +20,16 @@ MOST_VALUES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A field and the values that it takes, in order. A dot reaches into a group of fields."""
+    """Field and its values, in order. A dot reaches into a group of fields."""
 
     field: str
     values: tuple[Number, ...]
 
 
 def parse_axis(text: str, policy: Policy) -> Axis:
-    """`field=a..b:step`, `field=a..b` (step 1 for whole numbers, else a tenth of the way), or `field=a,b,c`.
+    """Parse `field=a..b:step`, `field=a..b` (step 1 for whole numbers, else a tenth of the range), or `field=a,b,c`.
 
-    Raises BadInput in one sentence for a field that is no number, or for numbers that cannot be read.
+    Raises BadInput in one sentence for a field that is no number, or invalid numbers.
     """
     name, equals, values = text.partition("=")
     name = name.strip()
@@ -48,16 +48,17 @@ def parse_axis(text: str, policy: Policy) -> Axis:
 
 
 def setting_words(axes: Sequence[Axis], setting: Sequence[Number]) -> str:
-    """`trigger_tokens = 150 000, target_percent = 40`."""
+    """Return `trigger_tokens = 150 000, target_percent = 40`."""
     return ", ".join(f"{axis.field} = {value_words(value)}" for axis, value in zip(axes, setting, strict=True))
 
 
 def value_words(value: Number) -> str:
+    """Return a value in words."""
     return grouped(value) if isinstance(value, int) else f"{value:g}"
 
 
-def varied(policy: Policy) -> tuple[str, ...]:
-    """The fields that may vary: the policy's numbers, those of its groups, and the window."""
+def varying_fields(policy: Policy) -> tuple[str, ...]:
+    """Return the fields that may vary: the policy's numbers, those of its groups, and the window."""
     return (WINDOW, *_numbers(type(policy)))
 
 

@@ -1,4 +1,4 @@
-"""The cells of a sweep: one file under one setting each, replayed. Cells do not depend on each other."""
+"""Cells of a sweep: one file replayed under one setting each, independent of each other."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ from workbench.tokens.window import Window, window_of
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What a sweep does: a preset, its fields that vary, and what is kept as it is. `retained`: facts are looked for in
-    every outcome. `part`: of files with several sessions this one. `watched` sentences are judged at every compaction.
-    """
+class SweepPlan:
+    """Plan of a sweep: a preset, the varying fields, and what is fixed. `retained`: facts are checked in every outcome.
+    `part`: the session of files with several. `watched` rules are judged at every compaction."""
 
     preset: Preset
     axes: tuple[Axis, ...]
@@ -46,7 +45,7 @@ class Plan:
 
     @property
     def extracted(self) -> bool:
-        """Whether the summaries are sentences of the sessions, and not only their likely length."""
+        """True if summaries are sentences of the session instead of filler."""
         return self.retained or bool(self.watched)
 
     @property
@@ -55,7 +54,7 @@ class Plan:
         return tuple(itertools.product(*(axis.values for axis in self.axes)))
 
     def policy(self, setting: Sequence[Number]) -> Policy:
-        """Raises BadInput for a value that the field does not take."""
+        """Return the policy of a setting. Raises BadInput for an invalid value."""
         values = self.preset.policy.model_dump()
         for axis, value in zip(self.axes, setting, strict=True):
             if axis.field == WINDOW:
@@ -71,26 +70,25 @@ class Plan:
             raise BadInput(f"--vary {explain(error)}") from None
 
     def preset_with(self, setting: Sequence[Number]) -> Preset:
-        """The preset with what varies as in a cell. Raises BadInput where it cannot be so."""
+        """Return the preset of a setting. Raises BadInput for an invalid value."""
         varied = {axis.field: "--vary" for axis in self.axes if axis.field != WINDOW}
         return self.preset.with_values(self.policy(setting), varied)
 
     def window_of(self, setting: Sequence[Number], own: Window | None) -> Window | None:
-        """The window of a cell: the one that varies, the one that was given, the session's own."""
+        """Return the window of a setting: the varying one, the given one, or the session's own."""
         varied = [int(value) for axis, value in zip(self.axes, setting, strict=True) if axis.field == WINDOW]
         given = varied[0] if varied else self.window
         return Window(given, "given") if given else own
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """What one file gives under one setting. `error` says why there is nothing, and then every figure is 0 or None.
+class SweepCell:
+    """Result of one file under one setting. `error` is the reason for a missing result; all figures are then 0 or None.
 
-    `after` is the mean size after a compaction, None without one; `over` the calls that would be sent more than the
-    window holds; `dollars` as in `Replay.cost`, None where the model's prices are not known, `units` the same in
-    millions of input tokens' worth; `retention` the mean share of facts held, from
-    0 to 1, None where it was not asked for or nothing was compacted. `watched` says of each sentence how it stands in
-    the end, None where it never stood in the session.
+    `after` is the mean size after a compaction, None without one; `over` the calls larger than the window; `dollars` as
+    in `Replay.cost`, None if prices are unknown, `units` the same in million input tokens; `retention` the mean share
+    of facts kept, 0 to 1, None if not requested or without a compaction. `watched` has the last state of each rule,
+    None if it was never in the session.
     """
 
     file: str
@@ -119,8 +117,8 @@ def plan_of(
     retained: bool,
     part: str = "",
     watched: tuple[str, ...] = (),
-) -> Plan:
-    """Raises BadInput unless one or two fields vary, each value is allowed, and there are not too many of them."""
+) -> SweepPlan:
+    """Return a plan. Raises BadInput unless one or two fields vary with valid values, and not too many."""
     if not 1 <= len(vary) <= 2:
         raise BadInput("A sweep varies one or two fields; give --vary once or twice.")
     axes = tuple(parse_axis(text, preset.policy) for text in vary)
@@ -128,25 +126,25 @@ def plan_of(
         raise BadInput(f"{axes[0].field} cannot vary along both axes; name two fields.")
     if math.prod(len(axis.values) for axis in axes) > MOST_VALUES:
         raise BadInput(f"This grid has more than {MOST_VALUES} settings; take larger steps.")
-    plan = Plan(preset, axes, window, retained, part, watched)
+    plan = SweepPlan(preset, axes, window, retained, part, watched)
     for setting in plan.settings:
         plan.policy(setting)
     return plan
 
 
 ScaleOf = Callable[[Session], Scale | None]
-"""What an exact count has taught of a session before; a function that other processes can be given."""
+"""Known scale of a session from an earlier exact count; must be picklable."""
 
 
 def no_scale(session: Session) -> None:
-    """Of no session anything."""
+    """Return None for any session."""
 
 
-def swept(
-    file: str, plan: Plan, settings: Sequence[tuple[Number, ...]], scale_of: ScaleOf = no_scale
-) -> tuple[Cell, ...]:
-    """The cells of one file, which is loaded and counted once. Never raises: a file that fails gives cells that say
-    why."""
+def sweep_file(
+    file: str, plan: SweepPlan, settings: Sequence[tuple[Number, ...]], scale_of: ScaleOf = no_scale
+) -> tuple[SweepCell, ...]:
+    """Return the cells of one file, which is loaded and counted once. Never raises: cells of a failed file have the
+    reason."""
     try:
         session = load(Path(file), part=plan.part)
         counter = Counter(CountCache(paths.token_counts()))
@@ -154,12 +152,12 @@ def swept(
         course = course_of(session, counter, scale=scale_of(session))
         own = window_of(session, 1)
     except Exception as error:
-        # Whatever is wrong with one file of a hundred thousand, the others are not to be lost for it.
-        return tuple(Cell(file, setting, error=_reason(error)) for setting in settings)
+        # One bad file among a hundred thousand must not stop the sweep.
+        return tuple(SweepCell(file, setting, error=_reason(error)) for setting in settings)
     return tuple(_cell(file, course, plan, setting, own) for setting in settings)
 
 
-def _cell(file: str, course: Course, plan: Plan, setting: tuple[Number, ...], own: Window | None) -> Cell:
+def _cell(file: str, course: Course, plan: SweepPlan, setting: tuple[Number, ...], own: Window | None) -> SweepCell:
     held: list[float] = []
 
     def look(context: Context, outcome: Outcome) -> None:
@@ -174,13 +172,13 @@ def _cell(file: str, course: Course, plan: Plan, setting: tuple[Number, ...], ow
         watched = [sentence_to_watch(one, course.messages) for one in plan.watched]
         played = replay(course, preset, window, writer, watched=watched, on_outcome=on_outcome)
     except Exception as error:
-        return Cell(file, setting, error=_reason(error))
-    return told(file, setting, played, held)
+        return SweepCell(file, setting, error=_reason(error))
+    return cell_of_replay(file, setting, played, held)
 
 
-def told(file: str, setting: tuple[Number, ...], played: Replay, held: Sequence[float] = ()) -> Cell:
-    """A replay as a cell; `held` are the shares of facts that its outcomes held."""
-    return Cell(
+def cell_of_replay(file: str, setting: tuple[Number, ...], played: Replay, held: Sequence[float] = ()) -> SweepCell:
+    """Return a replay as a cell; `held` are the shares of facts kept by its outcomes."""
+    return SweepCell(
         file,
         setting,
         calls=len(played.sent),
@@ -204,19 +202,20 @@ def _reason(error: Exception) -> str:
     return text if isinstance(error, BadInput) else error_line(f"{type(error).__name__}: {text}".rstrip(": "))
 
 
-def as_preset(plan: Plan, setting: Sequence[Number], name: str) -> Preset:
-    """A preset of one's own with the numbers of a setting; a varied window is not part of it."""
+def as_preset(plan: SweepPlan, setting: Sequence[Number], name: str) -> Preset:
+    """Return a preset with the numbers of a setting; a varied window is not part of it."""
     about = f"{plan.preset.about.rstrip('. ')}; from a sweep: {setting_words(plan.axes, setting)}."
     return replace(plan.preset, id=name, about=about, policy=plan.policy(setting))
 
 
-def cell_fields(cell: Cell) -> dict[str, Any]:
+def cell_fields(cell: SweepCell) -> dict[str, Any]:
+    """Return the fields of a cell for JSON."""
     return {**asdict(cell), "setting": list(cell.setting)}
 
 
-_CELL = TypeAdapter(Cell)
+_CELL = TypeAdapter(SweepCell)
 
 
-def cell_from(fields: Mapping[str, Any]) -> Cell:
-    """Raises ValidationError for fields that are no cell's."""
+def cell_from(fields: Mapping[str, Any]) -> SweepCell:
+    """Return a cell of JSON fields. Raises ValidationError for invalid ones."""
     return _CELL.validate_python(fields)

@@ -1,7 +1,7 @@
-"""The journal of a sweep: a line for each cell that is done, so that an interrupted sweep goes on where it was.
+"""Journal of a sweep: a line per finished cell, so that an interrupted sweep can continue.
 
-The first line says which sweep it is; a line that was torn when the program ended is passed over. A cell counts as done
-while its file is the same (size and time of change); one that failed is tried again.
+The first line identifies the sweep; a torn last line is skipped. A cell is finished while its file is unchanged (size
+and modification time); failed ones are tried again.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from typing import Any
 from pydantic import ValidationError
 
 from workbench.analysis.sweep.axes import WINDOW
-from workbench.analysis.sweep.cells import Cell, Plan, cell_fields, cell_from
+from workbench.analysis.sweep.cells import SweepCell, SweepPlan, cell_fields, cell_from
 from workbench.base.errors import BadInput
 from workbench.base.files import refuse_special
 
 FIGURES = 2
-"""Raised when a cell's figures come to mean something else: cells noted before are then not taken for done."""
+"""Version of the figures; raise it when their meaning changes, so that older cells are computed again."""
 
 Stamp = tuple[int, int]
+"""Size and modification time in ns."""
 
 
-def key_of(plan: Plan) -> str:
-    """What must be equal for a cell to be the same: the policy but for what varies, what varies, the window, the
-    part of each file, what is watched, and what the figures mean. The values that are tried are not in it: a grid may
-    be widened."""
+def sweep_key(plan: SweepPlan) -> str:
+    """Return a key of everything that a cell depends on: fixed policy fields, varying fields, window, part, watched
+    rules and `FIGURES`. The values are not included, so that a grid can be widened."""
     fixed: dict[str, Any] = plan.preset.policy.model_dump(mode="json")
     for axis in plan.axes:
         *groups, last = axis.field.split(".")
@@ -53,7 +53,7 @@ def key_of(plan: Plan) -> str:
 
 
 def stamp_of(file: str) -> Stamp:
-    """Size and time of change; zeros for a file that is not there."""
+    """Return size and modification time; zeros for a missing file."""
     try:
         found = os.stat(file)
     except OSError:
@@ -61,10 +61,10 @@ def stamp_of(file: str) -> Stamp:
     return found.st_size, found.st_mtime_ns
 
 
-def done(path: Path, plan: Plan) -> tuple[Cell, ...]:
-    """The cells that the journal holds and that need not be done again; none where there is no journal yet.
+def finished_cells(path: Path, plan: SweepPlan) -> tuple[SweepCell, ...]:
+    """Return the finished cells of a journal; none if it does not exist.
 
-    Raises BadInput for a file that is no journal, or another sweep's, and for what is no file.
+    Raises BadInput for a file that is no journal, another sweep's, or no regular file.
     """
     refuse_special(path)
     try:
@@ -78,10 +78,10 @@ def done(path: Path, plan: Plan) -> tuple[Cell, ...]:
     head = _read(lines[0])
     if head is None or "sweep" not in head:
         raise BadInput(f"{path} is not the journal of a sweep; name another file; it is created.")
-    if head["sweep"] != key_of(plan):
+    if head["sweep"] != sweep_key(plan):
         raise BadInput(f"{path} is the journal of another sweep; name another file, or delete it to start over.")
     stamps: dict[str, Stamp] = {}
-    found: dict[tuple[str, tuple[float, ...]], Cell] = {}
+    found: dict[tuple[str, tuple[float, ...]], SweepCell] = {}
     for line in lines[1:]:
         fields = _read(line)
         cell = _cell(fields) if fields else None
@@ -94,10 +94,10 @@ def done(path: Path, plan: Plan) -> tuple[Cell, ...]:
 
 
 class Journal:
-    """The journal, open for more cells. Each line is written in one piece, at once, whoever else writes to it."""
+    """Journal open for more cells. Each line is one atomic append, so several writers may share it."""
 
-    def __init__(self, path: Path, plan: Plan) -> None:
-        """Raises BadInput where nothing can be written."""
+    def __init__(self, path: Path, plan: SweepPlan) -> None:
+        """Open or create the journal. Raises BadInput if it cannot be written."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("ab", buffering=0)
@@ -105,16 +105,17 @@ class Journal:
             raise BadInput(f"{path} cannot be written ({error.strerror}); name another journal.") from None
         self._path = path
         if not path.stat().st_size:
-            self._write({"sweep": key_of(plan), "strategy": plan.preset.strategy})
+            self._write({"sweep": sweep_key(plan), "strategy": plan.preset.strategy})
         elif not path.read_bytes().endswith(b"\n"):
             self._put(b"\n")
 
-    def note(self, cells: Iterable[Cell]) -> None:
-        """Raises BadInput where there is no room; what was noted before stays."""
+    def note(self, cells: Iterable[SweepCell]) -> None:
+        """Append cells. Raises BadInput on a full disk; earlier lines stay."""
         for cell in cells:
             self._write({**cell_fields(cell), "stamp": stamp_of(cell.file)})
 
     def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
     def _write(self, fields: Mapping[str, Any]) -> None:
@@ -139,7 +140,7 @@ def _read(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _cell(fields: Mapping[str, Any]) -> Cell | None:
+def _cell(fields: Mapping[str, Any]) -> SweepCell | None:
     try:
         return cell_from({name: value for name, value in fields.items() if name != "stamp"})
     except ValidationError:

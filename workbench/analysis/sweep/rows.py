@@ -1,4 +1,4 @@
-"""What a sweep comes to: one row for each setting, and the best of them by a stated criterion."""
+"""Results of a sweep: one row per setting, and the best by a criterion."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from math import fsum
 
 from workbench.analysis.sweep.axes import Number
-from workbench.analysis.sweep.cells import Cell, Plan
+from workbench.analysis.sweep.cells import SweepCell, SweepPlan
 from workbench.analysis.watched_rules import KEPT_STATES, RuleVerdict
 
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """By what the best setting is chosen. `largest`: more is better."""
+    """Criterion for the best setting. `largest`: more is better."""
 
     name: str
     about: str
@@ -32,22 +32,21 @@ CRITERIA = (
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """In how many files a watched sentence still `stands` in the end, `of` those in which it ever stood."""
+class RuleCount:
+    """Files in which a watched rule is still kept at the end (`files_kept`), `of` those that ever had it."""
 
-    stands: int
+    files_kept: int
     of: int
 
     def __str__(self) -> str:
-        return f"{self.stands} of {self.of}" if self.of else "–"
+        return f"{self.files_kept} of {self.of}" if self.of else "–"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One setting over all files that worked: means over files, and the sum of `over`. None where there is nothing.
+class SweepRow:
+    """Setting over all files that worked: means over files, and the sum of `over`. None if unknown.
 
-    `cost` is in dollars where the price of every file's model is known (`dollars`), else in millions of input tokens'
-    worth.
+    `cost` is in dollars if all prices are known (`dollars`), else in million input tokens.
     """
 
     setting: tuple[Number, ...]
@@ -62,36 +61,37 @@ class Row:
     cost: float
     dollars: bool
     retention: float | None
-    held: tuple[Held, ...] = ()
-    """Of each watched sentence."""
+    held: tuple[RuleCount, ...] = ()
+    """Count for each watched rule."""
 
     @property
     def watched(self) -> float | None:
-        """The share of watched sentences that still stand; None where none ever stood."""
+        """Share of watched rules still kept; None if no session had one."""
         of = sum(one.of for one in self.held)
-        return sum(one.stands for one in self.held) / of if of else None
+        return sum(one.files_kept for one in self.held) / of if of else None
 
     def figure(self, criterion: str) -> float | None:
+        """Return the value of a criterion."""
         value = getattr(self, criterion)
         return None if value is None else float(value)
 
 
-def rows_of(plan: Plan, cells: Iterable[Cell]) -> tuple[Row, ...]:
-    """The cells by setting, in the order of the grid; settings of which no cell is there are left out."""
-    groups: dict[tuple[Number, ...], list[Cell]] = {}
+def rows_of(plan: SweepPlan, cells: Iterable[SweepCell]) -> tuple[SweepRow, ...]:
+    """Group the cells by setting, in the order of the grid; settings without a cell are left out."""
+    groups: dict[tuple[Number, ...], list[SweepCell]] = {}
     for cell in cells:
         groups.setdefault(cell.setting, []).append(cell)
     return tuple(_row(plan, setting, groups[setting]) for setting in plan.settings if setting in groups)
 
 
-def _row(plan: Plan, setting: tuple[Number, ...], cells: Sequence[Cell]) -> Row:
+def _row(plan: SweepPlan, setting: tuple[Number, ...], cells: Sequence[SweepCell]) -> SweepRow:
     fine = [cell for cell in cells if not cell.error]
     count = max(len(fine), 1)
     afters = [cell.after for cell in fine if cell.after is not None]
     known = [cell.dollars for cell in fine if cell.dollars is not None]
     dollars = bool(fine) and len(known) == len(fine)
     held = [cell.retention for cell in fine if cell.retention is not None]
-    return Row(
+    return SweepRow(
         setting,
         len(fine),
         len(cells) - len(fine),
@@ -104,17 +104,17 @@ def _row(plan: Plan, setting: tuple[Number, ...], cells: Sequence[Cell]) -> Row:
         fsum(known if dollars else (cell.units for cell in fine)) / count,
         dollars,
         fsum(held) / len(held) if held else None,
-        tuple(_held([cell.watched[number] for cell in fine]) for number in range(len(plan.watched))),
+        tuple(_rule_count([cell.watched[number] for cell in fine]) for number in range(len(plan.watched))),
     )
 
 
-def _held(verdicts: Sequence[RuleVerdict | None]) -> Held:
-    return Held(sum(one in KEPT_STATES for one in verdicts), sum(one is not None for one in verdicts))
+def _rule_count(verdicts: Sequence[RuleVerdict | None]) -> RuleCount:
+    return RuleCount(sum(one in KEPT_STATES for one in verdicts), sum(one is not None for one in verdicts))
 
 
-def best(rows: Sequence[Row], criterion: Criterion) -> Row | None:
-    """The best setting by a criterion. A setting under which prompts are larger than the window loses to one under
-    which fewer are, whatever the criterion: it would have failed. Equal ones: the cheapest, the first of the grid."""
+def best(rows: Sequence[SweepRow], criterion: Criterion) -> SweepRow | None:
+    """Return the best setting by a criterion. Fewer prompts above the window come first, because they would have
+    failed. Ties: the cheapest, then the first of the grid."""
     able = [row for row in rows if row.files and row.figure(criterion.name) is not None]
     if not able:
         return None

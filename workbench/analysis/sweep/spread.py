@@ -1,4 +1,4 @@
-"""Does the cells of a sweep: on all cores of this machine, or on the workers of a Dask scheduler."""
+"""Run the cells of a sweep on all cores of this machine, or on the workers of a Dask scheduler."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
 from workbench.analysis.sweep.axes import Number
-from workbench.analysis.sweep.cells import Cell, Plan, ScaleOf, no_scale, swept
+from workbench.analysis.sweep.cells import ScaleOf, SweepCell, SweepPlan, no_scale, sweep_file
 from workbench.base import parallel as over
 from workbench.base.parallel import cores
 
 Work = tuple[str, tuple[tuple[Number, ...], ...]]
-"""A file and the settings under which it is to be replayed: loaded once for all of them."""
+"""File and the settings to replay it under; loaded once for all."""
 
 
 def work_of(
-    files: Sequence[str], plan: Plan, known: Collection[tuple[str, tuple[Number, ...]]], cores: int
+    files: Sequence[str], plan: SweepPlan, known: Collection[tuple[str, tuple[Number, ...]]], cores: int
 ) -> list[Work]:
-    """What is still to do. A file's settings stay together unless there are fewer files than cores."""
+    """Return the remaining work. Settings of a file stay together unless there are fewer files than cores."""
     parts = max(1, -(-cores // max(len(files), 1)))
     found: list[Work] = []
     for file in files:
@@ -28,14 +28,15 @@ def work_of(
 
 
 def spread(
-    work: Sequence[Work], plan: Plan, cluster: str = "", scale_of: ScaleOf = no_scale
-) -> Iterator[tuple[Cell, ...]]:
-    """The cells of each piece of work as they are done, in any order; `cluster` and what is raised as it says there."""
+    work: Sequence[Work], plan: SweepPlan, cluster: str = "", scale_of: ScaleOf = no_scale
+) -> Iterator[tuple[SweepCell, ...]]:
+    """Yield the cells of each piece of work as they finish, in any order; `cluster` and errors as in
+    `workbench.base.spread`."""
     if work:
         jobs, remedy = min(len(work), cores()), "continue with --resume, with fewer files"
         yield from over.run_parallel(partial(_swept, plan, scale_of), work, jobs=jobs, cluster=cluster, remedy=remedy)
 
 
-def _swept(plan: Plan, scale_of: ScaleOf, piece: Work) -> tuple[Cell, ...]:
+def _swept(plan: SweepPlan, scale_of: ScaleOf, piece: Work) -> tuple[SweepCell, ...]:
     file, settings = piece
-    return swept(file, plan, settings, scale_of)
+    return sweep_file(file, plan, settings, scale_of)

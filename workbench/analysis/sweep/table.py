@@ -1,17 +1,17 @@
-"""A grid of values as a table: what each setting does on average over the files."""
+"""Table of a sweep: mean results of each setting over the files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.analysis.sweep.cells import Plan
-from workbench.analysis.sweep.rows import Row as Setting
+from workbench.analysis.sweep.cells import SweepPlan
+from workbench.analysis.sweep.rows import SweepRow as Setting
 from workbench.analysis.watched_rules import sentence_columns
 from workbench.base.tables import Column, Row, Table, columns
 
 
-def values_table(plan: Plan, rows: Sequence[Setting], best: Setting | None) -> Table:
-    """A row for each setting; `failed` counts the files that could not be replayed."""
+def values_table(plan: SweepPlan, rows: Sequence[Setting], best: Setting | None) -> Table:
+    """A row per setting; `failed` counts the files that could not be replayed."""
     axes = (Column(axis.field, axis.field, "number") for axis in plan.axes)
     cost = "money" if all(row.dollars for row in rows) else "input"
     kept = columns("kept_share:share:kept") if plan.retained else ()

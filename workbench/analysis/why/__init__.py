@@ -1,1 +1,1 @@
-"""Why a context overflowed: how it grew, who filled it, what of that was waste, and what would have helped."""
+"""Diagnosis of an overflow: growth, what filled the context, waste, and what would have helped."""

@@ -1,4 +1,4 @@
-"""What fills a context most, each part in a few words: what the verdict names, and what a finding then says of it."""
+"""Largest parts of a context in a few words, for the verdict and the findings."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from workbench.compaction.context import Context
 from workbench.compaction.shape_calls import calls_of
 
 NAMED = 0.15
-"""From this share of the context on, a part of it is named as a cause."""
+"""Share of the context from which a part is named as a cause."""
 
 CAUSES = 2
-"""So many causes are named, the largest first."""
+"""Most causes that are named, largest first."""
 
 WORDS, SHARED = 40, 20
-"""Characters of a round's request, and of each where two are named: two lines of 80 columns have room for both."""
+"""Characters of a round's request, and of each if two are named, which fits two lines of 80 columns."""
 
 ALL = 0.9
-"""A round of at least this share is the whole context in other words: what fills it is the next cause."""
+"""Share from which a round is practically the whole context, so that the next cause is named instead."""
 
 
-class Cause(Struct, frozen=True):
-    """`words` say it without a full stop; `messages` are ids, none where what it speaks of is in no message."""
+class SizeCause(Struct, frozen=True):
+    """Part of a context. `words` describe it without a full stop; `messages` are ids, empty if it is in no message."""
 
     kind: Literal["round", "tool", "results", "overhead"]
     tokens: int
@@ -37,9 +37,9 @@ class Cause(Struct, frozen=True):
     messages: tuple[str, ...] = ()
 
 
-def causes(context: Context) -> tuple[Cause, ...]:
-    """At most `CAUSES`, the largest first. Shares are of the whole context. A tool is named only where no round is, or
-    one is nearly all of it: the same tokens are in both. O(messages)."""
+def causes(context: Context) -> tuple[SizeCause, ...]:
+    """Return at most `CAUSES` parts, largest first. A tool is named only without a large round, or if a round is nearly
+    everything: both count the same tokens. O(messages)."""
     whole = context.total.tokens
     if not whole:
         return ()
@@ -51,7 +51,7 @@ def causes(context: Context) -> tuple[Cause, ...]:
     return tuple(one for one in ordered[:CAUSES] if one.tokens >= NAMED * whole)
 
 
-def _rounds(context: Context, rounds: Sequence[fillers.RoundShare], whole: int) -> Iterator[Cause]:
+def _rounds(context: Context, rounds: Sequence[fillers.RoundShare], whole: int) -> Iterator[SizeCause]:
     spans = context.shape.rounds.rounds
     large = [one for one in rounds if one.tokens >= NAMED * whole]
     for one in large:
@@ -61,29 +61,29 @@ def _rounds(context: Context, rounds: Sequence[fillers.RoundShare], whole: int) 
         asked = f" “{said}”" if said else ""
         within = f" in {counted(calls, 'call')}" if calls else ""
         words = f"round {one.number}{asked}, {_share(one.tokens, whole)}{within}"
-        yield Cause("round", one.tokens, words, (one.message,))
+        yield SizeCause("round", one.tokens, words, (one.message,))
 
 
-def _tool(context: Context, whole: int) -> Iterator[Cause]:
+def _tool(context: Context, whole: int) -> Iterator[SizeCause]:
     for one in fillers.by_tool(context)[:1]:
         calls = counted(one.count, f"{one_line(one.name)} call")
-        yield Cause("tool", one.tokens, f"{calls}, {_share(one.tokens, whole)}", one.messages)
+        yield SizeCause("tool", one.tokens, f"{calls}, {_share(one.tokens, whole)}", one.messages)
 
 
-def _results(context: Context, whole: int) -> Iterator[Cause]:
-    """What commands said, where an agent's calls are texts: messages behind its own that no person wrote."""
+def _results(context: Context, whole: int) -> Iterator[SizeCause]:
+    """Yield output of commands for agents whose calls are texts: injected messages after the agent's own."""
     sizes, pairs = context.layout.sizes.tokens, pairwise(context.messages)
     behind = enumerate(((before.role, after.kind) for before, after in pairs), 1)
     if found := [at for at, pair in behind if pair == ("assistant", "meta")]:
         tokens = sum(sizes[at] for at in found)
         words = f"{counted(len(found), 'result')}, {_share(tokens, whole)}"
-        yield Cause("results", tokens, words, tuple(context.messages[at].id for at in found))
+        yield SizeCause("results", tokens, words, tuple(context.messages[at].id for at in found))
 
 
-def _overhead(context: Context, whole: int) -> Cause:
-    """System prompt, tools, what the agent adds and does not write down."""
+def _overhead(context: Context, whole: int) -> SizeCause:
+    """Return system prompt, tools, and what the agent adds without recording it."""
     tokens = whole - context.upto(len(context)).tokens
-    return Cause("overhead", tokens, f"system + tools, {_share(tokens, whole)}")
+    return SizeCause("overhead", tokens, f"system + tools, {_share(tokens, whole)}")
 
 
 def _share(tokens: int, whole: int) -> str:

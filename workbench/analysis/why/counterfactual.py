@@ -1,6 +1,6 @@
-"""What would have been: when a limit is reached, and how much later it is reached if something had been otherwise.
+"""Counterfactuals: when a limit is reached, and how much later it would be if something were different.
 
-Every answer is computed on the session itself, played on with the messages that it really has: no rate is guessed.
+Computed on the session's real messages, continued without compaction: no rate is guessed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workbench.base.text import counted
 
 
 class Crossing(Struct, frozen=True):
-    """The first call that is sent `limit` tokens or more: its number from 1, its answer's id, its round."""
+    """First call with `limit` tokens or more: its number from 1, its answer's id, its round."""
 
     call: int
     message: str
@@ -24,8 +24,8 @@ class Crossing(Struct, frozen=True):
 
 
 class Delay(Struct, frozen=True):
-    """When a limit is reached, `before` as it was and `after` otherwise; None: not within the session. `last_round` is
-    that of the session's last call; `last` is what the last call is sent, `last_after` what it would have been."""
+    """Crossing of a limit, `before` as it was and `after` with the change; None: not within the session. `last_round`
+    is the round of the last call, `last` the tokens that it is sent, `last_after` with the change."""
 
     limit: int
     before: Crossing | None
@@ -36,13 +36,14 @@ class Delay(Struct, frozen=True):
 
     @property
     def rounds(self) -> int | None:
-        """By how many rounds it comes later; where it does not come any more, how many the session still has."""
+        """Rounds by which it comes later; the remaining rounds if it never comes."""
         if self.before is None:
             return None
         return (self.last_round if self.after is None else self.after.round) - self.before.round
 
     @property
     def calls(self) -> int | None:
+        """Calls by which it comes later; None if one crossing is missing."""
         return None if self.before is None or self.after is None else self.after.call - self.before.call
 
     def __str__(self) -> str:
@@ -68,7 +69,7 @@ class Delay(Struct, frozen=True):
 
 
 def crossing(course: Course, sizes: Sequence[int], limit: int) -> Crossing | None:
-    """Where `sizes` (one per call) first reach `limit`."""
+    """Return where `sizes` (one per call) first reach `limit`."""
     for number, (index, tokens) in enumerate(zip(course.calls, sizes, strict=True), 1):
         if tokens >= limit:
             return Crossing(number, course.message_of(index).id, course.round_of(index))
@@ -76,7 +77,7 @@ def crossing(course: Course, sizes: Sequence[int], limit: int) -> Crossing | Non
 
 
 def delay(course: Course, sizes: Sequence[int], limit: int) -> Delay:
-    """How much later `sizes` reach `limit` than the session did."""
+    """Return how much later `sizes` reach `limit` than the session did."""
     plain = course.plain
     last = course.round_of(course.calls[-1]) if len(plain) else 0
     ends = (plain[-1], sizes[-1]) if len(plain) else (0, 0)
@@ -84,5 +85,6 @@ def delay(course: Course, sizes: Sequence[int], limit: int) -> Delay:
 
 
 def delay_without(course: Course, less: Mapping[int, tuple[int, int]], limit: int) -> Delay:
-    """How much later the limit is reached if message i had `less[i][0]` tokens fewer from message `less[i][1]` on."""
+    """Return how much later the limit is reached if message i had `less[i][0]` fewer tokens from message `less[i][1]`
+    on."""
     return delay(course, sizes_without(course, less), limit)

@@ -1,4 +1,4 @@
-"""The diagnosis of one epoch's context, as one frozen value: `diagnose`."""
+"""Diagnosis of one epoch's context as one frozen value: `diagnose`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from workbench.analysis.usage_check import check_usage
 from workbench.analysis.why import fillers, waste
 from workbench.analysis.why.causes import causes
 from workbench.analysis.why.counterfactual import Crossing, crossing
-from workbench.analysis.why.findings import Finding, Limit, findings
-from workbench.analysis.why.refusals import Refusal, refusals
+from workbench.analysis.why.findings import Finding, OverflowLimit, findings
+from workbench.analysis.why.rejections import RejectedRequest, rejected_requests
 from workbench.analysis.why.verdict import verdict
 from workbench.base.figures import grouped
 from workbench.base.text import counted
@@ -33,28 +33,25 @@ from workbench.tokens.sizes import Size
 from workbench.tokens.window import Window
 
 FAR = 0.5
-"""A request of less than this share of the window is not what the model refused as too long: an answer of half a window
-is asked for by nobody."""
+"""Share of the window below which a rejected request was not too long: nobody asks for an answer of half a window."""
 
 RECENT = 5
-"""The rounds whose mean growth says how soon a limit that is not reached would be."""
+"""Newest rounds whose mean growth predicts when a limit is reached."""
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Why a context overflowed, or how near it is to it.
+    """Cause of an overflow, or distance to it.
 
-    `points` is the growth of the whole session, call by call; all else is of the epoch (from 1). `total` is the size of
-    its context, `usage` what its newest call recorded of prompt and answer, `window` the context window and who says
-    so. `limit` is what counts as the overflow, None where nothing is known of one; `crossing` is where the session
-    reaches it, played on without any compaction. Where it does not, and the agent did not make room after the last call
-    either, the context would reach it in `rounds_left` rounds if they grew like the newest ones (`growth_per_round`,
-    tokens).
-    `triggers` are the chosen strategy's, as they stand at the end; `played` is the session under it. `layers`, `tools`,
-    `files`, `rounds` and `largest` say what the tokens are spent on, `rework` what was done again after each recorded
-    compaction from the epoch on, `rewrites` what the whole session wrote to the cache again (None where its usage tells
-    of no cache), `findings` what it comes to, in sentences, `verdict` in one. `failures` are what stops the whole
-    session, `claims` what the recorded summaries before and after the epoch claim.
+    `points` is the growth of the whole session; all else is of the epoch (from 1). `total` is the size of its context,
+    `usage` the newest call's recorded prompt and answer, `window` the context window with its source. `limit` is what
+    counts as the overflow, None if unknown; `crossing` is where the session reaches it without any compaction. If it
+    does not, and the agent did not compact after the last call, the context would reach it in `rounds_left` rounds of
+    `growth_per_round` tokens, as the newest ones. `triggers` are the chosen strategy's at the end; `played` is the
+    replay under it. `layers`, `tools`, `files`, `rounds` and `largest` break the tokens down; `rework` follows the
+    recorded compactions from the epoch on; `rewrites` covers the whole session (None without cache figures in its
+    usage). `findings` are sentences, `verdict` is one. `failures` are those of the whole session, `claims` those of the
+    recorded summaries before and after the epoch.
     """
 
     session: Session
@@ -62,18 +59,18 @@ class Diagnosis:
     total: Size
     usage: int | None
     window: Window | None
-    limit: Limit | None
+    limit: OverflowLimit | None
     crossing: Crossing | None
     growth_per_round: int
     rounds_left: int | None
     points: tuple[Point, ...]
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[RejectedRequest, ...]
     preset: Preset
     triggers: tuple[Trigger, ...]
     played: Replay
     layers: tuple[Layer, ...]
-    tools: tuple[fillers.Share, ...]
-    files: tuple[fillers.Share, ...]
+    tools: tuple[fillers.SizeShare, ...]
+    files: tuple[fillers.SizeShare, ...]
     rounds: tuple[fillers.RoundShare, ...]
     largest: tuple[fillers.Large, ...]
     waste: waste.Waste
@@ -86,7 +83,7 @@ class Diagnosis:
 
     @property
     def reached(self) -> str:
-        """When the limit is reached, as words after it: `reached at call 166 of the epoch, in round 37`."""
+        """Words after the limit: `reached at call 166 of the epoch, in round 37`."""
         if self.limit is None:
             return "unknown without a limit"
         if self.crossing:
@@ -102,18 +99,18 @@ class Diagnosis:
 
 
 def diagnose(
-    context: Context, course: Course, epoch: int, preset: Preset, told: Callable[[str], None] = lambda stage: None
+    context: Context, course: Course, epoch: int, preset: Preset, on_stage: Callable[[str], None] = lambda stage: None
 ) -> Diagnosis:
-    """Diagnose `context`, which is epoch `epoch` of the session; `course` is the session from that epoch on. The preset
-    of its own tool counts as the version did it that wrote the session.
+    """Diagnose `context`, epoch `epoch` of the session; `course` begins with that epoch. The agent's own preset is
+    taken as of the version that wrote the session.
 
-    `told` hears what is done next, and stops it by raising. Raises BadInput for a broken table of models.
+    `on_stage` is called with each stage, and cancels by raising. Raises BadInput for a broken table of models.
     """
-    told("measuring the growth")
+    on_stage("measuring the growth")
     session = course.session
     preset = preset_for_version(preset, session)
     points = course.growth
-    refused = refusals(session)
+    refused = rejected_requests(session)
     limit = limit_of(context, session, epoch, points, refused)
     chosen = strategy(preset.strategy)
     automatic = context.with_(manual=False)
@@ -124,16 +121,16 @@ def diagnose(
     left = None
     if limit and not limit.ended and crossed is None and per_round > 0:
         left = max(0, -(-(limit.tokens - context.total.tokens) // per_round))
-    told("looking for waste")
-    wasted = waste.wasted(context)
+    on_stage("looking for waste")
+    wasted = waste.find_waste(context)
     again = rework(course)
-    told("checking recorded summaries")
+    on_stage("checking recorded summaries")
     claims = tuple(one for number in (epoch - 1, epoch) if (one := recorded_claims(session, number)))
-    told("checking the bills")
+    on_stage("checking the bills")
     gaps = check_usage(session, course.counter).gaps_in(epoch)
-    told(f"replaying the session under {preset.name}")
+    on_stage(f"replaying the session under {preset.name}")
     played = replay(course, preset, context.limit)
-    told("replaying the suggestions")
+    on_stage("replaying the suggestions")
     triggers = chosen.read_triggers(automatic, preset.policy)
     found = layers(context)
     named = causes(context)
@@ -169,11 +166,11 @@ def diagnose(
 
 
 def limit_of(
-    context: Context, session: Session, epoch: int, points: Sequence[Point], refusals: Sequence[Refusal]
-) -> Limit | None:
-    """What counts as the overflow: where the agent itself compacted this epoch, the size that it recorded then, where
-    that is more than the largest prompt that this epoch was sent, else that prompt, which it is as well where the model
-    refused a request of between half of its window and all of it; else the window; None where nothing is known."""
+    context: Context, session: Session, epoch: int, points: Sequence[Point], refusals: Sequence[RejectedRequest]
+) -> OverflowLimit | None:
+    """Return what counts as the overflow; None if unknown. If the agent compacted this epoch: the recorded size, or its
+    largest prompt if that is larger. If the API rejected a request of half to all of its window: the largest prompt.
+    Else the window."""
     here = set(session.epochs[epoch - 1].members)
     refused = context.overflow_error_seen or any(one.member in here for one in refusals)
     request = _refused_request(context, session.epochs[epoch - 1].members, refusals) if refused else 0
@@ -183,26 +180,26 @@ def limit_of(
     if ended is not None and max(recorded, sent):
         done = f"the agent {ACTIONS[ended.way]} after a prompt of this size"
         why = f"the agent recorded this size when it {ACTIONS[ended.way]}" if recorded > sent else done
-        return Limit(max(recorded, sent), f"{why} (epoch {epoch})", "agent", context.total.tokens)
+        return OverflowLimit(max(recorded, sent), f"{why} (epoch {epoch})", "agent", context.total.tokens)
     window = context.limit
     if window is not None and sent <= window.tokens < request:
         asked = f"it rejected a request of about {grouped(request)} tokens after a prompt of {grouped(sent)}"
-        return Limit(window.tokens, f"the model's window, {window.origin}; {asked}", "window")
+        return OverflowLimit(window.tokens, f"the model's window, {window.origin}; {asked}", "window")
     if window is not None and max(sent, request) < FAR * window.tokens and refused:
         asked = f"it rejected a request of about {grouped(request)} tokens as too long for another reason"
-        return Limit(window.tokens, f"the model's window, {window.origin}; {asked}", "window")
+        return OverflowLimit(window.tokens, f"the model's window, {window.origin}; {asked}", "window")
     if sent and refused:
-        return Limit(
+        return OverflowLimit(
             sent, "the API rejected the next request after a prompt of this size", "refusal", max(sent, request)
         )
     if window is not None:
-        return Limit(window.tokens, f"the model's window, {window.origin}", "window")
+        return OverflowLimit(window.tokens, f"the model's window, {window.origin}", "window")
     return None
 
 
-def _refused_request(context: Context, members: Sequence[int], refusals: Sequence[Refusal]) -> int:
-    """Tokens of the largest request that the model refused: of the messages before the error, all of them where the
-    file does not say which those are."""
+def _refused_request(context: Context, members: Sequence[int], refusals: Sequence[RejectedRequest]) -> int:
+    """Return the tokens of the largest rejected request: the messages before the error, or all if the file does not
+    say."""
     place = {member: index for index, member in enumerate(members)}
     timed = [message.time for message in context.messages if message.time is not None]
     sizes = [0]

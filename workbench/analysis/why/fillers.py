@@ -1,6 +1,6 @@
-"""Who filled a context: tokens by tool, by file and by round, and the largest messages.
+"""Breakdown of a context: tokens by tool, file and round, and the largest messages.
 
-A message's tokens are shared among its calls and results in proportion to the characters that a model reads of each.
+A message's tokens are divided among its calls and results by the characters that a model reads of each.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from workbench.session import Block, Message
 from workbench.tokens.sizes import visible_chars
 
 
-class Share(Struct, frozen=True):
-    """Part of a context: `count` calls, reads or messages that take `tokens`; `messages` are their ids, in order."""
+class SizeShare(Struct, frozen=True):
+    """Part of a context: `count` calls, reads or messages of `tokens`; `messages` are their ids, in order."""
 
     name: str
     tokens: int
@@ -26,7 +26,7 @@ class Share(Struct, frozen=True):
 
 
 class RoundShare(Struct, frozen=True):
-    """A round from 1; `upto` is the whole context at its end, overhead included."""
+    """Round, from 1; `upto` is the size of the whole context at its end, overhead included."""
 
     number: int
     message: str
@@ -35,7 +35,7 @@ class RoundShare(Struct, frozen=True):
 
 
 class Large(Struct, frozen=True):
-    """A message by its size. `what` says what it is, `number` its place in the context, from 1."""
+    """Large message. `what` describes it, `number` is its position in the context, from 1."""
 
     message: str
     number: int
@@ -44,25 +44,23 @@ class Large(Struct, frozen=True):
     tokens: int
 
 
-def by_tool(context: Context) -> tuple[Share, ...]:
-    """Calls and results by the tool's name, the largest first. What the calls did need not be known for that, which is
-    dear to find out."""
+def by_tool(context: Context) -> tuple[SizeShare, ...]:
+    """Return calls and results by tool, largest first. Does not parse the calls, which is slow."""
     found = (ToolCall(index, call, (), result, at) for index, call, at, result in calls_with_results(context.messages))
-    return _shares(context, ((one.call.name, one, spent(context, one)) for one in found))
+    return _shares(context, ((one.call.name, one, call_tokens(context, one)) for one in found))
 
 
-def by_file(context: Context) -> tuple[Share, ...]:
-    """Calls that view or change files, by path as the call gives it, the largest first; a call that names several files
-    counts for each with its part."""
+def by_file(context: Context) -> tuple[SizeShare, ...]:
+    """Return calls that view or change files, by path as given, largest first; a call with several files is divided."""
     found: list[tuple[str, ToolCall, int]] = []
     for one in calls_of(context.shape):
         paths = tuple(dict.fromkeys(action.target for action in one.actions if action.kind != "command"))
-        found += [(path, one, spent(context, one) // len(paths)) for path in paths]
+        found += [(path, one, call_tokens(context, one) // len(paths)) for path in paths]
     return _shares(context, found)
 
 
 def by_round(context: Context) -> tuple[RoundShare, ...]:
-    """Every round in order."""
+    """Return every round in order."""
     overhead, before = context.layout.sizes.overhead, context.layout.tokens
     return tuple(
         RoundShare(
@@ -76,7 +74,7 @@ def by_round(context: Context) -> tuple[RoundShare, ...]:
 
 
 def largest(context: Context, count: int = 10) -> tuple[Large, ...]:
-    """The largest messages, the largest first."""
+    """Return the largest messages, largest first."""
     tokens = context.layout.sizes.tokens
     order = sorted(range(len(context)), key=lambda index: (-tokens[index], index))[:count]
     return tuple(
@@ -86,16 +84,16 @@ def largest(context: Context, count: int = 10) -> tuple[Large, ...]:
     )
 
 
-def spent(context: Context, one: ToolCall) -> int:
-    """The tokens of a call and its result."""
-    total = part(context, one.index, one.call)
+def call_tokens(context: Context, one: ToolCall) -> int:
+    """Return the tokens of a call and its result."""
+    total = block_tokens(context, one.index, one.call)
     if one.result is not None and one.result_index is not None:
-        total += part(context, one.result_index, one.result)
+        total += block_tokens(context, one.result_index, one.result)
     return total
 
 
-def part(context: Context, index: int, block: Block) -> int:
-    """The tokens of one block of message `index`, with its secrets or without."""
+def block_tokens(context: Context, index: int, block: Block) -> int:
+    """Return the tokens of one block of message `index`; the block may be masked."""
     message, tokens = context.messages[index], context.layout.sizes.tokens[index]
     whole = context.shape.chars[index + 1] - context.shape.chars[index]
     if len(message.blocks) == 1 or not whole:
@@ -105,13 +103,13 @@ def part(context: Context, index: int, block: Block) -> int:
     return tokens * visible_chars(Message("", message.role, (block,))) // whole
 
 
-def _shares(context: Context, found: Iterable[tuple[str, ToolCall, int]]) -> tuple[Share, ...]:
+def _shares(context: Context, found: Iterable[tuple[str, ToolCall, int]]) -> tuple[SizeShare, ...]:
     groups: dict[str, list[tuple[str, int]]] = {}
     for name, one, tokens in found:
         at = one.index if one.result_index is None else one.result_index
         groups.setdefault(name, []).append((context.messages[at].id, tokens))
     shares = (
-        Share(name, sum(tokens for _, tokens in ones), len(ones), tuple(dict.fromkeys(id for id, _ in ones)))
+        SizeShare(name, sum(tokens for _, tokens in ones), len(ones), tuple(dict.fromkeys(id for id, _ in ones)))
         for name, ones in groups.items()
     )
     return tuple(sorted(shares, key=lambda share: (-share.tokens, share.name)))

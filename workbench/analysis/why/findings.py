@@ -1,7 +1,7 @@
-"""What a diagnosis comes to: sentences a person can act on, each with its figure and the messages it speaks of.
+"""Findings of a diagnosis: sentences to act on, each with its figure and messages.
 
-A sentence that says what would have helped has it computed (`counterfactual`): on the session as it went on, played
-without what is spoken of, or under the policy that is named.
+Sentences on what would have helped are computed (`counterfactual`) on the session as it continued, without the tokens
+in question, or under the policy that is named.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from workbench.analysis.preset_check import check_own_preset, preset_report
 from workbench.analysis.recorded import recorded_compactions, recorded_compactions_report
 from workbench.analysis.recorded_claims import RecordedClaims
 from workbench.analysis.replay import Replay, replay
-from workbench.analysis.rework import Rework, told_rework
+from workbench.analysis.rework import Rework, rework_report
 from workbench.analysis.usage_check import Gap
-from workbench.analysis.why.causes import Cause
+from workbench.analysis.why.causes import SizeCause
 from workbench.analysis.why.counterfactual import Delay, delay, delay_without
 from workbench.analysis.why.fillers import Large
 from workbench.analysis.why.waste import ANSWERS, Reread, Spot, Waste
@@ -34,13 +34,13 @@ from workbench.compaction.strategies import remedies
 from workbench.compaction.strategy import Trigger
 
 MARKER_TOKENS = 12
-"""What stands where a result was: about as much as `[Old tool result content cleared]` costs."""
+"""Tokens of a placeholder such as `[Old tool result content cleared]`."""
 
 NAMED = 3
-"""So many files, and so many calls, are named one by one."""
+"""Files and calls that are named individually."""
 
 NOTED = 0.02
-"""Waste of less than this share of the context is not worth a sentence."""
+"""Share of the context below which waste is not reported."""
 
 
 HEADLINES = {
@@ -61,13 +61,13 @@ HEADLINES = {
     "claims": "Unsupported claims",
     "strategy": "This preset, for comparison",
 }
-"""A few words for each kind of finding."""
+"""Short title of each kind of finding."""
 
 
-class Limit(Struct, frozen=True):
-    """The figure at which a context counts as overflowing, and where the figure is from: the agent made room there, the
-    model refused what came after it, or it is the window. `context` is the size of the context when the agent
-    compacted it or the model refused it, None for a window: more than the recorded figure by what came after that."""
+class OverflowLimit(Struct, frozen=True):
+    """Tokens at which a context counts as overflowing, and their source: the agent compacted there, the API rejected
+    the next request, or it is the window. `context` is the size when the agent compacted or the API rejected, None for
+    a window: it exceeds the recorded figure by what came after."""
 
     tokens: int
     why: str
@@ -76,14 +76,14 @@ class Limit(Struct, frozen=True):
 
     @property
     def ended(self) -> bool:
-        """Whether the agent itself made room there, which it may have done only after the epoch's last call."""
+        """True if the agent compacted there, possibly after the epoch's last call."""
         return self.by == "agent"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One sentence. `tokens` is its figure, 0 where it has none; `messages` are ids, the first of them the one to jump
-    to; `delay` is what would have been, where the sentence says so."""
+    """One sentence. `tokens` is its figure, 0 for none; `messages` are ids, the first is the one to show; `delay` is
+    the counterfactual, if the sentence has one."""
 
     kind: str
     text: str
@@ -95,8 +95,8 @@ class Finding:
 def findings(
     context: Context,
     course: Course,
-    limit: Limit | None,
-    causes: Sequence[Cause],
+    limit: OverflowLimit | None,
+    causes: Sequence[SizeCause],
     waste: Waste,
     rework: Sequence[Rework],
     played: Replay,
@@ -106,7 +106,7 @@ def findings(
     gaps: Sequence[Gap],
     claims: Sequence[RecordedClaims],
 ) -> tuple[Finding, ...]:
-    """The sentences, the largest figure first. What the chosen strategy would have done is no cause and stands last."""
+    """Return the findings, largest figure first. The comparison with the chosen strategy is no cause and comes last."""
     bound = limit.tokens if limit else None
     least = int(context.total.tokens * NOTED)
     found = [*_rereads(course, waste, bound, least), *_remedies(context, course, bound, least)]
@@ -127,7 +127,7 @@ def findings(
 
 
 def _bills(gaps: Sequence[Gap]) -> list[Finding]:
-    """The largest differences between what was sent and what is shown."""
+    """Return the largest differences between billed and shown tokens."""
     found = [Finding("bill", str(gap), abs(gap.tokens), (gap.message,)) for gap in gaps[:NAMED]]
     if more := gaps[NAMED:]:
         tokens = sum(abs(gap.tokens) for gap in more)
@@ -137,7 +137,7 @@ def _bills(gaps: Sequence[Gap]) -> list[Finding]:
     return found
 
 
-def _then(text: str, after: Delay | None) -> str:
+def _with_delay(text: str, after: Delay | None) -> str:
     return f"{text} {after}." if after else f"{text.partition(';')[0]}."
 
 
@@ -153,7 +153,7 @@ def _rereads(course: Course, waste: Waste, bound: int | None, least: int) -> lis
         needless = sum(read.tokens for read in repeated)
         text += f", {grouped(needless)} of them shown again later; dropping a read when the file is read again"
         after = None if bound is None else delay_without(course, _superseded((one,)), bound)
-        found.append(Finding("reread", _then(text, after), one.tokens, ids, after))
+        found.append(Finding("reread", _with_delay(text, after), one.tokens, ids, after))
     again = [one for one in waste.rereads if one.repeated]
     needless = sum(read.tokens for one in again for read in one.repeated)
     if len(again) > 1 and needless >= least and bound is not None:
@@ -162,12 +162,12 @@ def _rereads(course: Course, waste: Waste, bound: int | None, least: int) -> lis
             f"{len(again)} files were read again; the {grouped(needless)} tokens of the older reads, dropped at once,"
         )
         ids = tuple(read.message for one in again for read in one.repeated)
-        found.append(Finding("rereads", _then(text, after), needless, ids, after))
+        found.append(Finding("rereads", _with_delay(text, after), needless, ids, after))
     return found
 
 
 def _superseded(several: Sequence[Reread]) -> dict[int, tuple[int, int]]:
-    """What older reads weigh, gone from the message on that shows the same again."""
+    """Return the tokens of older reads, removed from the message on that shows the same again."""
     return {
         read.index: (max(0, read.tokens - MARKER_TOKENS), read.by)
         for one in several
@@ -177,7 +177,7 @@ def _superseded(several: Sequence[Reread]) -> dict[int, tuple[int, int]]:
 
 
 def _remedies(context: Context, course: Course, bound: int | None, least: int) -> list[Finding]:
-    """What strategies would have done without a model, by replay."""
+    """Return what strategies without a model would have saved, by replay."""
     found: list[Finding] = []
     if bound is None:
         return found
@@ -185,7 +185,7 @@ def _remedies(context: Context, course: Course, bound: int | None, least: int) -
         played = replay(course, Preset(one.id, one.id, one.about, "", remedy.policy), context.limit)
         if played.compacted:
             saved = sum(each.before - each.after for each in played.compacted)
-            if saved < least:  # what the agent cleared itself leaves next to nothing to clear
+            if saved < least:  # the agent had cleared nearly everything itself
                 continue
             after = delay(course, played.sent, bound)
             ids = tuple(each.message for each in played.compacted)
@@ -201,17 +201,18 @@ def _spots(
         return []
     at_once = kind == "base64"
     less = {
-        spot.index: (max(0, spot.tokens - MARKER_TOKENS), spot.index if at_once else _answered(course, spot.index))
+        spot.index: (max(0, spot.tokens - MARKER_TOKENS), spot.index if at_once else _after_answers(course, spot.index))
         for spot in spots
     }
     after = None if bound is None else delay_without(course, less, bound)
     largest = sorted(spots, key=lambda spot: -spot.tokens)
     text = f"{what}: {grouped(tokens)} tokens; {instead}"
-    return [Finding(kind, _then(text, after), tokens, tuple(spot.message for spot in largest), after)]
+    return [Finding(kind, _with_delay(text, after), tokens, tuple(spot.message for spot in largest), after)]
 
 
-def _answered(course: Course, index: int) -> int:
-    """From which message on `ANSWERS` answers have followed message `index`; past the end where they have not."""
+def _after_answers(course: Course, index: int) -> int:
+    """Return the message from which on `ANSWERS` answers have followed message `index`; past the end if they have
+    not."""
     at = bisect_right(course.answers, index) + ANSWERS - 1
     return course.answers[at] + 1 if at < len(course.answers) else len(course.messages) + 1
 
@@ -228,16 +229,16 @@ def _cut(waste: Waste, least: int) -> list[Finding]:
 
 
 def _rework(several: Sequence[Rework]) -> list[Finding]:
-    """What recorded compactions cost afterwards; the costliest item's two places first."""
+    """Return the cost of recorded compactions, with the two messages of the most expensive item first."""
     items = sorted((item for one in several for item in one.items), key=lambda item: -item.tokens)
     if not items:
         return []
     ids = tuple(dict.fromkeys(id for item in items for id in (item.after, item.before)))
-    return [Finding("rework", told_rework(several), sum(item.tokens for item in items), ids)]
+    return [Finding("rework", rework_report(several), sum(item.tokens for item in items), ids)]
 
 
-def _overhead(context: Context, layers: Sequence[Layer], causes: Sequence[Cause]) -> Finding | None:
-    """What is sent with every call, where it is a tenth of the window or the verdict names it."""
+def _overhead(context: Context, layers: Sequence[Layer], causes: Sequence[SizeCause]) -> Finding | None:
+    """Return what is sent with every call, if it is a tenth of the window or the verdict names it."""
     tokens = sum(layer.tokens for layer in layers if layer.name in ("system", "tools", "system + tools (not recorded)"))
     of, whole = ("the window", context.window) if context.window else ("the context", context.total.tokens)
     if tokens * 10 < whole and any(one.kind == "overhead" for one in causes):
@@ -248,8 +249,8 @@ def _overhead(context: Context, layers: Sequence[Layer], causes: Sequence[Cause]
     return Finding("overhead", f"{text}: {percent(tokens / whole)} of {of}; compaction cannot free it.", tokens)
 
 
-def _causes(causes: Sequence[Cause]) -> list[Finding]:
-    """What the verdict names, as far as it lies in messages: the rest is the overhead."""
+def _causes(causes: Sequence[SizeCause]) -> list[Finding]:
+    """Return the verdict's causes that are in messages; the rest is overhead."""
     return [
         Finding(one.kind, f"{one.words[:1].upper()}{one.words[1:]}.", one.tokens, one.messages)
         for one in causes
@@ -266,20 +267,23 @@ def _one_message(context: Context, largest: Sequence[Large]) -> Finding | None:
     return Finding("message", text, one.tokens, (one.message,))
 
 
-def _judged(preset: Preset, course: Course) -> str:
-    """Whether the preset of the session's own tool does what the file records, and why it does not."""
+def _own_preset_report(preset: Preset, course: Course) -> str:
+    """Return whether the agent's own preset does what the file records; "" for another preset."""
     own = check_own_preset(course) if preset.id == agent_preset_id(course.session) else None
     return preset_report(preset, own[1]) if own else ""
 
 
 def _strategy(played: Replay, triggers: Sequence[Trigger], course: Course) -> Finding:
-    """What the chosen strategy would have done, by replay, and beside it what the agent did by the file. `triggers` are
-    as they stand at the end of the context: one that fires there fires before the next call, which no replay plays."""
+    """Return what the chosen strategy would have done, by replay, and what the agent recorded. `triggers` are read at
+    the end of the context: one that fires there comes before the next call, which no replay covers."""
     here = f" from epoch {course.numbers[0]} on" if course.numbers[0] > 1 else ""
     over = f"{grouped(played.over_window)} of {grouped(len(played.sent))} calls would have gone over the window"
     theirs = "".join(
         f" {told}"
-        for told in (recorded_compactions_report(recorded_compactions(course)), _judged(played.preset, course))
+        for told in (
+            recorded_compactions_report(recorded_compactions(course)),
+            _own_preset_report(played.preset, course),
+        )
         if told
     )
     if not played.compacted:

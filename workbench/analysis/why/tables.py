@@ -1,13 +1,13 @@
-"""The tables of a diagnosis: what filled the context, what was waste, what was done again."""
+"""Tables of a diagnosis: what filled the context, waste, rework, cache."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from workbench.analysis.rework import KINDS, Again
+from workbench.analysis.rework import KINDS, ReworkItem
 from workbench.analysis.rewrites import CAUSES, Rewrites
 from workbench.analysis.why.diagnosis import Diagnosis
-from workbench.analysis.why.fillers import Share
+from workbench.analysis.why.fillers import SizeShare
 from workbench.analysis.why.waste import UNUSED_RULE, Spot
 from workbench.base.figures import grouped
 from workbench.base.printable import one_line
@@ -15,6 +15,7 @@ from workbench.base.tables import Row, Table, Value, columns
 from workbench.base.text import counted
 
 WORDS = 200
+"""Characters of a text cell."""
 
 KEYS = ("layers", "tools", "files", "rounds", "largest", "rereads", "unused", "others", "rework", "cache")
 """The tables by key, in their order."""
@@ -55,7 +56,7 @@ def _waste(found: Diagnosis) -> Iterable[Table]:
     yield _spots(found, "others", "Encoded files, logs, cut results", others, none)
 
 
-def _calls(found: Diagnosis, key: str, title: str, several: Sequence[Share], none: str) -> Table:
+def _calls(found: Diagnosis, key: str, title: str, several: Sequence[SizeShare], none: str) -> Table:
     rows = ((one.tokens, (one.count, one.name), one.messages[0]) for one in several)
     return _shares(found, key, title, "calls:count name", rows, "" if several else none)
 
@@ -92,7 +93,7 @@ def _rework(found: Diagnosis) -> Table:
     return rework_table(((one.made.epoch, item) for one in found.rework for item in one.items), note)
 
 
-def rework_table(items: Iterable[tuple[int, Again]], note: str = "") -> Table:
+def rework_table(items: Iterable[tuple[int, ReworkItem]], note: str = "") -> Table:
     """Repeated work by size, each item with the epoch whose compaction caused it."""
     spec = "tokens:tokens epoch:count kind message_before:message:before message_after:message:again subject:text:what"
     rows = (

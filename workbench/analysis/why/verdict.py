@@ -1,18 +1,18 @@
-"""Why a context is as large as it is: its size beside its limit, and its largest parts."""
+"""Verdict on a context in one sentence: its size, its limit, and its largest parts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from workbench.analysis.why import fillers
-from workbench.analysis.why.causes import Cause
-from workbench.analysis.why.findings import Limit
+from workbench.analysis.why.causes import SizeCause
+from workbench.analysis.why.findings import OverflowLimit
 from workbench.base.figures import percent, short
 from workbench.base.text import counted, plural
 from workbench.compaction.context import Context
 
 
-def verdict(context: Context, limit: Limit | None, causes: Sequence[Cause]) -> str:
+def verdict(context: Context, limit: OverflowLimit | None, causes: Sequence[SizeCause]) -> str:
     """`The agent compacted at 155k. Largest causes: round 10 “add a multi step …”, 63k (40 %); 82 Read calls, …`"""
     whole = context.total.tokens
     if not whole:
@@ -22,7 +22,7 @@ def verdict(context: Context, limit: Limit | None, causes: Sequence[Cause]) -> s
     return f"{_state(whole, limit)}. {why}."
 
 
-def _state(whole: int, limit: Limit | None) -> str:
+def _state(whole: int, limit: OverflowLimit | None) -> str:
     if limit is None:
         return f"{short(whole)} tokens, window unknown"
     if limit.context is not None:

@@ -1,4 +1,4 @@
-"""What of a context was waste, by rules that are stated: each with its messages and its tokens."""
+"""Waste in a context by stated rules, with messages and tokens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from workbench.analysis.why.fillers import part
+from workbench.analysis.why.fillers import block_tokens
 from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.shape_calls import calls_of
@@ -17,13 +17,13 @@ from workbench.session import Message, ToolResult, ToolUse
 from workbench.tokens.visible import visible_parts
 
 WORTH = 200
-"""Results of fewer tokens are not worth a word."""
+"""Tokens below which a result is not reported."""
 
 ANSWERS = 3
-"""A result that has not been referred to after so many answers is judged; a newer one is not."""
+"""Answers that must follow a result before it is judged."""
 
 NEWS = 3
-"""A result that brought fewer new words says too little to judge whether it was used."""
+"""New words below which a result cannot be judged."""
 
 UNUSED_RULE = (
     f"A tool result counts as never referred to if it has at least {NEWS} new words (6 letters or more) and none of "
@@ -31,7 +31,7 @@ UNUSED_RULE = (
 )
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]{5,79}")
 _SCANNED = 64_000
-"""Characters of one text that are looked at for words."""
+"""Characters of a text that are searched for words."""
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{256,}={0,2}")
 _LOG_LINE = re.compile(
@@ -52,12 +52,12 @@ _CUT_WORDS = (
     "truncated", "omitted", "elided", "clipped", "hidden", "not shown", "left out", "too l", "limited to", " cut",
     "cleared",
 )  # fmt: skip
-"""One of these stands in whatever the patterns find; looking for them first is many times as fast."""
+"""Words of which the patterns always need one; searching for them first is many times faster."""
 
 
-class Read(Struct, frozen=True):
-    """One view of a file: the message of its result, and whether a later view shows all of it again (`by` is the index
-    of that one's message)."""
+class FileView(Struct, frozen=True):
+    """View of a file: the message of its result; `by` is the index of a later message that shows all of it again, or
+    None."""
 
     message: str
     index: int
@@ -66,23 +66,24 @@ class Read(Struct, frozen=True):
 
 
 class Reread(Struct, frozen=True):
-    """A file that was viewed more than once."""
+    """File that was viewed more than once."""
 
     path: str
-    reads: tuple[Read, ...]
+    reads: tuple[FileView, ...]
 
     @property
     def tokens(self) -> int:
+        """Tokens of all views."""
         return sum(read.tokens for read in self.reads)
 
     @property
-    def repeated(self) -> tuple[Read, ...]:
-        """The views that a later one made needless."""
+    def repeated(self) -> tuple[FileView, ...]:
+        """Views that a later one made unnecessary."""
         return tuple(read for read in self.reads if read.by is not None)
 
 
 class Spot(Struct, frozen=True):
-    """A place that holds waste: `tokens` of message `message`, at `index`; `note` says what it is."""
+    """Waste in a message: `tokens` of message `message`, at `index`; `note` describes it."""
 
     message: str
     index: int
@@ -91,7 +92,7 @@ class Spot(Struct, frozen=True):
 
 
 class Waste(Struct, frozen=True):
-    """All of it, each kind in a list of its own. A message may stand in several."""
+    """All waste by kind. A message may occur in several."""
 
     rereads: tuple[Reread, ...]
     unused: tuple[Spot, ...]
@@ -100,8 +101,8 @@ class Waste(Struct, frozen=True):
     cut: tuple[Spot, ...]
 
 
-def wasted(context: Context) -> Waste:
-    """The waste of a context."""
+def find_waste(context: Context) -> Waste:
+    """Return the waste of a context."""
     return Waste(
         rereads(context),
         unused(context),
@@ -112,9 +113,9 @@ def wasted(context: Context) -> Waste:
 
 
 def rereads(context: Context) -> tuple[Reread, ...]:
-    """Files viewed more than once, the costliest first.
+    """Return files viewed more than once, most expensive first.
 
-    A view is shown again by a later one of the same file that asks for the same (the same input) or for the whole file.
+    A view is repeated by a later one of the same file with the same input, or of the whole file.
     """
     views: dict[str, list[ToolCall]] = {}
     for one in calls_of(context.shape):
@@ -125,22 +126,22 @@ def rereads(context: Context) -> tuple[Reread, ...]:
     return tuple(sorted(found, key=lambda one: (-one.tokens, one.path)))
 
 
-def _reads(context: Context, ones: list[ToolCall]) -> Iterator[Read]:
+def _reads(context: Context, ones: list[ToolCall]) -> Iterator[FileView]:
     for number, one in enumerate(ones):
         if one.result is None or one.result_index is None:
             continue
-        later = (two for two in ones[number + 1 :] if two.call.input == one.call.input or _of_all(two.call))
+        later = (two for two in ones[number + 1 :] if two.call.input == one.call.input or _is_whole_file(two.call))
         by = next((two.result_index for two in later), None)
         id = context.messages[one.result_index].id
-        yield Read(id, one.result_index, part(context, one.result_index, one.result), by)
+        yield FileView(id, one.result_index, block_tokens(context, one.result_index, one.result), by)
 
 
-def _of_all(call: ToolUse) -> bool:
+def _is_whole_file(call: ToolUse) -> bool:
     return isinstance(call.input, dict) and set(call.input) <= {*PATH_KEYS, "command", "type"}
 
 
 def unused(context: Context) -> tuple[Spot, ...]:
-    """Results that nothing refers to later (`UNUSED_RULE`), in order. Hidden thoughts cannot be read."""
+    """Return results that nothing refers to later (`UNUSED_RULE`), in order. Hidden reasoning cannot be checked."""
     messages = context.messages
     first: dict[str, int] = {}
     news: dict[int, int] = {}
@@ -172,7 +173,7 @@ def _words(message: Message) -> set[str]:
 
 
 def base64_spots(context: Context) -> tuple[Spot, ...]:
-    """Long stretches of base64 in texts and results: encoded files that a model can hardly read."""
+    """Return texts and results with long base64: encoded files that a model can hardly read."""
     found = []
     for index, message in enumerate(context.messages):
         texts = (text for text in visible_parts(message) if isinstance(text, str) and len(text) >= 256)
@@ -191,19 +192,21 @@ def _runs(text: str) -> Iterator[str]:
 
 
 def log_spots(context: Context) -> tuple[Spot, ...]:
-    """Results of 40 and more lines of which most begin with a time or a level: logs."""
+    """Return results of 40 and more lines, most of which begin with a time or a level."""
     found = []
     for index, message in enumerate(context.messages):
         for result in message.results:
             lines = result.text.split("\n") if len(result.text) > 1_000 else []
             logged = sum(1 for line in lines if _LOG_LINE.match(line))
             if len(lines) >= 40 and logged * 10 >= len(lines) * 6:
-                found.append(Spot(message.id, index, part(context, index, result), f"{counted(logged, 'line')} of log"))
+                found.append(
+                    Spot(message.id, index, block_tokens(context, index, result), f"{counted(logged, 'line')} of log")
+                )
     return tuple(found)
 
 
 def _marker(text: str) -> re.Match[str] | None:
-    """Where a result says that it was cut."""
+    """Return the notice with which a result says that it was cut."""
     low = text.lower()
     if not any(word in low for word in _CUT_WORDS):
         return None
@@ -212,8 +215,8 @@ def _marker(text: str) -> re.Match[str] | None:
 
 
 def cut_spots(context: Context) -> tuple[Spot, ...]:
-    """Results that were cut before the model saw them: they say so at an edge, or several results of one tool end at
-    just the same length, which is its longest (`cut silently`)."""
+    """Return results that were cut before the model saw them: they say so at an edge, or several results of one tool
+    end at exactly the same, longest length (`cut silently`)."""
     longest: dict[str, list[tuple[int, int, ToolResult]]] = {}
     found: dict[int, Spot] = {}
     for one in calls_of(context.shape):
@@ -222,7 +225,7 @@ def cut_spots(context: Context) -> tuple[Spot, ...]:
         text = one.result.text
         longest.setdefault(one.call.name, []).append((len(text), one.result_index, one.result))
         if marker := _marker(text):
-            id, tokens = context.messages[one.result_index].id, part(context, one.result_index, one.result)
+            id, tokens = context.messages[one.result_index].id, block_tokens(context, one.result_index, one.result)
             found[one.result_index] = Spot(id, one.result_index, tokens, f"it says: {' '.join(marker[0].split())}")
     for name, ones in longest.items():
         most = max(length for length, _, _ in ones)
@@ -230,7 +233,9 @@ def cut_spots(context: Context) -> tuple[Spot, ...]:
         if len({result.text[-200:] for _, result in alike}) > 1:
             for index, result in alike:
                 note = f"cut silently: {len(alike)} results of {name} have just {most} characters"
-                found.setdefault(index, Spot(context.messages[index].id, index, part(context, index, result), note))
+                found.setdefault(
+                    index, Spot(context.messages[index].id, index, block_tokens(context, index, result), note)
+                )
     return tuple(found[index] for index in sorted(found))
 
 

@@ -115,11 +115,11 @@ async def _epochs(host: Host) -> None:
         from workbench.analysis.growth import growth
         from workbench.analysis.why.causes import causes
         from workbench.analysis.why.diagnosis import limit_of
-        from workbench.analysis.why.refusals import refusals
+        from workbench.analysis.why.rejections import rejected_requests
         from workbench.analysis.why.verdict import verdict
 
         points = growth(bench.session, host.counter, bench.scale)
-        limit = limit_of(bench.context, bench.session, bench.epoch, points, refusals(bench.session))
+        limit = limit_of(bench.context, bench.session, bench.epoch, points, rejected_requests(bench.session))
         return sizes, verdict(bench.context, limit, causes(bench.context))
 
     sizes, said = await asyncio.to_thread(work)

@@ -24,7 +24,7 @@ from workbench.tui.bench.store import View
 from workbench.tui.plain import several
 
 if TYPE_CHECKING:
-    from workbench.analysis.why.mends import Edit
+    from workbench.analysis.why.fixes import MessageFix
     from workbench.play.frames import Story
     from workbench.repairs.engine import Repair
     from workbench.runs.variants import Variant
@@ -224,11 +224,11 @@ def see_why(host: Host) -> None:
 
 async def _mended(host: Host, applied: why.Applied) -> None:
     """Apply a finding's fix in its epoch: planned at once, and one step to undo."""
-    from workbench.analysis.why.mends import Take
+    from workbench.analysis.why.fixes import PresetFix
 
     await to_epoch(host, applied.epoch)
     mend = applied.mend
-    if isinstance(mend, Take):
+    if isinstance(mend, PresetFix):
         policy.choose(host, mend.preset)
     elif mend.does == "pin":
         take(host, lambda bench: steps.with_pins(bench, bench.pins | frozenset(mend.messages)), said=_done(mend))
@@ -237,7 +237,7 @@ async def _mended(host: Host, applied: why.Applied) -> None:
         want(host, partial(edit, ids=mend.messages), said=_done(mend))
 
 
-def _done(mend: Edit) -> str:
+def _done(mend: MessageFix) -> str:
     past = {"pin": "pinned", "drop": "dropped", "shorten": "shortened"}[mend.does]
     return f"{past} {several(len(mend.messages), 'message')}; u takes it back"
 

@@ -16,9 +16,9 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widgets import Static
 
-from workbench.analysis.probes import Exam, Probing, beside, looked_up, write_probes
-from workbench.analysis.probes.graded import GLYPHS, LOOKED_UP, Given
+from workbench.analysis.probes import Exam, Probing, looked_up, probes_path, write_probes
 from workbench.analysis.probes.probe import BLANK
+from workbench.analysis.probes.results import GLYPHS, LOOKED_UP, ProbeAnswer
 from workbench.analysis.watched_rules import best_place
 from workbench.base.errors import BadInput
 from workbench.base.figures import interval
@@ -249,7 +249,7 @@ writes the questions to a file next to the session, where you can change them; E
 
     @work(exclusive=True, group="write", exit_on_error=False, description="write")
     async def action_write(self) -> None:
-        path = beside(self.bench.session)
+        path = probes_path(self.bench.session)
         if self.found is None or path is None:
             return
         try:
@@ -388,7 +388,7 @@ def _answers(found: Probing, number: int, bench: Bench) -> Sequence[Part]:
     return parts
 
 
-def _answer(name: str, given: Given) -> str:
+def _answer(name: str, given: ProbeAnswer) -> str:
     told = one_line(given.reply or "no answer", 600)
     judged = " (a model judged it correct)" if given.mark == "judged" else ""
     return f"{GLYPHS[given.mark]} {name}: {told}{judged}"

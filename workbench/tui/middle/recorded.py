@@ -16,7 +16,7 @@ from workbench.tui.plain import figure
 from workbench.tui.widgets.text_view import Part
 
 if TYPE_CHECKING:
-    from workbench.analysis.grounding import Ground, Grounding
+    from workbench.analysis.grounding import Grounding, SummaryChecker
     from workbench.analysis.retention import TrackedFact
 
 BESIDE = 64
@@ -91,7 +91,7 @@ def _how(recorded: Compaction) -> str:
     return " · ".join(filter(None, (trigger, before))) or "trigger not recorded"
 
 
-def _ground(bench: Bench, outcome: Outcome) -> Ground:
+def _ground(bench: Bench, outcome: Outcome) -> SummaryChecker:
     gone = (Fate.SUMMARIZED, Fate.ABRIDGED, Fate.DROPPED)
     spans = tuple(Span(span.start, span.stop) for span in outcome.fates if span.fate in gone)
     spans = spans or (Span(0, len(bench.messages)),)
@@ -99,11 +99,11 @@ def _ground(bench: Bench, outcome: Outcome) -> Ground:
 
 
 @newest_per_shape
-def _ground_of(shape: Shape, spans: tuple[Span, ...]) -> Ground:
+def _ground_of(shape: Shape, spans: tuple[Span, ...]) -> SummaryChecker:
     """Grounding of the messages in `spans`, cached: a head of 60 000 messages takes seconds."""
-    from workbench.analysis.grounding import Ground
+    from workbench.analysis.grounding import SummaryChecker
 
-    return Ground([message for span in spans for message in shape.masked[span.start : span.stop]])
+    return SummaryChecker([message for span in spans for message in shape.masked[span.start : span.stop]])
 
 
 def _table(rows: Sequence[tuple[str, str, int, Grounding, Sequence[TrackedFact]]]) -> Parts:

@@ -9,7 +9,7 @@ from typing import Any
 from textual.app import App
 
 from workbench.analysis.prompt_use import policy_with
-from workbench.analysis.sweep.axes import WINDOW, varied
+from workbench.analysis.sweep.axes import WINDOW, varying_fields
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
@@ -36,7 +36,7 @@ def of_a_number(app: App[Any], bench: Bench, add: Add) -> None:
         if answer:
             add(answer.value)
 
-    names = ", ".join(name for name in varied(bench.policy) if name != WINDOW)
+    names = ", ".join(name for name in varying_fields(bench.policy) if name != WINDOW)
     about = f"FIELD=A..B:STEP or FIELD=A,B,C; two fields with a space between. Numbers here: {names}."
     app.push_screen(AskScreen("Vary a number", about, "", read), add_variants)
 

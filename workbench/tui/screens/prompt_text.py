@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 from textual.worker import Worker
 
-from workbench.analysis.prompt_use import own_file
+from workbench.analysis.prompt_use import prompt_file_text
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.labels import label_of
@@ -181,7 +181,7 @@ which is then in the list of prompts."""
         """Save the text as the user's own prompt; ask for its name."""
         strategy = self.bench.strategy.id
         try:
-            content = own_file(self.policy, strategy, self.field.key, self.query_one(TextArea).text)
+            content = prompt_file_text(self.policy, strategy, self.field.key, self.query_one(TextArea).text)
         except BadInput as refused:
             self.notify(str(refused), severity="warning", markup=False)
             return

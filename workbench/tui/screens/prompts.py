@@ -12,7 +12,7 @@ from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 
-from workbench.analysis.prompt_use import Found, found, policy_with, rendered
+from workbench.analysis.prompt_use import StoredPrompt, policy_with, render_prompt, stored_prompt
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.labels import label_of
@@ -34,7 +34,7 @@ class Listed:
     """File of a prompt, and the prompt in it or what is wrong with it."""
 
     file: str
-    found: Found | None
+    found: StoredPrompt | None
     trouble: str = ""
 
 
@@ -45,7 +45,7 @@ def every_prompt() -> tuple[Listed, ...]:
 
 def _listed(file: str) -> Listed:
     try:
-        return Listed(file, found(file))
+        return Listed(file, stored_prompt(file))
     except BadInput as refused:
         return Listed(file, None, str(refused))
 
@@ -119,7 +119,7 @@ line."""
         line = Text(f"{mark} {one.found.id}", "bold" if mark == "▸" else "", no_wrap=True)
         return line.append(" · yours", "not bold") if one.found.own else line
 
-    def _fits(self, one: Found) -> bool:
+    def _fits(self, one: StoredPrompt) -> bool:
         return one.strategy == self.bench.strategy.id and one.field in type(self.bench.policy).model_fields
 
     @on(TextList.Moved)
@@ -147,7 +147,7 @@ line."""
         if not sent:
             return (Part(one.found.prompt.text),)
         try:
-            return (Part(rendered(one.found, self.bench.context, self.bench.edits, self.bench.policy)),)
+            return (Part(render_prompt(one.found, self.bench.context, self.bench.edits, self.bench.policy)),)
         except BadInput as nothing:
             return (Part(str(nothing), "warning"), Part("\n" + one.found.prompt.text))
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from textual import on, work
 from textual.widgets import TextArea
 
-from workbench.analysis.grounding import Ground
+from workbench.analysis.grounding import SummaryChecker
 from workbench.base.errors import BadInput
 from workbench.base.shielded import run_shielded
 from workbench.bench.assessment import Assessment, compute
@@ -90,7 +90,7 @@ class Drafting(Facts):
         self.sections: tuple[SummarySection, ...] = ()
         self.accepted: set[tuple[int, str]] = set()
         self.rewritten: set[tuple[int, str]] = set()
-        self._grounds: dict[int, asyncio.Future[Ground]] = {}
+        self._grounds: dict[int, asyncio.Future[SummaryChecker]] = {}
 
     @property
     def draft(self) -> Draft | None:
@@ -387,11 +387,11 @@ class Drafting(Facts):
             self.put_facts()
             self.draw()
 
-    def _ground(self, number: int, request: SummaryRequest) -> asyncio.Future[Ground]:
+    def _ground(self, number: int, request: SummaryRequest) -> asyncio.Future[SummaryChecker]:
         """Grounding of a draft's head, computed once."""
         if number not in self._grounds:
             loop = asyncio.get_running_loop()
-            self._grounds[number] = loop.run_in_executor(None, lambda: Ground(request.masked, request.previous))
+            self._grounds[number] = loop.run_in_executor(None, lambda: SummaryChecker(request.masked, request.previous))
         return self._grounds[number]
 
     # --- committing -------------------------------------------------------------------------------------------------

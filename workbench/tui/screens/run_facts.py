@@ -9,7 +9,7 @@ from textual import on
 from textual.screen import Screen
 from textual.widgets import Static
 
-from workbench.analysis.grounding import Grounding, Unfounded
+from workbench.analysis.grounding import Grounding, UnsupportedClaim
 from workbench.analysis.retention import TrackedFact
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, steps
@@ -78,7 +78,7 @@ class Facts(Screen["object"]):
     def _fact_marked(self, event: TextList.Moved) -> None:
         fact = self.facts[event.at].fact if 0 <= event.at < len(self.facts) else None
         words = ""
-        if isinstance(fact, Unfounded):
+        if isinstance(fact, UnsupportedClaim):
             words = f"{fact.kind}, not found in the head: {fact.text}\nenter goes to it"
             # The list is filled again while the user types: it moves the editor's cursor only if it has the focus.
             if event.texts.has_focus:
@@ -90,7 +90,7 @@ class Facts(Screen["object"]):
 
     @on(TextList.Chosen, "#facts")
     def _fact_opened(self, event: TextList.Chosen) -> None:
-        if isinstance(self.facts[event.at].fact, Unfounded):
+        if isinstance(self.facts[event.at].fact, UnsupportedClaim):
             self.show_pane("centre")
             self.query_one(DraftEditor).focus()
 

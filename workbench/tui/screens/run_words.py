@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from workbench.analysis.grounding import Grounding, Unfounded
+from workbench.analysis.grounding import Grounding, UnsupportedClaim
 from workbench.analysis.retention import TrackedFact
 from workbench.base import paths
 from workbench.base.errors import BadInput
@@ -202,7 +202,7 @@ def same_section(sections: Sequence[SummarySection], title: str) -> SummarySecti
 
 # --- grounding ------------------------------------------------------------------------------------------------------
 
-Found = Unfounded | TrackedFact
+Found = UnsupportedClaim | TrackedFact
 
 
 @dataclass(frozen=True)

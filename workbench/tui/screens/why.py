@@ -18,8 +18,8 @@ from textual.widgets import ContentSwitcher, DataTable, Static, Tab, Tabs
 from workbench.analysis.pictures import growth_picture
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.findings import Finding
-from workbench.analysis.why.mends import Mend, mend_of
-from workbench.analysis.why.refusals import overflowed
+from workbench.analysis.why.fixes import FindingFix, fix_for
+from workbench.analysis.why.rejections import overflowed_epoch
 from workbench.analysis.why.tables import KEYS as TABLE_KEYS
 from workbench.analysis.why.tables import tables
 from workbench.base.figures import unbroken
@@ -64,7 +64,7 @@ UNSEEN = "layers"
 class Applied:
     """Fix to apply, in the epoch that was diagnosed."""
 
-    mend: Mend
+    mend: FindingFix
     epoch: int
 
 
@@ -116,7 +116,7 @@ cache again what an unbroken cache would have kept."""
         self.epoch: int | None = None if bench.epoch == len(bench.session.epochs) else bench.epoch
         self.found: Diagnosis | None = None
         self.tables: dict[str, Result] = {}
-        self.mends: list[Mend | None] = []
+        self.mends: list[FindingFix | None] = []
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -150,7 +150,7 @@ cache again what an unbroken cache would have kept."""
     @work(thread=True, exclusive=True, group="why", exit_on_error=False)
     def diagnose(self) -> None:
         with self.working() as report:
-            epoch = overflowed(self.bench.session) if self.epoch is None else self.epoch
+            epoch = overflowed_epoch(self.bench.session) if self.epoch is None else self.epoch
             bench, course = course_on(self._at(epoch), self.counter, report, first=epoch)
             found = diagnose(bench.context, course, epoch, own_preset(bench), report)
             self.post_message(self.Found(found, bench))
@@ -183,7 +183,7 @@ cache again what an unbroken cache would have kept."""
         self.query_one("#legend", Static).update(legend(picture))
         self._tell_call()
         self._fill_tab()
-        self.mends = [mend_of(found, one, self.bench.layout.shape.index_of) for one in found.findings]
+        self.mends = [fix_for(found, one, self.bench.layout.shape.index_of) for one in found.findings]
         self.query_one(TextList).show(self._cards(found), 0)
         self._share_lines(found)
         self.call_after_refresh(self._draw_went, found)

@@ -8,7 +8,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual.widgets import TextArea
 
-from workbench.analysis.grounding import Unfounded
+from workbench.analysis.grounding import UnsupportedClaim
 
 _VISIBLE = {code: 0x2400 + code for code in range(32) if code != 9} | dict.fromkeys(range(0x7F, 0xA0), 0xFFFD)
 """Visible signs of the same width for control characters, which a model may write and a terminal must not obey."""
@@ -48,7 +48,7 @@ class DraftEditor(TextArea):
         first, last = location(before, start), location(before, len(before) - stop)
         self.replace(text[start : len(text) - stop], first, last, maintain_selection_offset=False)
 
-    def underline(self, found: Sequence[Unfounded]) -> None:
+    def underline(self, found: Sequence[UnsupportedClaim]) -> None:
         self._mark(tuple((one.start, one.stop) for one in found))
 
     def go_to(self, place: int) -> None:

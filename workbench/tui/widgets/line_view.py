@@ -21,7 +21,7 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from workbench.analysis.search import Query, marks
+from workbench.analysis.search import Query, match_spans
 
 KEPT = 512
 """Drawn lines that are cached."""
@@ -102,7 +102,9 @@ class LineView(ScrollView):
         if strip is None:
             strip = self.draw_line(line, width)
             if self.sought:
-                strip = _styled(strip, marks(self.sought, strip.text), self.get_component_rich_style("lines--sought"))
+                strip = _styled(
+                    strip, match_spans(self.sought, strip.text), self.get_component_rich_style("lines--sought")
+                )
             if selected:
                 strip = _styled(strip, [selected], self.screen.get_component_rich_style("screen--selection"))
             # Without selection a line's picture does not depend on its number.

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from textual.binding import BindingType
 
-from workbench.analysis.search import Query, marks
+from workbench.analysis.search import Query, match_spans
 from workbench.tui.keys import shared
 
 MOVING: list[BindingType] = [
@@ -62,7 +62,7 @@ class Lined(Protocol):
 
 def found_in(lines: Lined, query: Query) -> list[int]:
     """Lines with a hit, in order."""
-    return [line for line in range(lines.line_count) if marks(query, lines.line_text(line))]
+    return [line for line in range(lines.line_count) if match_spans(query, lines.line_text(line))]
 
 
 def hit(lines: Lined, start: int, way: int, *, here: bool = False) -> int | None:
@@ -71,4 +71,4 @@ def hit(lines: Lined, start: int, way: int, *, here: bool = False) -> int | None
         return None
     steps = range(0 if here else 1, lines.line_count + 1)
     found = ((start + way * step) % lines.line_count for step in steps)
-    return next((line for line in found if marks(lines.sought, lines.line_text(line))), None)
+    return next((line for line in found if match_spans(lines.sought, lines.line_text(line))), None)

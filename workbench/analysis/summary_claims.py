@@ -1,4 +1,4 @@
-"""What a summary claims to know of the head: what it names that can be looked up, with the places in its text."""
+"""Claims of a summary about the head: what it names that can be looked up, with positions in its text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ClaimKind = Literal["path", "command", "identifier", "number", "quotation", "att
 
 
 class Claim(Struct, frozen=True):
-    """`text[start:stop]` of the summary names something of `kind`; `subject` is what to look up."""
+    """Claim at `text[start:stop]` of the summary; `subject` is what to look up."""
 
     kind: ClaimKind
     subject: str
@@ -65,10 +65,10 @@ _OPERATOR = re.compile(r"[-=<>|*+/&%:?!]{1,3}(?: |$)")
 _CODE_NAME = re.compile(r"^[@$#.]?[A-Za-z_][\w.:$-]*(?:\(\))?$")
 
 SMALLEST_NUMBER = 13
-"""Smaller whole numbers without a unit are counts that a summary makes itself more often than facts it retells."""
+"""Smaller whole numbers without a unit are more often counts of the summary's own than facts it repeats."""
 
 LONGEST_ATTRIBUTION = 400
-"""Characters after which a sentence is taken to be over: a summary without full stops is a list."""
+"""Characters after which a sentence is taken to end: a summary without full stops is a list."""
 
 _PRODUCTS = (
     "github gitlab javascript typescript youtube chatgpt openai postgresql mysql sqlite mongodb macos powershell "
@@ -80,15 +80,15 @@ _WELL_KNOWN = frozenset(_PRODUCTS.split())
 
 
 def claims_in(summary: str) -> list[Claim]:
-    """Every claim of `summary`, by place; where two overlap the longer stands for both, attributions apart."""
+    """Return every claim of `summary` by position. Of overlapping claims the longer counts, except for attributions."""
     fenced = [(fence.start, fence.stop) for fence in fences(summary)]
-    taken = _Taken(len(summary))
+    taken = _ClaimedSpans(len(summary))
     found: list[Claim] = []
 
     def take(claims: Iterator[Claim]) -> None:
-        found.extend(claim for claim in claims if taken.free(claim.start, claim.stop))
+        found.extend(claim for claim in claims if taken.add_if_free(claim.start, claim.stop))
 
-    taken.take_all((match.start(), match.end()) for match in _URL.finditer(summary))
+    taken.add_all((match.start(), match.end()) for match in _URL.finditer(summary))
     take(_quotations(summary, fenced))
     take(_code(summary, fenced))
     take(_paths(summary))
@@ -98,33 +98,33 @@ def claims_in(summary: str) -> list[Claim]:
     return sorted(found, key=lambda claim: (claim.start, claim.stop))
 
 
-class _Taken:
-    """Which characters already belong to a claim."""
+class _ClaimedSpans:
+    """Characters that already belong to a claim."""
 
     def __init__(self, size: int) -> None:
         self._marks = bytearray(size)
 
-    def free(self, start: int, stop: int) -> bool:
-        """Whether nothing of the span was taken; it is from now on."""
+    def add_if_free(self, start: int, stop: int) -> bool:
+        """Mark a span and return True if no part of it was marked."""
         if any(self._marks[start:stop]):
             return False
         self._marks[start:stop] = b"\x01" * (stop - start)
         return True
 
-    def take_all(self, spans: Iterator[tuple[int, int]]) -> None:
+    def add_all(self, spans: Iterator[tuple[int, int]]) -> None:
         for start, stop in spans:
             self._marks[start:stop] = b"\x01" * (stop - start)
 
 
-def _inside(place: int, spans: list[tuple[int, int]]) -> bool:
+def _is_inside(place: int, spans: list[tuple[int, int]]) -> bool:
     return any(start <= place < stop for start, stop in spans)
 
 
 def _quotations(summary: str, fenced: list[tuple[int, int]]) -> Iterator[Claim]:
-    """Passages in quotation marks of three words or more; a word or two in quotes is a manner of speaking."""
+    """Yield passages in quotation marks of three words or more; shorter ones are a manner of speaking."""
     code = fenced + [(match.start(), match.end()) for match in _CODE.finditer(summary)]
     for match in _QUOTED.finditer(summary):
-        if _inside(match.start(), code) or _inside(match.end() - 1, code):
+        if _is_inside(match.start(), code) or _is_inside(match.end() - 1, code):
             continue
         group = next(number for number, text in enumerate(match.groups(), 1) if text is not None)
         said = match[group]
@@ -133,10 +133,10 @@ def _quotations(summary: str, fenced: list[tuple[int, int]]) -> Iterator[Claim]:
 
 
 def _code(summary: str, fenced: list[tuple[int, int]]) -> Iterator[Claim]:
-    """What stands in backticks: a path, a command, or a name."""
+    """Yield paths, commands and names in backticks."""
     for match in _CODE.finditer(summary):
         said = match[1].strip()
-        if _inside(match.start(), fenced) or not any(map(str.isalnum, said)):
+        if _is_inside(match.start(), fenced) or not any(map(str.isalnum, said)):
             continue
         command = _COMMAND.fullmatch(said)
         if _PATH.fullmatch(said) and _is_path(said):
@@ -155,7 +155,7 @@ def _paths(summary: str) -> Iterator[Claim]:
 
 
 def _is_path(text: str) -> bool:
-    """Whether slashes mean a path and not "and/or": an extension, a root, or a folder within a folder."""
+    """True if slashes mean a path and not "and/or": an extension, a root, or a folder within a folder."""
     parts = [part for part in re.split(r"[\\/]", text) if part]
     if not parts or not any(map(str.isalpha, text)):
         return False
@@ -173,12 +173,13 @@ def _identifiers(summary: str) -> Iterator[Claim]:
 
 
 def _numbers(summary: str, fenced: list[tuple[int, int]]) -> Iterator[Claim]:
-    """Numbers a reader takes for facts: with a unit, a fraction or a version, or large; no list marks, no counts."""
+    """Yield numbers that a reader takes for facts: with a unit, a fraction or a version, or large; no list marks, no
+    counts."""
     for match in _NUMBER.finditer(summary):
         number, after = match[0], summary[match.end() : match.end() + 12]
         line_start = summary.rfind("\n", 0, match.start()) + 1
         leading = summary[line_start : match.start()].strip(" \t#*_-•[(") == ""
-        if _inside(match.start(), fenced) or (leading and after[:1] in (".", ")", "]", "、", ":")):
+        if _is_inside(match.start(), fenced) or (leading and after[:1] in (".", ")", "]", "、", ":")):
             continue
         if after[:1] and (after[0] in "-/:_×" or after[0].isalpha()) and not _UNIT.match(after):
             continue
@@ -189,17 +190,17 @@ def _numbers(summary: str, fenced: list[tuple[int, int]]) -> Iterator[Claim]:
 
 
 def _attributions(summary: str, fenced: list[tuple[int, int]]) -> Iterator[Claim]:
-    """ "The user said/asked/wants …" up to the end of the sentence; `subject` is what the user is said to have said."""
+    """Yield "the user said/asked/wants …" up to the end of the sentence; `subject` is the attributed statement."""
     for match in _ATTRIBUTED.finditer(summary):
         line_start = summary.rfind("\n", 0, match.start()) + 1
-        if _inside(match.start(), fenced) or summary.startswith("#", line_start):
+        if _is_inside(match.start(), fenced) or summary.startswith("#", line_start):
             continue
         longest = min(len(summary), match.end() + LONGEST_ATTRIBUTION)
         end = _SENTENCE_END.search(summary, match.end(), longest)
         stop = end.start() if end else longest
         quoted = _OPENING.match(summary, match.end())
         close = summary.find(_CLOSING[quoted[1]], quoted.end(), longest) if quoted else -1
-        # What follows a quotation is the summary's own comment on it.
+        # Text after a quotation is the summary's own comment.
         subject = summary[quoted.end() : close] if quoted and close > 0 else summary[match.end() : stop]
         subject = subject.strip(" ,:：")
         if subject:

@@ -1,4 +1,4 @@
-"""What came of the questions: each answer beside the right one, and what an arm knows, with its interval."""
+"""Results of probes: each answer next to the right one, and the score of each arm with its interval."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from workbench.analysis.probes.asked import Arm, Exam
+from workbench.analysis.probes.exam import Arm, Exam
 from workbench.analysis.probes.lookup import Lookup
-from workbench.analysis.probes.probe import KINDS, RIGHT, Mark, Probe, ProbeKind, marked
+from workbench.analysis.probes.probe import KINDS, RIGHT, Mark, Probe, ProbeKind, mark_reply
 from workbench.compaction.summary_request import Answer
 
 DRAWS = 1_000
-"""So many times the questions are drawn anew for an interval."""
+"""Bootstrap draws per interval."""
 
 GLYPHS: dict[Mark, str] = {"exact": "✓", "alike": "✓", "judged": "✓", "wrong": "✗", "not known": "·", "unanswered": "?"}
-"""How an answer is shown in a cell of the grid."""
+"""Signs of answers in a cell of the grid."""
 
 LOOKED_UP = "text search, no model"
-"""Who answered where no model did."""
+"""Origin of answers without a model."""
 
 
-class Given(Struct, frozen=True):
-    """What an arm answers to one question: the reply, None where none came; how it stands to the right answer; and the
-    line of the arm that tells that (`told`) or comes nearest, "" where none does."""
+class ProbeAnswer(Struct, frozen=True):
+    """Answer of an arm to one question: the reply, None if missing; its mark; and the line of the arm that states the
+    right answer (`told`) or comes nearest, "" for none."""
 
     reply: str | None
     mark: Mark
@@ -35,11 +35,12 @@ class Given(Struct, frozen=True):
 
     @property
     def right(self) -> bool:
+        """True for a correct answer."""
         return self.mark in RIGHT
 
 
-class Share(Struct, frozen=True):
-    """Right answers of all that were given, 0 to 1, and where 95 % of 1 000 draws of the questions lie."""
+class ProbeScore(Struct, frozen=True):
+    """Share of right answers, 0 to 1, with the 95 % interval of 1 000 draws of the questions."""
 
     right: int
     of: int
@@ -48,70 +49,73 @@ class Share(Struct, frozen=True):
 
     @property
     def value(self) -> float:
+        """Right answers of all."""
         return self.right / self.of
 
 
 @dataclass(frozen=True)
 class Probing:
-    """Every arm's answer to every probe: `given[arm][probe]`. `by` is the model, or `LOOKED_UP`."""
+    """Answers of every arm to every probe: `given[arm][probe]`. `by` is the model, or `LOOKED_UP`."""
 
     probes: tuple[Probe, ...]
     arms: tuple[Arm, ...]
-    given: tuple[tuple[Given, ...], ...]
+    given: tuple[tuple[ProbeAnswer, ...], ...]
     by: str
 
     @cached_property
     def asked(self) -> tuple[int, ...]:
-        """The places of the probes that are no controls."""
+        """Indexes of the probes that are no controls."""
         return tuple(number for number, probe in enumerate(self.probes) if probe.kind != "control")
 
-    def share(self, arm: int, kind: ProbeKind | None = None) -> Share | None:
-        """What an arm knows, of a kind or of all but the controls; None where it gave no answer."""
+    def share(self, arm: int, kind: ProbeKind | None = None) -> ProbeScore | None:
+        """Return the score of an arm, for a kind or for all but the controls; None without an answer."""
         return share_of(self.hits(arm, kind))
 
     def made_up(self, arm: int) -> tuple[int, int]:
-        """How many controls an arm answered as if it knew, and of how many."""
+        """Return the number of controls that an arm answered as if it knew, and of all."""
         answers = [self.given[arm][n] for n, probe in enumerate(self.probes) if probe.kind == "control"]
         answered = [one for one in answers if one.mark != "unanswered"]
         return sum(not one.right for one in answered), len(answered)
 
     def unanswered(self, arm: int) -> int:
+        """Return the number of missing answers of an arm."""
         return sum(one.mark == "unanswered" for one in self.given[arm])
 
     def lead(self, arm: int, other: int) -> tuple[float, float, float] | None:
-        """By how much an arm knows more than another of the same questions, -1 to 1, with the interval of paired draws;
-        None where they answered none in common."""
+        """Return how much more an arm knows than another on the same questions, -1 to 1, with the interval of paired
+        draws; None without common answers."""
         return lead_of((self.hits(arm), self.hits(other)))
 
     def hits(self, arm: int, kind: ProbeKind | None = None) -> list[bool | None]:
-        """Whether each question, of a kind or all but the controls, was answered rightly; None where it was not."""
+        """Return whether each question, of a kind or all but the controls, was answered right; None if unanswered."""
         row = [self.given[arm][number] for number in self.asked if kind in (None, self.probes[number].kind)]
         return [None if given.mark == "unanswered" else given.right for given in row]
 
     @property
     def kinds(self) -> tuple[ProbeKind, ...]:
-        """The kinds that are asked for, controls aside."""
+        """Kinds of the questions, controls aside."""
         there = {self.probes[number].kind for number in self.asked}
         return tuple(kind for kind in KINDS if kind in there)
 
 
 def looked_up(exam: Exam) -> Probing:
-    """The answers that code finds in the arms: no model is asked. Linear in the messages."""
+    """Return the answers that code finds in the arms, without a model. Linear in the messages."""
     rows = []
     for source in exam.sources:
         lookup = Lookup(source.masked)
         found = [(probe, *lookup.answer(probe)) for probe in exam.probes]
-        marks = [marked(probe, reply) for probe, reply, _ in found]
+        marks = [mark_reply(probe, reply) for probe, reply, _ in found]
         rows.append(
             tuple(
-                Given(reply, mark, line, _told(line, mark)) for (_, reply, line), mark in zip(found, marks, strict=True)
+                ProbeAnswer(reply, mark, line, _is_stated(line, mark))
+                for (_, reply, line), mark in zip(found, marks, strict=True)
             )
         )
     return Probing(exam.probes, exam.arms, tuple(rows), LOOKED_UP)
 
 
 def graded(exam: Exam, answers: Mapping[str, Answer], by: str) -> Probing:
-    """What a model answered, and a judge found of it; `answers` by the keys of the requests."""
+    """Grade a model's answers with a judge's verdicts; `answers` is keyed by request."""
     replies = exam.replies(answers)
     right = exam.found_right(exam.in_doubt(replies), answers)
     rows = []
@@ -119,32 +123,32 @@ def graded(exam: Exam, answers: Mapping[str, Answer], by: str) -> Probing:
         lookup = Lookup(source.masked if source.outcome else ())
         given = []
         for number, (probe, reply) in enumerate(zip(exam.probes, row, strict=True)):
-            mark: Mark = "judged" if reply and (number, reply.strip()) in right else marked(probe, reply)
+            mark: Mark = "judged" if reply and (number, reply.strip()) in right else mark_reply(probe, reply)
             there, line = lookup.answer(probe)
-            given.append(Given(reply, mark, line, _told(line, marked(probe, there))))
+            given.append(ProbeAnswer(reply, mark, line, _is_stated(line, mark_reply(probe, there))))
         rows.append(tuple(given))
     return Probing(exam.probes, exam.arms, tuple(rows), by)
 
 
-def _told(line: str, looked_up: Mark) -> bool:
+def _is_stated(line: str, looked_up: Mark) -> bool:
     return bool(line) and looked_up in RIGHT
 
 
 Hits = Sequence[bool | None]
-"""Of one session, in the order of the questions."""
+"""Hits of one session in the order of the questions."""
 
 
-def share_of(*sessions: Hits) -> Share | None:
-    """Of the answers that were given (None: none), with the interval by bootstrap; the draws are always the same."""
+def share_of(*sessions: Hits) -> ProbeScore | None:
+    """Return the score over sessions, with a bootstrap interval from fixed draws; None without an answer."""
     known = [[float(hit) for hit in hits if hit is not None] for hits in sessions]
     found = drawn_mean(known)
     if found is None:
         return None
-    return Share(sum(hit is True for hits in sessions for hit in hits), sum(map(len, known)), *found[1:])
+    return ProbeScore(sum(hit is True for hits in sessions for hit in hits), sum(map(len, known)), *found[1:])
 
 
 def lead_of(*sessions: tuple[Hits, Hits]) -> tuple[float, float, float] | None:
-    """The mean difference of answers to the same questions, and its interval; pairs are drawn, not answers."""
+    """Return the mean difference of answers to the same questions, with its interval by drawing pairs."""
     return drawn_mean(
         [
             [float(a) - float(b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
@@ -154,8 +158,8 @@ def lead_of(*sessions: tuple[Hits, Hits]) -> tuple[float, float, float] | None:
 
 
 def drawn_mean(sessions: Sequence[Sequence[float]]) -> tuple[float, float, float] | None:
-    """The mean of all values, and where 95 % of the means of `DRAWS` draws lie, drawn with replacement: sessions, and
-    of each that is drawn its values. None where there is no value."""
+    """Return the mean of all values and its 95 % interval by `DRAWS` draws with replacement, of sessions and of values
+    within each. None without a value."""
     there = [values for values in sessions if values]
     if not there:
         return None

@@ -1,4 +1,4 @@
-"""The rework after each recorded compaction of a session, as values: `rework`."""
+"""Rework after each recorded compaction of a session: `rework`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from msgspec import Struct
 from workbench.analysis.course import Course
 from workbench.analysis.later_use import project_folder
 from workbench.analysis.recorded import RecordedCompaction, recorded_compactions
-from workbench.analysis.rework.fetched import Fetched, fetched_again, viewed
-from workbench.analysis.rework.resumed import Resumed, resumed
-from workbench.analysis.rework.said_again import asked_again, said_again
-from workbench.analysis.rework.taken import Taken
-from workbench.analysis.rework.undone import remade
+from workbench.analysis.rework.edits import repeated_edits
+from workbench.analysis.rework.fetches import RepeatedFetch, repeated_fetches, viewed
+from workbench.analysis.rework.removed import RemovedText
+from workbench.analysis.rework.repeated_statements import repeated_questions, repeated_statements
+from workbench.analysis.rework.resumed import NextStep, next_steps
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.facts.answers import typed_texts
@@ -38,12 +38,12 @@ KINDS: dict[Kind, tuple[str, str]] = {
     "undone": ("edit undone", "edits undone"),
     "redone": ("edit made again", "edits made again"),
 }
-"""What is done again, for one and for several."""
+"""Names of the kinds, for one and for several."""
 
 
-class Again(Struct, frozen=True):
-    """One thing done again. `what` is the file, the command line, the sentence; `before` and `after` are ids of the
-    messages where it was done first and again; `tokens` is what the second time cost: a result, an edit, a message."""
+class ReworkItem(Struct, frozen=True):
+    """One repeated piece of work. `what` is the file, command line or sentence; `before` and `after` are ids of the
+    messages that did it first and again; `tokens` is the cost of the repetition: a result, an edit, a message."""
 
     kind: Kind
     what: str
@@ -54,37 +54,37 @@ class Again(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Rework:
-    """What was done again because of one recorded compaction, and how soon work went on after it. `calls` are those up
-    to the next compaction. An item belongs to the compaction that took what it gets back, however much later that
-    is."""
+    """Rework caused by one recorded compaction, and how soon new work followed. `calls` are those up to the next
+    compaction. An item belongs to the compaction that removed what it recovers, however much later."""
 
     made: RecordedCompaction
     calls: int
-    resumed: Resumed
-    items: tuple[Again, ...]
+    resumed: NextStep
+    items: tuple[ReworkItem, ...]
 
     @cached_property
     def kinds(self) -> dict[Kind, int]:
-        """How many of each kind; kinds of which there is none are left out."""
+        """Number of items by kind; kinds without one are left out."""
         count = Counter(item.kind for item in self.items)
         return {kind: count[kind] for kind in KINDS if count[kind]}
 
     @property
     def tokens(self) -> int:
+        """Tokens of all items."""
         return sum(item.tokens for item in self.items)
 
     def __str__(self) -> str:
         return _counts(self.items)
 
 
-def _counts(items: Sequence[Again]) -> str:
+def _counts(items: Sequence[ReworkItem]) -> str:
     count = Counter(item.kind for item in items)
     told = [f"{count[kind]} {names[count[kind] > 1]}" for kind, names in KINDS.items() if count[kind]]
     return ", ".join(told) or "no rework"
 
 
-def told_rework(several: Sequence[Rework]) -> str:
-    """What came of some recorded compactions, in a sentence."""
+def rework_report(several: Sequence[Rework]) -> str:
+    """Return a sentence on the rework after several recorded compactions."""
     items = [item for one in several for item in one.items]
     longest = max((one.resumed.calls for one in several), default=0)
     behind = f"After {counted(len(several), 'recorded compaction')}"
@@ -94,17 +94,17 @@ def told_rework(several: Sequence[Rework]) -> str:
 
 
 def rework(course: Course, rules_in: RuleFinder = rules_in_text) -> tuple[Rework, ...]:
-    """The rework after every recorded compaction of a course, in order. Linear in the messages. `rules_in` tells the
-    standing instructions in what the user typed."""
+    """Return the rework after every recorded compaction of a course, in order. Linear in the messages. `rules_in` finds
+    the rules in a user's text."""
     if len(course.starts) < 2:
         return ()
-    taken, cwd = Taken(course), project_folder(course.session)
+    taken, cwd = RemovedText(course), project_folder(course.session)
     messages = tuple(map(_without_secrets, course.messages))
     calls = all_calls(messages)
     shown = [(called, viewed(called, cwd)) for called in calls]
-    fetched = tuple(fetched_again(shown, taken, cwd))
+    fetched = tuple(repeated_fetches(shown, taken, cwd))
     again = {(one.after.index, one.after.call.id) for one in fetched}
-    items: dict[int, list[Again]] = {}
+    items: dict[int, list[ReworkItem]] = {}
     for of, _, item in sorted(_items(course, messages, calls, fetched, taken, rules_in), key=lambda one: one[1]):
         items.setdefault(of, []).append(item)
     epochs = [at for at, number in enumerate(course.numbers[:-1]) if course.session.epochs[number - 1].ended_by]
@@ -119,14 +119,14 @@ def rework(course: Course, rules_in: RuleFinder = rules_in_text) -> tuple[Rework
             tuple(items.get(epoch, ())),
         )
         for made, epoch, span, step in zip(
-            recorded_compactions(course), epochs, spans, resumed(course, shown, spans, again), strict=True
+            recorded_compactions(course), epochs, spans, next_steps(course, shown, spans, again), strict=True
         )
     )
 
 
 def _without_secrets(message: Message) -> Message:
-    """A message as it is told of what is done again. Results are only compared, so that those nobody spoke through stay
-    as they are."""
+    """Return a message masked for display. Results are only compared, so messages with nothing but results stay
+    unmasked."""
     return message if message.results and not (message.said or message.calls) else searched_message(message)
 
 
@@ -134,30 +134,30 @@ def _items(
     course: Course,
     messages: Sequence[Message],
     calls: Sequence[ToolCall],
-    fetched: Sequence[Fetched],
-    taken: Taken,
+    fetched: Sequence[RepeatedFetch],
+    taken: RemovedText,
     rules_in: RuleFinder,
-) -> Iterator[tuple[int, int, Again]]:
-    """Each item with the epoch of its compaction and the place of its message."""
+) -> Iterator[tuple[int, int, ReworkItem]]:
+    """Yield each item with the epoch of its compaction and the index of its message."""
     cwd = project_folder(course.session)
     words = list(typed_texts(messages))
 
-    def item(kind: Kind, what: str, before: int, after: int, cost: int) -> Again:
-        return Again(kind, what, messages[before].id, messages[after].id, cost)
+    def item(kind: Kind, what: str, before: int, after: int, cost: int) -> ReworkItem:
+        return ReworkItem(kind, what, messages[before].id, messages[after].id, cost)
 
     for one in fetched:
         cost = _share(course, one.after)
         yield one.epoch, one.after.index, item(one.kind, one.what, one.before.index, one.after.index, cost)
-    for two in remade(calls, taken, cwd, words):
+    for two in repeated_edits(calls, taken, cwd, words):
         cost = course.sizes.tokens[two.after.index]
         yield two.epoch, two.after.index, item(two.kind, two.path, two.before.index, two.after.index, cost)
-    for three in (*said_again(words, taken, rules_in), *asked_again(messages, calls, taken)):
+    for three in (*repeated_statements(words, taken, rules_in), *repeated_questions(messages, calls, taken)):
         cost = course.sizes.tokens[three.after]
         yield three.epoch, three.after, item(three.kind, three.sentence, three.before, three.after, cost)
 
 
 def _share(course: Course, called: ToolCall) -> int:
-    """The tokens of a call's result: its part of the message that bears it."""
+    """Return the tokens of a call's result: its part of its message."""
     if called.result is None or called.result_index is None:
         return 0
     message, tokens = course.messages[called.result_index], course.sizes.tokens[called.result_index]

@@ -1,10 +1,9 @@
-"""Calls that fetch again what a compaction took: files that are read again and did not change, commands and searches
-with the same result.
+"""Repeated fetches: files read again unchanged, commands and searches repeated with the same result.
 
-A file that was changed in between, by the agent or by one that it sent, is read anew, and so is one that says something
-else to the very same question; a command is run anew after any change and after any command that may have made one, but
-for what depends on none (`_tells_the_same`); a search is made anew whose result names a changed file. What only waits,
-what says nothing or not yet all and what a person turned down fetches nothing.
+A file that was changed in between, by the agent or a subagent, is not a repeated read, nor one whose content differs
+for the same input. A command counts only if nothing was changed since, unless its output does not depend on changes
+(`_is_unaffected`); a search only if its result names no changed file. Calls that wait, have no complete output or were
+declined by the user fetch nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Literal
 from msgspec import Struct
 
 from workbench.analysis.needed_items import plain_path
-from workbench.analysis.rework.taken import SAME, Taken, lines_of
+from workbench.analysis.rework.removed import SAME, RemovedText, lines_of
 from workbench.base.session_caches import session_cache
 from workbench.base.values import json_text
 from workbench.facts.calls import ToolCall, is_check
@@ -27,7 +26,7 @@ from workbench.facts.shell_lines import simple_commands
 from workbench.facts.tools import CHANGES, normal_path, tool_name
 
 _SENDS = re.compile(r"^(?:task|agent|new_task|(?:spawn|dispatch|delegate|run|call)_\w*agent|\w*sub_?agent)$")
-"""Tools that send another agent, who changes what its task names."""
+"""Tools that start a subagent, which changes what its task names."""
 _SEARCHES = re.compile(
     r"grep|glob|search|find|^ls$|^list|fetch|browse|query|look_?up|^tree$|codebase|^(?:task_?)?get(?:_(?!\w*(?:status|state|output|progress|screen))|$)"
 )
@@ -46,13 +45,13 @@ _RUNNING = ("process running with", "running in background", "still running")
 _WAITING = re.compile(r"\b(?:sleep|wait|watch|timeout \d+ tail|tail -f)\b")
 _INTO = re.compile(r"^cd\s+[^\s;&|]+\s*(?:&&|;)\s*")
 _CUT_OUT = re.compile(r"(?: 2>&1)?(?: \| (?:head|tail|cat|sed -n)(?: (?:-[nc]? ?\d+|'?\d+(?:,\d+)?p'?))?)*$")
-"""How much of a result is to be shown, as far as that stands within the last `_TAIL` characters of a line."""
+"""Limits on the shown part of a result, within the last `_TAIL` characters of a line."""
 _TAIL = 200
 _HELP = re.compile(r"(?:^|\s)--(?:help|version)\b|^man ")
 _TOOLS_OWN = re.compile(r"[\w -]+$")
-"""No program of the project's own, which has a path: what that says of itself changes with the project."""
+"""Programs outside the project, whose help does not change with it."""
 LONG = 10
-"""So many lines of a look are as they were only where nothing that they tell of was changed."""
+"""Lines from which an equal output means that nothing relevant was changed."""
 _FOLDER_KEYS = ("path", "dir_path", "directory", "target_directory")
 _BESIDE_THE_POINT = (
     *("-n", "head_limit", "limit", "max_results", "description", "timeout", "timeout_ms", "explanation"),
@@ -63,8 +62,8 @@ _BESIDE_THE_POINT = (
 FetchKind = Literal["file", "command", "search"]
 
 
-class Fetched(Struct, frozen=True):
-    """A call that fetches again what call `before` had: `what` is the file, the command or what was searched for."""
+class RepeatedFetch(Struct, frozen=True):
+    """Call that fetches again what call `before` had: `what` is the file, command or search."""
 
     kind: FetchKind
     what: str
@@ -74,20 +73,22 @@ class Fetched(Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _ShownResult:
+    """Result of a call."""
+
     called: ToolCall
 
     @cached_property
     def lines(self) -> frozenset[str]:
-        """Asked only where a compaction lies between two calls for the same: of most results nobody needs them."""
+        """Lines of the result. Computed lazily: most are never compared."""
         return lines_of(self.called.result.text) if self.called.result else frozenset()
 
 
-def fetched_again(calls: Sequence[Shows], taken: Taken, cwd: str) -> Iterator[Fetched]:
-    """Every such call in order, each with the epoch of the course whose compaction took what it fetches."""
-    files: dict[str, list[_Shown]] = {}
+def repeated_fetches(calls: Sequence[CallFiles], removed: RemovedText, cwd: str) -> Iterator[RepeatedFetch]:
+    """Yield repeated fetches in order, each with the epoch of the course whose compaction removed the first result."""
+    files: dict[str, list[_ShownResult]] = {}
     named: dict[str, set[str]] = {}
-    asked: dict[tuple[FetchKind, str], _Shown] = {}
+    asked: dict[tuple[FetchKind, str], _ShownResult] = {}
     changed: list[tuple[int, str]] = []
     stirred = -1
     for called, paths in calls:
@@ -96,7 +97,7 @@ def fetched_again(calls: Sequence[Shows], taken: Taken, cwd: str) -> Iterator[Fe
             changed += [(called.index, _name(path)) for path in touched]
             for path in touched:
                 _forget(files, named, path)
-        if _sends(called.call.name):
+        if _starts_agent(called.call.name):
             task = json_text(called.call.input)
             for path in [seen for seen in files if seen.rpartition("/")[2] in task]:
                 del files[path]
@@ -104,7 +105,7 @@ def fetched_again(calls: Sequence[Shows], taken: Taken, cwd: str) -> Iterator[Fe
         asked_after, stirred = stirred, called.index if stirs else stirred
         if called.result is None or called.refused or touched or _waits(called):
             continue
-        now = _Shown(called)
+        now = _ShownResult(called)
         if paths and called.ok is not False:
             for path in paths:
                 if any(
@@ -112,10 +113,10 @@ def fetched_again(calls: Sequence[Shows], taken: Taken, cwd: str) -> Iterator[Fe
                 ):
                     del files[path]
             by_tool = any(one.kind == "viewed" for one in called.actions)
-            same = [known for path in paths for known in ((path,) if by_tool else _called(named, path))]
+            same = [known for path in paths for known in ((path,) if by_tool else _same_file_paths(named, path))]
             before = [one for known in same for one in files.get(known, ())]
-            if found := _again(now, before, taken):
-                yield Fetched("file", ", ".join(paths), found[0], called, found[1])
+            if found := _earlier_call(now, before, removed):
+                yield RepeatedFetch("file", ", ".join(paths), found[0], called, found[1])
             for path in paths:
                 files.setdefault(path, []).append(now)
                 named.setdefault(_name(path), set()).add(path)
@@ -123,31 +124,31 @@ def fetched_again(calls: Sequence[Shows], taken: Taken, cwd: str) -> Iterator[Fe
             kind, words = key
             earlier = asked.get(key)
             asked[key] = now
-            if earlier is None or not taken.between(earlier.called.index, called.index):
+            if earlier is None or not removed.between(earlier.called.index, called.index):
                 continue
-            if kind == "command" and asked_after > earlier.called.index and not _tells_the_same(words, now):
+            if kind == "command" and asked_after > earlier.called.index and not _is_unaffected(words, now):
                 continue
-            if now.lines != earlier.lines or _names_one(now, earlier, changed):
+            if now.lines != earlier.lines or _names_changed_file(now, earlier, changed):
                 continue
-            if found := _again(now, (earlier,), taken):
-                yield Fetched(kind, words, found[0], called, found[1])
+            if found := _earlier_call(now, (earlier,), removed):
+                yield RepeatedFetch(kind, words, found[0], called, found[1])
 
 
 @session_cache(1_024)
-def _sends(tool: str) -> bool:
-    """Whether a tool sends another agent."""
+def _starts_agent(tool: str) -> bool:
+    """True for a tool that starts a subagent."""
     return _SENDS.search(tool_name(tool)) is not None
 
 
-def _forget(files: dict[str, list[_Shown]], named: Mapping[str, set[str]], changed: str) -> None:
-    """A changed file is read anew, by whichever path; `named` has the paths of `files` by their names."""
-    for path in _called(named, changed):
+def _forget(files: dict[str, list[_ShownResult]], named: Mapping[str, set[str]], changed: str) -> None:
+    """Forget a changed file under any path; `named` has the paths of `files` by name."""
+    for path in _same_file_paths(named, changed):
         files.pop(path, None)
 
 
-def _called(named: Mapping[str, set[str]], path: str) -> list[str]:
-    """The paths that may be of the same file: a shell may stand in another folder than the session's."""
-    return sorted(one for one in named.get(_name(path), ()) if _may_be(one, path))
+def _same_file_paths(named: Mapping[str, set[str]], path: str) -> list[str]:
+    """Return the paths that may be the same file: a shell may run in another folder."""
+    return sorted(one for one in named.get(_name(path), ()) if _may_be_same(one, path))
 
 
 def _name(path: str) -> str:
@@ -155,18 +156,18 @@ def _name(path: str) -> str:
 
 
 def _waits(called: ToolCall) -> bool:
-    """Whether a call waits for something, or its command did not end while it waited."""
+    """True if a call waits, or its command was still running."""
     lines = [one.target for one in called.actions if one.kind == "command"]
     low = called.result.text[:300].lower() if called.result else ""
     return ("running" in low and any(words in low for words in _RUNNING)) or any(map(_WAITING.search, lines))
 
 
-Shows = tuple[ToolCall, Sequence[str]]
-"""A call, and the files that it shows."""
+CallFiles = tuple[ToolCall, Sequence[str]]
+"""Call, and the files that it shows."""
 
 
 def viewed(called: ToolCall, cwd: str) -> list[str]:
-    """The files that a call shows, by a tool or by a command."""
+    """Return the files that a call shows, by a tool or a command."""
     if not called.actions:
         return []
     found = [one.target for one in called.actions if one.kind == "viewed"]
@@ -174,21 +175,23 @@ def viewed(called: ToolCall, cwd: str) -> list[str]:
     return list(dict.fromkeys(plain_path(normal_path(path), cwd) for path in found))
 
 
-def _may_be(one: str, other: str) -> bool:
-    """Whether two paths may be of one file: a tool may know another folder than the session's."""
+def _may_be_same(one: str, other: str) -> bool:
+    """True if two paths may be one file: a tool may use another folder."""
     return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
 
 
-def _again(now: _Shown, several: Iterable[_Shown], taken: Taken) -> tuple[ToolCall, int] | None:
-    """What showed most of it before, and the epoch whose compaction took that; None where what is shown is new, or was
-    there still."""
+def _earlier_call(
+    now: _ShownResult, several: Iterable[_ShownResult], removed: RemovedText
+) -> tuple[ToolCall, int] | None:
+    """Return the call that showed most of it before, and the epoch whose compaction removed that; None if it is new or
+    was still in the context."""
     several = list(several)
-    if not any(taken.between(one.called.index, now.called.index) for one in several) or not now.lines:
+    if not any(removed.between(one.called.index, now.called.index) for one in several) or not now.lines:
         return None
     there: set[str] = set()
-    gone: list[tuple[_Shown, int]] = []
+    gone: list[tuple[_ShownResult, int]] = []
     for one in several:
-        epoch = taken.by(one.called.index, one.lines, now.called.index)
+        epoch = removed.by(one.called.index, one.lines, now.called.index)
         if epoch is None:
             there |= one.lines
         else:
@@ -201,11 +204,11 @@ def _again(now: _Shown, several: Iterable[_Shown], taken: Taken) -> tuple[ToolCa
 
 
 def _question(called: ToolCall, cwd: str) -> tuple[FetchKind, str] | None:
-    """What a call asks, and in which words; None for one that asks nothing. A search that names no folder looks through
-    the session's own."""
+    """Return kind and words of what a call asks; None for others. A search without a folder covers the session's
+    own."""
     lines = [one.target for one in called.actions if one.kind == "command"]
     if lines:
-        return _asked("\n".join(lines))
+        return _shell_question("\n".join(lines))
     name, given = tool_name(called.call.name), called.call.input
     if called.actions or not _SEARCHES.search(name):
         return None
@@ -217,35 +220,34 @@ def _question(called: ToolCall, cwd: str) -> tuple[FetchKind, str] | None:
 
 
 @session_cache(4_096)
-def _asked(lines: str) -> tuple[FetchKind, str]:
-    """What command lines ask, in which words."""
+def _shell_question(lines: str) -> tuple[FetchKind, str]:
+    """Return kind and words of what command lines ask."""
     line = _INTO.sub("", " ".join(lines.split()))
     if cut := _CUT_OUT.search(line, max(0, len(line) - _TAIL)):
         line = line[: cut.start()]
     return ("search" if _SEARCHING.match(line) else "command"), line
 
 
-def _tells_the_same(line: str, now: _Shown) -> bool:
-    """Whether a command with the same result tells nothing new even where it may have been another by now: of a tool
-    that is asked for its help, and of much that is only looked at."""
+def _is_unaffected(line: str, now: _ShownResult) -> bool:
+    """True if changes do not matter for an equal result: help of a tool, or much read-only output."""
     return all(
-        _TOOLS_OWN.match(one) is not None if _HELP.search(one) else looks(one) and len(now.lines) >= LONG
+        _TOOLS_OWN.match(one) is not None if _HELP.search(one) else is_read_only(one) and len(now.lines) >= LONG
         for one in simple_commands(line)
     )
 
 
-def _names_one(now: _Shown, before: _Shown, changed: Sequence[tuple[int, str]]) -> bool:
-    """Whether a result names a file that was changed since."""
+def _names_changed_file(now: _ShownResult, before: _ShownResult, changed: Sequence[tuple[int, str]]) -> bool:
+    """True if a result names a file that was changed since."""
     text = now.called.result.text if now.called.result else ""
     return any(index > before.called.index and name in text for index, name in changed)
 
 
 @session_cache(4_096)
 def _may_change(line: str) -> bool:
-    """Whether a command line may change what another says: whatever neither looks, nor tests or builds."""
-    return not all(looks(one) or is_check(one) for one in simple_commands(line))
+    """True if a command line may change the output of others: neither read-only, nor test or build."""
+    return not all(is_read_only(one) or is_check(one) for one in simple_commands(line))
 
 
-def looks(command: str) -> bool:
-    """Whether a simple command only looks: at files, the repository, the machine."""
+def is_read_only(command: str) -> bool:
+    """True if a simple command only reads files, the repository or the machine."""
     return _HARMLESS.search(command) is not None

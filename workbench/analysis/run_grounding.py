@@ -1,36 +1,37 @@
-"""The grounding of what a run wrote: each summary against the messages that it stands for, all told as one."""
+"""Grounding of all summaries of a run, each checked against the messages that it replaces."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from workbench.analysis.claims import ClaimKind
-from workbench.analysis.grounding import Ground, Grounding
+from workbench.analysis.grounding import Grounding, SummaryChecker
+from workbench.analysis.summary_claims import ClaimKind
 from workbench.compaction.outcome import NewMessage, Outcome
 from workbench.compaction.summary_request import Summary
 from workbench.summarizers.driver import Run
 
 
-def grounded(run: Run) -> Grounding | None:
-    """What the summaries in a run's outcome say without ground; None where none was written.
+def run_grounding(run: Run) -> Grounding | None:
+    """Return the grounding of the summaries in a run's outcome; None without one.
 
-    A place (`Unfounded.start`) counts in its own summary. Summaries that a later one replaced do not count.
+    Positions (`UnsupportedClaim.start`) refer to each claim's own summary. Summaries that a later one replaced are left
+    out.
     """
     pairs = [
         (request, answer)
         for request, answer in zip(run.requests, run.answers, strict=True)
-        if isinstance(answer, Summary) and _stands(answer.text, run.outcome)
+        if isinstance(answer, Summary) and _is_in_outcome(answer.text, run.outcome)
     ]
     if not pairs:
         return None
-    found = [Ground(request.masked, request.previous).check(answer.text) for request, answer in pairs]
+    found = [SummaryChecker(request.masked, request.previous).check(answer.text) for request, answer in pairs]
     checked: Counter[ClaimKind] = Counter()
     for one in found:
         checked.update(one.checked)
     return Grounding(dict(checked), tuple(missing for one in found for missing in one.unfounded))
 
 
-def _stands(text: str, outcome: Outcome) -> bool:
+def _is_in_outcome(text: str, outcome: Outcome) -> bool:
     words = text.strip()
     return any(words[:400] in piece.message.text for piece in outcome.pieces if isinstance(piece, NewMessage)) or words[
         :400

@@ -1,5 +1,5 @@
-"""Answers that were paid for once: what the journal keeps of earlier questions to the same model about the same
-session. The same questions put to the same arm in the same order are not asked again."""
+"""Answers paid for earlier, from the run history: the same questions to the same model in the same order are not asked
+again."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from workbench.summarizers import run_history
 from workbench.summarizers.run_records import RunRecord
 
 STRATEGY = "probe"
-"""By this name the journal lists runs that asked probes and compacted nothing."""
+"""Strategy name of runs that asked probes and compacted nothing."""
 
 
-def answers_before(session: str, model: str) -> dict[str, Answer]:
-    """By the request's key what `model` has answered already; failures are asked anew. `session` is its fingerprint.
-    Raises BadInput for a journal that cannot be read."""
+def known_answers(session: str, model: str) -> dict[str, Answer]:
+    """Return the answers of `model` by request key, without failures. `session` is its digest. Raises BadInput for an
+    unreadable run history."""
     runs = [
         one.id
         for one in run_history.list_runs()
@@ -27,6 +27,6 @@ def answers_before(session: str, model: str) -> dict[str, Answer]:
     return found
 
 
-def as_probe(record: RunRecord) -> RunRecord:
-    """The record of a run that asked probes: under no strategy's name, for it compacted nothing."""
+def as_probe_run(record: RunRecord) -> RunRecord:
+    """Return the record of a run that asked probes, without a strategy of its own."""
     return record.model_copy(update={"strategy": STRATEGY, "preset": "", "policy": {}})

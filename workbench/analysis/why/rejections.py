@@ -1,5 +1,4 @@
-"""Where a session records that the model refused its prompt as too long, in the words of many providers; and which of
-its epochs overflowed."""
+"""Requests that the API rejected as too long, in the words of many providers; and the epoch that overflowed."""
 
 from __future__ import annotations
 
@@ -11,11 +10,11 @@ from workbench.session.api_errors import TOO_LONG
 from workbench.tokens.window import window_of
 
 SHORT = 800
-"""An error stands alone: a longer text that holds such words speaks about one."""
+"""Most characters of an error: a longer text with such words only mentions one."""
 
 
-class Refusal(Struct, frozen=True):
-    """A recorded refusal. `member` is the message's place in `Session.messages`, None where the error is no message."""
+class RejectedRequest(Struct, frozen=True):
+    """Recorded rejection. `member` is the message's index in `Session.messages`, None if the error is no message."""
 
     text: str
     message: str | None = None
@@ -23,31 +22,33 @@ class Refusal(Struct, frozen=True):
     time: float | None = None
 
 
-def refusals(session: Session) -> tuple[Refusal, ...]:
-    """Every refusal that the session records, in order.
+def rejected_requests(session: Session) -> tuple[RejectedRequest, ...]:
+    """Return every rejection that the session records, in order.
 
-    Looked for in what the format lists as such errors, in the run's exit status, and in short texts that neither the
-    user typed nor a tool gave: an answer that is nothing but an error, or an injected message.
+    Sources: the format's list of such errors, the run's exit status, and short texts that neither the user typed nor a
+    tool returned.
     """
     place = {message.id: index for index, message in enumerate(session.messages)}
-    found: dict[str, Refusal] = {}
+    found: dict[str, RejectedRequest] = {}
     for error in session.facts.overflow_errors:
         at = _place_of(session, place.get(error.id), error.time)
         named = session.messages[at].id if at is not None else None
-        found[error.id or str(len(found))] = Refusal(" ".join(error.text.split()), named, at, error.time)
+        found[error.id or str(len(found))] = RejectedRequest(" ".join(error.text.split()), named, at, error.time)
     for index, message in enumerate(session.messages):
         if message.id not in found and _is_error(message):
-            found[message.id] = Refusal(" ".join(message.text.split()), message.id, index, message.time)
+            found[message.id] = RejectedRequest(" ".join(message.text.split()), message.id, index, message.time)
     status = session.facts.exit_status
     if TOO_LONG.search(status) and session.messages:
-        found["exit status"] = Refusal(f"exit status {status}", session.messages[-1].id, len(session.messages) - 1)
+        found["exit status"] = RejectedRequest(
+            f"exit status {status}", session.messages[-1].id, len(session.messages) - 1
+        )
     return tuple(sorted(found.values(), key=lambda one: len(place) if one.member is None else one.member))
 
 
-def overflowed(session: Session) -> int:
-    """The newest epoch that ended in a compaction or a refusal, or whose prompts grew beyond the model's window; the
-    last one if none did."""
-    refused = {one.member for one in refusals(session)}
+def overflowed_epoch(session: Session) -> int:
+    """Return the newest epoch that ended in a compaction or rejection, or whose prompts exceeded the window; the last
+    one if none did."""
+    refused = {one.member for one in rejected_requests(session)}
     for epoch in reversed(session.epochs):
         window = window_of(session, epoch.number)
         largest = max((session.messages[index].bill for index in epoch.members), default=0)
@@ -62,7 +63,7 @@ def epoch_named(session: Session, epoch: EpochChoice) -> int:
     command that looks at one epoch; for "last" the newest, which the agent goes on with. Raises BadInput where there is
     no such epoch."""
     if epoch is None:
-        return overflowed(session)
+        return overflowed_epoch(session)
     return epoch_of(session, None if epoch == "last" else epoch)
 
 
@@ -74,7 +75,7 @@ def _is_error(message: Message) -> bool:
 
 
 def _place_of(session: Session, known: int | None, time: float | None) -> int | None:
-    """Where an error lies that is no message: at the newest message before it."""
+    """Return the index of an error; for one without a message, the newest message before it."""
     if known is not None or time is None:
         return known
     before = [i for i, message in enumerate(session.messages) if message.time is not None and message.time <= time]

@@ -1,4 +1,4 @@
-"""What a person can do about a finding at once: a change of what is on the bench, ready to be planned."""
+"""Fixes for a finding: changes on the bench that a user can apply at once."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from workbench.compaction.strategies import remedies
 
 
 @dataclass(frozen=True, slots=True)
-class Take:
-    """Another policy is what helps. `words` end the sentence "a: …"."""
+class PresetFix:
+    """Use another policy. `words` complete the sentence "a: …"."""
 
     preset: Preset
     words: str
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
-    """The messages of these ids are to be pinned, dropped or shortened. `words` end the sentence "a: …"."""
+class MessageFix:
+    """Pin, drop or shorten messages, by id. `words` complete the sentence "a: …"."""
 
     does: Literal["pin", "drop", "shorten"]
     words: str
     messages: tuple[str, ...]
 
 
-Mend = Take | Edit
+FindingFix = PresetFix | MessageFix
 
 
-def mend_of(found: Diagnosis, one: Finding, here: Container[str]) -> Mend | None:
-    """What can be done about a finding, None for nothing. `here` are the ids of the context that would be planned:
-    nothing else can be touched."""
+def fix_for(found: Diagnosis, one: Finding, here: Container[str]) -> FindingFix | None:
+    """Return the fix of a finding; None without one. `here` are the ids of the planned context: no other message can
+    change."""
     waste, kind = found.waste, one.kind
     match kind:
         case "clear":
@@ -56,17 +56,17 @@ def mend_of(found: Diagnosis, one: Finding, here: Container[str]) -> Mend | None
     return None
 
 
-def _remedy(found: Diagnosis, kind: str) -> Take | None:
+def _remedy(found: Diagnosis, kind: str) -> PresetFix | None:
     bound = found.limit.tokens if found.limit else None
     for strategy, remedy in remedies(bound) if bound is not None else ():
         if remedy.kind == kind:
             preset = Preset(strategy.id, strategy.id, strategy.about, "", remedy.policy)
-            return Take(preset, "use that preset")
+            return PresetFix(preset, "use that preset")
     return None
 
 
 def _edit(
     does: Literal["pin", "drop", "shorten"], words: str, messages: Sequence[str], here: Container[str]
-) -> Edit | None:
+) -> MessageFix | None:
     reached = tuple(dict.fromkeys(id for id in messages if id in here))
-    return Edit(does, words, reached) if reached else None
+    return MessageFix(does, words, reached) if reached else None

@@ -1,8 +1,8 @@
-"""Questions made from what a context says: `probes_of`. Code writes them, no model.
+"""Generate questions from a context: `probes_of`. By code, without a model.
 
-Asked is what stands in the session word for word: a term that was left out of a sentence, the file in which something
-was written, the user's own words. What the rest of the session really used comes first, then what the user said, then
-what is grave to lose; no answer stands in another question.
+Answers occur in the session word for word: a term left out of a sentence, the file in which something was written, the
+user's own words. What the session really used later comes first, then the user's statements, then what is grave to
+lose; no question gives away another answer.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from functools import cached_property
 
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.needed_items import Item, Mentions, commands, plain_path, words_of
-from workbench.analysis.probes.cloze import blanked, is_alone, is_telling, is_telling_term, terms_of
+from workbench.analysis.probes.cloze import is_specific_term, is_unique, is_worth_asking, terms_of, with_blank
 from workbench.analysis.probes.controls import controls
-from workbench.analysis.probes.probe import BLANK, KINDS, Probe, ProbeKind, stands_in
+from workbench.analysis.probes.probe import BLANK, KINDS, Probe, ProbeKind, contains_term
 from workbench.analysis.retention import superseded_texts
 from workbench.base.secrets import MASK
 from workbench.base.text import clip
@@ -36,19 +36,19 @@ from workbench.facts.wording import is_agent_message, message_prose, sentences
 from workbench.session import Message
 
 MOST = 40
-"""So many questions are made where no number is asked for; controls come beside them."""
+"""Questions by default; controls are extra."""
 
 PER_CONTROL = 5
-"""For so many questions there is one that no context answers."""
+"""Questions per control."""
 
 PER_MESSAGE = 3
-"""So many questions at most come from one message."""
+"""Most questions from one message."""
 
 SHOWN = 500
-"""Characters of an answer in prose."""
+"""Characters of a prose answer."""
 
 FEWEST_BESIDE_AN_ERROR = 3
-"""The command that failed says which error is meant, so that fewer words do."""
+"""Meaningful words next to a blank in an error; the failed command identifies it, too."""
 
 LONGEST_COMMAND = 100
 
@@ -57,9 +57,8 @@ AGENT_SAID = f"from an {AGENT} message"
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A question that may be asked, from message `index`; a larger `rank` is asked sooner. `frame`: what is to stand
-    nowhere else with another term in the blank."""
+class _Candidate:
+    """Possible question about message `index`, by `rank`, largest first. `frame` must be unique to its answer."""
 
     probe: Probe
     index: int
@@ -67,8 +66,8 @@ class _Found:
     frame: str = ""
 
 
-class _Said:
-    """A context as questions are made from it."""
+class _ProbeSource:
+    """Context that questions are generated from."""
 
     def __init__(self, shape: Shape, folder: str) -> None:
         self.shape, self.folder = shape, folder
@@ -76,22 +75,22 @@ class _Said:
 
     @cached_property
     def flat(self) -> str:
-        """All that is said, on one line."""
+        """All texts on one line."""
         return " ".join(" ".join(text.split()) for message in self.messages for text in texts_of(message))
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        """Every file that is spoken of."""
+        """All files that are mentioned."""
         paths = (fact.text for fact in facts_of(self.shape) if fact.kind == "path")
         return frozenset(plain_path(path, self.folder) for path in paths)
 
     @cached_property
     def names(self) -> Counter[str]:
-        """How many of them have a name."""
+        """Number of files by name."""
         return Counter(path.rpartition("/")[2] for path in self.paths)
 
     def file(self, path: str) -> tuple[str, tuple[str, ...]]:
-        """A path as the answer, and its name alone where no other file has it."""
+        """Return a path as the answer, and other right forms: its end, and its name if that is unique."""
         plain = plain_path(normal_path(path), self.folder)
         name = plain.rpartition("/")[2]
         several = plain.split("/")
@@ -100,27 +99,27 @@ class _Said:
 
 
 def probes_of(shape: Shape, folder: str = "", needed: Sequence[Item] = (), most: int = MOST) -> tuple[Probe, ...]:
-    """At most `most` questions about a context, as many of each kind as there are, and the controls; `folder` is the
-    project's, `needed` what the session used again later. None asks for a secret or tells one. Deterministic; seconds
-    for ten megabytes."""
-    said = _Said(shape, folder)
-    by_kind: dict[ProbeKind, list[_Found]] = {kind: [] for kind in KINDS}
-    for found in _found(said):
+    """Return at most `most` questions about a context, evenly by kind, and the controls. `folder` is the project's,
+    `needed` what the session used later. No question or answer has a secret. Deterministic; seconds per ten megabytes.
+    """
+    said = _ProbeSource(shape, folder)
+    by_kind: dict[ProbeKind, list[_Candidate]] = {kind: [] for kind in KINDS}
+    for found in _candidates(said):
         if MASK not in f"{found.probe.question} {found.probe.answer}":
-            by_kind[found.probe.kind].append(_weighed(found, needed))
+            by_kind[found.probe.kind].append(_ranked_by_need(found, needed))
     for several in by_kind.values():
         several.sort(key=lambda one: -one.rank)
-    chosen = _chosen(said, by_kind, most)
+    chosen = _choose(said, by_kind, most)
     chosen.sort(key=lambda one: (KINDS.index(one.probe.kind), one.index))
     asked = tuple(one.probe for one in chosen)
     return (*asked, *controls(said.flat, -(-len(asked) // PER_CONTROL)))
 
 
-def _weighed(found: _Found, needed: Sequence[Item]) -> _Found:
+def _ranked_by_need(found: _Candidate, needed: Sequence[Item]) -> _Candidate:
     probe = found.probe
     answers = (probe.answer, *probe.accept)
     if not any(
-        any(form in answers or (len(form) >= 6 and stands_in(form, probe.answer)) for form in item.forms)
+        any(form in answers or (len(form) >= 6 and contains_term(form, probe.answer)) for form in item.forms)
         or (item.words and item.text in probe.says)
         for item in needed
     ):
@@ -128,9 +127,9 @@ def _weighed(found: _Found, needed: Sequence[Item]) -> _Found:
     return replace(found, probe=replace(probe, used=True), rank=found.rank + 4)
 
 
-def _chosen(said: _Said, by_kind: dict[ProbeKind, list[_Found]], most: int) -> list[_Found]:
-    """One of each kind in turn, while there are any."""
-    chosen: list[_Found] = []
+def _choose(said: _ProbeSource, by_kind: dict[ProbeKind, list[_Candidate]], most: int) -> list[_Candidate]:
+    """Choose one of each kind in turn."""
+    chosen: list[_Candidate] = []
     waiting = {kind: iter(several) for kind, several in by_kind.items() if several}
     while waiting and len(chosen) < most:
         for kind in list(waiting):
@@ -142,75 +141,77 @@ def _chosen(said: _Said, by_kind: dict[ProbeKind, list[_Found]], most: int) -> l
     return chosen
 
 
-def _fits(said: _Said, one: _Found, chosen: Sequence[_Found]) -> bool:
-    """Whether a question may stand beside those that are chosen already."""
+def _fits(said: _ProbeSource, one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
+    """True if a question may be asked together with those chosen."""
     if sum(other.index == one.index for other in chosen) >= PER_MESSAGE:
         return False
     for other in chosen:
         if other.probe.answer.lower() == one.probe.answer.lower() or other.probe.question == one.probe.question:
             return False
-        if not one.probe.prose and stands_in(one.probe.answer, other.probe.question):
+        if not one.probe.prose and contains_term(one.probe.answer, other.probe.question):
             return False
-        if not other.probe.prose and stands_in(other.probe.answer, one.probe.question):
+        if not other.probe.prose and contains_term(other.probe.answer, one.probe.question):
             return False
-    return not one.frame or is_alone(" ".join(one.frame.split()), one.probe.answer, said.flat)
+    return not one.frame or is_unique(" ".join(one.frame.split()), one.probe.answer, said.flat)
 
 
-def _found(said: _Said) -> Iterator[_Found]:
-    yield from _of_the_user(said)
-    yield from _of_the_agent(said)
-    yield from _answers(said)
+def _candidates(said: _ProbeSource) -> Iterator[_Candidate]:
+    yield from _user_sentences(said)
+    yield from _agent_sentences(said)
+    yield from _user_answers(said)
     yield from _errors(said)
-    yield from _written(said)
+    yield from _edited_files(said)
     yield from _commands(said)
-    yield from _where_it_stands(said)
+    yield from _continuations(said)
 
 
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
-def _of_the_user(said: _Said) -> Iterator[_Found]:
+def _user_sentences(said: _ProbeSource) -> Iterator[_Candidate]:
     gone = superseded_texts(said.shape)
     rules = {one.fact.text.lower() for one in standing_of(said.shape)}
     decided = {fact.text.lower() for fact in facts_of(said.shape) if fact.kind == "decision" and fact.by == "user"}
     for index, words in typed_texts(said.messages):
         for sentence in sentences(without_paste(words)):
             low = sentence.lower()
-            if low in gone or not is_telling(sentence, agents=False):
+            if low in gone or not is_worth_asking(sentence, agents=False):
                 continue
             if low in rules:
                 found = list(_blank(said, "instruction", "from a rule of the user", sentence, index, 6))
-                yield from found or _begun(said, sentence, index, rules)
+                yield from found or _rule_by_beginning(said, sentence, index, rules)
             elif low in decided:
                 yield from _blank(said, "decision", "from a decision of the user", sentence, index, 5)
             else:
                 yield from _blank(said, "recall", "from a user message", sentence, index, 3)
 
 
-def _of_the_agent(said: _Said) -> Iterator[_Found]:
+def _agent_sentences(said: _ProbeSource) -> Iterator[_Candidate]:
     decided = {fact.text.lower() for fact in facts_of(said.shape) if fact.kind == "decision" and fact.by != "user"}
     for index, message in enumerate(said.messages):
         if not is_agent_message(message):
             continue
         for sentence in sentences(message_prose(message)):
-            if sentence.lower() in decided and is_telling(sentence, agents=False):
+            if sentence.lower() in decided and is_worth_asking(sentence, agents=False):
                 yield from _blank(said, "decision", "from a decision of the agent", sentence, index, 3)
-            elif is_telling(sentence, agents=True):
+            elif is_worth_asking(sentence, agents=True):
                 yield from _blank(said, "recall", AGENT_SAID, sentence, index, 1)
 
 
-def _blank(said: _Said, kind: ProbeKind, what: str, sentence: str, index: int, rank: float) -> Iterator[_Found]:
-    """One question of a sentence: for the first of its terms that can be left out."""
+def _blank(
+    said: _ProbeSource, kind: ProbeKind, what: str, sentence: str, index: int, rank: float
+) -> Iterator[_Candidate]:
+    """Yield one question of a sentence, for the first term that can be left out."""
     for term in terms_of(sentence, agents=AGENT in what):
-        frame = blanked(sentence, term)
-        if frame is None or (what == AGENT_SAID and not is_telling_term(term)):
+        frame = with_blank(sentence, term)
+        if frame is None or (what == AGENT_SAID and not is_specific_term(term)):
             continue
         is_file = _is_file(term)
         accept = said.file(term)[1] if is_file else ()
         kind = "artifact" if kind == "recall" and is_file else kind
         question = f'Fill in the blank ({what}): "{frame}"'
         words = len(words_of(frame.replace(BLANK, " ")))
-        yield _Found(
+        yield _Candidate(
             Probe(kind, question, term, accept, source=said.messages[index].id, says=sentence),
             index,
             rank + min(words, 20) / 20,
@@ -220,11 +221,11 @@ def _blank(said: _Said, kind: ProbeKind, what: str, sentence: str, index: int, r
 
 
 BEGINNING = 3
-"""So many words of a rule say which one is meant, or as many more as it takes to say something."""
+"""Words of a rule that identify it; more if they have no meaning."""
 
 
-def _begun(said: _Said, rule: str, index: int, rules: Collection[str]) -> Iterator[_Found]:
-    """A rule without a term to leave out, asked for by its first words: its sense counts."""
+def _rule_by_beginning(said: _ProbeSource, rule: str, index: int, rules: Collection[str]) -> Iterator[_Candidate]:
+    """Yield a question for a rule without a term to leave out, by its first words; judged by sense."""
     words = rule.split()
     told = (size for size in range(BEGINNING, 2 * BEGINNING) if words_of(" ".join(words[:size])))
     size = next(told, len(words))
@@ -234,7 +235,7 @@ def _begun(said: _Said, rule: str, index: int, rules: Collection[str]) -> Iterat
     if sum(other.startswith(begins.lower()) for other in rules) > 1:
         return
     question = f'The user gave a rule that begins "{begins} …". What is the whole rule?'
-    yield _Found(Probe("instruction", question, rule, (), True, said.messages[index].id, rule), index, 5)
+    yield _Candidate(Probe("instruction", question, rule, (), True, said.messages[index].id, rule), index, 5)
 
 
 def _is_file(term: str) -> bool:
@@ -246,22 +247,22 @@ def _is_file(term: str) -> bool:
 _PRODUCT = re.compile(r"[A-Z][a-z]+\.js")
 
 
-def _answers(said: _Said) -> Iterator[_Found]:
-    """What the user answered where the agent asked."""
+def _user_answers(said: _ProbeSource) -> Iterator[_Candidate]:
+    """Yield the user's answers to the agent's questions."""
     for fact in facts_of(said.shape):
         question = " ".join(fact.detail.split())
         if fact.kind != "decision" or not question or len(question) > 300 or len(words_of(question)) < 2:
             continue
-        if _LISTED.match(question):  # an entry of a list that was chosen, and no question
+        if _LISTED.match(question):  # a chosen list entry, not a question
             continue
         answer = " ".join(fact.text.split())
-        if len(words_of(answer)) < 1 or len(answer) < 3 or stands_in(answer, question):
+        if len(words_of(answer)) < 1 or len(answer) < 3 or contains_term(answer, question):
             continue
         if _ASSENTS.match(answer) and not any(map(str.isdigit, answer)):
             continue
         asked = f'The agent asked: "{question}" What did the user answer?'
         says = f"{question} {answer}"
-        yield _Found(
+        yield _Candidate(
             Probe("decision", asked, clip(answer, SHOWN), (), len(answer.split()) > 6, fact.message, says),
             fact.index,
             7,
@@ -274,19 +275,19 @@ _ASSENTS = re.compile(
 )
 
 
-def _errors(said: _Said) -> Iterator[_Found]:
+def _errors(said: _ProbeSource) -> Iterator[_Candidate]:
     for fact in facts_of(said.shape):
-        if fact.kind != "error" or not is_telling(fact.text, agents=False):
+        if fact.kind != "error" or not is_worth_asking(fact.text, agents=False):
             continue
         command = " ".join(fact.detail.split()).strip("`")
         beside = bool(command) and len(command) <= LONGEST_COMMAND
         for term in terms_of(fact.text, agents=True):
-            frame = blanked(fact.text, term, FEWEST_BESIDE_AN_ERROR)
-            if frame is None or (beside and stands_in(term, command)):
+            frame = with_blank(fact.text, term, FEWEST_BESIDE_AN_ERROR)
+            if frame is None or (beside and contains_term(term, command)):
                 continue
             of = f" of `{command}`" if beside else ""
             question = f'Fill in the blank (from an error message{of}): "{frame}"'
-            yield _Found(Probe("recall", question, term, (), False, fact.message, fact.text), fact.index, 2, frame)
+            yield _Candidate(Probe("recall", question, term, (), False, fact.message, fact.text), fact.index, 2, frame)
             break
 
 
@@ -302,9 +303,9 @@ _DEFINES = re.compile(
 _NAMES = re.compile(r"\b(?:[a-z]\w*_\w{2,}|[a-z]+[A-Z]\w+[A-Z]\w+|[A-Z][a-z0-9]+[A-Z]\w+[A-Z]\w+)\b")
 
 
-def _written(said: _Said) -> Iterator[_Found]:
-    """In which file something was written whose name says nothing of the file's: what is defined there, else a name
-    that the agent wrote nowhere else."""
+def _edited_files(said: _ProbeSource) -> Iterator[_Candidate]:
+    """Yield questions for the file in which a name was written that does not suggest the file: a definition, else a
+    name used in no other file."""
     defined: dict[str, dict[str, int]] = {}
     named: dict[str, dict[str, int]] = {}
     for called in calls_of(said.shape):
@@ -331,11 +332,13 @@ def _written(said: _Said) -> Iterator[_Found]:
             if did == "use":
                 question = f"Into which of its edited files did the agent write `{name}`?"
             says = f"`{name}` is in {answer}"
-            yield _Found(Probe("artifact", question, answer, accept, False, said.messages[index].id, says), index, rank)
+            yield _Candidate(
+                Probe("artifact", question, answer, accept, False, said.messages[index].id, says), index, rank
+            )
 
 
-def _commands(said: _Said) -> Iterator[_Found]:
-    """Which command did what the agent said it was for."""
+def _commands(said: _ProbeSource) -> Iterator[_Candidate]:
+    """Yield questions for the command with a stated purpose."""
     lines: dict[str, dict[str, int]] = {}
     for called in calls_of(said.shape):
         purpose = called.call.input.get("description") if isinstance(called.call.input, dict) else None
@@ -352,11 +355,11 @@ def _commands(said: _Said) -> Iterator[_Found]:
             continue
         question = f'Which command did the agent run to do this: "{purpose}"'
         says = f"{purpose}: {line}"
-        yield _Found(Probe("recall", question, line, (), False, said.messages[index].id, says), index, 1.5)
+        yield _Candidate(Probe("recall", question, line, (), False, said.messages[index].id, says), index, 1.5)
 
 
-def _where_it_stands(said: _Said) -> Iterator[_Found]:
-    """The last request, the last file changed, the last check and how it ended, the task in hand."""
+def _continuations(said: _ProbeSource) -> Iterator[_Candidate]:
+    """Yield the last request, last changed file, last check with its result, and current task."""
     messages, calls = said.messages, calls_of(said.shape)
     requests = [fact for fact in facts_of(said.shape) if fact.kind == "request"]
     if requests:
@@ -369,29 +372,29 @@ def _where_it_stands(said: _Said) -> Iterator[_Found]:
         answer, accept = said.file(action.target)
         says = f"the file that was changed last is {answer}"
         question = "Which file did the agent change last?"
-        at = _names_it(messages, called, (answer, *accept))
-        yield _Found(Probe("continuation", question, answer, accept, False, messages[at].id, says), at, 7)
+        at = _naming_message(messages, called, (answer, *accept))
+        yield _Candidate(Probe("continuation", question, answer, accept, False, messages[at].id, says), at, 7)
     if checks := [(called, line) for called in calls if called.result and (line := _check_line(called))]:
         called, line = checks[-1]
-        yield from _checked(said, called, line)
+        yield from _check_questions(said, called, line)
     if task := next((one for one in tasks_of(calls) if one.status == "in_progress"), None):
         question = "Which task of its own list is the agent working on?"
-        yield _Found(
+        yield _Candidate(
             Probe("continuation", question, task.text, (), True, messages[task.index].id, task.text), task.index, 8
         )
     for task in [one for one in tasks_of(calls) if one.status == "pending"][:1]:
         question = "Which task on the agent's list is the first one not started?"
-        yield _Found(
+        yield _Candidate(
             Probe("continuation", question, task.text, (), True, messages[task.index].id, task.text), task.index, 6
         )
 
 
-def _names_it(messages: Sequence[Message], called: ToolCall, forms: Sequence[str]) -> int:
-    """The message of a call; where that does not say on which file, its result's, else the last one before that does: a
-    tool may edit the file that is open."""
+def _naming_message(messages: Sequence[Message], called: ToolCall, forms: Sequence[str]) -> int:
+    """Return the message that names the changed file: the call, its result, or the last one before, for tools that edit
+    the open file."""
     result = called.index if called.result_index is None else called.result_index
     places = (called.index, result, *reversed(range(called.index)))
-    told = (at for at in places for text in texts_of(messages[at]) if any(stands_in(form, text) for form in forms))
+    told = (at for at in places for text in texts_of(messages[at]) if any(contains_term(form, text) for form in forms))
     return next(told, called.index)
 
 
@@ -399,15 +402,15 @@ def _changes(action: ToolAction) -> bool:
     return action.kind in CHANGES and _is_file(normal_path(action.target).rpartition("/")[2])
 
 
-def _request(question: str, fact: Fact, rank: float) -> Iterator[_Found]:
+def _request(question: str, fact: Fact, rank: float) -> Iterator[_Candidate]:
     text = " ".join(without_paste(fact.text).split())
     if len(words_of(text)) >= 3:
         answer = clip(text, SHOWN)
-        yield _Found(Probe("continuation", question, answer, (), True, fact.message, answer), fact.index, rank)
+        yield _Candidate(Probe("continuation", question, answer, (), True, fact.message, answer), fact.index, rank)
 
 
 def _check_line(called: ToolCall) -> str:
-    """The command line of a test, build or lint."""
+    """Return the command line of a test, build or lint; "" for others."""
     line = next((one.target for one in called.actions if one.kind == "command"), "")
     core = core_command(line) if line and is_check(line) else ""
     return core if "\n" not in line.strip() and 6 <= len(core) <= LONGEST_COMMAND else ""
@@ -416,15 +419,17 @@ def _check_line(called: ToolCall) -> str:
 _PASSED = re.compile(r"\b(\d{1,7})(?: \w+)? (?:passed|passing)\b|\btests?:? +(\d{1,7}) passed\b", re.IGNORECASE)
 
 
-def _checked(said: _Said, called: ToolCall, line: str) -> Iterator[_Found]:
+def _check_questions(said: _ProbeSource, called: ToolCall, line: str) -> Iterator[_Candidate]:
     source = said.messages[called.index].id
     question = "Which command did the agent run last to test, build or lint?"
     says = f"the check that was run last is {line}"
-    yield _Found(Probe("continuation", question, line, (), False, source, says), called.index, 6.5)
+    yield _Candidate(Probe("continuation", question, line, (), False, source, says), called.index, 6.5)
     text = called.result.text[-4000:] if called.result else ""
     counts = [match[1] or match[2] for match in _PASSED.finditer(text)]
     if counts and len(set(counts)) == 1 and int(counts[0]) > 2 and called.result_index is not None:
         question = "How many tests passed when the agent ran its tests for the last time?"
         answered = said.messages[called.result_index].id
         says = f"{line}: {counts[0]} passed"
-        yield _Found(Probe("continuation", question, counts[0], (), False, answered, says), called.result_index, 6.2)
+        yield _Candidate(
+            Probe("continuation", question, counts[0], (), False, answered, says), called.result_index, 6.2
+        )

@@ -1,4 +1,4 @@
-"""What each recorded compaction of a course took out of the context: asked by the lines of a text."""
+"""Text that each recorded compaction of a course removed from the context, by line."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from workbench.analysis.recorded import recorded_outcome
 from workbench.session import Message
 
 SAME = 0.8
-"""Two texts say the same where of the lines of one this share stands in the other, too."""
+"""Share of the lines of a text that another must have to say the same."""
 
 _GUTTER = re.compile(r"^(?:[^\s:]{1,200}:)?\s*\d+(?:[\t→|:│-]| {2}| \| ?)")
-"""The number, with or without the file's name, before a line of a file that is shown."""
+"""Line number, with or without the file's name, before a shown line."""
 _WRAPPING = re.compile(
     r"^(?:chunk id:|wall time|process (?:exited|running) with|original token count|total output lines|output:?$|"
     r"exit code|exit_code|\[showing results with pagination|</?[\w-]{2,30}>$)",
@@ -27,14 +27,14 @@ _CLOCK = re.compile(r"\b\d+(?:[.:]\d+)*\s?(?:ms|µs|s|secs?|seconds?|min|minutes
 
 
 def lines_of(text: str) -> frozenset[str]:
-    """The lines of a text that say something, without the numbers beside them, and with every duration the same."""
+    """Return the meaningful lines of a text without line numbers, with all durations equal."""
     found = (_GUTTER.sub("", line).strip() for line in text.split("\n"))
     said = (line for line in found if _SAYS.search(line) and not _WRAPPING.match(line))
     return frozenset(_CLOCK.sub("T", line) if _DIGIT.search(line) else line for line in said)
 
 
-class Taken:
-    """Which compaction took something: `epochs` are counted from the course's first, 0."""
+class RemovedText:
+    """Compaction that removed a text. Epochs count from the course's first, 0."""
 
     def __init__(self, course: Course) -> None:
         self._course = course
@@ -42,22 +42,23 @@ class Taken:
         self._lines: dict[int, tuple[Message, frozenset[str]]] = {}
 
     def epoch_of(self, index: int) -> int:
-        """In which epoch of the course message `index` stands."""
+        """Return the epoch of message `index`."""
         return bisect_right(self._course.starts, index) - 1
 
     def between(self, index: int, later: int) -> bool:
+        """True if a compaction lies between two messages."""
         return self.epoch_of(index) < self.epoch_of(later)
 
     def by(self, index: int, lines: Set[str], later: int) -> int | None:
-        """The epoch whose compaction took `lines` of message `index` before message `later`; None where they were still
-        there, kept or put there again by the tool. What a summary tells of them is not what they were."""
+        """Return the epoch whose compaction removed `lines` of message `index` before message `later`; None if they
+        were kept or added again by the agent. Lines in a summary do not count."""
         for epoch in range(self.epoch_of(index), self.epoch_of(later)):
             if len(lines & self._left_after(epoch)) < SAME * len(lines):
                 return epoch
         return None
 
     def _left_after(self, epoch: int) -> frozenset[str]:
-        """The lines that stood in the context right after a compaction, without its summary's."""
+        """Return the lines in the context right after a compaction, without its summary's."""
         if epoch not in self._left:
             session, number = self._course.session, self._course.numbers[epoch]
             messages = recorded_outcome(session, number).messages if session.epochs[number - 1].ended_by else ()
@@ -65,8 +66,7 @@ class Taken:
         return self._left[epoch]
 
     def _in(self, message: Message) -> frozenset[str]:
-        """The lines of a message; most are left by one compaction after the other. By identity, for which the message
-        is held."""
+        """Return the lines of a message, cached by identity: most survive several compactions."""
         if id(message) not in self._lines:
             self._lines[id(message)] = message, frozenset[str]().union(*map(lines_of, texts(message)))
         return self._lines[id(message)][1]

@@ -1,9 +1,8 @@
-"""How probes are put to a model: from the full context, from what each compaction makes of it, and from nothing.
+"""Exam of a model by probes: from the full context, from each compaction of it, and from nothing.
 
-A context is sent as the conversation that it is, with the questions as the user's last words, at temperature 0; so a
-model answers as the agent would that goes on from there. The questions are shuffled and asked in batches, the same for
-every arm. Where an answer is prose and not word for word the right one, a judge is asked whether its sense is right; it
-is told neither which arm answered nor how many there are.
+A context is sent as a conversation with the questions as the last user message, at temperature 0: the model answers as
+the agent would. The questions are shuffled and asked in batches, the same for every arm. A judge decides on prose that
+does not match word for word, without knowing which arm answered or how many there are.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from xml.sax.saxutils import escape
 
-from workbench.analysis.probes.probe import Probe, marked, stands_in
+from workbench.analysis.probes.probe import Probe, contains_term, mark_reply
 from workbench.compaction.context import Context
 from workbench.compaction.conversation import MessagesBody, TextBody
 from workbench.compaction.outcome import Outcome, unchanged
@@ -25,16 +24,16 @@ from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
 from workbench.session import Message, Session
 from workbench.session.masked import searched_message
 
-AT_ONCE = 20
-"""So many questions are asked in one call."""
+QUESTIONS_PER_CALL = 20
+"""Questions per call."""
 
-JUDGED_AT_ONCE = 40
+JUDGEMENTS_PER_CALL = 40
 
 ANSWER_TOKENS = 60
-"""Room for each answer, and for each of a judge's."""
+"""Output tokens reserved per answer and per judgement."""
 
 TIMEOUT_S = 300.0
-"""Of one call: a full context is long."""
+"""Seconds per call: a full context is long."""
 
 FULL, NOTHING = "full context", "nothing"
 
@@ -44,7 +43,7 @@ _VERDICT = re.compile(r"^\W*(\d{1,4})\W+(yes|no)\b", re.MULTILINE | re.IGNORECAS
 
 @dataclass(frozen=True)
 class Arm:
-    """From what questions were answered, and its size."""
+    """Name and size of what questions are answered from."""
 
     name: str
     tokens: int
@@ -52,8 +51,8 @@ class Arm:
 
 @dataclass(frozen=True)
 class Source:
-    """What an arm answers from; `outcome` is the compaction, None for all and for nothing. `masking` gives a message
-    without its secrets, which may be found already."""
+    """Messages that an arm answers from; `outcome` is the compaction, None for the full context and for nothing.
+    `masking` returns a message without its secrets, which may be known already."""
 
     arm: Arm
     messages: tuple[Message, ...]
@@ -62,12 +61,12 @@ class Source:
 
     @cached_property
     def masked(self) -> tuple[Message, ...]:
-        """The messages without their secrets: where answers are looked up, of which lines are shown."""
+        """Messages without their secrets, in which answers are looked up and shown."""
         return tuple(map(self.masking, self.messages))
 
 
 def sources_of(context: Context, outcomes: Sequence[tuple[str, Outcome]]) -> tuple[Source, ...]:
-    """The full context, each of the outcomes under its name, and nothing."""
+    """Return the full context, each outcome under its name, and nothing."""
     masking = context.shape.masking
     full = Source(Arm(FULL, context.total.tokens), tuple(context.messages), masking=masking)
     between = (
@@ -78,8 +77,8 @@ def sources_of(context: Context, outcomes: Sequence[tuple[str, Outcome]]) -> tup
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """One call: questions `numbers` (places among the probes), put to an arm."""
+class QuestionBatch:
+    """One call: questions `numbers` (indexes of probes) for an arm."""
 
     arm: int
     numbers: tuple[int, ...]
@@ -88,7 +87,7 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Exam:
-    """The probes, and from what each arm answers them."""
+    """Probes, and the sources of all arms."""
 
     session: Session
     probes: tuple[Probe, ...]
@@ -97,16 +96,17 @@ class Exam:
 
     @property
     def arms(self) -> tuple[Arm, ...]:
+        """Arms in order."""
         return tuple(source.arm for source in self.sources)
 
     @cached_property
     def batches(self) -> tuple[tuple[int, ...], ...]:
-        """The probes' places, shuffled. No answer stands in another question of its batch."""
+        """Indexes of probes in shuffled batches. No question gives away another answer of its batch."""
         left = list(range(len(self.probes)))
         random.Random(self.seed).shuffle(left)
         found: list[list[int]] = []
         for number in left:
-            room = (batch for batch in found if len(batch) < AT_ONCE and not self._told_in(number, batch))
+            room = (batch for batch in found if len(batch) < QUESTIONS_PER_CALL and not self._gives_away(number, batch))
             batch = next(room, None)
             if batch is None:
                 found.append([number])
@@ -114,18 +114,18 @@ class Exam:
                 batch.append(number)
         return tuple(map(tuple, found))
 
-    def _told_in(self, number: int, batch: Sequence[int]) -> bool:
+    def _gives_away(self, number: int, batch: Sequence[int]) -> bool:
         one = self.probes[number]
         return any(
-            _tells(other.question, one) or _tells(one.question, other)
+            _states_answer(other.question, one) or _states_answer(one.question, other)
             for other in (self.probes[place] for place in batch)
         )
 
     @cached_property
-    def sheets(self) -> tuple[Sheet, ...]:
+    def sheets(self) -> tuple[QuestionBatch, ...]:
         """Every call, arm by arm."""
         return tuple(
-            Sheet(number, batch, self._request(source, batch))
+            QuestionBatch(number, batch, self._request(source, batch))
             for number, source in enumerate(self.sources)
             for batch in self.batches
         )
@@ -148,7 +148,7 @@ class Exam:
         )
 
     def replies(self, answers: Mapping[str, Answer]) -> tuple[tuple[str | None, ...], ...]:
-        """By arm and probe what was replied, None where nothing was; `answers` are found by their requests' keys."""
+        """Return the replies by arm and probe, None if missing; `answers` is keyed by request."""
         found: list[list[str | None]] = [[None] * len(self.probes) for _ in self.arms]
         for sheet in self.sheets:
             answer = answers.get(sheet.request.key)
@@ -158,20 +158,20 @@ class Exam:
         return tuple(map(tuple, found))
 
     def in_doubt(self, replies: Sequence[Sequence[str | None]]) -> list[tuple[int, str]]:
-        """The replies in prose that code cannot judge, each once, with the probe's place; shuffled over all arms."""
+        """Return the prose replies that code cannot judge, each once as (probe, reply), shuffled over all arms."""
         wanted = {
             (number, reply.strip()): None
             for row in replies
             for number, reply in enumerate(row)
-            if self.probes[number].prose and reply and marked(self.probes[number], reply) == "wrong"
+            if self.probes[number].prose and reply and mark_reply(self.probes[number], reply) == "wrong"
         }
         found = list(wanted)
         random.Random(self.seed).shuffle(found)
         return found
 
     def judging(self, doubtful: Sequence[tuple[int, str]]) -> tuple[SummaryRequest, ...]:
-        """What a judge is asked of them."""
-        batches = [doubtful[at : at + JUDGED_AT_ONCE] for at in range(0, len(doubtful), JUDGED_AT_ONCE)]
+        """Return the requests to the judge."""
+        batches = [doubtful[at : at + JUDGEMENTS_PER_CALL] for at in range(0, len(doubtful), JUDGEMENTS_PER_CALL)]
         return tuple(map(self._judgement, batches))
 
     def _judgement(self, batch: Sequence[tuple[int, str]]) -> SummaryRequest:
@@ -193,7 +193,7 @@ class Exam:
         )
 
     def judged_at_most(self) -> Compacting:
-        """What a judge would be asked if every arm answered all that is prose otherwise, at length."""
+        """Request judgements as if every arm gave long, different prose: the upper bound of a cost estimate."""
         prose = [number for number, probe in enumerate(self.probes) if probe.prose]
         longest = [(number, f"{arm} word" * ANSWER_TOKENS) for number in prose for arm in range(len(self.sources))]
         if longest:
@@ -201,20 +201,20 @@ class Exam:
         return unchanged((), "questions change nothing")
 
     def found_right(self, doubtful: Sequence[tuple[int, str]], answers: Mapping[str, Answer]) -> set[tuple[int, str]]:
-        """Those of them that the judge found right."""
+        """Return the replies that the judge found right."""
         right = set()
         for at, request in enumerate(self.judging(doubtful)):
             answer = answers.get(request.key)
             for place, verdict in _VERDICT.findall(answer.text) if isinstance(answer, Summary) else ():
-                index = at * JUDGED_AT_ONCE + int(place) - 1
-                if verdict.lower() == "yes" and 1 <= int(place) <= JUDGED_AT_ONCE and index < len(doubtful):
+                index = at * JUDGEMENTS_PER_CALL + int(place) - 1
+                if verdict.lower() == "yes" and 1 <= int(place) <= JUDGEMENTS_PER_CALL and index < len(doubtful):
                     right.add(doubtful[index])
         return right
 
     def asking(self, known: Mapping[str, Answer]) -> Compacting:
-        """What a run drives: it asks whatever `known` has no answer to, and compacts nothing."""
+        """Request every answer that `known` does not have. Compacts nothing."""
         answers = dict(known)
-        # Arms that hold the same are asked once.
+        # Arms with the same content are asked once.
         missing = {sheet.request.key: sheet.request for sheet in self.sheets if sheet.request.key not in answers}
         if missing:
             given = yield tuple(missing.values())
@@ -226,5 +226,5 @@ class Exam:
         return unchanged((), "questions change nothing")
 
 
-def _tells(question: str, probe: Probe) -> bool:
-    return bool(probe.answer) and not probe.prose and stands_in(probe.answer, question)
+def _states_answer(question: str, probe: Probe) -> bool:
+    return bool(probe.answer) and not probe.prose and contains_term(probe.answer, question)

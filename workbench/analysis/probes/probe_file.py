@@ -1,15 +1,15 @@
-"""Probes in a file: `NAME.probes.toml` beside the session, to be read, changed and written by hand.
+"""Files of probes: `NAME.probes.toml` next to the session, to read and edit by hand.
 
     [[probe]]
     kind = "decision"
     question = "Which queue was chosen?"
     answer = "NATS"
     accept = ["nats.io"]        # as right as the answer
-    source = "msg_12"           # the message that tells it
-    says = "We go with NATS."   # the sentence that tells it
+    source = "msg_12"           # message with the answer
+    says = "We go with NATS."   # sentence with the answer
 
-`kind`, `question` and, but for a control, `answer` must be there. `prose = true` has the sense of an answer judged.
-Without a `source` the message is looked for that tells the answer.
+Required: `kind`, `question` and, except for a control, `answer`. `prose = true` has an answer judged by its sense.
+Without a `source` the message with the answer is searched for.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _FIELDS = (*_TEXTS, "accept", *_FLAGS)
 _HEAD = re.compile(r"^[ \t]*\[\[[ \t]*[\"']?probe[\"']?[ \t]*\]\]")
 
 
-def beside(session: Session) -> Path | None:
-    """Where the probes of a session's file lie, of one among several under its own name; None for one of no file."""
+def probes_path(session: Session) -> Path | None:
+    """Return the path of the probes of a session, with its part's name if the file has several; None without a file."""
     if session.path is None:
         return None
     part = _ODD.sub("-", session.facts.part)[:64]
@@ -48,7 +48,7 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def read_probes(path: Path) -> tuple[Probe, ...]:
-    """The probes of a file, in its order. Raises BadInput, with the line, for a file that cannot be read as such."""
+    """Read the probes of a file, in order. Raises BadInput, with the line, for an invalid file."""
     try:
         text = read_file(path).decode("utf-8-sig")
         document = tomllib.loads(text)
@@ -78,7 +78,7 @@ def read_probes(path: Path) -> tuple[Probe, ...]:
 
 
 class _Lines:
-    """Where the tables of a file and their keys stand, for a mistake is told with its line."""
+    """Line numbers of tables and keys, for error messages."""
 
     def __init__(self, path: Path, text: str, tables: int) -> None:
         self._path, self._lines = path, text.split("\n")
@@ -86,7 +86,7 @@ class _Lines:
         self._heads = [*heads, *[0] * (tables - len(heads)), len(self._lines)]
 
     def of(self, number: int, key: str = "") -> int:
-        """The line, from 1, of a key of table `number`; of its beginning where that is not found."""
+        """Return the line, from 1, of a key of table `number`; of the table if the key is not found."""
         first, stop = self._heads[number], self._heads[number + 1]
         said = re.compile(rf"[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*=")
         places = (at for at in range(first, stop) if key and said.match(self._lines[at]))
@@ -132,7 +132,7 @@ def _line_of(text: str, name: str) -> int:
 
 
 def probes_toml(probes: Sequence[Probe]) -> str:
-    """What `read_probes` reads back to the same. Half of a character, which no file holds, becomes `?`."""
+    """Return the text that `read_probes` reads back. Lone surrogates become `?`."""
     document = tomlkit.document()
     document.add(tomlkit.comment("Questions about the session next to this file; change, remove or add any."))
     tables = tomlkit.aot()
@@ -155,8 +155,7 @@ def _values(probe: Probe) -> Iterator[tuple[str, Any]]:
 
 
 def write_probes(path: Path, probes: Sequence[Probe]) -> None:
-    """Write them aside, read them back, and give the file its name. Raises BadInput, also where it is there: somebody
-    may have changed it."""
+    """Write a new file of probes. Raises BadInput if it exists, because it may have been edited."""
     if path.exists():
         raise BadInput(f"{path} exists; edit its questions, or delete it to create new ones.")
     data = probes_toml(probes).encode()
