@@ -1,6 +1,6 @@
-"""`@file` in what a user types, and files that changed under the agent.
+"""Find `@file` mentions in the user's text, and files that changed outside the agent.
 
-Both are annotations of a recorded session: nothing is read from disk and nothing is rewritten in place.
+Both are notes on a recorded session: nothing is read from disk and nothing is rewritten in place.
 """
 
 from __future__ import annotations
@@ -16,26 +16,25 @@ from workbench.facts.tools import CHANGES, normal_path
 from workbench.session import ToolResult
 
 MOST = 5
-"""Files that a reminder names; the rest is counted."""
+"""Number of files that a reminder names; the rest is counted."""
 
 _MENTION = re.compile(r"(?<![A-Za-z0-9])@([a-zA-Z0-9/._-]+(?:\.[a-zA-Z0-9]+)?)")
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 
 
 def mentioned(text: str) -> tuple[str, ...]:
-    """The paths mentioned that lie in the project, in order and once each. A trailing full stop ends the sentence, not
-    the path."""
+    """Paths in the project that a text mentions, in order, each once. A trailing full stop is not part of the path."""
     paths = (found.rstrip(".") for found in _MENTION.findall(text))
     return tuple(dict.fromkeys(path for path in paths if path and _in_project(path)))
 
 
 def _in_project(path: str) -> bool:
-    """Whether a path is relative and does not lead out of the folder from which it is taken."""
+    """True for a relative path that stays in its folder."""
     return not path.startswith("/") and posixpath.normpath(path).split("/")[0] != ".."
 
 
 def reminder(paths: Sequence[str]) -> str:
-    """The reminder, one line per file, at most `MOST`; "" without paths."""
+    """Reminder with one line per file, at most `MOST`; "" without paths."""
     if not paths:
         return ""
     lines = [f"The user mentioned @{path}." for path in paths[:MOST]]
@@ -47,8 +46,8 @@ def reminder(paths: Sequence[str]) -> str:
 
 
 def with_reminder(text: str, user_text: str) -> str:
-    """A user's text as the model would get it: the reminder of what is mentioned in the user's own words `said`
-    appended inside it. Unchanged without a mention, and when the reminder is there already."""
+    """A user's text as the model would get it: with a reminder of the files that the user's own words mention.
+    Unchanged without a mention, and if the reminder is there already."""
     words = reminder(mentioned(user_text))
     return f"{text}\n\n{words}" if words and words not in text else text
 
@@ -76,7 +75,7 @@ _MTIMES = ("mtime", "mtime_ms", "file_mtime", "file_mtime_ms", "last_modified")
 
 @dataclass(frozen=True, slots=True)
 class _FileState:
-    """A file as the last read showed it: its lines by number, or its whole text when they bear none."""
+    """A file as the last read showed it: its lines by number, or its whole text if they have no numbers."""
 
     mtime: object
     lines: dict[str, str]
@@ -85,11 +84,11 @@ class _FileState:
 
 
 def external_changes(calls: Iterable[ToolCall]) -> tuple[ExternalChange, ...]:
-    """Files read again whose recorded mtime, or a line shown both times, differs, and that the agent did not change
-    itself in between.
+    """Files that were read again with another recorded mtime, or with a line that differs, although the agent did not
+    change them in between.
 
     An edit of the file explains a difference, and so does any command that may write (a redirection, `sed -i`, a
-    formatter, `git checkout`): whether it touched this file cannot be told. O(text of the reads).
+    formatter, `git checkout`): whether it touched this file is unknown. O(text of the reads).
     """
     known: dict[str, _FileState] = {}
     changes: list[ExternalChange] = []

@@ -1,5 +1,5 @@
-"""What stands beside the messages of a session: files that a person mentions, files that changed under the agent, and
-how far the to-do list is."""
+"""Notes on messages: files that the user mentions, files that changed outside the agent, and the state of the to-do
+list."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from workbench.facts.tasks import changes_tasks, tasks_of
 
 @dataclass(frozen=True, slots=True)
 class SessionNote:
-    """A note on the message at `index`. `text` is the reminder that a request would be sent with, what the result of
-    the call `call_id` would bear, or the recap as the call at `index` leaves it; `files` are those that it names."""
+    """A note on the message at `index`. `text`: the reminder of a request, the note on the result of the call
+    `call_id`, or the recap after the call at `index`. `files`: files that it names."""
 
     index: int
     kind: Literal["mention", "changed", "recap"]
@@ -32,8 +32,8 @@ def notes_of(shape: Shape) -> tuple[SessionNote, ...]:
 
 
 def notes_at(shape: Shape, index: int) -> Iterator[SessionNote]:
-    """The notes on the message at `index`. What results and lists say is found out for the whole shape, once: seconds
-    for 60 000 messages."""
+    """Notes on the message at `index`. Those on results and lists are computed once for the whole shape: seconds for 60
+    000 messages."""
     message = shape.masked_at(index)
     if message.starts_round and (paths := mentioned(message.said)):
         yield SessionNote(index, "mention", reminder(paths), paths)

@@ -1,5 +1,5 @@
-"""The layers of a prompt as text, one after the other: system and tools (L1), the project's rules (L2), history (L3),
-the current input, the recap of the to-do list."""
+"""Layers of an assembled prompt as text: system and tools (L1), the project's rules (L2), history (L3), the current
+input, the recap of the to-do list."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ L1, L2, L3, CURRENT, RECAP = "L1 system+tools", "L2 rules", "L3 history", "curre
 
 
 def assembled(context: Context, limits: ResultLimits | None) -> tuple[PromptPart, ...]:
-    """The five layers in their order, empty ones too.
+    """The five layers in order, empty ones included.
 
-    The results of finished rounds are compressed to `limits`, whole for None; those of the round that still goes on are
-    whole, for the model works with them, and its request bears the reminder of the files that it mentions.
+    Results of finished rounds are compressed to `limits` (None: not at all). Those of the open round stay whole,
+    because the model works with them; its request gets the reminder of the files that it mentions.
     """
     shape, meter = context.shape, context.layout.sizes.meter
     lead, opened = shape.lead, max(shape.lead, open_from(shape))
@@ -51,8 +51,8 @@ def _current(context: Context, opened: int) -> PromptPart:
 
 
 def open_from(shape: Shape) -> int:
-    """Where the stretch begins that still goes on: it ends without an answer, or with one that calls tools. Where the
-    current input begins when there is none; a context cut inside a round may have no round but its end."""
+    """Index at which the open round begins: one that ends without an answer, or with one that calls tools. Without one,
+    the index at which the current input begins. A context cut inside a round may consist of its end only."""
     rounds, current = shape.rounds.rounds, shape.rounds.current_input
     last = rounds[-1] if rounds else shape.rounds.preamble
     if len(current):

@@ -24,12 +24,12 @@ from workbench.session import Media, Message, Opaque, Text, Thinking, ToolUse
 def react(
     shape: Shape, start: int = 0, stop: int | None = None, limits: ResultLimits | None = None, *, reminded: bool = False
 ) -> Iterator[str]:
-    """One text for each of the messages `start`..`stop`, to be joined by blank lines. A summary stands there as it is,
-    a boundary not at all. Secrets are masked before the texts are JSON, whose escapes would hide them.
+    """One text for each of the messages `start`..`stop`, to be joined by blank lines. A summary stays unchanged, a
+    boundary is omitted. Secrets are masked before texts become JSON, whose escapes would hide them.
 
     Several calls of one answer are several actions, several results several `[tool]` lines. A result is compressed to
-    `limits`, whole for None; one that shows a file to have changed says so. An answer without a call is a thought while
-    the agent goes on, and `Finish` when it is the last before the user's turn. `reminded`: a request bears the reminder
+    `limits` (None: not at all); one that shows a changed file has a note. An answer without a call is a thought while
+    the agent continues, and `Finish` if it is the last before the user's turn. `reminded`: a request gets the reminder
     of the files that it mentions.
     """
     messages = shape.messages
@@ -64,7 +64,7 @@ def _answer(message: Message, *, goes_on: bool) -> str:
 
 
 def _results(shape: Shape, index: int, limits: ResultLimits | None) -> Iterator[str]:
-    """Each result by itself, then the stand-ins of images."""
+    """Each result, then the placeholders of images."""
     results = shape.masked_at(index).results
     notes = {noted.call_id: noted.text for noted in notes_at(shape, index)} if results else {}
     for result in results:
@@ -75,7 +75,7 @@ def _results(shape: Shape, index: int, limits: ResultLimits | None) -> Iterator[
 
 
 def _with_note(whole: dict[str, Any], note: str) -> dict[str, Any]:
-    """A result with a note in its data."""
+    """Add a note to the data of a result."""
     if not note:
         return whole
     data = whole["data"]
@@ -83,7 +83,7 @@ def _with_note(whole: dict[str, Any], note: str) -> dict[str, Any]:
 
 
 def _other_content(message: Message, reminded: bool) -> Iterator[str]:
-    """What else a user or tool message holds."""
+    """Content of a user or tool message apart from results."""
     words = [_words(block) for block in message.blocks if isinstance(block, Text | Media | Opaque)]
     if words:
         text = "\n".join(words)

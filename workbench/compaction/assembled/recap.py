@@ -1,4 +1,4 @@
-"""The todo recap: the agent's task list in one line; of TodoWrite only that is kept."""
+"""The todo recap: the agent's task list in one line; the only part of TodoWrite calls that is kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TASK_CHARS = 80
 
 
 def recap(tasks: Sequence[Task]) -> str:
-    """How many tasks are done, which one is being worked on, which is next; "" without tasks."""
+    """Number of finished tasks, the current one and the next one; "" without tasks."""
     if not tasks:
         return ""
     parts = [f"{sum(task.status == 'completed' for task in tasks)} of {len(tasks)} done"]
@@ -27,8 +27,8 @@ def recap(tasks: Sequence[Task]) -> str:
 
 
 def recap_of(context: Context) -> str:
-    """The recap as the session's last todo call leaves it, also one that a compaction took away: the agent's list is no
-    part of its history. "" when the agent kept none."""
+    """Recap after the session's last todo call, even if a compaction removed that call: the agent's list is not part of
+    its history. "" if the agent kept no list."""
     return _recap_of(context.shape, context.past)
 
 

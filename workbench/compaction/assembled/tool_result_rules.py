@@ -1,8 +1,8 @@
-"""What `layered` keeps of a tool's result: one rule for each kind of tool.
+"""Rules for compressing tool results in `layered`: one for each kind of tool.
 
-A rule has two halves: one reads plain text into the
-fields that the design's envelope has for such a tool (`entries`, `paths`, `matches`, `content`, `stdout`), one cuts
-such fields. Whatever else the data holds, flags and counts, stays. Applying a rule twice gives the same as once.
+A rule has two halves: one parses plain text into the fields that the design's envelope has for such a tool (`entries`,
+`paths`, `matches`, `content`, `stdout`), the other cuts these fields. Other data, such as flags and counts, stays.
+Applying a rule twice gives the same as once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Rule = Callable[["CallFacts", Any], Any]
 
 
 class ResultLimits(BaseModel):
-    """How much of a result stays: the design's numbers, and where it has none the workbench's own."""
+    """Limits of a compressed result: the design's numbers, and the workbench's own where it has none."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -52,7 +52,7 @@ class ResultLimits(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
-    """What a rule knows of the call."""
+    """Facts about the call that a rule uses."""
 
     call: ToolUse | None
     arguments: Data
@@ -122,7 +122,7 @@ def _matches(use: CallFacts, data: Any) -> Any:
 
 
 def _file_of(match: Any) -> str:
-    """The file of a match: `file:line:text`, or the fields that a tool gives it."""
+    """File of a match: `file:line:text`, or a field of the tool."""
     if isinstance(match, dict):
         return next((match[key] for key in ("file", "path", "file_path") if isinstance(match.get(key), str)), "")
     found = _MATCH.match(match) if isinstance(match, str) else None
@@ -130,7 +130,7 @@ def _file_of(match: Any) -> str:
 
 
 def _found(files: Iterable[str]) -> str:
-    """How many matches there are, given the file of each, and in how many files; "" is a file not known."""
+    """Number of matches, given the file of each, and number of files; "" is an unknown file."""
     each = list(files)
     known = len(set(each) - {""})
     words = f"{len(each)} matching {plural(len(each), 'line')}"
@@ -138,7 +138,7 @@ def _found(files: Iterable[str]) -> str:
 
 
 def _grep_text(use: CallFacts, text: str) -> Data:
-    """A search prints `file:line:text`, `line:text` for one file, or names only."""
+    """Parse the output of a search: `file:line:text`, `line:text` for one file, or names only."""
     lines = [line for line in _nonblank(text.split("\n")) if line != "--"]
     notes = [line for line in lines[:1] if _NOTE.match(line)]
     numbered = [found for line in lines if (found := _MATCH.match(line))]
@@ -173,7 +173,7 @@ def _lines_read(use: CallFacts, data: Any) -> Any:
 
 
 def _narrow_numbered(use: CallFacts, line: str) -> str:
-    """A line by the limit of its characters, its number beside that: without it, it would be numbered anew."""
+    """Cut a line to its limit, without its number: a line that lost its number would be numbered again."""
     number = found[0] if (found := _NUMBERED.match(line)) else ""
     return number + clip_middle(line.removeprefix(number), use.limits.line_chars)
 
@@ -188,7 +188,7 @@ _FRAGMENTS = ("fragment", "diff_preview", "diff", "patch", "snippet", "content",
 
 
 def _change(use: CallFacts, data: Any) -> Any:
-    """Edit and MultiEdit: file, range, key fragment; of a large diff only its summary."""
+    """Edit and MultiEdit: file, range, key fragment; only a summary of a large diff."""
     return _written(use, data, _diff_summary)
 
 
@@ -235,7 +235,7 @@ def _change_text(use: CallFacts, text: str) -> Data:
 
 
 def _file_and_range(use: CallFacts, data: Data) -> Data:
-    """File and range of a change that an envelope tells, where it does not say them itself."""
+    """File and range of a change, if the envelope does not have them already."""
     found: Data = {}
     if use.files and not any(key in data for key in ("file", "path", "file_path")):
         found["file"] = use.files
@@ -246,7 +246,7 @@ def _file_and_range(use: CallFacts, data: Data) -> Data:
 
 
 def _range(lines: Sequence[str]) -> str:
-    """The first and the last changed line as numbered lines or the hunks of a diff tell; "" where neither does."""
+    """First and last changed line, from numbered lines or the hunks of a diff; "" if neither shows them."""
     numbers = [int(found[1]) for line in lines if (found := _NUMBERED.match(line))]
     if numbers:
         return f"{numbers[0]}-{numbers[-1]}"
@@ -260,7 +260,7 @@ _DIFF_SUMMARY = re.compile(r"\(\d+ lines(?:, \+\d+ −\d+)?, left out\)")
 
 
 def _diff_summary(use: CallFacts, lines: list[str]) -> str:
-    """What an earlier compaction summed up stays as it says."""
+    """Summary of a diff. A summary of an earlier compaction stays unchanged."""
     if len(lines) == 1 and _DIFF_SUMMARY.fullmatch(lines[0]):
         return lines[0]
     added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
@@ -275,7 +275,8 @@ _EXIT_LINE = re.compile(r"\A\W{0,3}exit code:? ?-?\d{1,5}\n?", re.IGNORECASE)
 
 
 def _output(use: CallFacts, data: Any) -> Any:
-    """Bash: a summary of stdout, the last lines of stderr. Output that is not told apart is stderr when it failed."""
+    """Bash: a summary of stdout, the last lines of stderr. Output without a known stream is stderr if the command
+    failed."""
     if isinstance(data, str):
         data = _shell_text(use, data)
     if not isinstance(data, dict):
@@ -313,7 +314,7 @@ def _shell_text(use: CallFacts, text: str) -> Data:
 
 
 def _ends(lines: list[str], limit: int) -> list[str]:
-    """At most `limit` lines: the first third, a mark, the rest from the end, where a run says how it went."""
+    """At most `limit` lines: the first third, a mark, and the rest from the end, where a command reports its result."""
     if limit < 3:
         return _last(lines, limit)
     head = (limit - 1) // 3
@@ -333,7 +334,7 @@ def _recap(use: CallFacts, data: Any) -> Any:
 
 
 def _generic(use: CallFacts, data: Any) -> Any:
-    """Any other tool: a cut in the middle, and said so. `excerpt` is no other rule's field, so it stays what it is."""
+    """Any other tool: cut in the middle, with a flag. No other rule uses `excerpt`, so it stays unchanged."""
     limit = use.limits.other_chars
     if isinstance(data, str):
         return data if len(data) <= limit else {"excerpt": clip_middle(data, limit), "truncated": True}
@@ -344,7 +345,7 @@ def _generic(use: CallFacts, data: Any) -> Any:
 
 
 def _first(use: CallFacts, data: Data, key: str, limit: int) -> Data:
-    """The first `limit` items of the list `key`, and whatever else the data holds: its flags, its counts."""
+    """First `limit` items of the list `key`, and all other data: flags and counts."""
     items = data[key]
     kept = [clip_middle(one, use.limits.line_chars) if isinstance(one, str) else one for one in items[:limit]]
     out = {**_smaller(use, {name: value for name, value in data.items() if name != key}), key: kept}
@@ -352,7 +353,7 @@ def _first(use: CallFacts, data: Data, key: str, limit: int) -> Data:
 
 
 def _smaller(use: CallFacts, data: Data) -> Data:
-    """Fields that no rule names: flags and counts as they are, anything long by the generic cut."""
+    """Fields that no rule names: flags and counts unchanged, anything long cut by the generic rule."""
     return {key: _generic(use, value) for key, value in data.items()}
 
 

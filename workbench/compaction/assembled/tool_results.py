@@ -1,9 +1,9 @@
-"""Tool results as `layered` writes them to history: status, and data by the rule of the tool's kind.
+"""Compress tool results for the history of `layered`: status, and data by the rule of the tool's kind.
 
-A result is read as the envelope
-{status, data, text, stats, error, context}; plain text, which is what most agents record, is `data`, with the status
-from the record's own error flag. Other agents' tools take the rule of their kind: what a call does to files and shells
-is known from `workbench.facts.tools`, the names of those that only list, search or plan stand here.
+A result is read as the envelope {status, data, text, stats, error, context}. Plain text, which most agents record, is
+`data`, with the status from the record's own error flag. Other agents' tools get the rule of their kind: effects of
+calls on files and shells are known from `workbench.facts.tools`, the names of tools that only list, search or plan are
+listed here.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BY_ACTION: dict[ActionKind, ToolKind] = {
 
 
 def kind_of(call: ToolUse | None) -> ToolKind:
-    """Which rule a call's result takes; `other` for an unknown tool and for a result whose call is not known."""
+    """Kind of a call, which selects the rule; `other` for an unknown tool or call."""
     if call is None:
         return "other"
     name = tool_name(call.name)
@@ -54,8 +54,8 @@ def kind_of(call: ToolUse | None) -> ToolKind:
 
 
 def reduced_envelope(call: ToolUse | None, result: ToolResult, limits: ResultLimits | None = None) -> dict[str, Any]:
-    """The result as an envelope of status, data by the rule of the call's kind, and error. Never raises, whatever call
-    and result hold."""
+    """Result as an envelope of status, data by the rule of the call's kind, and error. Never raises, whatever call and
+    result hold."""
     whole = result_envelope(result)
     kind = kind_of(call)
     if whole["status"] == "error" and kind != "bash" and isinstance(whole["data"], str):
@@ -66,12 +66,10 @@ def reduced_envelope(call: ToolUse | None, result: ToolResult, limits: ResultLim
 
 
 def compress(call: ToolUse | None, result: ToolResult, limits: ResultLimits | None = None) -> ToolResult:
-    """The result with its text `reduced_envelope`; the same object where nothing of it would go and it would not get
-    shorter.
+    """Result with its text reduced; the same object if nothing is removed and it would not get shorter.
 
-    Lines of a file and hits of a search that are over the document's limits go even where the form that the rule gives
-    to the rest, such as the numbers of lines, takes more room than that; so does what an envelope holds beside status,
-    data and error. Images stay as they are.
+    Lines of a file and hits of a search over the document's limits are removed even if the rest, with line numbers for
+    example, then takes more room; so is anything in an envelope besides status, data and error. Images stay.
     """
     text = text_of(result)
     if len(text) <= _NEVER_SHORTER:
@@ -86,11 +84,11 @@ def compress(call: ToolUse | None, result: ToolResult, limits: ResultLimits | No
 
 
 COUNTED = ("read", "grep", "glob")
-"""Kinds of which the document says how many lines may stay."""
+"""Kinds for which the document limits the number of lines."""
 
 
 def _is_cut(reduced: dict[str, Any], result: ToolResult) -> bool:
-    """Whether a rule left something out, which it says with `truncated`."""
+    """True if a rule omitted something, which it marks with `truncated`."""
     data, before = reduced["data"], result_envelope(result)["data"]
     already = isinstance(before, dict) and before.get("truncated") is True
     return isinstance(data, dict) and data.get("truncated") is True and not already
@@ -101,16 +99,16 @@ _NEVER_SHORTER = len('{"status":"success","data":""}')
 
 @newest_per_shape
 def compressor(shape: Shape, limits: ResultLimits) -> Callable[[int], Message]:
-    """The message at an index with its tool results compressed, each by its tool's kind; the same object where that
-    changes nothing. A changed message keeps its id; it has no `source`, for no record holds its new words.
+    """Function that returns the message at an index with its tool results compressed by kind of tool; the same object
+    if nothing changes. A changed message keeps its id and has no `source`, because no record has its new text.
 
-    Each is made when it is first asked for, and kept while the limits stay the same.
+    Each message is computed on demand, and cached while the limits stay the same.
     """
     return cache(lambda index: _compressed(shape, index, limits))
 
 
 def _compressed(shape: Shape, index: int, limits: ResultLimits) -> Message:
-    """A result whose call is not there stays: which rule it takes cannot be told."""
+    """Compress a message. A result without its call stays, because its kind is unknown."""
     message = shape.messages[index]
     if message.kind == "summary" or message.role not in ("tool", "user"):
         return message
@@ -127,5 +125,5 @@ def _compressed(shape: Shape, index: int, limits: ResultLimits) -> Message:
 
 
 def saved_in_words(saved: int) -> str:
-    """How many tokens compressing saves; it may cost some, where what stays gets line numbers."""
+    """Tokens that compressing saves; line numbers may make it cost some."""
     return f"{grouped(abs(saved))} tokens {'less' if saved >= 0 else 'more'}"

@@ -1,1 +1,1 @@
-"""What only the strategy `progressive` needs."""
+"""Parts of the strategy `progressive`."""

@@ -1,7 +1,7 @@
-"""The climb: rungs tried one after another, each on what the ones before left, the context recounted after each.
+"""Climb the ladder: try rungs one after another, each on the result of the ones before, and recount after each.
 
-Which rungs, in which order, depends on the type of the
-task; the first of its chain that changes something ends the chain.
+The type of the task decides which rungs are tried, and in which order; the first rung of its chain that changes
+something ends the chain.
 """
 
 from __future__ import annotations
@@ -42,17 +42,18 @@ CHAINS: dict[TaskKind, tuple[RungName, ...]] = {
     "unknown": ("sliding window", "importance", "incremental"),
 }
 FALLBACK: tuple[RungName, ...] = ("sliding window", "importance", "key events", "incremental")
-"""Tried when every rung of a chain failed, and when one changed something and it is not enough.
+"""Rungs tried when every rung of a chain failed, and when one changed something but not enough.
 
-Document 001 disagrees with itself: its first chart and its two lists begin with the window, which the lists give
-priority, its second chart and its code with importance. After a success that is not enough its first chart and its code
-name two of these rungs, its list of rungs and its account of each compaction all of them before the full summary.
+Document 001 contradicts itself: its first chart and its two lists begin with the window, which the lists give priority;
+its second chart and its code begin with importance. After a success that is not enough, its first chart and its code
+name two of these rungs; its list of rungs and its account of each compaction name all of them before the full summary.
 """
 
 
 @dataclass
 class Climb:
-    """A ladder being climbed: the input, what it has become, and every rung so far with its reason."""
+    """State of a ladder: the input, the context so far, and every rung so far with its reason. `new_ids`: ids of new
+    messages."""
 
     policy: ProgressivePolicy
     context: Context
@@ -65,7 +66,7 @@ class Climb:
 
     @property
     def more(self) -> SummaryExtras:
-        """What a summary carries beyond what stands in the messages: memories, tasks."""
+        """Extras of a summary that do not come from the messages: memories and tasks."""
         count = self.policy.recent_memories
         memories = self.context.memory_lines[-count:] if count else ()
         return SummaryExtras(memories=tuple(memories), tasks=task_lines(self.context.shape))
@@ -76,7 +77,7 @@ class Climb:
 
     @property
     def enough(self) -> bool:
-        """Whether the threshold is kept; True where the window is not known."""
+        """True if enough tokens remain, or if the window is unknown."""
         remaining, window = self.remaining, self.state.window
         share = self.policy.summary_remaining_token_threshold
         return remaining is None or window is None or remaining >= window * share / 100
@@ -86,18 +87,19 @@ class Climb:
         self.trace.append(f"{name}: {note}")
 
     def then(self, why: str) -> None:
-        """Add to the last rung's record why the next one runs or does not."""
+        """Append to the last rung's note why the next one runs or does not."""
         last = self.rungs[-1]
         self.rungs[-1] = replace(last, note=f"{last.note}; {why}")
         self.trace[-1] += f"; {why}"
 
 
 Climbing = Generator[ProgressStep | Requests, tuple[Answer, ...] | None, bool]
-"""Climbs, and returns whether anything changed."""
+"""Climbs, and returns True if anything changed."""
 
 
 def ladder(climb: Climb) -> Climbing:
-    """The chain of the task's type; the first rung that changes something ends it. Then more, or the fallback."""
+    """Try the chain of the task's type up to the first rung that changes something; then more rungs, or the fallback
+    order."""
     found = task_type(climb.state.shape, climb.policy.task_cutoffs, climb.policy.task_type)
     climb.trace.append(str(found))
     changed = yield from _first_that_changes(climb, CHAINS[found.kind])
@@ -127,7 +129,7 @@ def _first_that_changes(climb: Climb, chain: Sequence[RungName]) -> Climbing:
 
 
 def _while_short(climb: Climb, names: Sequence[RungName]) -> Climbing:
-    """Rungs one after another as long as too few tokens remain."""
+    """Try rungs one after another as long as too few tokens remain."""
     changed = False
     for name in names:
         if climb.enough:
@@ -138,7 +140,7 @@ def _while_short(climb: Climb, names: Sequence[RungName]) -> Climbing:
 
 
 def _until_enough(climb: Climb, names: Sequence[RungName]) -> Climbing:
-    """Rungs one after another until one has changed something and enough tokens remain."""
+    """Try rungs one after another until one has changed something and enough tokens remain."""
     changed = False
     for number, name in enumerate(names):
         changed = (yield from attempt(climb, name)) or changed
@@ -150,10 +152,11 @@ def _until_enough(climb: Climb, names: Sequence[RungName]) -> Climbing:
 
 
 def attempt(climb: Climb, name: RungName) -> Climbing:
-    """One rung on what the ones before left. It changes something, or it fails: nothing to do, no summary, not smaller.
+    """Try one rung on the result of the ones before. It fails if there is nothing to do, no summary, or no smaller
+    result.
 
-    The full summary is taken where it is the only thing that happened, so that an outcome which is not smaller is
-    reported and not hidden.
+    A full summary that is the only change is accepted even if it is not smaller, so that this is reported and not
+    hidden.
     """
     state, policy = climb.state, climb.policy
     before = state.total.tokens
@@ -212,7 +215,7 @@ def _cut(name: RungName, state: Context, keep: frozenset[int], policy: Progressi
 
 
 def _take(climb: Climb, outcome: Outcome) -> None:
-    """Go on from what a rung made. Outcomes are kept over the input, so that every fate speaks of it."""
+    """Accept the outcome of a rung. Outcomes are composed over the input, so that fates always refer to it."""
     new = {piece.message.id for piece in outcome.pieces if isinstance(piece, NewMessage)}
     climb.new_ids |= new - climb.state.shape.index_of.keys()
     climb.state = climb.state.from_outcome(outcome)
@@ -221,7 +224,7 @@ def _take(climb: Climb, outcome: Outcome) -> None:
 
 
 def _choice(climb: Climb, index: int) -> EarlierSummary:
-    """What becomes of the summary at `index`. One that this very run made is never dropped: it is nested."""
+    """Treatment of the summary at `index`. A summary of this very run is never dropped: it is nested."""
     policy = climb.policy.earlier_summary
     own = climb.state.messages[index].id in climb.new_ids
     return "nest" if own and policy == "drop" else policy

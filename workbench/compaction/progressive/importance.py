@@ -35,10 +35,10 @@ from workbench.facts.wording import LONGEST_SENTENCE, message_prose, sentences
 
 REUSE_FULL, LENGTH_FULL = 6, 1_200
 SCANNED = 4_000
-"""Of a message's own words so many characters are searched; of a call's path or command `TARGET`."""
+"""Characters of a message's own words that are searched for names; `TARGET` of a call's path or command."""
 TARGET = 400
 DIGITS = 6
-"""Scores are rounded to so many, so that thirds which add up to a threshold reach it."""
+"""Digits to which scores are rounded, so that thirds which add up to a threshold reach it."""
 
 _NAME = re.compile(
     r"(?<!\w)(?:(?:[\w.~-]{1,80}/){1,20}[\w.-]{1,80}|[A-Za-z][A-Za-z0-9]{0,40}_\w{1,60}|[a-z]{1,40}[A-Z]\w{1,60}"
@@ -48,7 +48,7 @@ _NAME = re.compile(
 
 
 class ImportanceWeights(BaseModel):
-    """What each signal adds to a message's score; see `workbench.compaction.progressive.importance`."""
+    """Points that each signal adds to a message's score; see `workbench.compaction.progressive.importance`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -72,7 +72,7 @@ SIGNALS = tuple(ImportanceWeights.model_fields)
 
 @dataclass(frozen=True, slots=True)
 class ScorePart:
-    """One signal's share of a score: `points` = weight × `value`."""
+    """Contribution of one signal: `points` = weight × `value`."""
 
     name: str
     value: float
@@ -84,7 +84,7 @@ class ScorePart:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A message's score with its parts, those that add nothing left out."""
+    """Score of a message with its parts, without those that add nothing."""
 
     total: float
     parts: tuple[ScorePart, ...]
@@ -94,7 +94,7 @@ class Score:
 
 
 def score(shape: Shape, index: int, weights: ImportanceWeights) -> Score:
-    """The score of message `index` and what it is made of. Raises IndexError outside the context."""
+    """Score of message `index` with its parts. Raises IndexError outside the context."""
     given = _weights(weights)
     parts = tuple(
         ScorePart(name, value, weight * value)
@@ -105,7 +105,7 @@ def score(shape: Shape, index: int, weights: ImportanceWeights) -> Score:
 
 
 def scores(shape: Shape, weights: ImportanceWeights) -> list[float]:
-    """Every message's score."""
+    """Score of every message."""
     given = _weights(weights)
     rows = values_of(shape)
     return [round(sum(map(mul, given, row)), DIGITS) for row in rows]
@@ -117,7 +117,7 @@ def _weights(weights: ImportanceWeights) -> tuple[float, ...]:
 
 @per_shape
 def values_of(shape: Shape) -> tuple[tuple[float, ...], ...]:
-    """Each message's signals, 0 to 1, in the order of `SIGNALS`."""
+    """Signals of each message, 0 to 1, in the order of `SIGNALS`."""
     messages = shape.messages
     words = [*map(message_prose, messages)]
     changed, failed = set[int](), set[int]()
@@ -148,7 +148,7 @@ def values_of(shape: Shape) -> tuple[tuple[float, ...], ...]:
 
 
 def _reused(shape: Shape, words: Sequence[str]) -> list[int]:
-    """How many names each message is the first to use that a later message uses again, in its words or its calls."""
+    """Number of names that each message is the first to use and a later message uses again, in words or calls."""
     count = [0] * len(words)
     first: dict[str, int] = {}
     again: set[str] = set()

@@ -1,5 +1,5 @@
-"""What in a session is an event worth keeping whole, and why: a task finished, an error fixed, a call that changed
-something, an instruction of the user's."""
+"""Find key events of a session, with reasons: a finished task, a fixed error, a call that changed something, an
+instruction of the user's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workbench.facts.tools import tool_name
 from workbench.facts.wording import prose, sentences
 
 WHY_CHARS = 120
-"""What is quoted of a message in the reason is cut to this."""
+"""Characters of a message that a reason quotes."""
 
 _CHANGES_SOMETHING = re.compile(
     r"(?:^|[;&|(\n]\s{0,3}|\bsudo )(?:git (?:commit|push|merge|rebase|revert|tag|reset|cherry-pick|checkout -b|mv|rm)|"
@@ -37,8 +37,8 @@ _ACKNOWLEDGED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ErrorFix:
-    """A failed attempt and what became of it, by message index: the failure's result, what was changed (or run) last
-    before the attempt succeeded, and the call that did."""
+    """A failed attempt and its fix, by message index: `error`: result of the failure; `by`: last change (or run) before
+    the attempt succeeded; `success`: the call that succeeded."""
 
     error: int
     by: int
@@ -48,7 +48,7 @@ class ErrorFix:
 
 @per_shape
 def fixes_of(shape: Shape) -> tuple[ErrorFix, ...]:
-    """Every error after which the same command, or the same tool on the same file, succeeded."""
+    """Errors after which the same command, or the same tool on the same file, succeeded."""
     calls = calls_of(shape)
     found: list[ErrorFix] = []
     waiting: dict[str, list[int]] = {}
@@ -79,7 +79,7 @@ def _files_changed(called: ToolCall) -> list[str]:
 
 @per_shape
 def events_of(shape: Shape) -> Mapping[int, str]:
-    """The events by message index, each with why it is one; the first reason found in this order stands."""
+    """Events by message index, each with its reason; the first reason in this order counts."""
     found: dict[int, str] = {}
     for index, why in _all_events(shape):
         found.setdefault(index, why)
@@ -108,7 +108,7 @@ def _instructions(shape: Shape) -> list[tuple[int, str]]:
 
 
 def _finished(calls: Sequence[ToolCall]) -> list[tuple[int, str]]:
-    """Calls of the task list that call a task done which was not done before."""
+    """Calls of the task list that finish a task."""
     found = []
     done: set[str] = set()
     one_by_one: list[ToolCall] = []
@@ -133,7 +133,7 @@ def _says_completed(called: ToolCall) -> bool:
 
 
 def _answers(shape: Shape, calls: Sequence[ToolCall]) -> list[tuple[int, str]]:
-    """The answer that ends a round in which something was changed."""
+    """Answers that end a round in which something was changed."""
     changes = [called.index for called in calls if called.ok is not False and _files_changed(called)]
     found, at = [], 0
     for span in shape.rounds.rounds:
@@ -160,7 +160,7 @@ def _changed(calls: Sequence[ToolCall]) -> list[tuple[int, str]]:
 
 
 def changed_by(called: ToolCall) -> list[str]:
-    """What a call changed, in words: files, or what its command line changes (a commit, an installed package)."""
+    """Changes by a call, in words: files, or the effect of its command line (a commit, an installed package)."""
     if called.ok is False:
         return []
     commands = [action.target for action in called.actions if action.kind == "command"]

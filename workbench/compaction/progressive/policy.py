@@ -14,8 +14,8 @@ from workbench.compaction.summarizing import SummaryPolicy, builtin_text
 
 
 class ProgressivePolicy(SummaryPolicy):
-    """The configuration of its design (docs/strategies.md, Sources) with its defaults; what that leaves open are fields
-    of the workbench's own."""
+    """Settings of its design (docs/strategies.md, Sources) with its defaults; questions that it leaves open are
+    settings of the workbench's own."""
 
     trigger_on_remaining_tokens: bool = setting(
         True, "trigger", "Climb the ladder when too few tokens remain. Checked before each model call."

@@ -1,7 +1,7 @@
-"""Groups of a context's messages replaced by one summary each: the requests, and the outcome when they are answered.
+"""Replace groups of messages by one summary each: the requests, and the outcome after the answers.
 
-Each summary stands where the first message that it replaces stood, never before a first request that stays. A group
-whose summary fails stays as it is.
+Each summary takes the place of the first message that it replaces, never before a first request that stays. A group
+whose summary fails stays unchanged.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Replacing = Generator[Requests, tuple[Answer, ...] | None, Outcome | SummaryFail
 
 @dataclass(frozen=True, slots=True)
 class SummaryWording:
-    """How summaries are asked for and set into the context; 0 is no limit, `template` has {summary} and {retained}."""
+    """Prompt and template of summaries; 0 is no limit, `template` has {summary} and {retained}."""
 
     prompt: str
     template: str
@@ -50,8 +50,8 @@ class SummaryWording:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """One group, its messages as `spans` too, with the earlier summaries that its own takes the place of: `nested` are
-    given to the request."""
+    """A group with its messages as `spans`, and the earlier summaries that its own replaces (`consumed`); the text of
+    those in `nested` is in the request."""
 
     group: MessageGroup
     spans: tuple[Span, ...]
@@ -73,10 +73,10 @@ def replace_groups(
     wording: SummaryWording,
     exact: bool,
 ) -> Replacing:
-    """Ask for the cut's summaries, all at once, and give the outcome, or the failure when every one of them failed.
+    """Request all summaries of the plan at once, and return the outcome, or the failure if every one failed.
 
-    `choice(i)` says what becomes of the earlier summary at `i`; one among `keep` stays. The last group's summary
-    carries the texts `more`; see `extras_for`.
+    `choice(i)`: treatment of the earlier summary at `i`; those in `keep` stay. The last group's summary carries the
+    extras `more`; see `extras_for`.
     """
     waiting = _replacements(context, cut, keep, choice, wording, exact)
     answers = (yield tuple(one.request for one in waiting)) or (SummaryFailed("error", "no answer"),) * len(waiting)
@@ -160,7 +160,7 @@ def _outcome(
 
 
 def _place(context: Context, one: Replacement, standing: Collection[int]) -> int:
-    """Before which message the summary of `one` stands; never between a call that stays and its results."""
+    """Index before which the summary of `one` is placed; never between a kept call and its results."""
     at = min((one.group.indexes[0], *one.consumed))
     request = first_request_index(context)
     if request is not None and request in standing:
@@ -177,7 +177,7 @@ def _place(context: Context, one: Replacement, standing: Collection[int]) -> int
 
 
 def _pieces(standing: Iterable[int], nodes: Mapping[int, Sequence[NewMessage]]) -> Iterable[Piece]:
-    """What stays, with every new message before the message at its place."""
+    """Kept messages, with every new message at its place."""
     places = deque(sorted(nodes))
     for span in spans_of(sorted(standing)):
         start = span.start
@@ -192,7 +192,8 @@ def _pieces(standing: Iterable[int], nodes: Mapping[int, Sequence[NewMessage]]) 
 
 
 def _strokes(context: Context, done: Sequence[tuple[Replacement, str]]) -> Iterable[Stroke]:
-    """What of a group reached no request is dropped, like an earlier summary that is given up."""
+    """Fates of all messages. Messages of a group that no request shows, and earlier summaries that are not nested, are
+    dropped."""
     yield Stroke(Fate.KEPT, (Span(0, len(context)),))
     yield Stroke(Fate.PINNED, spans_of(sorted(pinned_with_pairs(context))))
     for one, _ in done:

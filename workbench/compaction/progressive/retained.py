@@ -1,5 +1,4 @@
-"""What `progressive` retains whatever rung runs: a few messages that stay, and texts that a summary's message
-carries."""
+"""Messages and texts that `progressive` retains on every rung."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ _MARKS: dict[Status, str] = {"completed": "x", "in_progress": "~", "cancelled": 
 
 @per_shape
 def changes_of(shape: Shape) -> Mapping[int, tuple[FileChange, ...]]:
-    """What each message's calls changed, by index."""
+    """File changes by each message's calls, by index."""
     found: dict[int, tuple[FileChange, ...]] = {}
     for index, change in file_changes(calls_of(shape)):
         found[index] = (*found.get(index, ()), change)
@@ -40,7 +39,7 @@ def changes_of(shape: Shape) -> Mapping[int, tuple[FileChange, ...]]:
 
 @per_shape
 def all_changes_of(shape: Shape) -> tuple[FileChange, ...]:
-    """The diff statistic of all that was changed, what earlier summaries carry of it included."""
+    """Diff statistic of all changes, including those that earlier summaries carry."""
     carried = merge_extras(extras_of(shape).values()).changes
     return diffstat((*carried, *(change for several in changes_of(shape).values() for change in several)))
 
@@ -56,15 +55,15 @@ def passages_of(shape: Shape) -> Mapping[int, tuple[str, ...]]:
 
 
 def first_request_index(context: Context) -> int | None:
-    """The index of the session's first request, None where the context has no message of it: an earlier summary carries
-    it as text, a compaction took it out, or it is not known."""
+    """Index of the session's first request; None if no message of the context has it, because an earlier summary
+    carries it as text, a compaction removed it, or it is unknown."""
     original = original_of(context)
     return None if original is None else _index_of(context.shape, original)
 
 
 @newest_per_shape
 def _index_of(shape: Shape, original: Original) -> int | None:
-    """The message of the original request, or one with the same words, as a compaction copies it."""
+    """Message of the original request, or one with the same words, as a compaction copies it."""
     if any(texts.request == original.text for texts in extras_of(shape).values() if texts.request):
         return None
     if original.id in shape.index_of:
@@ -87,7 +86,7 @@ def _requirement_after(opening: Shape) -> tuple[Message, ...]:
 
 @per_shape
 def unfinished_of(shape: Shape) -> Span:
-    """What is still going on at the end and no history yet: the current input, or an answer whose calls are open."""
+    """Unfinished messages at the end: the current input, or an answer with open calls."""
     messages = shape.messages
     current = shape.rounds.current_input
     if len(current):
@@ -101,8 +100,8 @@ def unfinished_of(shape: Shape) -> Span:
 
 
 def always_kept(context: Context) -> frozenset[int]:
-    """The messages that stay on every rung, closed over tool pairs: pins, the session's own system messages, what is
-    unfinished, and a first request that is more than text."""
+    """Messages that stay on every rung, with complete tool pairs: pins, the session's own system messages, unfinished
+    messages, and a first request that is more than text."""
     shape = context.shape
     request, unfinished = first_request_index(context), unfinished_of(shape)
     more_than_text = request is not None and any(not isinstance(b, Text) for b in shape.messages[request].blocks)
@@ -112,7 +111,7 @@ def always_kept(context: Context) -> frozenset[int]:
 
 @per_shape
 def task_lines(shape: Shape) -> tuple[str, ...]:
-    """The task list's state, one task a line; as an earlier summary carries it where no call says anything newer."""
+    """State of the task list, one task a line; from an earlier summary if no later call changed it."""
     if tasks := tasks_of(calls_of(shape)):
         return tuple(f"[{_MARKS[task.status]}] {task.text}" for task in tasks)
     return merge_extras(extras_of(shape).values()).tasks
@@ -127,11 +126,11 @@ def extras_for(
     oldest: bool = True,
     non_interactive: bool = False,
 ) -> SummaryExtras:
-    """The texts that the summary of the messages `gone` and the earlier summaries `consumed`, both ascending, carries.
+    """Extras of the summary of the messages `summarized` and the earlier summaries `consumed`, both ascending.
 
-    They are the request, the passages and the changes among them, what those summaries carried, and `more`: memories
-    and tasks. The `oldest` of several summaries also carries what no message of the context holds. In a non-interactive
-    session the whole requirement is a passage.
+    They are the request, the passages and the changes in these messages, the extras of those summaries, and `more`:
+    memories and tasks. The `oldest` of several summaries also carries what no message of the context has. In a
+    non-interactive session the whole requirement is a passage.
     """
     shape = context.shape
     carried, changed, going = extras_of(shape), changes_of(shape), frozenset(summarized)
@@ -152,7 +151,7 @@ def extras_for(
 
 
 def _request_text(context: Context, going: Collection[int], consumed: Collection[int], *, oldest: bool) -> str:
-    """The session's first request, if this summary is the one that carries it; else ""."""
+    """The session's first request if this summary carries it; else ""."""
     original = original_of(context)
     if original is None:
         return ""
@@ -165,7 +164,7 @@ def _request_text(context: Context, going: Collection[int], consumed: Collection
 
 
 def _requirement(context: Context, going: Collection[int], *, oldest: bool) -> list[str]:
-    """The texts of the user's requirement behind its first request that this summary carries."""
+    """Texts of the user's requirement after its first request that this summary carries."""
     index_of = context.shape.index_of
     places = [(message.said, index_of.get(message.id)) for message in _requirement_after(context.opening)]
     return [texts for texts, at in places if (at in going if at is not None else oldest)]
@@ -173,12 +172,12 @@ def _requirement(context: Context, going: Collection[int], *, oldest: bool) -> l
 
 @per_shape
 def _own_changes_of(shape: Shape) -> tuple[FileChange, ...]:
-    """The diff statistic of the context's own messages."""
+    """Diff statistic of the context's own messages."""
     return diffstat(change for several in changes_of(shape).values() for change in several)
 
 
 def _changes_without(shape: Shape, staying: Sequence[FileChange]) -> tuple[FileChange, ...]:
-    """The diff statistic of all but the changes `staying`, which are few: files in the order of their first change."""
+    """Diff statistic without the changes `staying`, which are few: files in the order of their first change."""
     less = {one.path: one for one in diffstat(staying)}
     if not less:
         return _own_changes_of(shape)
@@ -193,7 +192,7 @@ def _changes_without(shape: Shape, staying: Sequence[FileChange]) -> tuple[FileC
 
 
 def retained_in_words(context: Context, more: SummaryExtras) -> str:
-    """What is retained, in one line with figures."""
+    """Retained messages and texts in one line with figures."""
     shape = context.shape
     carried = merge_extras(extras_of(shape).values())
     parts = [

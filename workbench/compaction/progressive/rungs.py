@@ -1,8 +1,8 @@
-"""The rungs of the ladder: each says which messages of a context a summary would stand for. No rung asks a model.
+"""Rungs of the ladder: each chooses the messages that a summary replaces. No rung asks a model.
 
-A rung gets the context, the messages that stay whatever it does (`keep`, closed over tool pairs), and its own numbers.
-The first request goes into the summary's message whenever something else does. An earlier summary is never in a group:
-what becomes of it is the policy's `earlier_summary`. Nor is what the agent has not read yet.
+A rung gets the context, the messages that stay in any case (`keep`, with complete tool pairs), and its own settings.
+The first request goes into the summary message whenever another message is summarized. Earlier summaries are never in a
+group: the policy's `earlier_summary` decides about them. Unanswered messages are never in a group either.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ RUNGS = (
     RungKind("sliding window", "medium", "the newest turns", "conversation"),
     RungKind("full summary", "heavy", "only the summary and what is always kept", "the last resort"),
 )
-"""Side by side, as document 001 compares them. `CHAINS` says which come first."""
+"""All rungs, as document 001 compares them. `CHAINS` has their order."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageGroup:
-    """Messages that one summary is to stand for: ascending indexes, never empty."""
+    """Messages that one summary replaces: ascending indexes, never empty."""
 
     purpose: str
     indexes: tuple[int, ...]
@@ -44,17 +44,17 @@ class MessageGroup:
 
 @dataclass(frozen=True, slots=True)
 class RungPlan:
-    """What a rung would summarize, and in words what it found. No groups: it changes nothing."""
+    """Groups that a rung would summarize, and a note in words. No groups: it changes nothing."""
 
     groups: tuple[MessageGroup, ...]
     note: str
 
 
 def sliding_window(context: Context, keep: Collection[int], size: int) -> RungPlan:
-    """The newest `size` turns stay, the agent's at both ends, and what came after them; older ones are summarized.
+    """Keep the newest `size` turns, the agent's at both ends, and the messages after them; summarize older ones.
 
-    A turn is all that the agent says and calls, or that user and tools say, until the other side speaks: so APIs that
-    ask for alternating roles count messages. A tool pair across the edge widens the window.
+    A turn is everything that the agent says and calls, or that user and tools say, until the other side speaks: APIs
+    that require alternating roles count messages in this way. A tool pair across the edge widens the window.
     """
     answers = (size + 1) // 2
     window = range(_turn_start(context.messages, answers), len(context))
@@ -66,7 +66,7 @@ def sliding_window(context: Context, keep: Collection[int], size: int) -> RungPl
 
 
 def _turn_start(messages: Sequence[Message], number: int) -> int:
-    """Where the agent's turn `number`, from 1 at the end, begins; 0 where it has fewer."""
+    """Index at which the agent's turn `number`, from 1 at the end, begins; 0 if it has fewer."""
     spoken = (at for at in range(len(messages) - 1, -1, -1) if not messages[at].is_own_system)
     by_agent = ((at, messages[at].role == "assistant") for at in spoken)
     starts = (at for (at, here), (_, before) in pairwise(chain(by_agent, [(0, False)])) if here and not before)
@@ -76,7 +76,7 @@ def _turn_start(messages: Sequence[Message], number: int) -> int:
 def importance(
     context: Context, keep: Collection[int], weights: ImportanceWeights, threshold: float, newest: int
 ) -> RungPlan:
-    """Messages that score `threshold` or more stay, and the newest of the rest; the others are summarized."""
+    """Keep messages that score `threshold` or more, and the newest of the rest; summarize the others."""
     high = [index for index, points in enumerate(scores(context.shape, weights)) if points >= threshold]
     share = percent(len(high) / max(len(context), 1))
     note = f"{len(high)} of {len(context)} messages ({share}) score {threshold:g} or more and are kept"
@@ -84,14 +84,14 @@ def importance(
 
 
 def key_events(context: Context, keep: Collection[int], newest: int) -> RungPlan:
-    """Events stay (see `events_of`), and the newest of the rest; the others are summarized."""
+    """Keep events (see `events_of`), and the newest of the rest; summarize the others."""
     events = events_of(context.shape)
     note = f"{len(events)} of {len(context)} messages are key events and are kept"
     return _rest("summary of the other messages", context, keep, events, newest, note)
 
 
 def incremental(context: Context, keep: Collection[int], chunk_rounds: int) -> RungPlan:
-    """Chunks of `chunk_rounds` rounds from the oldest; each but the last becomes a summary of its own."""
+    """Split rounds into chunks of `chunk_rounds` from the oldest; each but the last becomes a summary of its own."""
     rounds = context.shape.rounds.rounds
     chunks = [rounds[at : at + chunk_rounds] for at in range(0, len(rounds), chunk_rounds)]
     sizes = ", ".join(str(len(chunk)) for chunk in chunks)
@@ -110,7 +110,7 @@ def incremental(context: Context, keep: Collection[int], chunk_rounds: int) -> R
 
 
 def full_summary(context: Context, keep: Collection[int]) -> RungPlan:
-    """Everything is summarized but what must stay as messages."""
+    """Summarize everything except messages that must stay."""
     others = _others(context, keep, ())
     return _cut("summary of the whole conversation", others, f"{len(others)} of {len(context)} messages are summarized")
 
@@ -118,7 +118,8 @@ def full_summary(context: Context, keep: Collection[int]) -> RungPlan:
 def _rest(
     purpose: str, context: Context, keep: Collection[int], stay: Iterable[int], newest: int, note: str
 ) -> RungPlan:
-    """The messages that neither stay nor are among the newest `newest` of the rest, those not read yet among them."""
+    """Plan for messages that are neither in `stay` nor among the newest `newest` of the rest; unanswered ones count
+    towards these."""
     stay = list(stay)
     unread = with_pairs(context.shape, context.shape.unread).difference(keep, with_pairs(context.shape, stay))
     newest = max(newest - len(unread), 0)
@@ -129,8 +130,8 @@ def _rest(
 
 
 def _others(context: Context, keep: Collection[int], stay: Iterable[int]) -> list[int]:
-    """What is left to summarize when `stay` and what is not read yet, with their tool pairs, stay beside `keep`; with
-    it goes the request."""
+    """Messages to summarize if `stay` and unanswered messages stay with their tool pairs, in addition to `keep`;
+    includes the first request."""
     request = first_request_index(context)
     staying = {*with_pairs(context.shape, [*stay, *context.shape.unread]), *context.shape.summaries} - {request}
     others = [index for index in range(len(context)) if index not in staying and index not in keep]

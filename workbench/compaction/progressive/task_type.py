@@ -1,4 +1,4 @@
-"""What kind of task a session is about, told from what was called and said, with the evidence.
+"""Classify the type of a session's task from its calls and messages, with evidence.
 
 The cut-offs are the workbench's own.
 """
@@ -30,7 +30,7 @@ _QUERY = re.compile(r"(?:^|_)(?:" + "|".join(_SEARCHES) + r")(?:_|$|er|s$)|webse
 
 
 class TaskCutoffs(BaseModel):
-    """From which figures on a session is called what."""
+    """Limits from which a session has a type."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -53,7 +53,7 @@ class TaskCutoffs(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a verdict stands on. `edits` to `other` count calls, each once."""
+    """Counts on which a verdict is based. `edits` to `other` count calls, each once."""
 
     rounds: int
     edits: int
@@ -77,7 +77,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class TaskType:
-    """The verdict and why. `overruled` is what was found where the user says otherwise, "" where not."""
+    """A verdict with its reason. `overruled`: the detected type if the user set another one, else ""."""
 
     kind: TaskKind
     evidence: Evidence
@@ -90,7 +90,7 @@ class TaskType:
 
     @property
     def remark(self) -> str:
-        """The same, with the field that decides."""
+        """Verdict, with the setting that decides it."""
         how = (
             f"set by you; detected: {self.overruled}"
             if self.overruled
@@ -100,7 +100,7 @@ class TaskType:
 
 
 def task_type(shape: Shape, cutoffs: TaskCutoffs, chosen: TaskKind | Literal["auto"] = "auto") -> TaskType:
-    """The kind of a session's task; `chosen` other than auto is the user's word and stands."""
+    """Type of a session's task; `chosen` other than auto is the user's choice and wins."""
     evidence = evidence_of(shape)
     found, why = _verdict(evidence, cutoffs)
     if chosen == "auto":
@@ -128,7 +128,7 @@ def _verdict(seen: Evidence, cutoffs: TaskCutoffs) -> tuple[TaskKind, str]:
 
 @per_shape
 def evidence_of(shape: Shape) -> Evidence:
-    """The counts that tell a task's type."""
+    """Counts that decide the type of a task."""
     counts = dict.fromkeys(("edits", "checks", "lookups", "other"), 0)
     for called in calls_of(shape):
         counts[_sort(called)] += 1
