@@ -226,7 +226,7 @@ def test_pairs_are_whole_pins_identical_and_fates_add_up(preset: str, data: st.D
         assert (outcome.fate_at(index).fate in (Fate.KEPT, Fate.PINNED)) == (id(message) in left)
     for piece in outcome.pieces:
         if isinstance(piece, NewMessage):
-            assert piece.stands_for
+            assert piece.replaces
         else:
             assert isinstance(piece, KeptSpan)
     if context.manual:

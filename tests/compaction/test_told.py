@@ -130,7 +130,7 @@ def _fate(span: FateSpan) -> str:
 
 
 def _made(piece: NewMessage) -> Iterator[str]:
-    message, spans = piece.message, ", ".join(f"{span.start}–{span.stop}" for span in piece.stands_for)
+    message, spans = piece.message, ", ".join(f"{span.start}–{span.stop}" for span in piece.replaces)
     blocks = " ".join(type(block).__name__ for block in message.blocks)
     yield f"makes {message.id}, {message.role} {message.kind}, {blocks}, at {message.time}, for {spans}"
     yield from (

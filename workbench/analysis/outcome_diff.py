@@ -52,7 +52,7 @@ def added_messages(outcome: Outcome) -> tuple[NewMessage, ...]:
 
 
 def _of_one(outcome: Outcome, piece: NewMessage) -> int | None:
-    spans = piece.stands_for
+    spans = piece.replaces
     if len(spans) != 1 or len(spans[0]) != 1 or outcome.fate_at(spans[0].start).fate is not Fate.COMPRESSED:
         return None
     return spans[0].start

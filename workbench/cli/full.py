@@ -56,7 +56,7 @@ def _result(context: Context, outcome: Outcome) -> list[Fields]:
                 found.append({**kept, "number": len(found) + 1, "replaces": [[index + 1, index + 1]]})
         else:
             size = context.layout.measured(piece.message)
-            spans = [[span.start + 1, span.stop] for span in piece.stands_for]
+            spans = [[span.start + 1, span.stop] for span in piece.replaces]
             found.append({**_message(piece.message, len(found) + 1, size.tokens, size.basis), "replaces": spans})
     return found
 

@@ -1,4 +1,4 @@
-"""Compose two compactions into one: what the second did to the first one's output, told about the input of the first.
+"""Compose two compactions into one: what the second did to the first one's output, in terms of the input of the first.
 
 A ladder recounts after every rung, so each rung works on the output of the one before; its outcome must still describe
 the messages that the session holds.
@@ -70,8 +70,8 @@ class SourceMap:
         for part in self.parts(place, place + 1):
             if isinstance(part, KeptSpan):
                 return part.start
-            if part.stands_for:
-                return part.stands_for[0].start
+            if part.replaces:
+                return part.replaces[0].start
         return len(self.outcome.source)
 
 
@@ -79,7 +79,7 @@ def _pieces(origins: SourceMap, second: Outcome) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
     for piece in second.pieces:
         if isinstance(piece, NewMessage):
-            replaced = (span for span in piece.stands_for for span in _sources_of(origins, span))
+            replaced = (span for span in piece.replaces for span in _sources_of(origins, span))
             pieces.append(NewMessage(piece.message, tuple(_union(replaced))))
             continue
         for part in origins.parts(piece.start, piece.stop):
@@ -96,7 +96,7 @@ def _sources_of(origins: SourceMap, span: Span) -> Iterator[Span]:
         if isinstance(part, KeptSpan):
             yield Span(part.start, part.stop)
         else:
-            yield from part.stands_for
+            yield from part.replaces
 
 
 def _union(spans: Iterable[Span]) -> list[Span]:
@@ -117,12 +117,12 @@ def _strokes(origins: SourceMap, second: Outcome) -> Iterator[Stroke]:
             if isinstance(part, KeptSpan):
                 yield Stroke(span.fate, (Span(part.start, part.stop),), span.saw)
             elif _compressed(origins.outcome, part) and span.fate not in (Fate.KEPT, Fate.PINNED):
-                yield Stroke(span.fate, part.stands_for, _saw_at_most_part(span))
+                yield Stroke(span.fate, part.replaces, _saw_at_most_part(span))
 
 
 def _compressed(first: Outcome, piece: NewMessage) -> bool:
     """True if the piece is one shortened message, not a summary."""
-    spans = piece.stands_for
+    spans = piece.replaces
     return len(spans) == 1 and len(spans[0]) == 1 and first.fate_at(spans[0].start).fate is Fate.COMPRESSED
 
 

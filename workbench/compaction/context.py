@@ -129,7 +129,7 @@ class Context:
                 count += piece.stop - piece.start
                 doubtful = doubtful or (layout.has_estimates and self._basis(piece.start, piece.stop) is Basis.ESTIMATE)
             else:
-                in_place = len(piece.stands_for) == 1 and len(piece.stands_for[0]) == 1
+                in_place = len(piece.replaces) == 1 and len(piece.replaces[0]) == 1
                 part = layout.measured(piece.message) if in_place else self.measure((piece.message,))
                 tokens, chars, count = tokens + part.tokens, chars + part.chars, count + 1
                 doubtful = doubtful or part.basis is Basis.ESTIMATE

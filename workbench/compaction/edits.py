@@ -201,7 +201,7 @@ def nearest(before: Shape, after: Shape, id: str | None) -> str | None:
 def _layout(context: Context, first: Outcome) -> Layout:
     """Layout of the edited context, built once for the same edits, whatever the split, the pins and the policy."""
     known = _last_layout(context.shape)
-    key = tuple(piece if isinstance(piece, KeptSpan) else piece.stands_for for piece in first.pieces)
+    key = tuple(piece if isinstance(piece, KeptSpan) else piece.replaces for piece in first.pieces)
     sizes = context.layout.sizes
     if key not in known:
         known.clear()

@@ -29,7 +29,7 @@ def with_pairs(shape: Shape, indexes: Iterable[int]) -> frozenset[int]:
         index = waiting.pop()
         if index not in found:
             found.add(index)
-            waiting.extend(shape.partners.get(index, ()))  # dear to find out: not where nothing is asked for
+            waiting.extend(shape.partners.get(index, ()))  # expensive to compute, so only on demand
     return frozenset(found)
 
 
@@ -218,7 +218,7 @@ def ordered_pieces(
 
 
 def _source_indexes(piece: Piece) -> Iterable[int]:
-    return range(piece.start, piece.stop) if isinstance(piece, KeptSpan) else (piece.stands_for[0].start,)
+    return range(piece.start, piece.stop) if isinstance(piece, KeptSpan) else (piece.replaces[0].start,)
 
 
 def may_open(context: Context, indexes: Iterable[int]) -> bool:

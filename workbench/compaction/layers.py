@@ -70,7 +70,7 @@ def layers_after(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
             piece.message
             for piece in outcome.pieces
             if isinstance(piece, NewMessage)
-            and not any(outcome.fate_at(span.start).fate is Fate.COMPRESSED for span in piece.stands_for)
+            and not any(outcome.fate_at(span.start).fate is Fate.COMPRESSED for span in piece.replaces)
         )
     )
     tokens = context.layout.tokens

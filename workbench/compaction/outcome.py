@@ -59,10 +59,10 @@ class KeptSpan(Struct, frozen=True):
 
 
 class NewMessage(Struct, frozen=True):
-    """A new message. `stands_for`: input messages that it replaces, as ascending spans; empty if it replaces none."""
+    """A new message. `replaces`: the input messages that it replaces, as ascending spans; may be empty."""
 
     message: Message
-    stands_for: tuple[Span, ...] = ()
+    replaces: tuple[Span, ...] = ()
 
 
 Piece = KeptSpan | NewMessage
@@ -122,13 +122,13 @@ class Outcome:
 
     @cached_property
     def provenance(self) -> tuple[tuple[Span, ...], ...]:
-        """Input messages that each output message stands for."""
+        """Input messages from which each output message comes."""
         out: list[tuple[Span, ...]] = []
         for piece in self.pieces:
             if isinstance(piece, KeptSpan):
                 out.extend((Span(i, i + 1),) for i in range(piece.start, piece.stop))
             else:
-                out.append(piece.stands_for)
+                out.append(piece.replaces)
         return tuple(out)
 
     @cached_property
@@ -157,7 +157,7 @@ class Outcome:
         return start
 
     @cached_property
-    def sides(self) -> tuple[Fate, Fate]:
+    def usual_fates(self) -> tuple[Fate, Fate]:
         """Most frequent fate before the split, and from the split on; pins do not count."""
         counts: tuple[dict[Fate, int], dict[Fate, int]] = ({Fate.SUMMARIZED: 0}, {Fate.KEPT: 0})
         for span in self.fates:
@@ -168,9 +168,9 @@ class Outcome:
         above, below = (max(side, key=lambda fate: side[fate]) for side in counts)
         return above, below
 
-    def side_of(self, index: int) -> Fate:
+    def usual_fate_at(self, index: int) -> Fate:
         """Most frequent fate on the side of the split on which message `index` lies."""
-        return self.sides[index >= self.split]
+        return self.usual_fates[index >= self.split]
 
     def fate_at(self, index: int) -> FateSpan:
         """Fate of input message `index`. Raises IndexError outside the input."""

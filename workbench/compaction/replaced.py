@@ -33,7 +33,7 @@ class Replacements:
         """Outcome over `context`, whose messages these are."""
         pieces, size = self._pieces_with(other), self._size(context, other)
         if size.basis is Basis.ESTIMATE or not context.layout.has_estimates:
-            context.know_size(pieces, size)  # else it is for the kept messages to say on what it stands
+            context.know_size(pieces, size)  # else the basis depends on the kept messages
         return Outcome("compacted", "", context.messages, pieces, self._fates(other, pins))
 
     def saved(self, context: Context, other: Mapping[int, Message | None]) -> tuple[int, int]:
@@ -75,7 +75,7 @@ class Replacements:
     @cached_property
     def _place(self) -> dict[int, int]:
         """Number of the piece of each replaced message."""
-        return {piece.stands_for[0].start: at for at, piece in enumerate(self._pieces) if isinstance(piece, NewMessage)}
+        return {piece.replaces[0].start: at for at, piece in enumerate(self._pieces) if isinstance(piece, NewMessage)}
 
     @cached_property
     def _painting(self) -> Painting:
@@ -89,7 +89,7 @@ class Replacements:
     def _pieces_with(self, other: Mapping[int, Message | None]) -> tuple[Piece, ...]:
         """Pieces with exceptions: those around `other` are rebuilt, all others reused."""
         out: list[Piece] = []
-        done = here = waits = 0  # pieces told, the message they reach, and the first before it that waits as it is
+        done = here = waits = 0  # pieces used, index they reach, and start of the unchanged span before it
         for index in sorted(other):
             place, instead = self._place[index], other[index]
             if done < place:

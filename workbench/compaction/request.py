@@ -233,20 +233,20 @@ def tagged_style(context: Context, spans: Sequence[Span], message_at: Callable[[
     starts = [span.start for span in spans]
     known = _rendered(shape, message_at)
 
-    def given(index: int) -> bool:
+    def is_shown(index: int) -> bool:
         at = bisect_right(starts, index) - 1
         return at >= 0 and index < spans[at].stop
 
     def entry_at(index: int) -> RenderedMessage:
         partners = shape.partners.get(index, ())
-        whole = all(map(given, partners))
+        whole = all(map(is_shown, partners))
         if whole and index in known:
             return known[index]
         message = original = shape.messages[index]
         seen = of = chars[index + 1] - chars[index]
         if message_at is not None and (message := message_at(index)) is not original:
             seen = min(visible_chars(message), of)
-        answered = {r.call_id for at in partners if given(at) for r in shape.messages[at].results}
+        answered = {r.call_id for at in partners if is_shown(at) for r in shape.messages[at].results}
         entry = RenderedMessage(tagged(message, answered), seen, of)
         if whole:
             known[index] = entry

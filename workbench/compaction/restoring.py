@@ -39,7 +39,7 @@ class RestoreLimits(Struct, frozen=True):
 class RestoredFile(Struct, frozen=True):
     """Message that restores a file; `whole` is false if it only names the file."""
 
-    made: NewMessage
+    piece: NewMessage
     whole: bool
 
 

@@ -62,7 +62,7 @@ def _with_gap(outcome: Outcome, piece: Piece, met: Message, before: Message | No
     """Piece with a gap before its message `met`. The gap replaces the removed messages before it, or all removed
     messages if none came before (a reply was put before a pin). Unchanged if `met` followed `before` in the source."""
     if isinstance(piece, NewMessage):
-        at, gone = 0, piece.stands_for
+        at, gone = 0, piece.replaces
     else:
         at = next(at for at in range(piece.start, piece.stop) if outcome.source[at] is met)
         *_, previous = (None, *_turns(outcome.source, KeptSpan(0, at), roles))

@@ -78,8 +78,8 @@ def assert_holds(
         assert kept == (id(message) in there), (index, outcome.fate_at(index))
     for piece in outcome.pieces:
         if isinstance(piece, NewMessage):
-            assert piece.stands_for, piece.message
-            assert all(0 <= span.start < span.stop <= len(before) for span in piece.stands_for)
+            assert piece.replaces, piece.message
+            assert all(0 <= span.start < span.stop <= len(before) for span in piece.replaces)
             assert not piece.message.source
     for request in requests:
         assert request.text
@@ -220,7 +220,7 @@ def seen_in(requests: list[SummaryRequest]) -> dict[str, tuple[int, int]]:
 def a_summary_stands_for_all_that_was_summarized(strategy: Strategy[Any], policy: Policy) -> None:
     context, outcome, _ = _summarized(strategy, policy)
     made = [piece for piece in outcome.pieces if isinstance(piece, NewMessage) and "summary-" in piece.message.id]
-    behind = {i for piece in made for span in piece.stands_for for i in range(span.start, span.stop)}
+    behind = {i for piece in made for span in piece.replaces for i in range(span.start, span.stop)}
     assert {i for i in range(len(context)) if outcome.fate_at(i).fate is Fate.SUMMARIZED} <= behind
     assert {piece.message.kind for piece in made} == {"summary"}, "whatever its role"
 

@@ -158,7 +158,7 @@ def with_server_block(outcome: Outcome, answers: Iterable[Answer]) -> Outcome:
     for piece in outcome.pieces:
         block = _block_in(piece, blocks)
         if isinstance(piece, NewMessage) and block is not None:
-            sealed.append(NewMessage(replace(piece.message, role="assistant", blocks=(block,)), piece.stands_for))
+            sealed.append(NewMessage(replace(piece.message, role="assistant", blocks=(block,)), piece.replaces))
         else:
             rest.append(piece)
     return replace(outcome, pieces=(*sealed, *rest)) if len(sealed) == 1 else outcome

@@ -42,7 +42,7 @@ class RoundsDrawing:
         """Index of the message above which the split is drawn; None if none is drawn."""
         if self.outcome is None:
             return None
-        above, below = self.outcome.sides
+        above, below = self.outcome.usual_fates
         return self.outcome.split if self.movable or above is not below else None
 
 
@@ -123,7 +123,7 @@ def split_words(drawn: RoundsDrawing) -> str:
         return drawn.split_text
     groups, split = drawn.groups, drawn.outcome.split
     messages = len(groups.layout.messages)
-    above, below = (FATE_WORDS[fate] for fate in drawn.outcome.sides)
+    above, below = (FATE_WORDS[fate] for fate in drawn.outcome.usual_fates)
     if split <= 0:
         return f"everything below is {below}"
     if split >= messages:

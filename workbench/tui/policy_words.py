@@ -39,7 +39,7 @@ def split_line(bench: Bench) -> str:
     if not bench.strategy.movable:
         return ""
     unit, (head, tail) = bench.strategy.unit, _units(bench)
-    above, below = (FATE_WORDS[fate] for fate in bench.outcome.sides)
+    above, below = (FATE_WORDS[fate] for fate in bench.outcome.usual_fates)
     if not head:
         return f"everything below is {below}"
     if not tail:

@@ -252,7 +252,7 @@ FATE_WORDS = {
 def group_fate(outcome: Outcome, span: Span) -> str:
     """Fates of a round's messages that differ from those of its side of the split: "" for none, else `● pinned`, or `●
     2 pinned` if only some differ. Reads 200 fate spans at most."""
-    usual = outcome.side_of(span.start)
+    usual = outcome.usual_fate_at(span.start)
     counts: dict[Fate, int] = {}
     at = span.start
     for _ in range(200):
@@ -272,7 +272,7 @@ def group_fate(outcome: Outcome, span: Span) -> str:
 def message_fate(outcome: Outcome, index: int) -> str:
     """Fate of a message, "" if it is that of its side of the split."""
     fate = outcome.fate_at(index).fate
-    return "" if fate is outcome.side_of(index) else f"{fate.glyph} {FATE_WORDS[fate]}"
+    return "" if fate is outcome.usual_fate_at(index) else f"{fate.glyph} {FATE_WORDS[fate]}"
 
 
 def role_word(message: Message) -> str:

@@ -1,2 +1,2 @@
-"""A prompt as document 002 puts it together, for any session: what of a tool's result stays, what is noted beside the
-messages, and how its layers read one after the other."""
+"""Assemble a whole prompt as document 002 does, for any session: compressed tool results, mentioned files, the to-do
+recap."""

@@ -90,8 +90,8 @@ def _is_blank(title: str, words: str) -> bool:
 
 
 def faults(text: str) -> Iterator[str]:
-    """What an archive lacks of the template, and lines about the progress of the current task, which it must not
-    contain."""
+    """Sentences about missing sections and labels, and about lines on the progress of the current task, which an
+    archive must not contain."""
     _, found = _sections(text)
     if not found:
         yield "the summary has none of the template's sections and is used unchanged"

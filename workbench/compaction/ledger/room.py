@@ -71,7 +71,7 @@ class LedgerTask:
     def _cost(self, index: int, chars: int) -> int:
         if (message := self.message(index, chars)) is self.context.messages[index]:
             return self.ruler.span(index, index + 1)
-        return self.ruler.of_made(message)
+        return self.ruler.of_new(message)
 
     def line(self, line: int, chars: int) -> LedgerLine:
         """Line with at most `chars` characters."""

@@ -20,7 +20,7 @@ class Ruler:
     sums: array[int]
     of_text: Callable[[str], int]
     of_message: Callable[[Message], int]
-    of_made: Callable[[Message], int]
+    of_new: Callable[[Message], int]
     """Size of a new message that is measured repeatedly; cached."""
 
     def span(self, start: int, stop: int) -> int:

@@ -1,20 +1,20 @@
-"""How important a message is, by signals that a person can check. The formula is the workbench's own; the
-threshold of 3.0 is that of the design it follows (docs/strategies.md, Sources).
+"""Score the importance of messages by signals that a reader can check. The formula is the workbench's own; the
+threshold of 3.0 is that of the design (docs/strategies.md, Sources).
 
     score = Σ weight × value, one part per signal:
 
     request       the user's own message                                            1
-    instruction   it says how things are to be done from then on                    1
-    decision      something is decided in it                                        1
-    error         a call failed: its result                                         1
+    instruction   a rule from the user                                              1
+    decision      it contains a decision                                            1
+    error         the result of a failed call                                       1
     fix           what made a failed attempt succeed, and the attempt that did      1
     change        its calls changed files, or a command changed something           1
     reuse         names and numbers that it is first to use and later messages use  how many of 6, at most 1
     length        its own words                                                     characters of 1 200, at most 1
-    recency       where it stands                                                   0 for the first, 1 for the last
+    recency       its position                                                      0 for the first, 1 for the last
 
-The values depend on the messages alone and are found once; weights are the policy's. What three real sessions score
-is in docs/importance.md.
+The values depend on the messages alone and are computed once; the weights are the policy's. docs/importance.md has the
+scores of three real sessions.
 """
 
 from __future__ import annotations

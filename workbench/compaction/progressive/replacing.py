@@ -147,8 +147,8 @@ def _outcome(
         text = f"{carried.front}\n\n{filled}" if carried.front else filled
         newest = context.messages[one.group.indexes[-1]]
         node = Message(f"summary-{newest.id}", "user", (Text(text),), kind="summary", time=newest.time)
-        stands_for = tuple(joined(one.spans, one.nested))
-        nodes.setdefault(_place(context, one, standing), []).append(NewMessage(node, stands_for))
+        replaces = tuple(joined(one.spans, one.nested))
+        nodes.setdefault(_place(context, one, standing), []).append(NewMessage(node, replaces))
     return Outcome(
         "compacted",
         "",

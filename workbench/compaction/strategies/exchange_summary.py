@@ -168,7 +168,7 @@ def _pieces(
     """System, node, kept messages, tail. Open calls of the last head exchange are added to the node's response, so that
     their results, first in the tail, keep their pair. If messages are kept in between, the calls get a message of their
     own after them."""
-    stands_for = tuple(joined(without(cut.head, staying), in_request))
+    replaces = tuple(joined(without(cut.head, staying), in_request))
     found = open_calls(context.shape, cut.last, cut.tail)
     calls = tuple(call for index, call in found if index not in staying)
     newest = context.messages[cut.last.stop - 1]
@@ -178,8 +178,8 @@ def _pieces(
     answer = Message(f"{name}:response", "assistant", reply if staying else (*reply, *calls), kind="summary", time=time)
     pieces: list[Piece] = [
         *kept_pieces([Span(0, context.shape.lead)]),
-        NewMessage(node, stands_for),
-        NewMessage(answer, stands_for),
+        NewMessage(node, replaces),
+        NewMessage(answer, replaces),
     ]
     pieces += kept_pieces(spans_of(staying))
     if staying and calls:

@@ -154,10 +154,10 @@ def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> C
     text = fill_frame(template, summary, context, head, policy.language)
     new_messages = summary_messages(context, head, staying, "user", text, policy.sent_text("reply"))
     files = _files(context, policy, staying | frozenset(range(head.stop, len(context))), trace)
-    new = [*new_messages, *(file.made for file in files)]
+    new = [*new_messages, *(file.piece for file in files)]
     pieces = _pieces(context, policy, staying, own_text, new, kept_pieces([Span(head.stop, len(context))]))
     whole = [own_text.cut[0]] if own_text.cut else []
-    whole += [span.start for file in files if file.whole for span in file.made.stands_for]
+    whole += [span.start for file in files if file.whole for span in file.piece.replaces]
     fates = head_fates(context, head, shown, staying, compressed=spans_of(sorted(whole)))
     return with_verdict(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 

@@ -56,7 +56,7 @@ def _memories(before: str, after: str | None) -> Iterator[Part]:
 
 def rewritten(outcome: Outcome, piece: NewMessage) -> int | None:
     """Index of the message that `piece` is a shorter form of; None if it is a new message."""
-    spans = piece.stands_for
+    spans = piece.replaces
     if len(spans) != 1 or len(spans[0]) != 1 or outcome.fate_at(spans[0].start).fate is not Fate.COMPRESSED:
         return None
     return spans[0].start
@@ -83,7 +83,7 @@ def _walk(bench: Bench, outcome: Outcome) -> Iterator[Part]:
 
 
 def _stood(piece: KeptSpan | NewMessage) -> tuple[Span, ...]:
-    return piece.stands_for if isinstance(piece, NewMessage) else ()
+    return piece.replaces if isinstance(piece, NewMessage) else ()
 
 
 def _staying(outcome: Outcome) -> bytearray:
@@ -130,8 +130,8 @@ def _shortened(bench: Bench, old: Message, new: Message, index: int) -> Iterator
 
 
 def _new(bench: Bench, piece: NewMessage) -> Iterator[Part]:
-    spans = ", ".join(f"{figure(s.start + 1)}–{figure(s.stop)}" for s in piece.stands_for[:4])
-    instead = f" for {spans}{'…' if len(piece.stands_for) > 4 else ''}" if spans else ""
+    spans = ", ".join(f"{figure(s.start + 1)}–{figure(s.stop)}" for s in piece.replaces[:4])
+    instead = f" for {spans}{'…' if len(piece.replaces) > 4 else ''}" if spans else ""
     head = f"+       {role_word(piece.message):<8}{bench.context.measure((piece.message,))!s:>9}  new{instead}"
     yield Part(head, "good", one_row=True)
     yield Part("\n".join(f"  + {line}" for line in lines_of(piece.message)), "good")

@@ -104,7 +104,7 @@ def summary_parts(view: View) -> Parts:
         size = bench.context.measure((piece.message,))
         parts += [
             Part(""),
-            Part(f"{piece.message.role} · {piece.message.kind} · {size} tokens · {_stands(piece.stands_for)}", "title"),
+            Part(f"{piece.message.role} · {piece.message.kind} · {size} tokens · {_stands(piece.replaces)}", "title"),
         ]
         for number, block in enumerate(piece.message.blocks):
             shown = Text(shorten_placeholder(block.text)) if isinstance(block, Text) and _waits(bench) else block

@@ -132,7 +132,7 @@ def _rows(bench: Bench, first: RankRow, second: RankRow, both: Sequence[FatePair
 
 
 def _place(piece: NewMessage) -> int:
-    return max((span.stop for span in piece.stands_for), default=0)
+    return max((span.stop for span in piece.replaces), default=0)
 
 
 def _beside_each_other(bench: Bench, new: Sequence[tuple[int, str, NewMessage]]) -> Iterator[Sides]:
@@ -142,7 +142,7 @@ def _beside_each_other(bench: Bench, new: Sequence[tuple[int, str, NewMessage]])
 
 def _new(bench: Bench, letter: str, piece: NewMessage) -> Part:
     size = bench.context.measure((piece.message,))
-    stood = sum(len(span) for span in piece.stands_for)
+    stood = sum(len(span) for span in piece.replaces)
     instead = f"for {several(stood, 'message')}" if stood else "for none"
     words = (
         f"{letter} +   new {role_word(piece.message):<8}{_short(size)} {instead}: {first_words(piece.message)[:300]}"
