@@ -123,10 +123,10 @@ def test_only_what_is_not_known_is_asked() -> None:
         return Summary("The tasks were done.")
 
     whole = drive(compacting(), answers)
-    again = drive(ask_only_missing(compacting(), whole.recording), answers)
+    again = drive(ask_only_missing(compacting(), whole.answers_by_key), answers)
     assert (len(asked), again.requests, again.outcome.messages) == (1, (), whole.outcome.messages)
     assert (
-        drive(ask_only_missing(compacting(), {}), recorded_summarizer(whole.recording)).outcome.messages
+        drive(ask_only_missing(compacting(), {}), recorded_summarizer(whole.answers_by_key)).outcome.messages
         == whole.outcome.messages
     )
 

@@ -159,7 +159,7 @@ DEEP = b"[" * 50_000 + b"]" * 50_000
 
 def too_much(protocol: str, api: FakeApi, what: str) -> str:
     there = over(protocol, api)
-    return f"{there.address} sends {what}; stopped reading; check {there.address_from}"
+    return f"{there.address} sends {what}; stopped reading; check {there.address_source}"
 
 
 @EVERY

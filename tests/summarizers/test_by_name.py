@@ -63,9 +63,9 @@ def test_a_way_that_is_none_is_told_what_there_is(text: str) -> None:
 
 def test_only_what_asks_a_model_names_one_and_is_kept() -> None:
     assert [parse_name(f"server:{way}:m").model for way in SERVER_MODES] == ["m"] * 3
-    assert parse_name("server:compact:m").is_kept
+    assert parse_name("server:compact:m").has_run_record
     demo = parse_name("recording:claude-code-overflow")
-    assert (demo.model, demo.is_kept) == ("", False)
+    assert (demo.model, demo.has_run_record) == ("", False)
     with pytest.raises(BadInput, match="open the session first"):
         summarizer_named("server:compact:m")
 
@@ -135,7 +135,7 @@ async def test_a_recording_is_written_word_by_word_at_its_pace() -> None:
 def test_the_recorder_keeps_what_ended_and_what_did_not() -> None:
     one, two, three = (request(text) for text in ("one", "two", "three"))
     recorder = RunRecorder()
-    recorder.told(RequestsStarted((one, two, three), 0))
+    recorder.on_run_event(RequestsStarted((one, two, three), 0))
     for event in (
         PromptSent(one.key, "m", 1, 10),
         UsageReported(one.key, Usage(5, 1)),
@@ -146,10 +146,10 @@ def test_the_recorder_keeps_what_ended_and_what_did_not() -> None:
         PromptSent(three.key, "m", 1, 10),
         TextReceived(three.key, "half"),
     ):
-        recorder.heard(event)
-    recorder.told(RequestAnswered(0, one, Summary("Done.", "m", Usage(5, 9))))
+        recorder.on_live_event(event)
+    recorder.on_run_event(RequestAnswered(0, one, Summary("Done.", "m", Usage(5, 9))))
     assert not recorder.failed
-    recorder.told(RequestFailed(1, two, SummaryFailed("timeout", "no first token")))
+    recorder.on_run_event(RequestFailed(1, two, SummaryFailed("timeout", "no first token")))
     assert recorder.failed
     assert [(call.text, call.failure) for call in recorder.calls()] == [
         ("Done.", None), ("", "timeout"), ("half", "error"),

@@ -27,7 +27,7 @@ found_again = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason
 
 def test_a_command_is_named_whole() -> None:
     assert parse_name("command:llm -m x 'a: b'") == SummarizerName("command", "llm -m x 'a: b'")
-    assert (parse_name("command:cat").model, parse_name("command:cat").is_kept) == ("", True)
+    assert (parse_name("command:cat").model, parse_name("command:cat").has_run_record) == ("", True)
     with pytest.raises(BadInput, match="close its quotes"):
         summarizer_named("command:sh -c 'echo")
 

@@ -67,11 +67,11 @@ def test_a_model_is_named_with_its_connection() -> None:
     )
     assert parse_model("openai/gpt-5") == SummarizerName("openai", "gpt-5")
     assert parse_model("nobody/gpt-5") == SummarizerName("anthropic", "nobody/gpt-5"), "models have slashes, too"
-    assert [name.asked for name in (parse_model("claude-opus-4-5"), parse_model("local/m"))] == [
+    assert [name.with_connection for name in (parse_model("claude-opus-4-5"), parse_model("local/m"))] == [
         "claude-opus-4-5",
         "local/m",
     ]
-    assert (parse_name("local:m").model, parse_name("local:m").is_kept) == ("m", True)
+    assert (parse_name("local:m").model, parse_name("local:m").has_run_record) == ("m", True)
     with pytest.raises(BadInput, match=r"a connection of anthropic, .*, local"):
         parse_name("nobody:m")
     with pytest.raises(BadInput, match="There is no connection 'gone'"):

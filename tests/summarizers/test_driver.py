@@ -82,7 +82,7 @@ def test_blank_answers_are_failures() -> None:
 def test_a_recording_gives_the_same_again() -> None:
     first = drive(two_rungs(Told(), (request("a"), request("b"))), echo)
     told = Told()
-    drive(two_rungs(told, (request("b"), request("a")), (request("new"),)), recorded_summarizer(first.recording))
+    drive(two_rungs(told, (request("b"), request("a")), (request("new"),)), recorded_summarizer(first.answers_by_key))
     assert told[:2] == ["<b>", "<a>"]
     assert told[2].startswith("error: no recorded answer")
 

@@ -109,8 +109,8 @@ async def test_a_run_ends_and_harms_nothing(
     api.replies = [*case.replies]
     done = await driver.run(
         exchange_summary.STRATEGY.run(context_of(MESSAGES, manual=True), POLICY),
-        live_summarizer(MODEL, over(protocol, api), on_event=recorder.heard, limits=QUICK),
-        on_event=recorder.told,
+        live_summarizer(MODEL, over(protocol, api), on_event=recorder.on_live_event, limits=QUICK),
+        on_event=recorder.on_run_event,
     )
     assert len(api.received) == case.sent
     assert_what_reached(api, protocol, shrinks="too long" in name)
@@ -135,14 +135,14 @@ async def test_a_cancelled_run_closes_its_connection_and_harms_nothing(
     before, recorder, writing = repr(MESSAGES), RunRecorder(), asyncio.Event()
 
     def heard(event: LiveEvent) -> None:
-        recorder.heard(event)
+        recorder.on_live_event(event)
         if isinstance(event, TextReceived):
             writing.set()
 
     api.replies = [stalling("The ta")]
     compacting = exchange_summary.STRATEGY.run(context_of(MESSAGES, manual=True), POLICY)
     summarizer = live_summarizer(MODEL, over(protocol, api), on_event=heard, limits=QUICK)
-    task = asyncio.ensure_future(driver.run(compacting, summarizer, on_event=recorder.told))
+    task = asyncio.ensure_future(driver.run(compacting, summarizer, on_event=recorder.on_run_event))
     await writing.wait()
     task.cancel()
     await asyncio.wait([task])

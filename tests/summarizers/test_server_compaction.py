@@ -49,7 +49,7 @@ async def test_on_demand_sends_the_head_as_messages_and_keeps_the_block(api: Fak
     spent = [{"type": "compaction", **usage(5_000, 300)}]
     api.replies = [made(BLOCK, iterations=spent)]
     recorder = RunRecorder()
-    got = await server_summarizer(MODEL, SESSION, instructions="Keep paths.", on_event=recorder.heard)(ASKED)
+    got = await server_summarizer(MODEL, SESSION, instructions="Keep paths.", on_event=recorder.on_live_event)(ASKED)
     assert isinstance(got, ServerSummary)
     assert (got.text, got.model) == ("The parser was fixed.", MODEL)
     assert got.usage == Usage(5_010, 300) == recorder.usage
@@ -67,7 +67,7 @@ async def test_on_demand_sends_the_head_as_messages_and_keeps_the_block(api: Fak
 
 async def test_at_a_threshold_tool_results_may_be_cleared_first(api: FakeApi) -> None:
     api.replies = [made(BLOCK)]
-    await server_summarizer(MODEL, SESSION, way="threshold", keep_tool_uses=2)(ASKED)
+    await server_summarizer(MODEL, SESSION, mode="threshold", keep_tool_uses=2)(ASKED)
     (sent,) = api.received
     assert sent.headers["anthropic-beta"] == "compact-2026-01-12,context-management-2025-06-27"
     clear, compact = sent.body["context_management"]["edits"]
@@ -113,7 +113,7 @@ async def test_what_is_no_compaction_is_a_failure(
     caplog.set_level(logging.DEBUG)
     events: list[LiveEvent] = []
     api.replies = [reply]
-    got = await server_summarizer(MODEL, SESSION, way="threshold", on_event=events.append)(ASKED)
+    got = await server_summarizer(MODEL, SESSION, mode="threshold", on_event=events.append)(ASKED)
     assert isinstance(got, SummaryFailed)
     assert got.kind == kind
     assert words in got.detail
@@ -124,7 +124,7 @@ async def test_what_is_no_compaction_is_a_failure(
 async def test_what_is_billed_for_no_compaction_is_told(api: FakeApi) -> None:
     recorder = RunRecorder()
     api.replies = [made({"type": "text", "text": "Hello"}, stop="end_turn", cache_read_input_tokens=12_335)]
-    got = await server_summarizer(MODEL, SESSION, on_event=recorder.heard)(ASKED)
+    got = await server_summarizer(MODEL, SESSION, on_event=recorder.on_live_event)(ASKED)
     assert isinstance(got, SummaryFailed)
     assert recorder.usage == Usage(10, 0, 12_335)
 
@@ -172,7 +172,7 @@ def test_the_block_stands_before_pins_for_the_server_reads_nothing_before_it() -
     assert [message.id for message in sealed.messages] == [answer.text, MESSAGES[0].id, MESSAGES[3].id]
     assert messages_for(outcome, [answer], "anthropic-messages") == sealed.messages
     assert messages_for(outcome, [answer], "codex") == outcome.messages
-    assert "signed" in answer.about_block
+    assert "signed" in answer.block_note
 
 
 def test_of_several_summaries_only_the_last_would_be_read_so_they_stay_text() -> None:

@@ -47,12 +47,14 @@ def compacted(*output: Any) -> Any:
 async def test_the_head_goes_as_items_and_all_that_comes_back_is_kept(api: FakeApi) -> None:
     api.replies = [error(500, "server_error", "busy"), compacted(*OUTPUT)]
     recorder = RunRecorder()
-    summarizer = server_summarizer(MODEL, SESSION, over("responses", api), on_event=recorder.heard, limits=QUICK)
+    summarizer = server_summarizer(
+        MODEL, SESSION, over("responses", api), on_event=recorder.on_live_event, limits=QUICK
+    )
     got = await summarizer(ASKED)
     assert isinstance(got, ServerSummary)
     assert got.text == f"Fix the parser.\n\n{UNREADABLE}"
     assert got.usage == Usage(4_991, 300, cache_read=9) == recorder.usage
-    assert (got.block.raw, got.about_block) == (OUTPUT, "opaque (encrypted), sent back unchanged")
+    assert (got.block.raw, got.block_note) == (OUTPUT, "opaque (encrypted), sent back unchanged")
     assert sum(isinstance(event, RetryScheduled) for event in recorder.events) == 1
     sent = api.received[-1]
     assert (sent.path, sent.headers["authorization"]) == ("/v1/responses/compact", f"Bearer {KEY}")
@@ -69,7 +71,7 @@ async def test_the_head_goes_as_items_and_all_that_comes_back_is_kept(api: FakeA
 async def test_what_is_no_compaction_is_a_failure_that_is_billed(output: list[Any], kind: str, api: FakeApi) -> None:
     api.replies = [compacted(*output)]
     recorder = RunRecorder()
-    got = await server_summarizer(MODEL, SESSION, over("responses", api), on_event=recorder.heard)(ASKED)
+    got = await server_summarizer(MODEL, SESSION, over("responses", api), on_event=recorder.on_live_event)(ASKED)
     assert isinstance(got, SummaryFailed)
     assert (got.kind, recorder.usage) == (kind, Usage(4_991, 300, cache_read=9))
 

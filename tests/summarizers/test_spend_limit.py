@@ -169,7 +169,7 @@ async def test_f3_calls_at_once_of_a_model_without_a_price_are_one_question() ->
 
         async def call(model: str, most: float | None = None, purse: SpendLimit = purse) -> bool:
             try:
-                async with purse.held(most, model):
+                async with purse.reserve(most, model):
                     await asyncio.sleep(0)
             except SpendLimitExceeded:
                 return False
@@ -215,8 +215,8 @@ def test_a27_what_is_spent_never_passes_what_was_allowed_whatever_models_are_ask
         for model, share in calls:
             most = MODELS[model]
             try:
-                async with purse.held(most, model) as bill:
-                    bill.paid = 0.0 if most is None else share * most
+                async with purse.reserve(most, model) as bill:
+                    bill.dollars = 0.0 if most is None else share * most
                 came.append(True)
             except SpendLimitExceeded:
                 came.append(False)

@@ -302,8 +302,8 @@ def asking(asked: SummaryRequest) -> Compacting:
 @pytest.mark.parametrize("value", ["-100000", "1" + "0" * 30])
 async def test_f4_a_run_with_impossible_usage_is_kept(value: str, protocol: str, api: FakeApi) -> None:
     api.replies, recorder = [billing(value, in_one_piece=False)], RunRecorder()
-    summarizer = live_summarizer(SONNET, over(protocol, api), on_event=recorder.heard, limits=QUICK)
-    await driver.run(asking(request()), summarizer, on_event=recorder.told)
+    summarizer = live_summarizer(SONNET, over(protocol, api), on_event=recorder.on_live_event, limits=QUICK)
+    await driver.run(asking(request()), summarizer, on_event=recorder.on_run_event)
     cost = recorder.cost(SONNET)
     run = RunRecord(
         id=new_run_id(), began=0, seconds=1, end="finished", strategy="x", calls=recorder.calls(), dollars=cost.dollars
@@ -341,7 +341,9 @@ async def test_f4_usage_in_a_batch_is_read_alike(api: FakeApi) -> None:
     asked, events = request(), list[LiveEvent]()
     line = {"custom_id": asked.key, "result": {"type": "succeeded", "message": json.loads(_whole("messages", -7))}}
     api.replies = [batch(api, 1, 1, ended=True)] * 3 + [results(line)]
-    running = batches.batch_run(asking(asked), MODEL, None, lambda _: None, batches.upload_slots(), tell=events.append)
+    running = batches.batch_run(
+        asking(asked), MODEL, None, lambda _: None, batches.upload_slots(), on_live_event=events.append
+    )
     async with running as run:
         (got,) = run.answers
     assert isinstance(got, Summary)
@@ -357,7 +359,9 @@ async def test_f4_in_a_batch_the_client_makes_the_same_numbers(value: str, token
     message = json.loads(_whole("messages", json.loads(value)))
     line = {"custom_id": asked.key, "result": {"type": "succeeded", "message": message}}
     api.replies = [batch(api, 1, 1, ended=True)] * 3 + [results(line)]
-    running = batches.batch_run(asking(asked), MODEL, None, lambda _: None, batches.upload_slots(), tell=events.append)
+    running = batches.batch_run(
+        asking(asked), MODEL, None, lambda _: None, batches.upload_slots(), on_live_event=events.append
+    )
     async with running as run:
         (got,) = run.answers
     assert isinstance(got, Summary)
@@ -386,6 +390,6 @@ async def test_f3_no_bill_lifts_the_limit_for_what_follows(paid: float) -> None:
 
     purse = SpendLimit(0.10, ask=yes)
     await purse.allow(None, "my-llama")
-    async with purse.held(0.04, SONNET) as bill:
-        bill.paid = paid
+    async with purse.reserve(0.04, SONNET) as bill:
+        bill.dollars = paid
     assert (purse.spent, purse.limit, purse.unpriced) == (0.04, 0.10, {"my-llama"})

@@ -38,7 +38,7 @@ def call_facts(call: CallRecord) -> list[tuple[str, str]]:
     """Return the facts of one call of a run as (name, words)."""
     failure = f"{call.failure}: {call.detail}" if call.failure else ""
     answer = call.answer
-    block = answer.about_block if isinstance(answer, ServerSummary) else ""
+    block = answer.block_note if isinstance(answer, ServerSummary) else ""
     return [("failed", failure), ("model", call.model), ("block", block), ("notes", "\n".join(call.notes))]
 
 

@@ -134,7 +134,7 @@ def probe(
     exam = Exam(session, tuple(probes), sources_of(context, [("compacted", compacted.outcome)]), seed)
     if ask is None:
         return looked_up(exam)
-    return graded(exam, drive(exam.asking({}), answered_by(ask)).recording, "asked")
+    return graded(exam, drive(exam.asking({}), answered_by(ask)).answers_by_key, "asked")
 
 
 def watch(compacted: Compacted[Any], *sentences: str) -> tuple[RuleState, ...]:

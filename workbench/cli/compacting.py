@@ -58,7 +58,7 @@ def compacted(
     outcome = call.run.outcome
     checks = call.assessment.checks
     # First of all: whatever follows may fail, and a live run has been paid for.
-    kept = keep(call.record) if name.is_kept and journal else ""
+    kept = keep(call.record) if name.has_run_record and journal else ""
     made = None
     if to is not None:
         messages = messages_for(outcome, call.run.answers, to)

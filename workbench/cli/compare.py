@@ -262,7 +262,7 @@ def _assessed(bench: Bench, preset: Preset, name: SummarizerName, purse: SpendLi
     """Run a preset and assess it; a run that a model answered is kept before the next one begins."""
     chosen = choose_preset(bench, preset)
     call = run_named(chosen, chosen.compacting, name, purse, journal=journal)
-    if journal and name.is_kept:
+    if journal and name.has_run_record:
         keep(call.record)
     return Assessment(bench, call.run, chosen.as_preset, call.cost)
 

@@ -147,7 +147,7 @@ def _sitting(exams: Exams, path: Path) -> Sitting:
         outcomes += [_made_again(bench, *one) for one in zip(presets, known, strict=True)]
     else:
         made = [_made(bench, preset, exams.name, exams.purse, journal=exams.journal) for preset in presets]
-        exams.summaries[path] = [run.recording for _, run in made]
+        exams.summaries[path] = [run.answers_by_key for _, run in made]
         outcomes += [(called, run.outcome) for called, run in made]
         if wanted.file and (strangers := count_from_other_epochs(bench, wanted.probes)):
             asked = counted(strangers, "question")
@@ -199,7 +199,7 @@ def _made(bench: Bench, preset: Preset, name: SummarizerName, purse: SpendLimit,
     """A compaction under its name; where a model writes in it, it is kept before the next one begins."""
     there = choose_preset(bench, preset)
     call = run_named(there, there.compacting, name, purse, journal=journal)
-    if journal and name.is_kept:
+    if journal and name.has_run_record:
         keep(call.record)
     if name.model and (words := call_words(call)):
         warn(words)

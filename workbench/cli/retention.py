@@ -225,7 +225,7 @@ def _outcome(bench: Bench, context: Context, name: SummarizerName, purse: SpendL
     """One compaction; a live one is kept, because it has been paid for."""
     make = partial(compacting, context, bench.edits, bench.strategy, bench.policy)
     call = run_named(bench, make, name, purse, journal=True)
-    if name.is_kept:
+    if name.has_run_record:
         keep(call.record)
     return call.run.outcome
 

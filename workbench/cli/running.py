@@ -88,7 +88,7 @@ def run_named(
             return FinishedRun(live, completed(run()))
     except (KeyboardInterrupt, asyncio.CancelledError):
         where = ""
-        if journal and name.is_kept:
+        if journal and name.has_run_record:
             record = keeping(live.unfinished(time.perf_counter() - clock))
             where = f"; the received part is saved as run {record.id}" if keep(record) else ""
         raise interrupted(f"Cancelled: nothing was written{where}.") from None
@@ -145,7 +145,7 @@ def call_words(call: FinishedRun) -> str:
         parts.append(str(call.cost) + (f" ({call.cost.note})" if call.cost.note else ""))
     lines = [f"{call.live.name}: {', '.join(parts)}"]
     lines += changed_words(call)
-    lines += [f"the server's block: {one.about_block}" for one in answers if isinstance(one, ServerSummary)]
+    lines += [f"the server's block: {one.block_note}" for one in answers if isinstance(one, ServerSummary)]
     told = call.run.outcome.reason
     lines += [str(answer) for answer in answers if not isinstance(answer, Summary) and answer.detail not in told]
     return "\n".join(lines)

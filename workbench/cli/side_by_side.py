@@ -62,7 +62,7 @@ def side_by_side(
         for doubt in each.bench.doubts if each.name.model else ():
             warn(f"{each.label}: {doubt}")
     done = _run(live, purse, journal=not no_journal)
-    kept = ["" if no_journal or not one.live.name.is_kept else keep(one.record) for one in done]
+    kept = ["" if no_journal or not one.live.name.has_run_record else keep(one.record) for one in done]
     if as_json:
         tries = [{**plain(one), "run": run or None} for one, run in zip(done, kept, strict=True)]
         write_json({"before": done[0].assessment.before, "variants": tries})
@@ -119,7 +119,7 @@ def _run(live: Sequence[LiveRun], purse: SpendLimit, *, journal: bool) -> tuple[
         raise OverTheLimit(str(refused)) from None
     except KeyboardInterrupt:
         seconds = time.perf_counter() - clock
-        kept = [keep(one.unfinished(seconds)) for one in live if journal and one.name.is_kept]
+        kept = [keep(one.unfinished(seconds)) for one in live if journal and one.name.has_run_record]
         where = f"; the received part is saved as {', '.join(filter(None, kept))}" if any(kept) else ""
         raise interrupted(f"Cancelled: nothing was written{where}.") from None
 

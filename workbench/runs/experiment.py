@@ -249,7 +249,7 @@ def duplicates(several: Sequence[QueuedSession]) -> dict[Path, Path]:
 def known_answers(live: LiveRun) -> dict[str, Answer]:
     """Return the answers of the same summarizer about the session in the run history, by request key. Raises BadInput
     for an unreadable run history."""
-    if not live.name.is_kept:
+    if not live.name.has_run_record:
         return {}
     session, name = fingerprint(live.bench.session), str(live.name)
     ids = [one.id for one in run_history.list_runs() if (one.session, one.summarizer) == (session, name)]
@@ -348,12 +348,12 @@ async def _run_in_batches(live: LiveRun, asking: ExperimentOptions) -> VariantFi
     await check_key(name)
     known = await asyncio.to_thread(known_answers, live) if asking.saves else {}
     going = batches.batch_run_so_far(
-        _compacting_with_known(live, known), name.model, live.bench.session, tell=live.recorder.heard
+        _compacting_with_known(live, known), name.model, live.bench.session, on_live_event=live.recorder.on_live_event
     )
     async with going as run:
-        live.recorder.took(run.requests, run.answers)
+        live.recorder.add_answers(run.requests, run.answers)
         bills = [answer.usage for answer in run.answers if isinstance(answer, Summary) and answer.usage]
-        dollars = None if live.recorder.misbilled else in_batch(actual_of_all(bills, name.model)).dollars
+        dollars = None if live.recorder.usage_problem else in_batch(actual_of_all(bills, name.model)).dollars
         return await asyncio.to_thread(_assess_run, live, known, run, dollars, asking)
 
 
@@ -366,8 +366,12 @@ def _assess_run(
     live: LiveRun, known: Mapping[str, Answer], run: driver.Run, dollars: float | None, asking: ExperimentOptions
 ) -> VariantFigures:
     """Save the new answers, which are paid for, before the assessment, which may fail."""
-    id = _save_record(live, run, dollars, asking.warn) if asking.saves and live.name.is_kept and run.requests else ""
-    complete = drive(live.bench.compacting(), recorded_summarizer({**known, **recorded_forms(run.recording)}))
+    id = (
+        _save_record(live, run, dollars, asking.warn)
+        if asking.saves and live.name.has_run_record and run.requests
+        else ""
+    )
+    complete = drive(live.bench.compacting(), recorded_summarizer({**known, **recorded_forms(run.answers_by_key)}))
     return variant_figures(assess(live.bench, complete), dollars, id)
 
 

@@ -59,7 +59,7 @@ class LiveRun:
     @property
     def cost(self) -> Cost | None:
         """Cost of `usage`, or None. Raises BadInput for a broken price table."""
-        known = self.name.model and (self.usage or self.recorder.misbilled)
+        known = self.name.model and (self.usage or self.recorder.usage_problem)
         return self.recorder.cost(self.name.model) if known else None
 
     def unfinished(self, seconds: float) -> run_records.RunRecord:
@@ -90,8 +90,8 @@ class LiveRun:
         """Write the answer to request `number` into the run history, so that a kill loses no paid answer. The record of
         the finished run replaces it."""
         model = self.name.model
-        dollars = actual_of_all(self.recorder.bills_of(number), model).dollars if model else 0.0
-        known = None if self.recorder.misbilled else dollars
+        dollars = actual_of_all(self.recorder.attempt_usages_of(number), model).dollars if model else 0.0
+        known = None if self.recorder.usage_problem else dollars
         record = edit(self._begun(time.time() - self.began)).model_copy(update={"dollars": known})
         run_history.save_call(record, number, self.recorder.call(number).model_copy(update={"request": ""}))
 
@@ -121,7 +121,7 @@ async def connect(
     await check_key(run.name)
 
     def record_event(event: LiveEvent) -> None:
-        run.recorder.heard(event)
+        run.recorder.on_live_event(event)
         on_event(event)
 
     bench = run.bench
@@ -146,7 +146,7 @@ async def drive_live(
     request. Exceptions of the generator propagate."""
 
     def record_event(event: driver.RunEvent) -> None:
-        run.recorder.told(event)
+        run.recorder.on_run_event(event)
         on_event(event)
 
     keep = (lambda number: run.keep_answer(number, edit)) if keeps and run.name.model else None

@@ -221,13 +221,15 @@ async def ask_in_batch(
     whether a batch is still running."""
     live = LiveRun(bench, SummarizerName("anthropic", model))
     compacting = receive_recorded_forms(exam.asking(known))
-    async with batches.batch_run(compacting, model, bench.session, on_batch, uploads, tell=live.recorder.heard) as run:
-        live.recorder.took(run.requests, run.answers)
+    async with batches.batch_run(
+        compacting, model, bench.session, on_batch, uploads, on_live_event=live.recorder.on_live_event
+    ) as run:
+        live.recorder.add_answers(run.requests, run.answers)
         done = grade_run(exam, known, live, run)
         if done.record is None:
             return done
         bills = [call.usage.billed for call in done.record.calls if call.usage]
-        dollars = None if live.recorder.misbilled else in_batch(actual_of_all(bills, model)).dollars
+        dollars = None if live.recorder.usage_problem else in_batch(actual_of_all(bills, model)).dollars
         record = done.record.model_copy(update={"dollars": dollars})
         await asyncio.to_thread(keep, record)
         return replace(done, record=record)
@@ -238,4 +240,6 @@ def grade_run(exam: Exam, known: Mapping[str, Answer], live: LiveRun, run: drive
     record = as_probe_run(live.finished(run, ())) if run.requests else None
     cut = any(isinstance(event, PromptShortened) for event in live.recorder.events)
     failed = tuple(answer.detail or answer.kind for answer in run.answers if isinstance(answer, SummaryFailed))
-    return QuestionRun(graded(exam, {**known, **recorded_forms(run.recording)}, live.name.model), record, failed, cut)
+    return QuestionRun(
+        graded(exam, {**known, **recorded_forms(run.answers_by_key)}, live.name.model), record, failed, cut
+    )

@@ -1,11 +1,11 @@
 """Requests through the Message Batches API: half the price, and an answer within a day at the latest.
 
-All requests that a generator yields at once go as one batch. Its id is noted in the user's data folder under a hash of
-what was asked, so that whoever asks the same of the same model again, after a broken run or tomorrow, goes on with the
-batch that is under way, or has ended, instead of paying for another. The notes are removed once the run is kept.
+All requests that a generator yields at once form one batch. Its id is noted in the user's data folder under a hash of
+the requests. Asking the same requests of the same model again, after a broken run or tomorrow, continues with that
+batch instead of paying for another. The notes are deleted once the run is saved.
 
-`ran` waits for its batches and holds what they are of meanwhile. `ran_so_far` does not: whoever has many large sessions
-lets go of one, waits with `until_ended`, and opens it again.
+`batch_run` waits for its batches and keeps the session in memory meanwhile. `batch_run_so_far` does not wait: callers
+with many large sessions release one, wait with `wait_for_batch`, and open it again.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 PRICE_FACTOR = 0.5
-"""What a batch costs, of the usual price."""
+"""Price of a batch relative to the usual price."""
 
 POLL_S = 30.0
-"""How often a batch under way is looked at."""
+"""Seconds between two looks at a pending batch."""
 
 MAX_FAILED_LOOKS = 20
-"""So often in a row a look may fail before the person is asked to try again later."""
+"""Number of consecutive failed looks after which the user is told to try again later."""
 
 CONNECT_S = 300.0
-"""A batch of full contexts may be 256 MB."""
+"""Time limit for sending a batch, in seconds. A batch of full contexts may have 256 MB."""
 
 _ID = re.compile(r"[\w-]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """A batch was looked at: so many of its requests are `done`, of all. `resumed`: it was sent by an earlier run."""
+    """State of a batch: `done` of its `of` requests are answered. `resumed`: an earlier run sent it."""
 
     id: str
     done: int
@@ -72,11 +72,11 @@ class BatchProgress:
 OnBatch = Callable[[BatchProgress], None]
 
 WaitForEnd = Callable[["AsyncAnthropic", str, bool], Awaitable[None]]
-"""Returns once the batch of this id has ended; told whether an earlier run sent it."""
+"""Returns once the batch with this id has ended. The last argument is True if an earlier run sent it."""
 
 
 class BatchPending(Exception):
-    """The batch of this `id` has not ended, so that the run cannot go on now."""
+    """Raised when the batch `id` has not ended, so that the run cannot continue now."""
 
     def __init__(self, id: str, *, resumed: bool) -> None:
         super().__init__(id)
@@ -84,12 +84,13 @@ class BatchPending(Exception):
 
 
 def _batch_connection() -> Connection:
-    """Whose batches these are."""
+    """Return the connection that offers batches."""
     return connection_named(DEFAULT)
 
 
 def upload_slots() -> asyncio.Semaphore:
-    """For runs that go at once: of their batches, which may be large, so many are made and sent at a time."""
+    """Return a semaphore for parallel runs that limits how many batches, which may be large, are built and sent at a
+    time."""
     return asyncio.Semaphore(4)
 
 
@@ -101,27 +102,27 @@ def batch_run(
     uploads: asyncio.Semaphore,
     *,
     every_s: float = POLL_S,
-    tell: OnLiveEvent = ignore_event,
+    on_live_event: OnLiveEvent = ignore_event,
 ) -> AbstractAsyncContextManager[Run]:
-    """Run `generator` to its end, each of its turns one batch; whoever gets the run keeps it before leaving, then the
-    notes go. Cancelling, or a kill, leaves the batches as they are: the next run with the same requests takes them up.
-    Raises BadInput without a key, and where the server takes no batch. `tell` hears of usage that cannot be."""
+    """Run `generator` to its end with one batch per turn. Save the run within the context: leaving it deletes the
+    notes. After a cancel or a kill the batches remain, and the next run with the same requests uses them.
+    `on_live_event` receives rejected usage. Raises BadInput without a key, and if the server rejects a batch."""
 
     async def ended(client: AsyncAnthropic, id: str, resumed: bool) -> None:
         await _wait_for_batch(client, id, on_batch, every_s, resumed=resumed)
 
-    return _run_batches(generator, model, session, ended, uploads, tell)
+    return _run_batches(generator, model, session, ended, uploads, on_live_event)
 
 
 def batch_run_so_far(
-    generator: Compacting, model: str, session: Session | None, *, tell: OnLiveEvent = ignore_event
+    generator: Compacting, model: str, session: Session | None, *, on_live_event: OnLiveEvent = ignore_event
 ) -> AbstractAsyncContextManager[Run]:
-    """The same, which raises StillUnderWay where a batch, sent now or before, has not ended; the next one goes on."""
-    return _run_batches(generator, model, session, _check_ended, upload_slots(), tell)
+    """Like `batch_run`, but raises BatchPending if a batch has not ended; the next run continues."""
+    return _run_batches(generator, model, session, _check_ended, upload_slots(), on_live_event)
 
 
 async def wait_for_batch(id: str, on_batch: OnBatch, every_s: float = POLL_S, *, resumed: bool = False) -> None:
-    """Wait for a batch, with nothing in hand but its id. Raises BadInput where the server cannot be asked."""
+    """Wait for a batch by its id alone. Raises BadInput if the server cannot be asked."""
     async with await open_client(_batch_connection(), CONNECT_S) as client:
         await _wait_for_batch(client, id, on_batch, every_s, resumed=resumed)
 
@@ -133,13 +134,13 @@ async def _run_batches(
     session: Session | None,
     ended: WaitForEnd,
     uploads: asyncio.Semaphore,
-    tell: OnLiveEvent,
+    on_live_event: OnLiveEvent,
 ) -> AsyncIterator[Run]:
     notes: list[Path] = []
 
-    async def answered(asked: Requests, first: int) -> tuple[Answer, ...]:
-        found = await _answer_in_batches(asked, model, session, ended, uploads, notes, tell)
-        return tuple(found[request.key] for request in asked)
+    async def answered(requests: Requests, first: int) -> tuple[Answer, ...]:
+        found = await _answer_in_batches(requests, model, session, ended, uploads, notes, on_live_event)
+        return tuple(found[request.key] for request in requests)
 
     yield await run_turns(generator, answered)
     await asyncio.to_thread(_delete_notes, notes)
@@ -152,22 +153,24 @@ async def _answer_in_batches(
     ended: WaitForEnd,
     uploads: asyncio.Semaphore,
     notes: list[Path],
-    tell: OnLiveEvent,
+    on_live_event: OnLiveEvent,
 ) -> dict[str, Answer]:
-    """By the requests' keys. What a model refuses only for a field that it does without goes in a second batch. Where
-    the batches are noted is put into `notes`."""
+    """Return the answers by request key. Requests refused only for an optional field go into a second batch without it.
+    Appends the note of each batch to `notes`."""
     different = {request.key: request for request in requests}
     found: dict[str, Answer] = {}
-    left_out: frozenset[str] = frozenset()
+    left_out_fields: frozenset[str] = frozenset()
     while different:
-        note = _note_path(model, different, left_out)
+        note = _note_path(model, different, left_out_fields)
         notes.append(note)
-        answers, refused = await _run_batch(note, different, model, session, left_out, ended, uploads, tell)
+        answers, refused = await _run_batch(
+            note, different, model, session, left_out_fields, ended, uploads, on_live_event
+        )
         found |= answers
-        fields = frozenset(trouble.field for trouble in refused.values()) - left_out
+        fields = frozenset(trouble.field for trouble in refused.values()) - left_out_fields
         if not fields:
             return found
-        left_out |= fields
+        left_out_fields |= fields
         different = {key: different[key] for key in refused}
     return found
 
@@ -177,12 +180,12 @@ async def _run_batch(
     requests: Mapping[str, SummaryRequest],
     model: str,
     session: Session | None,
-    left_out: frozenset[str],
+    left_out_fields: frozenset[str],
     ended: WaitForEnd,
     uploads: asyncio.Semaphore,
-    tell: OnLiveEvent,
+    on_live_event: OnLiveEvent,
 ) -> tuple[dict[str, Answer], dict[str, CallFailure]]:
-    """The answers of one batch, and of those among the failures what could be left out."""
+    """Return the answers of one batch, and the failures that name an optional field."""
     async with await open_client(_batch_connection(), CONNECT_S) as client:
         id = await asyncio.to_thread(noted_batch, note)
         resumed = bool(id)
@@ -190,7 +193,7 @@ async def _run_batch(
             id, resumed = "", False
         if not id:
             async with uploads:
-                bodies = await asyncio.to_thread(_bodies, requests, model, session, left_out)
+                bodies = await asyncio.to_thread(_bodies, requests, model, session, left_out_fields)
                 await asyncio.to_thread(write_note, note, "")  # what could not be noted would be paid for twice
                 try:
                     id = await _send(client, bodies)
@@ -199,19 +202,19 @@ async def _run_batch(
                     raise
             await asyncio.to_thread(write_note, note, id)
         await ended(client, id, resumed)
-        answers, refused = await _results(client, id, requests, tell)
+        answers, refused = await _results(client, id, requests, on_live_event)
     missing = {key: SummaryFailed("error", "the batch has no answer to it") for key in requests.keys() - answers.keys()}
     return {**answers, **missing}, refused
 
 
 def _bodies(
-    requests: Mapping[str, SummaryRequest], model: str, session: Session | None, left_out: frozenset[str]
+    requests: Mapping[str, SummaryRequest], model: str, session: Session | None, left_out_fields: frozenset[str]
 ) -> list[dict[str, Any]]:
     longest = limits_of(_batch_connection()).max_output
 
     def body(request: SummaryRequest) -> dict[str, Any]:
         return messages_body(
-            request, model, messages_prompt(request, session), request.max_output_tokens or longest, left_out
+            request, model, messages_prompt(request, session), request.max_output_tokens or longest, left_out_fields
         )
 
     return [{"custom_id": key, "params": body(request)} for key, request in requests.items()]
@@ -223,7 +226,7 @@ async def _send(client: AsyncAnthropic, bodies: list[dict[str, Any]]) -> str:
     try:
         batch = await client.messages.batches.create(requests=bodies, extra_headers=headers)  # type: ignore[arg-type]
     except Exception as error:
-        # Whatever the client raises: nothing is under way, and one sentence says why.
+        # Any client error: no batch is pending, and one sentence says why.
         raise BadInput(
             f"The batch was not taken: {classify_error(error, server_of(client, _batch_connection())).sentence}."
         ) from None
@@ -231,7 +234,7 @@ async def _send(client: AsyncAnthropic, bodies: list[dict[str, Any]]) -> str:
 
 
 async def _is_available(client: AsyncAnthropic, id: str) -> bool:
-    """Whether the server still knows a batch and its results; where it cannot be asked, that is taken for yes."""
+    """Return whether the server still has the batch and its results; True if it cannot be asked."""
     try:
         batch = await client.messages.batches.retrieve(id)
     except Exception as error:
@@ -261,14 +264,14 @@ async def _wait_for_batch(client: AsyncAnthropic, id: str, on_batch: OnBatch, ev
 async def _check_ended(client: AsyncAnthropic, id: str, resumed: bool) -> None:
     try:
         batch = await client.messages.batches.retrieve(id)
-    except Exception:  # whoever waits for it tells why it cannot be looked at
+    except Exception:  # `wait_for_batch` reports why it cannot be read
         raise BatchPending(id, resumed=resumed) from None
     if batch.processing_status != "ended":
         raise BatchPending(id, resumed=resumed)
 
 
 async def _results(
-    client: AsyncAnthropic, id: str, requests: Mapping[str, SummaryRequest], tell: OnLiveEvent
+    client: AsyncAnthropic, id: str, requests: Mapping[str, SummaryRequest], on_live_event: OnLiveEvent
 ) -> tuple[dict[str, Answer], dict[str, CallFailure]]:
     answers: dict[str, Answer] = {}
     refused: dict[str, CallFailure] = {}
@@ -278,7 +281,9 @@ async def _results(
             if request is None:
                 continue
             if one.result.type == "succeeded":
-                answers[one.custom_id] = answer_from(request, _received(one.result.message, one.custom_id, tell), 0.0)
+                answers[one.custom_id] = answer_from(
+                    request, _received(one.result.message, one.custom_id, on_live_event), 0.0
+                )
             elif one.result.type == "errored":
                 trouble = classify_error(
                     _BatchError(one.result.error.model_dump()), server_of(client, _batch_connection())
@@ -299,14 +304,14 @@ def _try_later(id: str, trouble: CallFailure) -> BadInput:
     )
 
 
-def _received(message: Any, key: str, tell: OnLiveEvent) -> ReceivedAnswer:
+def _received(message: Any, key: str, on_live_event: OnLiveEvent) -> ReceivedAnswer:
     text = [block.text for block in message.content if block.type == "text"]
     heard = ReceivedAnswer(text, stop_reason=message.stop_reason or "", model=str(message.model))
     match read_usage(partial(usage_of, message.usage)):
         case UsageSoFar(usage):
             heard.usage = usage
         case Misread(why):
-            tell(UsageRejected(key, why))
+            on_live_event(UsageRejected(key, why))
     return heard
 
 
@@ -315,7 +320,7 @@ _STATUS = {"invalid_request_error": 400, "authentication_error": 401, "permissio
 
 
 class _BatchError(Exception):
-    """An error that a batch tells of one request, as the client would have raised it for a call of its own."""
+    """An error of one request in a batch, in the form in which the client raises it for a single call."""
 
     def __init__(self, body: dict[str, Any]) -> None:
         super().__init__()
@@ -326,13 +331,13 @@ class _BatchError(Exception):
 # --- which batch is under way -----------------------------------------------------------------------------------------
 
 
-def _note_path(model: str, keys: Mapping[str, SummaryRequest], left_out: frozenset[str]) -> Path:
-    asked = "\n".join([model, *sorted(left_out), "", *sorted(keys)])
-    return paths.batches() / hashlib.blake2b(asked.encode(), digest_size=16).hexdigest()
+def _note_path(model: str, keys: Mapping[str, SummaryRequest], left_out_fields: frozenset[str]) -> Path:
+    requests = "\n".join([model, *sorted(left_out_fields), "", *sorted(keys)])
+    return paths.batches() / hashlib.blake2b(requests.encode(), digest_size=16).hexdigest()
 
 
 def noted_batch(note: Path) -> str:
-    """The batch that is noted there, "" for none."""
+    """Return the id of the noted batch, or ""."""
     try:
         id = note.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError):
@@ -346,6 +351,6 @@ def _delete_notes(notes: Sequence[Path]) -> None:
 
 
 def write_note(note: Path, id: str) -> None:
-    """Raises BadInput where that cannot be."""
+    """Write the id of a batch into its note. Raises BadInput if that fails."""
     make_folder(note.parent)
     write_atomically(note, id.encode(), overwrite=True)

@@ -18,20 +18,20 @@ from typing import Any, Literal
 from workbench.base.figures import grouped
 
 ENCODING = "gzip"
-"""The only compression that is asked for, and read: the standard library decompresses it in steps of a given size."""
+"""The only accepted compression: the standard library decompresses it in steps of a given size."""
 
 Framing = Literal["whole", "events", "lines"]
-"""How an answer is taken apart: one document, the events of a stream, or a document a line."""
+"""How an answer is framed: one document, the events of a stream, or one document per line."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseBounds:
-    """The most that is read of an answer. In bytes: a `document`, one with a status from 300 (`error`), a `stream` of
-    events, a document of `lines`, and each `piece` of those two. `pieces`: how many of them; `piece_lines`: lines of an
-    event. `parts`: texts, values and lists of one piece of JSON; `depth`: its nesting.
+    """Limits for reading an answer. In bytes: a `document`, an error document with status 300 or above (`error`), a
+    `stream` of events, a document of `lines`, and each `piece` (event or line). `pieces`: their number; `piece_lines`:
+    lines per event. `parts`: strings, values and lists in one piece of JSON; `depth`: its nesting.
 
-    The longest answers of today's models have 128 000 tokens: half a megabyte of text, and in a stream of one event
-    for each token fifty.
+    The longest answers of current models have 128 000 tokens: half a megabyte of text, and 50 MB as a stream with one
+    event per token.
     """
 
     document: int = 16_000_000
@@ -49,8 +49,8 @@ BOUNDS = ResponseBounds()
 
 
 class OutOfBounds(Exception):
-    """An answer that is read no further; `what` says why, after "sends". `status` and `headers` are those of the
-    response."""
+    """Raised for an answer that exceeds a bound; `what` continues the sentence "The server sends". `status` and
+    `headers` are those of the response."""
 
     def __init__(self, what: str, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(what)
@@ -58,8 +58,8 @@ class OutOfBounds(Exception):
 
 
 async def bound_response(response: Any) -> None:
-    """Bound what will be read of a response. Raises OutOfBounds for one whose headers say already that it is too much,
-    and for a compression that nobody asked for."""
+    """Bound what is read of a response. Raises OutOfBounds if its headers already exceed a bound, and for an encoding
+    that was not requested."""
     status, headers = response.status_code, response.headers
     encoding = headers.get("content-encoding", "").strip().lower()
     cut = _framing_of(status, headers.get("content-type", "").lower(), response.url.path)
@@ -84,7 +84,7 @@ def _framing_of(status: int, kind: str, path: str) -> Framing:
 
 
 def _length(headers: Mapping[str, str]) -> int:
-    """Bytes that the server announces, 0 where it does not."""
+    """Return the announced length in bytes, or 0."""
     try:
         return int(headers.get("content-length", "0"))
     except ValueError:
@@ -93,7 +93,7 @@ def _length(headers: Mapping[str, str]) -> int:
 
 @cache
 def _bounded_type(base: Any) -> Any:
-    """A class of bounded streams below `base`, the HTTP library's AsyncByteStream: it takes no other."""
+    """Return a class of bounded streams derived from `base`, the HTTP library's AsyncByteStream, which it requires."""
 
     class BoundedStream(base):  # type: ignore[misc]
         def __init__(self, stream: Any, reading: BoundedReader, status: int, headers: Mapping[str, str]) -> None:
@@ -122,12 +122,12 @@ def _bounded_type(base: Any) -> Any:
 _ENDS = {"events": re.compile(rb"\r\n\r\n|\n\n|\r\r"), "lines": re.compile(rb"\n")}
 _ONE = {"whole": "an answer", "events": "an event", "lines": "a line"}
 _STEP = 65_536
-"""Bytes that are decompressed at a time."""
+"""Number of bytes decompressed at a time."""
 
 
 class BoundedReader:
-    """The state of one answer while it is read. `feed` and `rest` yield it decompressed, cut where an event or a line
-    ends, so that no client puts a long one together from its pieces. They raise OutOfBounds."""
+    """Reads one answer within its bounds. `feed` and `rest` yield it decompressed and cut at the end of an event or
+    line, so that no client joins a long one from pieces. Both raise OutOfBounds."""
 
     def __init__(
         self, cut: Framing, *, zipped: bool = False, is_error: bool = False, bounds: ResponseBounds = BOUNDS
@@ -175,7 +175,8 @@ class BoundedReader:
             raise OutOfBounds(f"{self._what} that is no gzip ({error})") from None
 
     def _whole_pieces(self, data: bytes) -> bytes:
-        """The events or lines that end in `data`, with what was pending of the first; empty where none does."""
+        """Return the events or lines that end in `data`, with the pending beginning of the first; empty if none
+        ends."""
         look_from = max(0, len(self._pending) - 3)
         self._pending += data
         start = 0
@@ -204,15 +205,15 @@ class BoundedReader:
 
 
 _PARTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|(?P<opens>[\[{])|(?P<closes>[\]}])|,', re.DOTALL)
-"""A text to its end, or to the end of everything; a bracket; a comma."""
+"""A string up to its end or the end of the data; a bracket; a comma."""
 
 
 def exceeded_json_bound(data: bytes, bounds: ResponseBounds = BOUNDS, *, is_event: bool = False) -> str:
-    """Return in words which bound a piece of JSON, or the data of an event, exceeds; "" where it may be decoded."""
+    """Return the bound that a piece of JSON, or the data of an event, exceeds, in words; "" if it may be decoded."""
     opened = data.count(b"[") + data.count(b"{")
     if opened <= bounds.depth and opened + data.count(b",") + data.count(b'"') <= bounds.parts:
         return ""
-    if is_event:  # quotes on its other lines are no texts
+    if is_event:  # quotes on other lines are no strings
         data = b"\n".join(line[5:] for line in data.splitlines() if line.startswith(b"data:"))
     depth = 0
     for number, part in enumerate(_PARTS.finditer(data), 1):

@@ -1,4 +1,4 @@
-"""Summarizers by name, as a person chooses one: on the command line and on the screen alike."""
+"""Summarizers by name, as users choose them on the command line and on the screen."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NAME_FORMS: dict[str, str] = {
     "recording": "recording:NAME",
     "rehearse": "rehearse:KIND",
 }
-"""Every kind of summarizer that is no connection, and how it is written. A connection's is `CONNECTION:MODEL`."""
+"""Form of the name of each kind of summarizer, except connections: theirs is `CONNECTION:MODEL`."""
 
 
 SERVER_MODES = {
@@ -49,15 +49,15 @@ SERVER_MODES = {
     "context-management": "the server compacts at a threshold: compact_20260112",
     "clear-tool-uses": "the server clears old tool results, then compacts: clear_tool_uses_20250919, compact_20260112",
 }
-"""The ways of compaction on the server, and what each asks for."""
+"""Modes of compaction on the server, with the API features that each uses."""
 
 KEPT_TOOL_USES = 3
-"""So many of the newest tool results `clear-tool-uses` leaves; the server's own default."""
+"""Number of newest tool results that `clear-tool-uses` keeps; the server's own default."""
 
 
 class SummarizerName(Struct, frozen=True):
-    """A summarizer's name, taken apart: `kind` is one of `FORMS` or a connection's name, `detail` the file, the model,
-    the run, the failure, or way and model; `over` the connection of a server that compacts itself."""
+    """Parts of a summarizer's name. `kind` is a key of `NAME_FORMS` or a connection; `detail` is the file, model, run
+    or failure, or mode and model. `over` is the connection of a server that compacts."""
 
     kind: str
     detail: str = ""
@@ -70,35 +70,35 @@ class SummarizerName(Struct, frozen=True):
         return f"{self.kind}:{self.detail}" if self.detail else self.kind
 
     @property
-    def streams(self) -> bool:
-        """Whether a model is asked over a connection, and writes."""
+    def is_live(self) -> bool:
+        """True if the summarizer asks a model over a connection for a text."""
         return self.kind not in NAME_FORMS
 
     @property
     def model(self) -> str:
-        """The model that is asked, "" where none is."""
+        """Model that is asked, or ""."""
         if self.kind == "server":
             return self.detail.partition(":")[2]
-        return self.detail if self.streams else ""
+        return self.detail if self.is_live else ""
 
     @property
-    def asked(self) -> str:
-        """The model as it is named where only models are: see `asking`."""
-        return f"{self.kind}/{self.detail}" if self.streams and self.kind != DEFAULT else self.model
+    def with_connection(self) -> str:
+        """Model in the form that `parse_model` reads; "" without a model."""
+        return f"{self.kind}/{self.detail}" if self.is_live and self.kind != DEFAULT else self.model
 
     @property
     def connection(self) -> Connection:
-        """Whom a model is asked of. Raises BadInput where that is set up no more."""
-        return connection_named(self.kind if self.streams else self.over)
+        """Connection over which the model is asked. Raises BadInput if it is no longer configured."""
+        return connection_named(self.kind if self.is_live else self.over)
 
     @property
-    def is_kept(self) -> bool:
-        """Whether its runs belong into the journal: what cannot be had again, and what was rehearsed."""
-        return self.streams or self.kind in ("server", "rehearse", "command")
+    def has_run_record(self) -> bool:
+        """True if runs are saved in the run history: those that cannot be repeated for free, and rehearsals."""
+        return self.is_live or self.kind in ("server", "rehearse", "command")
 
 
 def parse_name(text: str) -> SummarizerName:
-    """Raises BadInput with one sentence that lists what there is, or names what is wrong with the settings."""
+    """Parse the name of a summarizer. Raises BadInput with the available names, or with the problem in the settings."""
     kind, colon, detail = (part.strip() for part in text.strip().partition(":"))
     if kind not in NAME_FORMS and detail and kind in connections():
         return SummarizerName(kind, detail)
@@ -117,22 +117,22 @@ def parse_name(text: str) -> SummarizerName:
         if way not in SERVER_MODES or not model:
             forms = ", ".join(f"server:{way}:MODEL" for way in SERVER_MODES)
             raise BadInput(f"{text!r} names no way of compaction on the server; there are {forms}.")
-        asked = parse_model(model)
-        name = SummarizerName(kind, f"{way}:{asked.detail}", asked.kind)
+        with_connection = parse_model(model)
+        name = SummarizerName(kind, f"{way}:{with_connection.detail}", with_connection.kind)
         endpoint_of(name.connection, *server_mode(name))
         return name
     return SummarizerName(kind, detail)
 
 
 def server_mode(name: SummarizerName) -> tuple[ServerMode, str, int | None]:
-    """How a server is to compact: see `form_of`."""
+    """Return the arguments of `endpoint_of` for a server that compacts."""
     way: ServerMode = "on-demand" if name.detail.startswith("compact:") else "threshold"
     return way, "", KEPT_TOOL_USES if name.detail.startswith("clear-tool-uses:") else None
 
 
 def parse_model(model: str) -> SummarizerName:
-    """A model as it is named where only models are: `CONNECTION/MODEL`, or one of Anthropic's by itself. What stands
-    before the first slash counts only where it names a connection: models have slashes, too."""
+    """Parse a model: `CONNECTION/MODEL`, or a model of the default connection. The text before the first slash counts
+    only if it names a connection, because model names contain slashes, too."""
     first, slash, rest = model.strip().partition("/")
     if slash and rest and first in connections():
         return SummarizerName(first, rest)
@@ -140,8 +140,7 @@ def parse_model(model: str) -> SummarizerName:
 
 
 async def check_key(name: SummarizerName) -> None:
-    """Raises BadInput where a model is to be asked and there is no key: the person's to mend, before any strategy
-    falls back from it. Nothing is sent."""
+    """Raise BadInput if a model is to be asked and its key is missing, before a strategy falls back. Sends nothing."""
     if name.model:
         await need_key_of(await asyncio.to_thread(lambda: name.connection))
 
@@ -154,14 +153,15 @@ def summarizer_named(
     session: Session | None = None,
     spending: Spending = UNLIMITED,
 ) -> Summarizer:
-    """The summarizer of a name. Reads the file of `typed:FILE` and the run of `recorded:RUN_ID`, asks no server yet.
+    """Return the summarizer of a name. Reads the file of `typed:FILE` and the record of `recorded:RUN_ID`; contacts no
+    server yet.
 
-    `on_event` and `limits` are for live and rehearsed ones; `session` is what the messages and tools that are sent are
-    from, and `spending` what they may cost. Raises BadInput for an unknown name, a file that cannot be read, a run
-    that was not kept, and for `server:…` without a session.
+    `on_event` and `limits` apply to live and rehearsed summarizers, `session` provides the messages and tools to send,
+    and `spending` limits their cost. Raises BadInput for an unknown name, an unreadable file, a run that was not saved,
+    and for `server:…` without a session.
     """
     name = parse_name(text) if isinstance(text, str) else text
-    if name.streams:
+    if name.is_live:
         return live_summarizer(
             name.detail, name.connection, on_event=on_event, limits=limits, session=session, spending=spending
         )
@@ -169,10 +169,10 @@ def summarizer_named(
         case "server":
             if session is None:
                 raise BadInput(f"{name} compacts a session's own messages; open the session first.")
-            way, _, keep = server_mode(name)
+            mode, _, keep = server_mode(name)
             return server_summarizer(
                 name.model, session, name.connection,
-                way=way, keep_tool_uses=keep, on_event=on_event, limits=limits, spending=spending,
+                mode=mode, keep_tool_uses=keep, on_event=on_event, limits=limits, spending=spending,
             )  # fmt: skip
         case "recording":
             return prepared_summarizer(load_prepared_answer(name.detail), on_event or ignore_event)
@@ -190,27 +190,27 @@ def summarizer_named(
 
 
 def request_as_sent(request: SummaryRequest, name: SummarizerName, session: Session) -> str:
-    """The text of a request; the whole body as JSON, though that is streamed, where messages or tools go to a server.
-    Raises BadInput where they cannot be sent, or the settings are broken."""
+    """Return the text of a request as its summarizer receives it. If messages or tools go to a server, this is the
+    complete body as JSON. Raises BadInput if it cannot be sent, or for broken settings."""
     if name.kind == "server":
-        whom = name.connection
-        most = request.max_output_tokens or limits_of(whom).max_output
-        return _json(endpoint_of(whom, *server_mode(name)).body(session, request, name.model, most))
-    if name.streams and (request.tools or isinstance(request.body, MessagesBody)):
-        whom = name.connection
-        spoken = PROTOCOLS[whom.protocol]
-        most = request.max_output_tokens or limits_of(whom).max_output
-        return _json(spoken.body(request, name.model, spoken.sending(request, session), most, ()))
+        connection_used = name.connection
+        most = request.max_output_tokens or limits_of(connection_used).max_output
+        return _json(endpoint_of(connection_used, *server_mode(name)).body(session, request, name.model, most))
+    if name.is_live and (request.tools or isinstance(request.body, MessagesBody)):
+        connection_used = name.connection
+        protocol = PROTOCOLS[connection_used.protocol]
+        most = request.max_output_tokens or limits_of(connection_used).max_output
+        return _json(protocol.body(request, name.model, protocol.prompt_of(request, session), most, ()))
     return request.shown
 
 
 def _json(body: object) -> str:
-    """Masked before it is JSON, whose escapes would hide secrets."""
+    """Return JSON with secrets masked before encoding, because JSON escapes would hide them."""
     return json.dumps(masked_value(body), ensure_ascii=False, indent=1)
 
 
 def typed_summarizer(text: str) -> PureSummarizer:
-    """Answers every request with `text`, without white space around it."""
+    """Answer every request with `text`, stripped."""
 
     def answer(request: SummaryRequest) -> Answer:
         words = text.strip()
@@ -220,7 +220,7 @@ def typed_summarizer(text: str) -> PureSummarizer:
 
 
 def typed_file_summarizer(path: Path) -> PureSummarizer:
-    """Answers with the text of a UTF-8 file, read now. Raises BadInput when it cannot be read or holds no text."""
+    """Answer every request with the text of a UTF-8 file, read now. Raises BadInput if it is unreadable or empty."""
     try:
         text = read_text(path, "utf-8-sig")
     except FileNotFoundError:

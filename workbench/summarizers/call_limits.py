@@ -1,4 +1,4 @@
-"""How patient a live call is: its time-outs, and when a call that failed is tried again."""
+"""Time limits and retries of a live call."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from workbench.summarizers.connections import Connection
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """Times in seconds. The whole call, waits included, is bounded by the request's own `timeout_s`, else by `whole_s`;
-    its answer by the request's own `max_output_tokens`, else by `max_output`.
+    """Limits of a call, in seconds. The complete call including waits is limited by the request's `timeout_s`, else by
+    `whole_s`; the answer by the request's `max_output_tokens`, else by `max_output`.
 
-    `tries` bounds how often one prompt is sent (429, 5xx, overloaded, broken connection); waits double from `backoff_s`
-    up to `longest_backoff_s`, or are what the server asks for; a wait that would outlast the call is not begun.
-    `shrinks` bounds how often a prompt that is too long is cut (`workbench.summarizers.wire`).
+    `tries` limits how often one prompt is sent (429, 5xx, overloaded, broken connection). Waits double from `backoff_s`
+    up to `longest_backoff_s`, unless the server asks for another wait; a wait that would outlast the call is not
+    started. `shrinks` limits how often a prompt that is too long is cut (`workbench.summarizers.wire`).
     """
 
     whole_s: float = 600.0
@@ -32,7 +32,7 @@ class CallLimits:
 
 
 def limits_of(connection: Connection) -> CallLimits:
-    """As patient as the connection's settings say."""
+    """Return the limits in a connection's settings."""
     return CallLimits(
         whole_s=connection.timeout,
         first_token_s=connection.first_token,
@@ -43,14 +43,13 @@ def limits_of(connection: Connection) -> CallLimits:
 
 
 def next_wait(trouble: CallFailure, tries: int, limits: CallLimits, clock: asyncio.Timeout) -> float | SummaryFailed:
-    """Seconds to wait before the next try after `tries` of them, or the failure when none is left, or `clock` runs out
-    before."""
+    """Return the seconds to wait after `tries` tries, or the failure if none is left or `clock` would run out."""
     if trouble.remedy != "retry":
         return SummaryFailed(trouble.kind, trouble.sentence)
     if tries >= limits.tries:
         return SummaryFailed(trouble.kind, f"{trouble.sentence}; stopped after {tries} tries")
     backoff = min(limits.longest_backoff_s, limits.backoff_s * 2 ** (tries - 1))
-    # Spread, so that requests that were refused together do not come back together.
+    # Randomized, so that requests rejected together are not repeated together.
     wait = trouble.wait_s or backoff * random.uniform(0.75, 1.0)
     if (ends := clock.when()) is not None and wait >= ends - asyncio.get_running_loop().time():
         return SummaryFailed(trouble.kind, f"{trouble.sentence}; waiting {wait:.0f} s would outlast the call")

@@ -1,7 +1,7 @@
-"""What a model's client raises, as what to do about it and one sentence without secrets.
+"""Errors of a model's client, classified: the remedy, and one sentence without secrets.
 
-The clients' classes are not imported here: errors are judged by status, type and text, which also holds for the errors
-that servers other than Anthropic's send, for those inside a stream (status 200), and for older clients.
+The clients' classes are not imported. Errors are judged by status, type and text, which also covers servers other than
+Anthropic's, errors inside a stream (status 200), and older clients.
 """
 
 from __future__ import annotations
@@ -27,22 +27,21 @@ Remedy = Literal["retry", "shrink", "adapt", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Whom a client talks to: its address as it may be shown, what it could echo and nobody may see, and where a person
-    sets its address and key."""
+    """Server of a client: displayed address, secrets that it could echo, and where the user sets address and key."""
 
     address: str = "the server"
     secrets: tuple[str, ...] = ()
-    address_from: str = "ANTHROPIC_BASE_URL"
-    key_from: str = "ANTHROPIC_API_KEY or the client's sign-in"
+    address_source: str = "ANTHROPIC_BASE_URL"
+    key_source: str = "ANTHROPIC_API_KEY or the client's sign-in"
     adds_v1: bool = True
 
 
 class CallFailure(Struct, frozen=True):
-    """`remedy` says what may be tried; `kind` and `sentence` are the failure if nothing helps.
+    """Failure of one attempt. `remedy` says what to try; `kind` and `sentence` are the failure if that does not help.
 
-    `wait_s` is what the server asked for, None if it did not; `field` the parameter to leave out (remedy "adapt");
-    `room` the share of the prompt that the server's own figures leave (remedy "shrink"), None if it gave none. `broke`:
-    the server did not refuse, but was heard no more, so that it may bill what it did all the same.
+    `wait_s` is the wait that the server requested, or None; `field` the parameter to leave out (remedy "adapt"); `room`
+    the share of the prompt that fits by the server's figures (remedy "shrink"), or None. `broke`: the server accepted
+    the request before the connection broke, and may bill it.
     """
 
     kind: FailureKind
@@ -51,7 +50,7 @@ class CallFailure(Struct, frozen=True):
     wait_s: float | None = None
     field: str = ""
     room: float | None = None
-    broke: bool = False
+    may_be_billed: bool = False
 
 
 _TOO_LONG = re.compile(
@@ -75,11 +74,11 @@ _OPTIONAL = {
     "cache_control": ("cache_control",),
     "store": ("'store'", '"store"', "store:"),
 }
-"""Parameters that some models refuse and that a summary can do without, as refusals name them: a gateway translates
-"thinking" for other servers, and names its translation; who wants `max_completion_tokens` refuses `max_tokens`."""
+"""Optional parameters that some models refuse, with the names used in refusals. Gateways translate "thinking" and name
+the translation; a server that requires `max_completion_tokens` refuses `max_tokens`."""
 
 _PERMANENT = frozenset(["insufficient_quota", "billing_hard_limit_reached"])
-"""What is told with a status of passing trouble and does not pass."""
+"""Permanent failures that come with a transient status."""
 
 _TRANSIENT_TYPES = frozenset(
     ["overloaded_error", "api_error", "rate_limit_error", "timeout_error", "server_error", "rate_limit_exceeded"]
@@ -87,73 +86,77 @@ _TRANSIENT_TYPES = frozenset(
 
 
 SHORTEST_KEY = 8
-"""Characters below which a key is blacked out as a word alone: where a server asks for none, any word stands for it,
-and `x` is in many others."""
+"""Length below which a key is masked only as a whole word: servers without keys accept any word, and `x` occurs in many
+others."""
 
 _BEFORE_CONNECTING = frozenset(["ConnectError", "ConnectTimeout", "PoolTimeout"])
-"""What a transport raises before anything is sent."""
+"""Transport errors raised before anything is sent."""
 
 
 _UNREADABLE = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What the clients, and the code here that reads what they give, raise for JSON of another shape."""
+"""Errors that the clients and this room raise for JSON of an unexpected shape."""
 
 
 def classify_error(error: Exception, server: Server = Server()) -> CallFailure:
-    """What to do about an error of the client. Secrets are blacked out wherever the server echoes them."""
+    """Classify an error of the client. Secrets that the server echoes are masked."""
     if bound := next((one for one in _chain(error) if isinstance(one, OutOfBounds)), None):
         return _bounds_failure(bound, server)
     status = getattr(error, "status_code", None)
     body = _error_object(getattr(error, "body", None))
     code = str(body.get("code") or "")
     kind = code if code in _PERMANENT else str(body.get("type") or getattr(error, "type", None) or code)
-    said = _without_secrets(str(body.get("message") or getattr(error, "message", None) or error), server.secrets)
+    message = _without_secrets(str(body.get("message") or getattr(error, "message", None) or error), server.secrets)
     if isinstance(status, int):
-        return _status_failure(status, kind, said, getattr(getattr(error, "response", None), "headers", {}), server)
+        return _status_failure(status, kind, message, getattr(getattr(error, "response", None), "headers", {}), server)
     if _is_connection_error(error):
         return _connection_failure(error, server)
-    if body:  # a stream that tells of an error has no status
-        return stream_failure(kind, said, server)
+    if body:  # an error inside a stream has no status
+        return stream_failure(kind, message, server)
     if isinstance(error, _UNREADABLE):
-        why = f"{server.address} sends a response its client cannot read ({type(error).__name__}: {said})"
-        return CallFailure("error", f"{_without_secrets(why, server.secrets)}; check {server.address_from}", broke=True)
-    return CallFailure("error", _without_secrets(f"{type(error).__name__}: {said}", server.secrets))
+        why = f"{server.address} sends a response its client cannot read ({type(error).__name__}: {message})"
+        return CallFailure(
+            "error", f"{_without_secrets(why, server.secrets)}; check {server.address_source}", may_be_billed=True
+        )
+    return CallFailure("error", _without_secrets(f"{type(error).__name__}: {message}", server.secrets))
 
 
-def stream_failure(kind: str, said: str, server: Server) -> CallFailure:
-    """What to do about an error that a stream tells of."""
-    return _status_failure(200, kind, _without_secrets(said, server.secrets), {}, server)
+def stream_failure(kind: str, message: str, server: Server) -> CallFailure:
+    """Classify an error inside a stream."""
+    return _status_failure(200, kind, _without_secrets(message, server.secrets), {}, server)
 
 
 def _bounds_failure(bound: OutOfBounds, server: Server) -> CallFailure:
-    """An answer that is read no further. The status of an error still says what to do about it."""
+    """Classify an answer that exceeds a bound. The status of an error still decides the remedy."""
     what = _without_secrets(bound.what, server.secrets)
     if bound.status >= 300:
         return _status_failure(bound.status, "", f"{what}; stopped reading", bound.headers, server)
-    sentence = f"{server.address} sends {what}; stopped reading; check {server.address_from}"
-    return CallFailure("error", sentence, broke=True)
+    sentence = f"{server.address} sends {what}; stopped reading; check {server.address_source}"
+    return CallFailure("error", sentence, may_be_billed=True)
 
 
 def _connection_failure(error: Exception, server: Server) -> CallFailure:
-    """A broken connection is worth another try; one that cannot be made is told at once."""
+    """Classify a connection error: a broken connection is retried, an impossible one is not."""
     chain = _chain(error)
     system = [one for one in chain if isinstance(one, OSError) and one.strerror]
-    told = (
+    reason = (
         system[-1].strerror if system else next((str(one) for one in reversed(chain) if _is_transport_error(one)), "")
     )
-    why = _without_secrets(told or type(error).__name__, server.secrets)
+    why = _without_secrets(reason or type(error).__name__, server.secrets)
     if any(map(_is_permanent, chain)):
         return _unreachable(why, server)
-    broke = not any(type(one).__name__ in _BEFORE_CONNECTING for one in chain)
-    return CallFailure("error", f"the connection to {server.address} failed ({why})", "retry", broke=broke)
+    may_be_billed = not any(type(one).__name__ in _BEFORE_CONNECTING for one in chain)
+    return CallFailure(
+        "error", f"the connection to {server.address} failed ({why})", "retry", may_be_billed=may_be_billed
+    )
 
 
 def _unreachable(why: str, server: Server) -> CallFailure:
-    remedy = f"check {server.address_from}, the network and its proxy"
+    remedy = f"check {server.address_source}, the network and its proxy"
     return CallFailure("error", f"{server.address} cannot be reached ({why}); {remedy}")
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """The error, and what it came from: a client tells no cause in its own words."""
+    """Return the error and its causes, because a client does not name the cause itself."""
     found = [error]
     while (cause := found[-1].__cause__ or found[-1].__context__) is not None and cause not in found:
         found.append(cause)
@@ -161,7 +164,8 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 
 def _is_permanent(error: BaseException) -> bool:
-    """Whether another try would meet the same: no such host, nobody who listens, no such protocol, a bad header."""
+    """Return whether a retry would fail the same way: unknown host, refused connection, bad certificate, protocol or
+    header."""
     if isinstance(error, socket.gaierror):
         return error.errno != socket.EAI_AGAIN
     if isinstance(error, ConnectionRefusedError | ssl.SSLCertVerificationError):
@@ -169,39 +173,42 @@ def _is_permanent(error: BaseException) -> bool:
     return type(error).__name__ in ("UnsupportedProtocol", "LocalProtocolError", "ProxyError", "InvalidURL")
 
 
-def _status_failure(status: int, kind: str, said: str, headers: Mapping[str, str], server: Server) -> CallFailure:
+def _status_failure(status: int, kind: str, message: str, headers: Mapping[str, str], server: Server) -> CallFailure:
     if 300 <= status < 400:
         there = _without_secrets(urlsplit(headers.get("location", "")).netloc.rpartition("@")[2], server.secrets)
         return CallFailure(
             "error",
             f"{server.address} sends calls on to {there or 'another address'} ({status}); nothing was sent there: "
-            f"name it in {server.address_from} if it is to have the session",
+            f"name it in {server.address_source} if it is to have the session",
         )
-    if status == 407:  # of a proxy for http; one for https breaks the connection instead
+    if status == 407:  # from a proxy for http; a proxy for https breaks the connection instead
         return _unreachable("407 Proxy Authentication Required", server)
     where = f"{status} {kind}".strip() if status != 200 else kind or "error in the stream"
-    if status == 413 or (status in (400, 422, 200, 500) and _TOO_LONG.search(f"{kind} {said}")):
+    if status == 413 or (status in (400, 422, 200, 500) and _TOO_LONG.search(f"{kind} {message}")):
         return CallFailure(
-            "overflow", f"the prompt is too long for the model ({where}: {said})", "shrink", room=_share_that_fits(said)
+            "overflow",
+            f"the prompt is too long for the model ({where}: {message})",
+            "shrink",
+            room=_share_that_fits(message),
         )
     if status in (400, 422):
         for field, names in _OPTIONAL.items():
-            if any(name in said.lower() for name in names):
-                return CallFailure("error", f"the server refused {field} ({where}: {said})", "adapt", field=field)
+            if any(name in message.lower() for name in names):
+                return CallFailure("error", f"the server refused {field} ({where}: {message})", "adapt", field=field)
     if status in (401, 403):
-        remedy = f"check {server.key_from}"
-        return CallFailure("error", f"the server refused the credentials ({where}: {said}); {remedy}")
+        remedy = f"check {server.key_source}"
+        return CallFailure("error", f"the server refused the credentials ({where}: {message}); {remedy}")
     if status == 404:
         remedy = "choose another model"
         if server.address.endswith("/v1") and server.adds_v1:
-            remedy = f"{server.address_from} ends with /v1, which the client adds itself"
-        return CallFailure("error", f"the server does not know this model or address ({where}: {said}); {remedy}")
+            remedy = f"{server.address_source} ends with /v1, which the client adds itself"
+        return CallFailure("error", f"the server does not know this model or address ({where}: {message}); {remedy}")
     wait = retry_after(headers)
-    wish = str(headers.get("x-should-retry", "")).lower()
+    should_retry = str(headers.get("x-should-retry", "")).lower()
     transient = status in (408, 409, 429) or status >= 500 or (status == 200 and kind in _TRANSIENT_TYPES)
-    if kind not in _PERMANENT and (wish == "true" or (transient and wish != "false")):
-        return CallFailure("error", f"{_transient_reason(status, kind)} ({where}: {said})", "retry", wait_s=wait)
-    return CallFailure("error", f"the server refused the request ({where}: {said})")
+    if kind not in _PERMANENT and (should_retry == "true" or (transient and should_retry != "false")):
+        return CallFailure("error", f"{_transient_reason(status, kind)} ({where}: {message})", "retry", wait_s=wait)
+    return CallFailure("error", f"the server refused the request ({where}: {message})")
 
 
 def _transient_reason(status: int, kind: str) -> str:
@@ -212,14 +219,14 @@ def _transient_reason(status: int, kind: str) -> str:
     return "the server failed"
 
 
-def _share_that_fits(said: str) -> float | None:
-    """The share of the prompt that would fit, by the figures in the server's own words."""
-    if figures := _FIGURES.search(said):
+def _share_that_fits(message: str) -> float | None:
+    """Return the share of the prompt that fits, by the figures in the server's message, or None."""
+    if figures := _FIGURES.search(message):
         return _number(figures["most"]) / _number(figures["had"])
-    if figures := _SUM.search(said):
+    if figures := _SUM.search(message):
         return max(0.0, _number(figures["most"]) - _number(figures["answer"])) / _number(figures["had"])
-    if asked := _LENGTH_FIGURES.search(said):
-        answer = _COMPLETION.search(said)
+    if asked := _LENGTH_FIGURES.search(message):
+        answer = _COMPLETION.search(message)
         written = _number(answer["answer"]) if answer else 0
         return max(0.0, _number(asked["most"]) - written) / max(1, _number(asked["had"]) - written)
     return None
@@ -230,7 +237,8 @@ def _number(text: str) -> int:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that `retry-after-ms` or `retry-after` (seconds or a date) ask for, never negative; None without one."""
+    """Return the seconds requested by `retry-after-ms` or `retry-after` (seconds or a date), at least 0; None without
+    them."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             return max(0.0, float(headers[name]) / unit)
@@ -241,7 +249,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _is_connection_error(error: Exception) -> bool:
-    """Whether the network failed: the client's own class, or its transport's (httpx, under whatever name)."""
+    """Return whether the network failed: a class of the client, or of its transport (httpx or a fork)."""
     names = {cls.__name__ for cls in type(error).__mro__}
     return _is_transport_error(error) or bool(names & {"APIConnectionError", "ConnectionError"})
 
@@ -251,7 +259,7 @@ def _is_transport_error(error: BaseException) -> bool:
 
 
 def _error_object(body: object) -> dict[str, object]:
-    """The `error` object of an API error's body, in either of the two depths that clients give."""
+    """Return the `error` object of an API error's body, which clients give in two depths."""
     if not isinstance(body, dict):
         return {}
     inner = body.get("error")

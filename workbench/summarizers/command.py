@@ -1,4 +1,4 @@
-"""A summarizer that is a program: the request on its standard input, the summary on its standard output."""
+"""Summarizer that runs a program: the request on its standard input, the summary on its standard output."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from workbench.compaction.summary_request import Answer, Summary, SummaryFailed,
 from workbench.summarizers.summarizer import Summarizer
 
 TIMEOUT_S = 600.0
-"""For requests that say nothing of their time."""
+"""Time limit for requests without one, in seconds."""
 
 MAX_BYTES = 4_000_000
-"""Bytes of an answer; what writes more is ended."""
+"""Maximum length of an answer in bytes; the program is ended beyond it."""
 
 LINGER_S = 2.0
-"""How long the pipes of an ended program are waited for."""
+"""Seconds to wait for the pipes of an ended program."""
 
 ERROR_CHARS = 300
-"""Characters of what a failed program wrote to standard error that are told."""
+"""Maximum length of standard error in a failure message, in characters."""
 
 
 def command_summarizer(line: str) -> Summarizer:
-    """Runs `line`, its words parted as a shell parts them, and no shell: `command:sh -c '…'` asks for one.
+    """Return a summarizer that runs `line`, split like a shell command but without a shell (`command:sh -c '…'` runs
+    one).
 
-    The program gets the whole request as UTF-8. It fails by its exit status, by a text that is empty or no UTF-8, or by
-    taking too long; then, and where it is cancelled, it is ended with all that it started. Raises BadInput for a line
-    that cannot be parted.
+    The program gets the complete request as UTF-8. It fails by its exit status, by text that is empty or not UTF-8, or
+    by its time limit. Then, and on cancel, it is killed with all programs that it started. Raises BadInput for a line
+    that cannot be split.
     """
     try:
         words = shlex.split(line)
@@ -64,8 +65,8 @@ def command_summarizer(line: str) -> Summarizer:
 
 
 async def _start(words: Sequence[str]) -> asyncio.subprocess.Process:
-    """The program, running. Where that is cancelled, however often, it has started all the same, for nobody can end
-    what asyncio leaves half started; then it is ended, and the cancelling passed on."""
+    """Start the program. A cancel takes effect after it has started, because asyncio leaves a half-started program that
+    nobody can end; then the program is killed and the cancel raised."""
     pipe = asyncio.subprocess.PIPE
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
@@ -80,7 +81,7 @@ async def _start(words: Sequence[str]) -> asyncio.subprocess.Process:
 
 
 async def _wait_for(work: asyncio.Future[Any]) -> None:
-    """Wait until it is done. A cancelling, of which there may be several, is passed on when it is."""
+    """Wait for `work` to finish, and raise a cancel only afterwards."""
     cancelled: asyncio.CancelledError | None = None
     while not work.done():
         try:
@@ -95,21 +96,24 @@ async def _answer(program: asyncio.subprocess.Process, name: str, text: bytes) -
     stdin, stdout, stderr = program.stdin, program.stdout, program.stderr
     if stdin is None or stdout is None or stderr is None:
         raise TypeError("a program without pipes")
-    given, beside = asyncio.ensure_future(_write(stdin, text)), asyncio.ensure_future(_read(stderr, MAX_BYTES))
+    writing, reading_errors = (
+        asyncio.ensure_future(_write(stdin, text)),
+        asyncio.ensure_future(_read(stderr, MAX_BYTES)),
+    )
     try:
         wrote = await _read(stdout, MAX_BYTES)
         if len(wrote) > MAX_BYTES:
             return SummaryFailed("inflated", f"{name} wrote more than {grouped(MAX_BYTES)} bytes")
-        await given
-        said = await beside
+        await writing
+        stderr_text = await reading_errors
     finally:
-        given.cancel()
-        beside.cancel()
+        writing.cancel()
+        reading_errors.cancel()
     status = await program.wait()
     if status:
-        told = clip(error_line(said.decode("utf-8", "replace")), ERROR_CHARS)
+        error_text = clip(error_line(stderr_text.decode("utf-8", "replace")), ERROR_CHARS)
         how = f"was ended by signal {-status}" if status < 0 else f"exited with {status}"
-        return SummaryFailed("error", f"{name} {how}" + (f": {told}" if told else ""))
+        return SummaryFailed("error", f"{name} {how}" + (f": {error_text}" if error_text else ""))
     try:
         summary = wrote.decode("utf-8").strip()
     except UnicodeDecodeError as error:
@@ -118,7 +122,7 @@ async def _answer(program: asyncio.subprocess.Process, name: str, text: bytes) -
 
 
 async def _write(pipe: asyncio.StreamWriter, text: bytes) -> None:
-    """Write all of it; a program need not read to the end."""
+    """Write the complete text; the program need not read all of it."""
     with contextlib.suppress(ConnectionError):
         pipe.write(text)
         await pipe.drain()
@@ -126,7 +130,7 @@ async def _write(pipe: asyncio.StreamWriter, text: bytes) -> None:
 
 
 async def _read(pipe: asyncio.StreamReader, most: int) -> bytes:
-    """What comes, to its end or a little over `most` bytes."""
+    """Read to the end, or to a little over `most` bytes."""
     found = bytearray()
     while len(found) <= most and (more := await pipe.read(65_536)):
         found += more
@@ -134,15 +138,15 @@ async def _read(pipe: asyncio.StreamReader, most: int) -> bytes:
 
 
 async def _kill(program: asyncio.subprocess.Process) -> None:
-    """It, and what it started; whoever is cancelled meanwhile is so when that is done."""
+    """Kill the program and those that it started. A cancel is raised afterwards."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(program.pid, signal.SIGKILL)
     await _wait_for(asyncio.ensure_future(_drain(program)))
 
 
 async def _drain(program: asyncio.subprocess.Process) -> None:
-    """Read its pipes out, so that they close. Where one that left the group keeps them they are closed all the same:
-    when the loop is closed they cannot be any more."""
+    """Read the pipes to their end, so that they close. If a program that left the group holds them, they are closed
+    anyway, because they cannot be closed after the loop."""
     try:
         async with asyncio.timeout(LINGER_S):
             await program.communicate()

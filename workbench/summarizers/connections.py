@@ -1,8 +1,7 @@
-"""Whom models are asked of: connections by name, those that everybody has and those of the user's settings.
+"""Connections to models' servers by name: built-in ones and those in the user's settings.
 
-A connection says which protocol a server speaks, where it is, and where its key is found: in a variable of the
-environment or in the system's keyring, never in a file. `[connections.NAME]` in the settings adds one, or changes the
-fields of one that is there.
+A connection has a protocol, an address, and the place of its key: an environment variable or the system's keyring,
+never a file. `[connections.NAME]` in the settings adds one, or changes fields of an existing one.
 """
 
 from __future__ import annotations
@@ -24,21 +23,21 @@ Protocol = Literal["messages", "chat", "responses"]
 """Anthropic's Messages, OpenAI's Chat Completions, OpenAI's Responses."""
 
 SERVICE = "compaction-workbench"
-"""The service under which keys lie in the system's keyring; the user of each is the connection's name."""
+"""Service name of keys in the system's keyring; the user name is the connection's name."""
 
 RESERVED_NAMES = frozenset(
     ["extractive", "estimate", "typed", "server", "recorded", "recording", "rehearse", "command"]
 )
-"""Names of other summarizers, which no connection can have."""
+"""Names of other summarizers, which a connection cannot have."""
 
 _NAME = re.compile(r"[A-Za-z][\w.-]*")
 _KEY_HEADERS = frozenset(["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization"])
 
 
 class Connection(BaseModel):
-    """A server and how patient one is with it. `base_url` "": the client's own, which its environment may lead
-    elsewhere. `key_env` names the variable that holds the key, "" for a server without keys; with `keyring` it lies in
-    the system's keyring. Times in seconds; `max_output` is the most tokens of one answer."""
+    """A server with its time limits. An empty `base_url` is the client's own, which its environment may change.
+    `key_env` names the variable with the key, "" for a server without keys; with `keyring` the key is in the system's
+    keyring. Times in seconds; `max_output` limits one answer, in tokens."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -72,32 +71,31 @@ class Connection(BaseModel):
 
     @property
     def url(self) -> str:
-        """Where the client goes."""
+        """Address that the client uses."""
         return self.base_url or _usual_address(self.protocol)
 
     @property
     def own(self) -> bool:
-        """Whether the client finds server and key by itself, as its maker documents."""
+        """True if the client finds server and key itself, as its documentation says."""
         return not self.base_url
 
     @property
     def address(self) -> str:
-        """Where it leads, as it may be shown: without a password, and not at all where it cannot be told where one
-        would stand in it."""
+        """Displayed address without a password; not the address at all if a password in it cannot be located."""
         url = self.url
         if not is_address(url):
-            return f"no address ({self.address_from})"
+            return f"no address ({self.address_source})"
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
 
     @property
-    def address_from(self) -> str:
-        """What to look at where the address is wrong."""
+    def address_source(self) -> str:
+        """Setting to check if the address is wrong."""
         return f"base_url of [connections.{self.name}]" if self.base_url else f"{_prefix(self.protocol)}_BASE_URL"
 
     @property
-    def key_from(self) -> str:
-        """What to look at where the key is wrong or missing."""
+    def key_source(self) -> str:
+        """Setting to check if the key is wrong or missing."""
         if self.keyring:
             return f"the keyring (service {SERVICE}, user {self.name})"
         if self.own and self.protocol == "messages":
@@ -109,11 +107,11 @@ BAD_ADDRESS = "is no address; write http:// or https://, a host, and a port wher
 
 
 def is_address(url: str) -> bool:
-    """Whether a client can go there: by HTTP, to a host, at a port that is a number."""
+    """Return whether `url` is an HTTP address with a host and a numeric port."""
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # what is no port and no host of IPv6
+    except ValueError:  # invalid port or IPv6 host
         return False
 
 
@@ -143,26 +141,26 @@ BUILT_IN: dict[str, dict[str, Any]] = {
     "llamacpp": {"protocol": "chat", "base_url": "http://127.0.0.1:8080/v1"},
     "litellm": {"protocol": "chat", "base_url": "http://127.0.0.1:4000/v1"},
 }
-"""Servers at the addresses that their makers document."""
+"""Servers at the addresses in their documentation."""
 
 
 def connections() -> dict[str, Connection]:
-    """All by name: those that everybody has, with what the user changed, then the user's own. Raises BadInput with file
-    and field."""
+    """Return all connections by name: built-in ones with the user's changes, then the user's own. Raises BadInput with
+    file and field."""
     path = paths.settings()
     own = _own_tables(path)
     found: dict[str, Connection] = {}
     for name in (*BUILT_IN, *(name for name in own if name not in BUILT_IN)):
-        given = own.get(name, {})
-        if not isinstance(given, dict) or name in RESERVED_NAMES or not _NAME.fullmatch(name):
+        fields = own.get(name, {})
+        if not isinstance(fields, dict) or name in RESERVED_NAMES or not _NAME.fullmatch(name):
             raise BadInput(f"{path}: [connections.{name}] is not a connection; use another name, with fields below it.")
-        if wrong := sorted(given.keys() & {"key", "api_key", "token"}):
+        if wrong := sorted(fields.keys() & {"key", "api_key", "token"}):
             raise BadInput(
                 f"{path}: [connections.{name}]: {wrong[0]}: a key must not be in this file; name the variable "
                 "that holds it in key_env, or set keyring = true."
             )
         try:
-            found[name] = Connection(**{"name": name, **BUILT_IN.get(name, {}), **given})
+            found[name] = Connection(**{"name": name, **BUILT_IN.get(name, {}), **fields})
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(map(str, first["loc"])) or "fields"
@@ -174,8 +172,8 @@ def connections() -> dict[str, Connection]:
 
 
 def configured_connections() -> tuple[Connection, ...]:
-    """Those that a person has set up: Anthropic's, what stands in the settings, and what has a key in the environment.
-    Raises BadInput."""
+    """Return the connections that the user has configured: Anthropic's, those in the settings, and those with a key in
+    the environment. Raises BadInput."""
     own = _own_tables(paths.settings())
     return tuple(
         one
@@ -185,14 +183,14 @@ def configured_connections() -> tuple[Connection, ...]:
 
 
 def connection_named(name: str) -> Connection:
-    """Raises BadInput with what there is."""
-    there = connections()
-    if name not in there:
+    """Return a connection. Raises BadInput with the available names."""
+    available = connections()
+    if name not in available:
         raise BadInput(
-            f"There is no connection {name!r}; there are {', '.join(there)}, and [connections.NAME] in "
+            f"There is no connection {name!r}; there are {', '.join(available)}, and [connections.NAME] in "
             f"{paths.settings()} adds one."
         )
-    return there[name]
+    return available[name]
 
 
 def _own_tables(path: Path) -> dict[str, Any]:
@@ -203,7 +201,7 @@ def _own_tables(path: Path) -> dict[str, Any]:
 
 
 def key_of(connection: Connection) -> str:
-    """The key, "" where the server wants none. Raises BadInput where one is wanted and there is none."""
+    """Return the key, or "" for a server without keys. Raises BadInput if a required key is missing."""
     if connection.keyring:
         key = _in_keyring(connection)
     elif connection.key_env:
@@ -216,13 +214,13 @@ def key_of(connection: Connection) -> str:
 
 
 def headers_in(variable: str) -> dict[str, str]:
-    """The headers that a person has a client send by a variable of the environment, `name: value` a line."""
+    """Return the headers that a client sends because of an environment variable with lines `name: value`."""
     lines = os.environ.get(variable, "").splitlines()
     return {name.strip(): value.strip() for name, colon, value in (line.partition(":") for line in lines) if colon}
 
 
 def secrets_in(headers: Mapping[str, str]) -> tuple[str, ...]:
-    """The values that are long enough to be secrets."""
+    """Return the values that are long enough to be secrets."""
     return tuple(value for value in headers.values() if len(value) >= SHORTEST_SECRET)
 
 
@@ -230,7 +228,7 @@ SHORTEST_SECRET = 8
 
 
 def missing_key(connection: Connection) -> str:
-    """What to do about a key that is not there."""
+    """Return the message for a missing key."""
     if connection.keyring:
         return (
             f"There is no key for {connection.address} in the keyring; `keyring set {SERVICE} {connection.name}` puts "
@@ -252,5 +250,5 @@ def _in_keyring(connection: Connection) -> str:
     try:
         return keyring.get_password(SERVICE, connection.name) or ""
     except Exception as error:
-        # A locked or missing keyring raises whatever its system's part likes.
+        # A locked or missing keyring raises errors of its own.
         raise BadInput(f"The keyring cannot be read: {type(error).__name__}: {error}.") from None

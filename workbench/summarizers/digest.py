@@ -1,4 +1,4 @@
-"""From messages to what a summary says of them, topic by topic; every line names the messages it comes from."""
+"""Digest of messages: the lines of a summary by topic, each with the messages it comes from."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ from workbench.summarizers.fitting import SummaryLine
 from workbench.summarizers.labels import SummaryLabels, Topic
 
 USER, AGENT = 1000.0, 0.0
-"""A user's words outrank an agent's; within a topic the newer outranks the older by its message index (0 to 1)."""
+"""Ranks of lines from the user and from the agent. Within a topic, a newer line outranks an older one by its age (0 to
+1)."""
 
 _READ_ONLY = (
     "ls", "cat", "cd", "pwd", "echo", "grep", "rg", "find", "head", "tail", "sed -n", "wc", "which", "tree", "sleep",
     "git status", "git diff", "git log", "git show", "git branch", "less", "file ", "stat ", "type ", "get-content",
 )  # fmt: skip
-"""Commands that only look rank below those that do something."""
+"""Read-only commands, which rank below others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """Lines by topic, and per topic how many an earlier summary had already left out."""
+    """Lines by topic, and per topic the number that an earlier summary already omitted."""
 
     lines: dict[Topic, list[SummaryLine]] = field(default_factory=dict)
     omitted: Counter[Topic] = field(default_factory=Counter)
@@ -51,36 +52,36 @@ class Digest:
 
 
 def digest(messages: Sequence[Message], labels: SummaryLabels) -> Digest:
-    """What `messages` say, complete; making it fit is another's task."""
+    """Return the complete digest of `messages`; `fitting` cuts it to size."""
     facts = find_facts(messages)
     by_kind: dict[str, list[Fact]] = {}
     for fact in facts:
         by_kind.setdefault(fact.kind, []).append(fact)
-    of: Callable[[str], list[Fact]] = lambda kind: by_kind.get(kind, [])
+    facts_of: Callable[[str], list[Fact]] = lambda kind: by_kind.get(kind, [])
     tasks = tasks_of(calls_in(messages))
     age = _Age(len(messages))
-    made = Digest()
-    asked = of("request")
-    made.add("goal", (_bullet(clip_at_word(fact.text, 1200), [fact], USER) for fact in asked[:1]))
-    made.add("instructions", _sentences(of("instruction"), age, 500))
-    made.add("requests", _requests(messages, asked, labels, age))
-    made.add("decisions", _decisions(of("decision"), labels, age))
-    made.add("done", (_task(messages, task, labels, age) for task in tasks if task.status == "completed"))
-    made.add("done", _commits(of("command"), labels, age))
-    made.add("done", _notes(messages, labels, age))
-    base = common_folder(fact.text for fact in of("path") if fact.detail != "mentioned")
-    made.add("files", _files(of("path"), base, labels, age))
-    made.add("commands", _commands(of("command"), labels, age))
-    made.add("errors", _errors(of("error"), base, labels, age))
-    made.add("named", _references(of("identifier"), of("url"), of("number"), age))
-    made.add("stack", _stack(of("path"), of("command"), labels))
-    made.add("last", _last_words(messages, labels))
-    made.add("open", _open_work(messages, asked, tasks, labels, age))
-    return made
+    result = Digest()
+    requests = facts_of("request")
+    result.add("goal", (_bullet(clip_at_word(fact.text, 1200), [fact], USER) for fact in requests[:1]))
+    result.add("instructions", _sentences(facts_of("instruction"), age, 500))
+    result.add("requests", _requests(messages, requests, labels, age))
+    result.add("decisions", _decisions(facts_of("decision"), labels, age))
+    result.add("done", (_task(messages, task, labels, age) for task in tasks if task.status == "completed"))
+    result.add("done", _commits(facts_of("command"), labels, age))
+    result.add("done", _notes(messages, labels, age))
+    base = common_folder(fact.text for fact in facts_of("path") if fact.detail != "mentioned")
+    result.add("files", _files(facts_of("path"), base, labels, age))
+    result.add("commands", _commands(facts_of("command"), labels, age))
+    result.add("errors", _errors(facts_of("error"), base, labels, age))
+    result.add("named", _references(facts_of("identifier"), facts_of("url"), facts_of("number"), age))
+    result.add("stack", _stack(facts_of("path"), facts_of("command"), labels))
+    result.add("last", _last_words(messages, labels))
+    result.add("open", _open_work(messages, requests, tasks, labels, age))
+    return result
 
 
 class _Age(Struct, frozen=True):
-    """How new a message is, from 0 (the first) to just under 1."""
+    """Age of a message, from 0 (the first) to just under 1."""
 
     messages: int
 
@@ -101,16 +102,16 @@ def _quoted(text: str, limit: int) -> str:
 
 
 def _sentences(facts: Sequence[Fact], age: _Age, limit: int) -> list[SummaryLine]:
-    """Each sentence once, where it was said last."""
-    said: dict[str, list[Fact]] = {}
+    """Return each sentence once, at its last place."""
+    selected: dict[str, list[Fact]] = {}
     for fact in facts:
-        said.setdefault(fact.text, []).append(fact)
-    found = sorted(said.values(), key=lambda same: same[-1].index)
+        selected.setdefault(fact.text, []).append(fact)
+    found = sorted(selected.values(), key=lambda same: same[-1].index)
     return [_bullet(clip_at_word(same[0].text, limit), same, age(same[-1].index)) for same in found]
 
 
 def _decisions(facts: Sequence[Fact], labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
-    """What was decided; the user's answers with their questions first to stay."""
+    """Return the decisions. The user's answers with their questions rank highest."""
     answers = [fact for fact in facts if fact.detail]
     lines = _sentences([fact for fact in facts if not fact.detail], age, 400)
     for one in distinct_facts(answers):
@@ -121,12 +122,12 @@ def _decisions(facts: Sequence[Fact], labels: SummaryLabels, age: _Age) -> list[
 
 
 def _requests(
-    messages: Sequence[Message], asked: Sequence[Fact], labels: SummaryLabels, age: _Age
+    messages: Sequence[Message], requests: Sequence[Fact], labels: SummaryLabels, age: _Age
 ) -> list[SummaryLine]:
-    """Every request after the first, each followed by how the answer began; the first one's answer too."""
+    """Return the requests after the first, each followed by the beginning of its answer, and the first one's answer."""
     lines: list[SummaryLine] = []
-    for number, fact in enumerate(asked):
-        stop = asked[number + 1].index if number + 1 < len(asked) else len(messages)
+    for number, fact in enumerate(requests):
+        stop = requests[number + 1].index if number + 1 < len(requests) else len(messages)
         if number:
             line = _bullet(_quoted(fact.text, 400), [fact], USER + age(fact.index))
             lines.append(replace(line, done=bool(fact.ok)))
@@ -136,13 +137,13 @@ def _requests(
             lines.append(
                 SummaryLine(("  - " if number else "- ") + text, (answer.id,), AGENT + age(fact.index), not number)
             )
-        elif number and number + 1 < len(asked):
+        elif number and number + 1 < len(requests):
             lines.append(SummaryLine(f"  - {labels.unanswered}", (fact.message,), AGENT + age(fact.index) - 1))
     return lines
 
 
 def _answer(messages: Sequence[Message], start: int, stop: int) -> Message | None:
-    """The agent's last words to a request."""
+    """Return the agent's last text message in a range, or None."""
     for index in range(stop - 1, start - 1, -1):
         message = messages[index]
         if message.role == "assistant" and message.kind == "normal" and message.text.strip():
@@ -151,16 +152,16 @@ def _answer(messages: Sequence[Message], start: int, stop: int) -> Message | Non
 
 
 def first_sentences(words: str) -> str:
-    """What an answer says first: its first lines that are no heading, table or rule, up to a sentence or two."""
-    said: list[str] = []
+    """Return the beginning of an answer, about two sentences, without headings, tables and rules."""
+    selected: list[str] = []
     for paragraph in words.split("\n"):
         line = paragraph.strip()
         if not line or line.startswith(("#", "|", "---", "★")) or set(line) <= set("`─-*= "):
             continue
-        said.append(line)
-        if sum(map(len, said)) > 200:
+        selected.append(line)
+        if sum(map(len, selected)) > 200:
             break
-    return " ".join(said)
+    return " ".join(selected)
 
 
 def _task(messages: Sequence[Message], task: Task, labels: SummaryLabels, age: _Age) -> SummaryLine:
@@ -173,7 +174,7 @@ def _task(messages: Sequence[Message], task: Task, labels: SummaryLabels, age: _
 
 
 def _commits(facts: Sequence[Fact], labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
-    """The subjects of the commits that succeeded: what the agent itself called done."""
+    """Return the subjects of successful commits."""
     lines: list[SummaryLine] = []
     for fact in facts:
         subject = _COMMIT.search(fact.text) if fact.ok else None
@@ -192,7 +193,7 @@ _COMMIT = re.compile(
 
 
 def _notes(messages: Sequence[Message], labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
-    """What the agent explained while it worked: longer words beside its calls, by their beginning."""
+    """Return the beginnings of the agent's explanations: longer texts next to its tool calls."""
     lines: list[SummaryLine] = []
     for index, message in enumerate(messages):
         if message.role == "assistant" and message.kind == "normal" and message.calls:
@@ -204,7 +205,7 @@ def _notes(messages: Sequence[Message], labels: SummaryLabels, age: _Age) -> lis
 
 
 NOTE = 160
-"""Characters from which words beside a call may be an explanation and not "let me look at that"."""
+"""Length from which a text next to a call may be an explanation, in characters."""
 
 _REASON = re.compile(
     r"\b(?:because|since|issue|bug|problem|cause|turns out|actually|instead|however|but|already|missing|failing|wrong|"
@@ -214,7 +215,8 @@ _REASON = re.compile(
 
 
 def _files(facts: Sequence[Fact], base: str, labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
-    """What happened to which file: changed ones first, each with its counts; then those only read, in one line."""
+    """Return a line per changed file with the count of each action, then the files that were only read, six per
+    line."""
     touched: dict[str, list[Fact]] = {}
     for fact in facts:
         if fact.detail != "mentioned" and fact.ok is not False:
@@ -239,7 +241,8 @@ def _files(facts: Sequence[Fact], base: str, labels: SummaryLabels, age: _Age) -
 
 
 def common_folder(paths: Iterable[str]) -> str:
-    """The folder, at least three levels down, that shortens these absolute paths most; "" where none holds three."""
+    """Return the folder, at least three levels deep, that shortens these absolute paths most; "" if none holds
+    three."""
     folders: Counter[str] = Counter()
     for path in dict.fromkeys(paths):
         if path.startswith("/") or path[1:3] == ":/":
@@ -256,7 +259,7 @@ def _under(path: str, base: str) -> str:
 
 
 def _commands(facts: Sequence[Fact], labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
-    """Each command once, with how often it ran and how it ended the last time."""
+    """Return each command once, with the number of runs and the last result."""
     runs: dict[str, list[Fact]] = {}
     for fact in facts:
         runs.setdefault(core_command(fact.text), []).append(fact)
@@ -274,14 +277,17 @@ def _commands(facts: Sequence[Fact], labels: SummaryLabels, age: _Age) -> list[S
 
 
 def _errors(facts: Sequence[Fact], base: str, labels: SummaryLabels, age: _Age) -> list[SummaryLine]:
-    """Errors by what they say, the unfixed first to stay. Slips of other tools, put right, are left out."""
+    """Return the errors by text and state; open ones rank highest. Resolved errors of tools other than the shell are
+    omitted."""
     by_text: dict[tuple[str, str], list[Fact]] = {}
     for fact in facts:
         if not (fact.state == "resolved" and "`" not in fact.detail):
             by_text.setdefault((fact.text, fact.state), []).append(fact)
     lines: list[SummaryLine] = []
     for (text, state), same in sorted(by_text.items(), key=lambda item: item[1][-1].index):
-        origin, fix = ((said.replace(base + "/", "") if base else said) for said in (same[-1].detail, same[-1].by))
+        origin, fix = (
+            (selected.replace(base + "/", "") if base else selected) for selected in (same[-1].detail, same[-1].by)
+        )
         ending = {"resolved": f" → {labels.fixed}: {fix}", "open": f" → {labels.unfixed}"}.get(state, "")
         rank = {"resolved": 0.0, "open": USER}.get(state, USER / 2)
         lines.append(_bullet(f"{text} ({origin}){ending}", same, rank + age(same[-1].index)))
@@ -291,7 +297,7 @@ def _errors(facts: Sequence[Fact], base: str, labels: SummaryLabels, age: _Age) 
 def _references(
     identifiers: Sequence[Fact], urls: Sequence[Fact], numbers: Sequence[Fact], age: _Age
 ) -> list[SummaryLine]:
-    """References in one line a sort, addresses, and numbers in their words."""
+    """Return identifiers in one line per sort, then URLs, then numbers with their context."""
     sorts: dict[str, list[Fact]] = {}
     for fact in identifiers:
         sorts.setdefault(fact.detail.split(" ")[0], []).append(fact)
@@ -304,13 +310,15 @@ def _references(
     addresses = (one.first for one in distinct_facts(urls))
     lines.extend(_bullet(clip_at_word(fact.text, 200), [fact], USER / 2 + age(fact.index)) for fact in addresses)
     newest = {fact.text: fact for fact in numbers}.values()
-    told = {fact.detail: fact for fact in newest if fact.text[0] not in "01" or len(fact.text.split()[0]) > 1}.values()
-    lines.extend(_bullet(_quoted(fact.detail, 160), [fact], age(fact.index)) for fact in told)
+    numbers_by_context = {
+        fact.detail: fact for fact in newest if fact.text[0] not in "01" or len(fact.text.split()[0]) > 1
+    }.values()
+    lines.extend(_bullet(_quoted(fact.detail, 160), [fact], age(fact.index)) for fact in numbers_by_context)
     return lines
 
 
 def _stack(paths: Sequence[Fact], commands: Sequence[Fact], labels: SummaryLabels) -> list[SummaryLine]:
-    """File types and programs: all that can be said of a stack without reading it into the words."""
+    """Return file types and programs, the only facts about a stack that need no understanding."""
     touched = {fact.text: fact for fact in paths if fact.detail != "mentioned"}
     types = Counter(ext for path in touched if (ext := posixpath.splitext(path)[1]))
     programs: dict[str, list[Fact]] = {}
@@ -330,16 +338,20 @@ def _stack(paths: Sequence[Fact], commands: Sequence[Fact], labels: SummaryLabel
 
 
 def _last_words(messages: Sequence[Message], labels: SummaryLabels) -> list[SummaryLine]:
-    said = _answer(messages, 0, len(messages))
-    if said is None:
+    selected = _answer(messages, 0, len(messages))
+    if selected is None:
         return []
     return [
-        SummaryLine("- " + labels.said.format(text=clip_at_word(prose(said.text) or said.text, 700)), (said.id,), USER)
+        SummaryLine(
+            "- " + labels.said.format(text=clip_at_word(prose(selected.text) or selected.text, 700)),
+            (selected.id,),
+            USER,
+        )
     ]
 
 
 def _open_work(
-    messages: Sequence[Message], asked: Sequence[Fact], tasks: Sequence[Task], labels: SummaryLabels, age: _Age
+    messages: Sequence[Message], requests: Sequence[Fact], tasks: Sequence[Task], labels: SummaryLabels, age: _Age
 ) -> list[SummaryLine]:
     lines: list[SummaryLine] = []
     done = sum(task.status == "completed" for task in tasks)
@@ -349,7 +361,7 @@ def _open_work(
         text = labels.tasks_done.format(done=done, all=done + len(left))
         lines.append(SummaryLine(f"- {text}", (messages[newest].id,), USER + 3))
     lines.extend(_task(messages, task, labels, age) for task in left)
-    if asked and not asked[-1].ok:
-        text = labels.last_request.format(text=_quoted(asked[-1].text, 500))
-        lines.append(_bullet(text, asked[-1:], 2 * USER))
+    if requests and not requests[-1].ok:
+        text = labels.last_request.format(text=_quoted(requests[-1].text, 500))
+        lines.append(_bullet(text, requests[-1:], 2 * USER))
     return lines

@@ -1,7 +1,7 @@
-"""Runs a strategy's generator: feeds it answers, tells what happens, times out, and cancels without harm.
+"""Driver of a strategy's generator: passes it the answers, reports events, applies time limits, and cancels cleanly.
 
-`drive` is for pure summarizers and stays in the caller's thread. `run` is for those that take time: the generator's own
-work happens in a thread, so that an event loop that draws a screen never waits for it.
+`drive` is for pure summarizers and stays in the caller's thread. `run` is for slow ones: the generator works in a
+thread, so that an event loop that draws a screen never waits for it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from workbench.summarizers.time_limits import time_limit
 
 
 class StepFinished(Struct, frozen=True):
-    """A rung that needed no model."""
+    """The strategy finished a step without a model."""
 
     step: ProgressStep
 
 
 class RequestsStarted(Struct, frozen=True):
-    """These requests are about to be answered; `first` is the number (from 0) of the first of them in the whole run."""
+    """These requests are sent now; `first` is the number (from 0) of the first one in the run."""
 
     requests: Requests
     first: int
@@ -48,7 +48,7 @@ class RequestAnswered(Struct, frozen=True):
 
 
 class RequestFailed(Struct, frozen=True):
-    """Request `number` has no summary; the strategy decides what follows."""
+    """Request `number` has no summary; the strategy decides how to continue."""
 
     number: int
     request: SummaryRequest
@@ -70,40 +70,40 @@ class Run:
     seconds: float
 
     @property
-    def recording(self) -> dict[str, Answer]:
-        """The answers by request key, for `recorded`: a rerun gives the same outcome without asking again."""
+    def answers_by_key(self) -> dict[str, Answer]:
+        """Answers by request key. `recorded_summarizer` repeats the run with them."""
         return {request.key: answer for request, answer in zip(self.requests, self.answers, strict=True)}
 
 
 def _ignore_event(event: RunEvent) -> None:
-    """For runs that nobody watches."""
+    """Ignore an event."""
 
 
 def drive(generator: Compacting, answer: PureSummarizer, on_event: OnRunEvent | None = None) -> Run:
-    """Run `generator` to its end with a pure summarizer. What the generator or the summarizer raises propagates."""
-    tell = on_event or _ignore_event
+    """Run `generator` to its end with a pure summarizer. Exceptions of both propagate."""
+    report = on_event or _ignore_event
     began = time.perf_counter()
     steps: list[ProgressStep] = []
     requests: list[SummaryRequest] = []
     answers: list[Answer] = []
-    given: tuple[Answer, ...] | None = None
+    received: tuple[Answer, ...] | None = None
     with closing(generator):
         while True:
-            asked = _advance(generator, given)
-            if isinstance(asked, Outcome):
-                return Run(asked, tuple(requests), tuple(answers), tuple(steps), time.perf_counter() - began)
-            if isinstance(asked, ProgressStep):
-                steps.append(asked)
-                tell(StepFinished(asked))
-                given = None
+            yielded = _advance(generator, received)
+            if isinstance(yielded, Outcome):
+                return Run(yielded, tuple(requests), tuple(answers), tuple(steps), time.perf_counter() - began)
+            if isinstance(yielded, ProgressStep):
+                steps.append(yielded)
+                report(StepFinished(yielded))
+                received = None
                 continue
             first = len(requests)
-            tell(RequestsStarted(asked, first))
-            requests.extend(asked)
-            given = tuple(_fail_if_blank(answer(request)) for request in asked)
-            answers.extend(given)
-            for number, (request, got) in enumerate(zip(asked, given, strict=True), first):
-                tell(_answer_event(number, request, got))
+            report(RequestsStarted(yielded, first))
+            requests.extend(yielded)
+            received = tuple(_fail_if_blank(answer(request)) for request in yielded)
+            answers.extend(received)
+            for number, (request, result) in enumerate(zip(yielded, received, strict=True), first):
+                report(_answer_event(number, request, result))
 
 
 async def run(
@@ -114,70 +114,71 @@ async def run(
     keep: Callable[[int], object] | None = None,
     at_once: int = 4,
 ) -> Run:
-    """Run `generator` to its end, at most `at_once` requests being answered at a time.
+    """Run `generator` to its end with at most `at_once` requests in parallel.
 
-    `keep` is called after each answer with its number, in a thread, to write down what was paid for; where the run is
-    cancelled, too. Only then is the next request sent.
+    `keep` is called in a thread with the number of each answer, to save what was paid for; also when the run is
+    cancelled. The next request is sent only afterwards.
 
-    A summarizer that raises or outlives the request's `timeout_s` gives a `SummaryFailed`. Cancelling closes the
-    generator and raises CancelledError: the input is as it was. Events are told on the event loop.
+    A summarizer that raises or exceeds the request's `timeout_s` gives a `SummaryFailed`. Cancelling closes the
+    generator and raises CancelledError; the input is unchanged. Events are reported on the event loop.
     """
-    tell = on_event or _ignore_event
+    report = on_event or _ignore_event
     gate = asyncio.Semaphore(max(1, at_once))
 
     async def answered(number: int, request: SummaryRequest) -> Answer:
         async with gate:
-            got = await ask(summarizer, request)
-            tell(_answer_event(number, request, got))
+            result = await ask(summarizer, request)
+            report(_answer_event(number, request, result))
             if keep:
                 await run_shielded(partial(keep, number))
-        return got
+        return result
 
-    async def each(asked: Requests, first: int) -> tuple[Answer, ...]:
-        return await _gather([answered(number, request) for number, request in enumerate(asked, first)])
+    async def each(yielded: Requests, first: int) -> tuple[Answer, ...]:
+        return await _gather([answered(number, request) for number, request in enumerate(yielded, first)])
 
-    return await run_turns(generator, each, tell)
+    return await run_turns(generator, each, report)
 
 
 async def run_turns(
     generator: Compacting,
     answered: Callable[[Requests, int], Awaitable[tuple[Answer, ...]]],
-    tell: OnRunEvent = _ignore_event,
+    report: OnRunEvent = _ignore_event,
 ) -> Run:
-    """The same where `answered` answers all requests of a turn; it is told the number of the first. What it raises
-    closes the generator, too."""
+    """Like `run`, but `answered` answers all requests of a turn; its second argument is the number of the first. Its
+    exceptions close the generator, too."""
     began = time.perf_counter()
     steps: list[ProgressStep] = []
     requests: list[SummaryRequest] = []
     answers: list[Answer] = []
-    given: tuple[Answer, ...] | None = None
+    received: tuple[Answer, ...] | None = None
     turn = threading.Lock()
     stopped = threading.Event()
 
-    def turned(given: tuple[Answer, ...] | None) -> Outcome | ProgressStep | Requests:
-        """One turn of the generator, in a thread. After a cancel it closes up itself: no one can interrupt it."""
+    def turned(received: tuple[Answer, ...] | None) -> Outcome | ProgressStep | Requests:
+        """Advance the generator by one turn, in a thread. After a cancel it closes the generator, because nothing can
+        interrupt the thread."""
         with turn:
-            asked = _advance(generator, given)
+            yielded = _advance(generator, received)
         if stopped.is_set():
             with turn:
                 generator.close()
-        return asked
+        return yielded
 
     try:
         while True:
-            asked = await asyncio.to_thread(turned, given)
-            if isinstance(asked, Outcome):
-                return Run(asked, tuple(requests), tuple(answers), tuple(steps), time.perf_counter() - began)
-            if isinstance(asked, ProgressStep):
-                steps.append(asked)
-                tell(StepFinished(asked))
-                given = None
+            yielded = await asyncio.to_thread(turned, received)
+            if isinstance(yielded, Outcome):
+                return Run(yielded, tuple(requests), tuple(answers), tuple(steps), time.perf_counter() - began)
+            if isinstance(yielded, ProgressStep):
+                steps.append(yielded)
+                report(StepFinished(yielded))
+                received = None
                 continue
             first = len(requests)
-            tell(RequestsStarted(asked, first))
-            requests.extend(asked)
-            given = await answered(asked, first)
-            answers.extend(given)
+            report(RequestsStarted(yielded, first))
+            requests.extend(yielded)
+            received = await answered(yielded, first)
+            answers.extend(received)
     finally:
         stopped.set()
         if turn.acquire(blocking=False):
@@ -187,17 +188,17 @@ async def run_turns(
                 turn.release()
 
 
-def _advance(generator: Compacting, given: tuple[Answer, ...] | None) -> Outcome | ProgressStep | Requests:
-    """One turn of a generator: what it asks, or its outcome."""
+def _advance(generator: Compacting, received: tuple[Answer, ...] | None) -> Outcome | ProgressStep | Requests:
+    """Advance the generator by one turn; return its step, requests or outcome."""
     try:
-        return generator.send(given)
+        return generator.send(received)
     except StopIteration as end:
         outcome: Outcome = end.value
         return outcome
 
 
 async def _gather(answering: Sequence[Coroutine[None, None, Answer]]) -> tuple[Answer, ...]:
-    """All answers, in order. The first exception cancels the others and is raised as itself."""
+    """Return all answers in order. The first exception cancels the others and is raised itself."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(one) for one in answering]
@@ -207,19 +208,19 @@ async def _gather(answering: Sequence[Coroutine[None, None, Answer]]) -> tuple[A
 
 
 async def ask(summarizer: Summarizer, request: SummaryRequest) -> Answer:
-    """One request answered in its time, whatever the summarizer does; only a cancel is raised."""
+    """Answer one request within its time limit. Only a cancel is raised."""
     began = time.perf_counter()
     try:
         async with time_limit(request.timeout_s):
-            got = await summarizer(request)
+            result = await summarizer(request)
     except TimeoutError:
         return SummaryFailed("timeout", f"no answer within {request.timeout_s:g} s")
     except Exception as error:
-        # Whatever a summarizer raises, the session is not lost: the strategy hears of it and falls back.
+        # A failing summarizer must not lose the session: the strategy gets a failure and falls back.
         return SummaryFailed("error", error_line(f"{type(error).__name__}: {error}".rstrip(": ")))
-    if isinstance(got, Summary):  # a model may write half of a character, which no export would give back
-        got = replace(got, text=valid_unicode(got.text), seconds=got.seconds or time.perf_counter() - began)
-    return _fail_if_blank(got)
+    if isinstance(result, Summary):  # a model may write half of a surrogate pair, which cannot be exported
+        result = replace(result, text=valid_unicode(result.text), seconds=result.seconds or time.perf_counter() - began)
+    return _fail_if_blank(result)
 
 
 def _fail_if_blank(answer: Answer) -> Answer:

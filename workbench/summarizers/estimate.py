@@ -1,4 +1,4 @@
-"""A placeholder of the size a summary is likely to have, for previews that must not claim to know its words."""
+"""Placeholder of the expected size of a summary, for previews that do not ask a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
 
 SHARE = 12
 LEAST, MOST = 1500, 6000
-"""A twelfth of the head, within these bounds (characters): what models write for prompts like the shipped one."""
+"""A summary takes a twelfth of the head, within these bounds (characters), as models write for the shipped prompt."""
 
 _LINE = "(estimate: a summary of about {size} characters will stand here; these words only take its room) "
 _PLACEHOLDER = re.escape(_LINE.strip()).replace(re.escape("{size}"), r"\d+")
@@ -16,13 +16,13 @@ _REPEATED = re.compile(rf"({_PLACEHOLDER})(?: \1)*(?: \([^()\n]*(?=\n|\Z))?")
 
 
 def shorten_placeholder(text: str) -> str:
-    """A placeholder for a person to read, who need not see how its words take their room."""
+    """Return a text with repeated placeholder words shown once."""
     return _REPEATED.sub(r"\1", text)
 
 
 def estimate(request: SummaryRequest) -> Answer:
-    """Filler of the expected length under the request's section titles and marks; `max_chars` bounds it. Of
-    memories as many lines as may be, each as long as those are."""
+    """Return filler of the expected length under the request's section titles and marks, within `max_chars`; for
+    memories one line each of their mean length."""
     if request.form == "memories":
         return _memories(request)
     size = max(LEAST, min(MOST, (request.chars + len(request.previous)) // SHARE))
@@ -44,6 +44,6 @@ def _memories(request: SummaryRequest) -> Answer:
     count = len(request.messages)
     length = request.chars // count if count else 0
     rows = range(1, min(request.max_lines or count, count) + 1)
-    told = [f"(estimate: rewritten memory {row}; these words only take its room) " for row in rows]
-    lines = [(line * (length // len(line) + 1))[:length].rstrip() or "~" for line in told]
+    placeholders = [f"(estimate: rewritten memory {row}; these words only take its room) " for row in rows]
+    lines = [(line * (length // len(line) + 1))[:length].rstrip() or "~" for line in placeholders]
     return Summary("\n".join(lines) or "~", model="estimate")

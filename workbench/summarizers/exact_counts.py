@@ -1,6 +1,6 @@
-"""Exact token counts from the API, beside the local figure, which they then calibrate.
+"""Exact token counts from the API, which calibrate the local count.
 
-Counting is free of charge but sends the whole context to the server, so it happens only when somebody asks for it.
+Counting is free but sends the complete context to the server, so it happens only on request.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from workbench.tokens.models import plain_name
 TIMEOUT_S = 60.0
 
 MAX_RATIO = 10
-"""So many times the tokens of another no tokenizer needs for the same."""
+"""Maximum ratio between the counts of two tokenizers for the same text."""
 
 SMALL_COUNT = 200
-"""Tokens below which what an API adds of its own may be most of a count."""
+"""Number of tokens below which the API's own overhead may dominate a count."""
 
 
 class ExactCount(Struct, frozen=True):
-    """What `model` counts for a context, and what is counted here for the same messages, system prompt and tools."""
+    """Tokens that `model` counts for a context, and the `local` count of the same messages, system prompt and tools."""
 
     model: str
     tokens: int
@@ -43,12 +43,12 @@ class ExactCount(Struct, frozen=True):
 
     @property
     def difference(self) -> int:
-        """Tokens by which the local figure is too low; negative where it is too high."""
+        """Tokens by which the local count is too low; negative if it is too high."""
         return self.tokens - self.local
 
     @property
     def ratio(self) -> float:
-        """Exact over local; 1 where nothing was counted here."""
+        """Exact count divided by the local count; 1 if the local count is 0."""
         return self.tokens / self.local if self.local else 1.0
 
     def __str__(self) -> str:
@@ -58,26 +58,26 @@ class ExactCount(Struct, frozen=True):
 
 
 async def count_exactly(session: Session, messages: Sequence[Message], meter: Meter, model: str) -> ExactCount:
-    """Have the API count `messages` with the session's system prompt and tools, as an export would send them; `model`
-    may name a connection, too.
+    """Let the API count `messages` with the session's system prompt and tools, in the form of an export; `model` may
+    include a connection.
 
-    Raises BadInput with one sentence when it cannot: no key, no connection, an unknown model, too much to send, a
-    server that counts nothing, or whose figure cannot be of this context.
+    Raises BadInput with one sentence if that fails: no key, no connection, an unknown model, too much to send, a server
+    without counting, or an implausible count.
     """
     name = await asyncio.to_thread(parse_model, model)
-    whom = name.connection
-    if whom.protocol == "chat":
-        raise BadInput(f"{whom.name} uses a protocol that cannot count in advance; the local figure is kept.")
-    fields = messages_fields if whom.protocol == "messages" else responses_fields
+    connection = name.connection
+    if connection.protocol == "chat":
+        raise BadInput(f"{connection.name} uses a protocol that cannot count in advance; the local figure is kept.")
+    fields = messages_fields if connection.protocol == "messages" else responses_fields
     body = await asyncio.to_thread(fields, session, messages)
-    got = await _request_count(whom, {"model": name.model, **body})
+    response = await _request_count(connection, {"model": name.model, **body})
     local = await asyncio.to_thread(_local_count, body, messages, meter)
-    return ExactCount(model, check_plausible(_count_in(got, "input_tokens"), local), local)
+    return ExactCount(model, check_plausible(_count_in(response, "input_tokens"), local), local)
 
 
 def check_plausible(tokens: int, local: int) -> int:
-    """A server's figure for what is counted as `local` here. Raises BadInput where it cannot be one of the same
-    context: see `FAR`."""
+    """Return the server's count if it is plausible for `local` counted tokens. Raises BadInput otherwise, see
+    `MAX_RATIO`."""
     if tokens <= 0 or (local >= SMALL_COUNT and not local / MAX_RATIO <= tokens <= local * MAX_RATIO):
         raise BadInput(
             f"The server counts {grouped(tokens)} tokens where {grouped(local)} are counted here, which cannot be of "
@@ -87,41 +87,41 @@ def check_plausible(tokens: int, local: int) -> int:
 
 
 def _has_compaction_block(body: Mapping[str, Any]) -> bool:
-    """Whether the server's own compaction block is in it, which the API takes only under its beta."""
+    """Return whether a body holds the server's own compaction block, which the API accepts only under its beta."""
     contents = (turn["content"] for turn in body.get("messages", ()) if isinstance(turn.get("content"), list))
     return any(block.get("type") == "compaction" for content in contents for block in content)
 
 
 def recalibrate(scale: Scale, exact: ExactCount) -> Scale:
-    """The session's scale after an exact count: what the meter that counted `exact.local` should have used.
+    """Return the session's scale after an exact count: the factor that would have made `exact.local` right.
 
-    An exact count of the whole context outweighs what single calls taught, so it is not shrunk towards 1; like every
-    scale it stays within 0.5 and 2.
+    An exact count of the complete context outweighs single calls, so it is not shrunk towards 1. Like every scale it
+    stays between 0.5 and 2.
     """
     value = min(2.0, max(0.5, scale.value * exact.ratio))
     return Scale(value, scale.calls + 1, f"an exact count by {exact.model}")
 
 
 def scale_from(meter: Meter, exact: ExactCount, model: str | None) -> Scale | None:
-    """The scale that `exact`, counted beside `meter`, teaches a session of `model`; None where there is nothing to
-    scale, and where another tokenizer counted than the one that the session's figures are for."""
+    """Return the scale that `exact`, counted by `meter`, gives a session of `model`; None if there is nothing to scale,
+    or if another tokenizer counted than the session's."""
     if not isinstance(meter, SessionMeter) or not exact.local:
         return None
     if meter.family.known:
         same = family_of(exact.model) == meter.family
-    else:  # tokenizers that nobody knows are alike in nothing but the model's name
+    else:  # unknown tokenizers are the same only for the same model
         billed = meter.scale.calls and not meter.scale.source
         same = not billed or plain_name(exact.model) == plain_name(model or "")
     return recalibrate(meter.scale, exact) if same else None
 
 
 def no_scale_reason(exact: ExactCount, model: str | None) -> str:
-    """Why a count teaches a session nothing."""
+    """Return why a count does not change the session's scale."""
     return f"{exact.model} counts by another tokenizer than {model or 'this session'}; the session's figures are kept"
 
 
 def _local_count(body: Mapping[str, Any], messages: Sequence[Message], meter: Meter) -> int:
-    """The local figure for just what the body holds; a system message among the messages is counted in `system`."""
+    """Return the local count of a body's content; a system message among the messages counts only as `system`."""
     texts = [json_text(tool) for tool in body.get("tools", ())]
     system = body.get("system") or body.get("instructions")
     if system:
@@ -133,26 +133,26 @@ def _local_count(body: Mapping[str, Any], messages: Sequence[Message], meter: Me
 _COUNTING = {"messages": "/v1/messages/count_tokens", "responses": "/responses/input_tokens"}
 
 
-async def _request_count(whom: Connection, body: dict[str, Any]) -> dict[str, Any]:
+async def _request_count(connection: Connection, body: dict[str, Any]) -> dict[str, Any]:
     beta = (
         {"headers": {"anthropic-beta": BLOCK_BETAS}, "params": {"beta": "true"}} if _has_compaction_block(body) else {}
     )
-    spoken = PROTOCOLS[whom.protocol]
-    async with await spoken.connect(whom, TIMEOUT_S) as client:
+    protocol = PROTOCOLS[connection.protocol]
+    async with await protocol.connect(connection, TIMEOUT_S) as client:
         try:
-            got = await client.post(_COUNTING[whom.protocol], cast_to=object, body=body, options=beta)
+            response = await client.post(_COUNTING[connection.protocol], cast_to=object, body=body, options=beta)
         except Exception as error:
-            # Whatever the client raises: one sentence, and the local figure stays.
-            trouble = classify_error(error, spoken.server_of(client, whom))
+            # Any client error becomes one sentence, and the local count stays.
+            trouble = classify_error(error, protocol.server_of(client, connection))
             raise BadInput(f"The exact count failed: {trouble.sentence}.") from None
-    return got if isinstance(got, dict) else {}
+    return response if isinstance(response, dict) else {}
 
 
-def _count_in(got: Mapping[str, Any], name: str) -> int:
-    if got.get("litellm_count_source") == "local_estimate":
+def _count_in(response: Mapping[str, Any], name: str) -> int:
+    if response.get("litellm_count_source") == "local_estimate":
         raise BadInput("The server's figure is only an estimate; the local one is kept.")
     try:
-        value = token_figure(got, name)
+        value = token_figure(response, name)
     except ImpossibleUsage as impossible:
         raise BadInput(f"The server cannot count this context: {impossible}; the local figure is kept.") from None
     if value is None:

@@ -1,6 +1,6 @@
-"""A summary without a model: what the messages themselves say, gathered, cut to size, and traceable line by line.
+"""Summary without a model: statements of the messages, selected, cut to size, and traceable line by line.
 
-Deterministic and offline. It does not understand and does not pretend to: it quotes, counts and pairs.
+Deterministic and offline. It quotes, counts and pairs; it does not interpret.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from workbench.summarizers.labels import EN, TOPICS, ZH, SummaryLabels, Topic, l
 from workbench.summarizers.story import story_chapters, story_lines
 
 DEFAULT_CHARS = 12_000
-"""Characters used when a request sets no limit."""
+"""Length of a summary whose request sets no limit, in characters."""
 
 SHARES: dict[Topic, float] = {
     "earlier": 4,
@@ -36,7 +36,7 @@ SHARES: dict[Topic, float] = {
     "last": 1.8,
     "open": 2.8,
 }
-"""How the room is divided when not everything fits."""
+"""Shares of the topics if not everything fits."""
 
 _TITLE_WORDS: tuple[tuple[Topic, str], ...] = (
     ("open", r"\bopen\b|\bnext\b|todo|to do|pending|remaining|unfinished|未完成|待办|下一步|待处理"),
@@ -62,32 +62,32 @@ _FALLBACK_TOPICS: dict[Topic, tuple[Topic, ...]] = {
     "commands": ("done",),
     "errors": ("decisions",),
 }
-"""Where a topic goes when no title asks for it; one that is not listed is left out, for the request did not want it."""
+"""Topics that take the lines of a topic without a title; a topic that is not listed is omitted."""
 
 _MORE = re.compile(r"^\s*- … (?:and|另有) (\d{1,7}) (?:more|条)$")
 
 
 def extractive(request: SummaryRequest) -> Answer:
-    """Summarize `request.masked`, honouring form, sections, marks, language, `max_chars` and an earlier summary.
+    """Summarize `request.masked` according to form, sections, marks, language, `max_chars` and an earlier summary.
 
-    `previous` is carried on: its lines join the new ones under the same heading. SummaryFailed("empty") when there
-    is nothing to say. Memories are told once, merged, and the weightiest kept; a narrative is the story alone.
+    Lines of `previous` join the new ones under the same heading. Returns SummaryFailed("empty") if there is nothing to
+    say. Memories are merged and the weightiest kept; a narrative is only the story.
     """
     if request.form == "memories":
         return _memories(request)
     labels = labels_for(request.language)
     if request.form == "narrative":
         return _narrative(request, labels)
-    said = digest(request.masked, labels)
+    content = digest(request.masked, labels)
     if request.previous.strip():
-        _add_earlier(said, without_secrets(request.previous), ())
+        _add_earlier(content, without_secrets(request.previous), ())
     for message in request.masked:
         if message.kind == "summary" and message.text.strip():
-            _add_earlier(said, message.text, (message.id,))
-    if said.is_empty:
+            _add_earlier(content, message.text, (message.id,))
+    if content.is_empty:
         return SummaryFailed("empty", "there is nothing in these messages to summarize")
     room = request.max_chars or DEFAULT_CHARS
-    sections = _sections(said, request, labels) if request.form == "sections" else _prose(said, labels)
+    sections = _sections(content, request, labels) if request.form == "sections" else _prose(content, labels)
     opening = [SummaryLine(mark.line()) for mark in request.marks if mark.how == "opening"]
     lines = fit_lines(sections, room - sum(len(line.text) + 1 for line in opening), labels.more)
     if not any(line.text.strip() for line in lines):
@@ -98,10 +98,10 @@ def extractive(request: SummaryRequest) -> Answer:
 
 
 def _narrative(request: SummaryRequest, labels: SummaryLabels) -> Answer:
-    """The story alone, after the earlier one."""
+    """Return the story, after the earlier one."""
     summaries = (message.text for message in request.masked if message.kind == "summary")
-    told = story_chapters(request.masked, without_secrets(request.previous) or "\n".join(summaries), labels)
-    lines = story_lines(told, request.max_chars or DEFAULT_CHARS, labels)
+    earlier_chapters = story_chapters(request.masked, without_secrets(request.previous) or "\n".join(summaries), labels)
+    lines = story_lines(earlier_chapters, request.max_chars or DEFAULT_CHARS, labels)
     if not lines:
         return SummaryFailed("empty", "there is no story in these messages")
     text = "\n".join(line.text for line in lines)
@@ -110,29 +110,29 @@ def _narrative(request: SummaryRequest, labels: SummaryLabels) -> Answer:
 
 def _memories(request: SummaryRequest) -> Answer:
     ids = request.sources
-    held = condense([message.text for message in request.masked], request.max_lines or len(ids))
-    if not held:
+    memories = condense([message.text for message in request.masked], request.max_lines or len(ids))
+    if not memories:
         return SummaryFailed("empty", "there are no memories to rewrite")
-    origins = tuple(tuple(ids[number] for number in memory.lines) for memory in held)
-    return Summary("\n".join(memory.text for memory in held), model="extractive", origins=origins)
+    origins = tuple(tuple(ids[number] for number in memory.lines) for memory in memories)
+    return Summary("\n".join(memory.text for memory in memories), model="extractive", origins=origins)
 
 
-def _prose(said: Digest, labels: SummaryLabels) -> list[LineGroup]:
+def _prose(content: Digest, labels: SummaryLabels) -> list[LineGroup]:
     return [
-        LineGroup(f"## {labels.titles[topic]}", said.of(topic), SHARES[topic], said.omitted[topic]) for topic in TOPICS
+        LineGroup(f"## {labels.titles[topic]}", content.of(topic), SHARES[topic], content.omitted[topic])
+        for topic in TOPICS
     ]
 
 
-def _sections(said: Digest, request: SummaryRequest, labels: SummaryLabels) -> list[LineGroup]:
-    """The titles asked for, all of them, in order, each with the marks of the template under it; a title that nothing
-    belongs to says so."""
+def _sections(content: Digest, request: SummaryRequest, labels: SummaryLabels) -> list[LineGroup]:
+    """Return all requested titles in order, each with the template's marks; a title without lines says so."""
     topics = topics_of_titles(request.sections)
     sections: list[LineGroup] = []
     for number, title in enumerate(request.sections):
         mine = [topic for topic in topics if topics[topic] == number]
         marks = [mark for mark in request.marks if _bare(mark.under) == _bare(title)]
-        lines = _lines_under_marks(said, mine, marks, labels)
-        omitted = sum(said.omitted[topic] for topic in mine)
+        lines = _lines_under_marks(content, mine, marks, labels)
+        omitted = sum(content.omitted[topic] for topic in mine)
         share = sum(SHARES[topic] for topic in mine) or 0.5
         heading = title if title.startswith("#") else f"## {title}"
         body = lines or (SummaryLine(labels.nothing, (), 1.0),)
@@ -145,18 +145,18 @@ def _bare(title: str) -> str:
 
 
 def _lines_under_marks(
-    said: Digest, topics: Sequence[Topic], marks: Sequence[TemplateMark], labels: SummaryLabels
+    content: Digest, topics: Sequence[Topic], marks: Sequence[TemplateMark], labels: SummaryLabels
 ) -> tuple[SummaryLine, ...]:
-    """The lines of these topics under the marks of their section. Where there are labels, what none of them asks for is
-    left out: the template has no place for it."""
+    """Return the lines of these topics under the marks of their section. With labels, lines that no label requests are
+    omitted, because the template has no place for them."""
     named = [mark for mark in marks if mark.how == "label"]
-    lines = [line for topic in topics for line in said.of(topic)]
+    lines = [line for topic in topics for line in content.of(topic)]
     if named:
         wanted = topics_of_titles(f"{mark.words}: {mark.of}" for mark in named)
         lines = []
         for number, mark in enumerate(named):
             lines += _lines_under_label(
-                mark, [line for t in topics if wanted.get(t) == number for line in said.of(t)], labels
+                mark, [line for t in topics if wanted.get(t) == number for line in content.of(t)], labels
             )
     for mark in marks:
         if mark.how == "item":
@@ -166,7 +166,7 @@ def _lines_under_marks(
 
 
 def _lines_under_label(mark: TemplateMark, lines: Sequence[SummaryLine], labels: SummaryLabels) -> list[SummaryLine]:
-    """A label with its one line beside it, several below it."""
+    """Return a label with a single line next to it, or with several lines below it."""
     if len(lines) < 2:
         text, origins = (lines[0].text, lines[0].origins) if lines else (labels.nothing, ())
         return [SummaryLine(mark.line(_ITEM.sub("", text)), origins, _TEMPLATE_RANK)]
@@ -175,11 +175,11 @@ def _lines_under_label(mark: TemplateMark, lines: Sequence[SummaryLine], labels:
 
 _ITEM = re.compile(r"^\s*- (?:\[x\] )?")
 _TEMPLATE_RANK = 1e9
-"""The rank of a template's own words."""
+"""Rank of the template's own text."""
 
 
 def topics_of_titles(titles: Iterable[str]) -> dict[Topic, int]:
-    """Which title each topic goes under, by the title's own words; topics that no title wants are not in it."""
+    """Return the number of the title for each topic, matched by words; topics without a title are missing."""
     found: dict[Topic, int] = {}
     low = [title.lower() for title in titles]
     for topic, words in _TITLE_WORDS:
@@ -195,10 +195,10 @@ def topics_of_titles(titles: Iterable[str]) -> dict[Topic, int]:
     return {topic: found[topic] for topic in (*TOPICS, "stack") if topic in found}
 
 
-def _add_earlier(said: Digest, previous: str, origins: tuple[str, ...]) -> None:
-    """Add an earlier summary's lines, before the new ones and without those that are there already."""
+def _add_earlier(content: Digest, previous: str, origins: tuple[str, ...]) -> None:
+    """Add an earlier summary's lines before the new ones, without duplicates."""
     topic: Topic = "earlier"
-    carried: dict[Topic, list[SummaryLine]] = {}
+    earlier_lines: dict[Topic, list[SummaryLine]] = {}
     for raw in without_analysis(previous).split("\n"):
         line = raw.rstrip()
         if not line:
@@ -207,29 +207,29 @@ def _add_earlier(said: Digest, previous: str, origins: tuple[str, ...]) -> None:
         if heading is not None:
             topic = heading
         elif more := _MORE.match(line):
-            said.omitted[topic] += int(more[1])
+            content.omitted[topic] += int(more[1])
         else:
             text = line if line.lstrip().startswith(("-", "*")) or topic == "earlier" else f"- {line.strip()}"
-            carried.setdefault(topic, []).append(SummaryLine(text, origins, _EARLIER_RANK))
-    if carried and said.of("goal"):
-        # What is asked first after a compaction is a later request, not the goal.
-        first = [replace(line, text=f"- “{line.text[2:]}”") for line in said.lines.pop("goal")]
-        said.lines["requests"] = [*first, *said.of("requests")]
-    if said.of("last"):
-        carried.pop("last", None)
-    if said.of("last") or said.of("open"):
-        # What was open then is either in the new plan, or only a task that nobody took up again.
-        has_plan = any(line.text.startswith("- [") for line in said.of("open"))
-        tasks = [line for line in carried.pop("open", []) if line.text.startswith("- [") and not has_plan]
-        carried["open"] = tasks
-    for topic, lines in carried.items():
-        there = {line.text: line for line in said.of(topic)}
+            earlier_lines.setdefault(topic, []).append(SummaryLine(text, origins, _EARLIER_RANK))
+    if earlier_lines and content.of("goal"):
+        # The first request after a compaction is a later request, not the goal.
+        first = [replace(line, text=f"- “{line.text[2:]}”") for line in content.lines.pop("goal")]
+        content.lines["requests"] = [*first, *content.of("requests")]
+    if content.of("last"):
+        earlier_lines.pop("last", None)
+    if content.of("last") or content.of("open"):
+        # Earlier open work is in the new plan, or a task that was not continued.
+        has_plan = any(line.text.startswith("- [") for line in content.of("open"))
+        tasks = [line for line in earlier_lines.pop("open", []) if line.text.startswith("- [") and not has_plan]
+        earlier_lines["open"] = tasks
+    for topic, lines in earlier_lines.items():
+        there = {line.text: line for line in content.of(topic)}
         earlier = {line.text: there.get(line.text, line) for line in lines}
-        said.lines[topic] = list((earlier | there).values())
+        content.lines[topic] = list((earlier | there).values())
 
 
 def without_analysis(summary: str) -> str:
-    """A model's summary without its tags and without the `Analysis:` it wrote to itself first."""
+    """Return a model's summary without its tags and without its leading `Analysis:`."""
     text = summary.replace("<summary>", "").replace("</summary>", "").strip()
     begins = text.find("Analysis:")
     if begins >= 0 and (answer := text.find("\nSummary:\n", begins)) >= 0:
@@ -238,7 +238,7 @@ def without_analysis(summary: str) -> str:
 
 
 _EARLIER_RANK = 0.5
-"""The rank of a carried line: above what an agent said in the older half, below a user's words."""
+"""Rank of a line from an earlier summary: above agent lines of the older half, below user lines."""
 
 
 def _topic_of_heading(line: str) -> Topic | None:

@@ -1,4 +1,4 @@
-"""Lines that know their messages, grouped in sections, and how they are made to fit into a number of characters."""
+"""Lines of a summary with their messages, in groups, and how they are fitted into a number of characters."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from msgspec import Struct
 from workbench.base.text import clip_at_word
 
 SHORTEST = 48
-"""A line is not cut to fewer characters than this; it is left out instead."""
+"""Minimum length of a cut line, in characters; a shorter one is omitted."""
 
 WORTHWHILE = 100
-"""A heading stands only where its section can have this many characters."""
+"""Minimum room of a group for its heading to appear, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryLine:
-    """One line of a summary. The higher its `rank`, the longer it stays when room is short. `done`: it tells of
-    something that was finished and that succeeded."""
+    """One line of a summary. A higher `rank` is kept longer when room is short. `done`: the line reports something
+    finished successfully."""
 
     text: str
     origins: tuple[str, ...] = ()
@@ -28,10 +28,10 @@ class SummaryLine:
 
 
 class LineGroup(Struct, frozen=True):
-    """A heading and its lines, in the order in which they are shown. `omitted` counts lines already left out.
+    """A heading and its lines in display order. `omitted` counts lines already left out.
 
-    `share` is the section's part of the room relative to the others'; room that one does not need goes to the rest.
-    `keep`: the heading stands even when nothing of it fits. `heading` "" gives none.
+    `share` is the group's part of the room relative to others; unused room goes to the rest. `keep`: the heading
+    appears even if no line fits. An empty `heading` shows none.
     """
 
     heading: str
@@ -46,23 +46,23 @@ class LineGroup(Struct, frozen=True):
         return len(self.heading) + 2 if self.heading else 0
 
     def need(self, more: str) -> int:
-        """Characters that all of it takes, line ends and the count of what is missing already included."""
+        """Return the characters that all lines need, including line ends and the note of omitted lines."""
         note = len(self.bullet) + len(more.format(n=self.omitted)) + 1 if self.omitted else 0
         return sum(len(line.text) + 1 for line in self.lines) + note
 
 
 def fit_lines(sections: Sequence[LineGroup], max_chars: int, more: str) -> list[SummaryLine]:
-    """The sections' lines with headings, as text of at most `max_chars` characters when joined by newlines.
+    """Return headings and lines that fit into `max_chars` when joined by newlines.
 
-    Every section gets a fair share; inside it the lines of the highest rank stay, in their order, and a last line made
-    from `more` says how many were left out. Where not even the headings leave room for words, the sections with the
-    smallest share go. With room for all, nothing is left out.
+    Each group gets its share. Within it the lines of highest rank stay in order, and a last line made from `more`
+    counts the omitted ones. If the headings leave no room, the groups with the smallest shares are dropped. With enough
+    room nothing is omitted.
     """
-    held = _affordable([s for s in sections if s.lines or s.omitted or s.keep], max_chars)
-    room = max_chars - sum(section.overhead for section in held)
-    shares = _fair_shares([(section.share, section.need(more)) for section in held], room)
+    affordable = _affordable([s for s in sections if s.lines or s.omitted or s.keep], max_chars)
+    room = max_chars - sum(section.overhead for section in affordable)
+    shares = _fair_shares([(section.share, section.need(more)) for section in affordable], room)
     out: list[SummaryLine] = []
-    for section, share in zip(held, shares, strict=True):
+    for section, share in zip(affordable, shares, strict=True):
         body = _choose_lines(section, share, more)
         if not body and not section.keep:
             continue
@@ -75,19 +75,19 @@ def fit_lines(sections: Sequence[LineGroup], max_chars: int, more: str) -> list[
 
 
 def _affordable(sections: Sequence[LineGroup], max_chars: int) -> list[LineGroup]:
-    """Without the least important sections, where not even their headings would leave room for words."""
-    held = list(sections)
-    while held and sum(s.overhead + WORTHWHILE for s in held) > max_chars:
-        least = min((s for s in held if not s.keep), key=lambda s: s.share, default=None)
+    """Return the groups without the least important ones, whose headings would leave no room for lines."""
+    affordable = list(sections)
+    while affordable and sum(s.overhead + WORTHWHILE for s in affordable) > max_chars:
+        least = min((s for s in affordable if not s.keep), key=lambda s: s.share, default=None)
         if least is None:
             break
-        held.remove(least)
-    return held
+        affordable.remove(least)
+    return affordable
 
 
 def _fair_shares(wishes: Sequence[tuple[float, int]], room: int) -> list[int]:
-    """Room divided by share, for (share, need) pairs; what one does not need is divided again among the others."""
-    given = [0] * len(wishes)
+    """Divide the room by share for (share, need) pairs; unneeded room is divided again among the others."""
+    rooms = [0] * len(wishes)
     waiting = list(range(len(wishes)))
     left = max(0, room)
     while waiting:
@@ -95,46 +95,46 @@ def _fair_shares(wishes: Sequence[tuple[float, int]], room: int) -> list[int]:
         content = [i for i in waiting if wishes[i][1] <= left * wishes[i][0] / total]
         if not content:
             for i in waiting:
-                given[i] = int(left * wishes[i][0] / total)
+                rooms[i] = int(left * wishes[i][0] / total)
             break
         for i in content:
-            given[i] = wishes[i][1]
-        left -= sum(given[i] for i in content)
+            rooms[i] = wishes[i][1]
+        left -= sum(rooms[i] for i in content)
         waiting = [i for i in waiting if i not in content]
-    return given
+    return rooms
 
 
 def _choose_lines(section: LineGroup, room: int, more: str) -> list[SummaryLine]:
     lines = section.lines
     whole = not section.omitted and section.need(more) <= room
     left = room if whole else room - len(section.bullet) - len(more.format(n=len(lines) + section.omitted)) - 1
-    taken: dict[int, SummaryLine] = {}
+    selected: dict[int, SummaryLine] = {}
     for number in sorted(range(len(lines)), key=lambda i: -lines[i].rank):
         line = lines[number]
         if len(line.text) + 1 > left:
-            if left <= max(SHORTEST, len(line.text) * 2 // 5) and taken:
+            if left <= max(SHORTEST, len(line.text) * 2 // 5) and selected:
                 continue
             if left <= SHORTEST // 2:
                 continue
             line = replace(line, text=shorten_line(line.text, left - 1))
-        taken[number] = line
+        selected[number] = line
         left -= len(line.text) + 1
-    chosen = [taken[number] for number in sorted(taken)]
+    chosen = [selected[number] for number in sorted(selected)]
     lost = len(lines) - len(chosen) + section.omitted
     if lost and (chosen or not lines):
-        origins = tuple(dict.fromkeys(id for n, line in enumerate(lines) if n not in taken for id in line.origins))
+        origins = tuple(dict.fromkeys(id for n, line in enumerate(lines) if n not in selected for id in line.origins))
         chosen.append(SummaryLine(section.bullet + more.format(n=lost), origins))
     return chosen
 
 
 def shorten_line(line: str, limit: int) -> str:
-    """A line cut at a word with `…`, its indentation kept."""
+    """Cut a line at a word with `…`, keeping its indentation."""
     indent = line[: len(line) - len(line.lstrip())]
     return indent + clip_at_word(line, limit - len(indent))
 
 
 def _cut(lines: Sequence[SummaryLine], max_chars: int) -> list[SummaryLine]:
-    """The last resort for tiny budgets: whole lines as long as they fit, the last one shortened."""
+    """Return complete lines as long as they fit, the last one cut; the last resort for tiny budgets."""
     out: list[SummaryLine] = []
     left = max_chars + 1
     for line in lines:

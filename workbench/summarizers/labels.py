@@ -1,4 +1,4 @@
-"""The words of an extractive summary, in English and Chinese."""
+"""Texts of an extractive summary, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOPICS: tuple[Topic, ...] = (
     "earlier", "goal", "instructions", "requests", "decisions", "done", "files", "commands", "errors", "named", "last",
     "open",
 )  # fmt: skip
-"""In the order in which a summary has them. `stack` stands only where a request asks for it by a section's title."""
+"""Topics in the order of a summary. `stack` appears only if a section's title requests it."""
 
 
 class SummaryLabels(Struct, frozen=True):
@@ -140,5 +140,5 @@ ZH = SummaryLabels(
 
 
 def labels_for(language: str) -> SummaryLabels:
-    """Chinese for any `zh…` language, else English."""
+    """Return the Chinese labels for a `zh…` language, else the English ones."""
     return ZH if language.lower().startswith("zh") else EN

@@ -1,9 +1,9 @@
-"""Summaries by a live model, streamed: one loop of attempts, whatever protocol its server speaks.
+"""Live summarizer: streams a summary from a model, in one loop of attempts for all protocols.
 
-What is sent is the request's text as one user message, and nothing else: the preview shows it exactly; or, of a request
-that is a conversation, the session's messages as an export would write them. The session is never touched; an answer
-that is no summary (empty, cut off, refused, inflated) is a `SummaryFailed` of its own kind, so that the strategy falls
-back and the screen can say why.
+The request's text is sent as one user message, exactly as the preview shows it. If the request is a conversation, the
+session's messages are sent in the form of an export. The session is never changed. An answer that is no summary (empty,
+cut off, refused, inflated) becomes a `SummaryFailed` of its own kind, so that the strategy can fall back and the screen
+can say why.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from workbench.summarizers.live_events import (
     UsageReported,
     ignore_event,
 )
-from workbench.summarizers.protocols import protocol as parts
 from workbench.summarizers.protocols.chat import CHAT
 from workbench.summarizers.protocols.messages import MESSAGES
 from workbench.summarizers.protocols.protocol import (
@@ -43,6 +42,7 @@ from workbench.summarizers.protocols.protocol import (
     AnsweringModel,
     ApiProtocol,
     AttemptFailed,
+    BadUsage,
     StreamPart,
     TextDelta,
     ThinkingDelta,
@@ -55,10 +55,10 @@ from workbench.summarizers.time_limits import time_limit
 from workbench.summarizers.wire import WirePrompt
 
 MAX_ANSWER_CHARS = 4_000_000
-"""Characters of an answer and of the thoughts before it; the longest of today's models have half a million."""
+"""Maximum length of an answer and its thinking, in characters; the longest of current models have half a million."""
 
 SPARE_PIECES = 10_000
-"""Pieces of an answer beside two for each token that was asked for: servers send one for each, or fewer."""
+"""Pieces allowed in addition to two per requested token; servers send at most one per token."""
 
 PROTOCOLS = {"messages": MESSAGES, "chat": CHAT, "responses": RESPONSES}
 
@@ -72,80 +72,80 @@ def live_summarizer(
     session: Session | None = None,
     spending: Spending = UNLIMITED,
 ) -> Summarizer:
-    """A summarizer that asks `model` over `connection`, by default Anthropic's. Cancelling it closes the connection.
-    What could cost more than `spending` allows is not sent.
+    """Return a summarizer that asks `model` over `connection`, by default Anthropic's. Cancelling it closes the
+    connection. A request that could exceed `spending` is not sent.
 
-    `session` is what its conversations and the tools that it offers are from. Events are told on the event loop, text
-    as it arrives. `limits` are the connection's own where none are given. Raises BadInput for broken settings.
+    `session` provides the messages of conversations and the offered tools. Events are reported on the event loop, text
+    as it arrives. `limits` default to the connection's. Raises BadInput for broken settings.
     """
-    whom = connection or connection_named(DEFAULT)
-    tell, patience = on_event or ignore_event, limits or limits_of(whom)
-    spoken = PROTOCOLS[whom.protocol]
+    server_connection = connection or connection_named(DEFAULT)
+    report, patience = on_event or ignore_event, limits or limits_of(server_connection)
+    protocol = PROTOCOLS[server_connection.protocol]
 
     async def summarize(request: SummaryRequest) -> Answer:
-        # Rendering and hashing megabytes, and the client's import, would freeze a screen.
+        # Rendering and hashing megabytes, and importing the client, would freeze a screen.
         key = await asyncio.to_thread(lambda: request.key)
         began = time.perf_counter()
         whole_s = request.timeout_s or patience.whole_s
         most = request.max_output_tokens or patience.max_output
-        call = _LiveCall(request, key, model, spoken, tell, patience, most, spending)
+        call = _LiveCall(request, key, model, protocol, report, patience, most, spending)
         try:
-            call.dollars = await asyncio.to_thread(spending.most, request, model, whom, most)
-            whole = await asyncio.to_thread(spoken.sending, request, session)
-            async with time_limit(whole_s) as clock, await spoken.connect(whom, whole_s + 5) as client:
-                answer = await call.answer(client, spoken.server_of(client, whom), whole, clock)
+            call.dollars = await asyncio.to_thread(spending.max_cost, request, model, server_connection, most)
+            whole = await asyncio.to_thread(protocol.prompt_of, request, session)
+            async with time_limit(whole_s) as clock, await protocol.connect(server_connection, whole_s + 5) as client:
+                answer = await call.answer(client, protocol.server_of(client, server_connection), whole, clock)
         except TimeoutError:
             answer = SummaryFailed("timeout", f"no complete answer within {whole_s:g} s")
         except BadInput as refused:
             answer = SummaryFailed("error", str(refused))
-        how = call.heard.stop_reason or "end_turn" if isinstance(answer, Summary) else answer.kind
-        tell(CallEnded(key, how, time.perf_counter() - began, call.heard.usage))
+        how = call.received.stop_reason or "end_turn" if isinstance(answer, Summary) else answer.kind
+        report(CallEnded(key, how, time.perf_counter() - began, call.received.usage))
         return answer
 
     return summarize
 
 
 async def check_key(connection: Connection) -> None:
-    """Raises BadInput where there is no key or no client for it: the person's to mend, before any strategy falls back
-    from it. Nothing is sent."""
+    """Raise BadInput if the key or the client is missing, which the user must fix before a strategy falls back. Sends
+    nothing."""
     async with await PROTOCOLS[connection.protocol].connect(connection, 5.0):
         return
 
 
 @dataclass(slots=True)
 class ReceivedAnswer:
-    """An answer as far as it has come."""
+    """The received part of an answer."""
 
-    parts: list[str] = field(default_factory=list)
+    text_parts: list[str] = field(default_factory=list)
     usage: Usage | None = None
-    misbilled: bool = False
+    usage_rejected: bool = False
     stop_reason: str = ""
     why: str = ""
     model: str = ""
     thoughts: list[str] = field(default_factory=list)
     chars: int = 0
-    """Characters of both."""
+    """Characters of text and thinking."""
 
     @property
     def text(self) -> str:
-        return "".join(self.parts)
+        return "".join(self.text_parts)
 
 
 @dataclass(slots=True)
 class _LiveCall:
-    """One request on its way to an answer, over as many attempts as it takes."""
+    """One request with its attempts."""
 
     request: SummaryRequest
     key: str
     model: str
-    spoken: ApiProtocol
-    tell: OnLiveEvent
+    protocol: ApiProtocol
+    report: OnLiveEvent
     limits: CallLimits
     most: int
     spending: Spending
     dollars: float | None = 0.0
-    """What an attempt with the whole prompt can cost."""
-    heard: ReceivedAnswer = field(default_factory=ReceivedAnswer)
+    """Maximum cost of one attempt with the complete prompt, in dollars; None if unknown."""
+    received: ReceivedAnswer = field(default_factory=ReceivedAnswer)
     left_out: set[str] = field(default_factory=set)
 
     async def answer(self, client: Any, server: Server, prompt: WirePrompt, clock: asyncio.Timeout) -> Answer:
@@ -155,23 +155,23 @@ class _LiveCall:
             attempt += 1
             tries += 1
             dollars = None if self.dollars is None else self.dollars * prompt.chars / whole
-            async with self.spending.purse.held(dollars, self.model) as bill:
-                self.tell(PromptSent(self.key, self.model, attempt, prompt.chars))
+            async with self.spending.spend_limit.reserve(dollars, self.model) as bill:
+                self.report(PromptSent(self.key, self.model, attempt, prompt.chars))
                 trouble = await self._attempt(client, server, prompt)
-                bill.paid = self._paid(bill.paid, trouble)
+                bill.dollars = self._paid(bill.dollars, trouble)
             if trouble is None:
-                return answer_from(self.request, self.heard, time.perf_counter() - began)
-            if trouble.remedy == "adapt" and trouble.field in self.spoken.optional - self.left_out:
+                return answer_from(self.request, self.received, time.perf_counter() - began)
+            if trouble.remedy == "adapt" and trouble.field in self.protocol.optional_fields - self.left_out:
                 self.left_out.add(trouble.field)
                 tries = 0
-                self.tell(FieldDropped(self.key, trouble.field, trouble.sentence))
+                self.report(FieldDropped(self.key, trouble.field, trouble.sentence))
             elif trouble.remedy == "shrink":
-                smaller = prompt.smaller(trouble.room) if shrinks < self.limits.shrinks else None
+                smaller = prompt.shortened(trouble.room) if shrinks < self.limits.shrinks else None
                 if smaller is None:
                     tried = f"; cutting it {shrinks} times did not help" if shrinks else ""
                     return SummaryFailed("overflow", trouble.sentence + tried)
                 shrinks += 1
-                self.tell(
+                self.report(
                     PromptShortened(self.key, shrinks, prompt.chars, smaller.chars, trouble.sentence, smaller.cut)
                 )
                 prompt, tries = smaller, 0
@@ -179,97 +179,97 @@ class _LiveCall:
                 wait = next_wait(trouble, tries, self.limits, clock)
                 if isinstance(wait, SummaryFailed):
                     return wait
-                self.tell(RetryScheduled(self.key, attempt, wait, trouble.sentence))
+                self.report(RetryScheduled(self.key, attempt, wait, trouble.sentence))
                 await asyncio.sleep(wait)
 
     async def _attempt(self, client: Any, server: Server, prompt: WirePrompt) -> CallFailure | None:
-        """Send `prompt` and hear the answer to its end; what went wrong, None if nothing did."""
-        self.heard = ReceivedAnswer()
+        """Send `prompt` and receive the answer; return the failure, or None."""
+        self.received = ReceivedAnswer()
         limits = self.limits
         begun = False
-        body = self.spoken.body(self.request, self.model, prompt, self.most, self.left_out)
+        body = self.protocol.body(self.request, self.model, prompt, self.most, self.left_out)
         loop = asyncio.get_running_loop()
         try:
             async with (
                 asyncio.timeout(limits.first_token_s) as clock,
-                aclosing(self.spoken.heard(client, body, server)) as coming,  # type: ignore[type-var]
+                aclosing(self.protocol.stream(client, body, server)) as stream,  # type: ignore[type-var]
             ):
-                async for came in coming:
-                    if isinstance(came, TextDelta | ThinkingDelta):
+                async for part in stream:
+                    if isinstance(part, TextDelta | ThinkingDelta):
                         begun = True
-                        self._count(came.text, server)
+                        self._count(part.text, server)
                         clock.reschedule(loop.time() + limits.stall_s)
-                    self._take(came)
+                    self._take(part)
         except TimeoutError:
             if begun:
-                return CallFailure("timeout", f"the answer stalled for {limits.stall_s:g} s", broke=True)
-            return CallFailure("timeout", f"no first token within {limits.first_token_s:g} s", broke=True)
+                return CallFailure("timeout", f"the answer stalled for {limits.stall_s:g} s", may_be_billed=True)
+            return CallFailure("timeout", f"no first token within {limits.first_token_s:g} s", may_be_billed=True)
         except BadInput:
             raise
         except AttemptFailed as failed:
             return failed.trouble
         except Exception as error:
-            # Whatever the client raises is a failure of this call; cancelling is no Exception and passes.
+            # Any client error is a failure of this call; a cancel is not an Exception and passes.
             return classify_error(error, server)
-        if not self.heard.stop_reason:
+        if not self.received.stop_reason:
             return CallFailure(
-                "error", "the connection failed (the answer broke off before its end)", "retry", broke=True
+                "error", "the connection failed (the answer broke off before its end)", "retry", may_be_billed=True
             )
         return None
 
     def _count(self, text: object, server: Server) -> None:
-        """Raises Failed where the answer is longer than any model writes, comes in more pieces than tokens were asked
-        for, or is no text."""
+        """Count received text. Raises AttemptFailed if the answer is longer than any model writes, has more pieces than
+        requested tokens allow, or is not text."""
         if not isinstance(text, str):
-            why = f"{server.address} answers with invalid text; check {server.address_from}"
-            raise AttemptFailed(CallFailure("error", why, broke=True))
-        heard, most = self.heard, SPARE_PIECES + 2 * self.most
-        heard.chars += len(text)
+            why = f"{server.address} answers with invalid text; check {server.address_source}"
+            raise AttemptFailed(CallFailure("error", why, may_be_billed=True))
+        received, most = self.received, SPARE_PIECES + 2 * self.most
+        received.chars += len(text)
         much = ""
-        if heard.chars > MAX_ANSWER_CHARS:
+        if received.chars > MAX_ANSWER_CHARS:
             much = f"{grouped(MAX_ANSWER_CHARS)} characters"
-        elif len(heard.parts) + len(heard.thoughts) >= most:
+        elif len(received.text_parts) + len(received.thoughts) >= most:
             much = f"{grouped(most)} pieces where {grouped(self.most)} tokens were asked for"
         if much:
             why = f"the answer has more than {much}; stopped reading"
-            raise AttemptFailed(CallFailure("inflated", why, broke=True))
+            raise AttemptFailed(CallFailure("inflated", why, may_be_billed=True))
 
     def _paid(self, most: float, trouble: CallFailure | None) -> float:
-        written = "".join([*self.heard.thoughts, *self.heard.parts])
-        refused = trouble is not None and not trouble.broke and not written
-        return self.spending.paid(most, self.heard.usage, written, self.model, refused=refused)
+        written = "".join([*self.received.thoughts, *self.received.text_parts])
+        refused = trouble is not None and not trouble.may_be_billed and not written
+        return self.spending.attempt_cost(most, self.received.usage, written, self.model, refused=refused)
 
-    def _take(self, came: StreamPart) -> None:
-        heard = self.heard
-        match came:
+    def _take(self, part: StreamPart) -> None:
+        received = self.received
+        match part:
             case TextDelta(text):
-                heard.parts.append(text)
-                self.tell(TextReceived(self.key, text))
+                received.text_parts.append(text)
+                self.report(TextReceived(self.key, text))
             case ThinkingDelta(text):
-                heard.thoughts.append(text)
-                self.tell(ThinkingReceived(self.key, text))
+                received.thoughts.append(text)
+                self.report(ThinkingReceived(self.key, text))
             case AnsweringModel(model):
-                heard.model = model
+                received.model = model
             case AnswerEnd(reason, why):
-                heard.stop_reason, heard.why = reason, why or heard.why
-            case parts.BadUsage(why):
-                if not heard.misbilled:
-                    self.tell(UsageRejected(self.key, why))
-                heard.usage, heard.misbilled = None, True
+                received.stop_reason, received.why = reason, why or received.why
+            case BadUsage(why):
+                if not received.usage_rejected:
+                    self.report(UsageRejected(self.key, why))
+                received.usage, received.usage_rejected = None, True
             case UsageSoFar(usage):
-                # Zeros are of a server that does not count: what it billed is unknown.
+                # Zeros come from a server that does not count: usage is unknown.
                 counted = usage.input or usage.output or usage.cache_read or usage.cache_write
-                if counted and not heard.misbilled:
-                    heard.usage = usage
-                    self.tell(UsageReported(self.key, usage))
+                if counted and not received.usage_rejected:
+                    received.usage = usage
+                    self.report(UsageReported(self.key, usage))
 
 
-def answer_from(request: SummaryRequest, heard: ReceivedAnswer, seconds: float) -> Answer:
-    """The summary, or why the answer is none."""
-    text = valid_unicode(heard.text).strip()  # a model may write half of a character, which no export would give back
-    match heard.stop_reason:
+def answer_from(request: SummaryRequest, received: ReceivedAnswer, seconds: float) -> Answer:
+    """Return the summary, or the failure that the received answer amounts to."""
+    text = valid_unicode(received.text).strip()  # a model may write half of a surrogate pair, which cannot be exported
+    match received.stop_reason:
         case "refusal":
-            return SummaryFailed("refused", f"the model refused{heard.why}")
+            return SummaryFailed("refused", f"the model refused{received.why}")
         case "max_tokens":
             return SummaryFailed(
                 "truncated", f"the answer reached the limit of output tokens at {grouped(len(text))} characters"
@@ -281,10 +281,10 @@ def answer_from(request: SummaryRequest, heard: ReceivedAnswer, seconds: float) 
         case "tool_use":
             return SummaryFailed("error", "the model called a tool instead of writing a summary")
     if not text:
-        return SummaryFailed("empty", f"the answer has no text (stop reason {heard.stop_reason})")
+        return SummaryFailed("empty", f"the answer has no text (stop reason {received.stop_reason})")
     given = request.chars + len(request.previous) if request.chars else len(request.text)
     if len(text) > given:
         return SummaryFailed(
             "inflated", f"the answer has {grouped(len(text))} characters, more than the {grouped(given)} it summarizes"
         )
-    return Summary(text, model=heard.model, usage=heard.usage, seconds=seconds)
+    return Summary(text, model=received.model, usage=received.usage, seconds=seconds)

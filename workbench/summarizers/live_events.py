@@ -1,7 +1,7 @@
-"""What a live call tells while it runs, so that a screen shows it and a record keeps it.
+"""Events of a live call, for the screen and for the run record.
 
-Every event names the request it belongs to by `SummaryRequest.key`: several may be answered at once. No event holds a
-credential, a header or an address. Text comes as it arrives, many times a second; whoever draws it decides how often.
+Each event has the key of its request (`SummaryRequest.key`), because several run in parallel. No event holds a
+credential, a header or an address. Text arrives many times a second; the receiver decides how often to draw it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from workbench.session import Usage
 
 
 class PromptSent(Struct, frozen=True):
-    """A prompt of `chars` characters is on its way; `attempt` counts from 1 over retries and shrunk prompts alike."""
+    """A prompt of `chars` characters is being sent; `attempt` counts from 1 over retries and cut prompts."""
 
     key: str
     model: str
@@ -24,35 +24,35 @@ class PromptSent(Struct, frozen=True):
 
 
 class UsageReported(Struct, frozen=True):
-    """Tokens billed so far. `output_final` is false until the server has told the final figure."""
+    """Usage so far. `output_final` is False until the server reports the final figure."""
 
     key: str
     usage: Usage
 
 
 class UsageRejected(Struct, frozen=True):
-    """The usage of this attempt has a figure that no call can have (`why`): what it was billed is not known."""
+    """The usage of this attempt has an impossible figure (`why`), so its cost is unknown."""
 
     key: str
     why: str
 
 
 class TextReceived(Struct, frozen=True):
-    """More of the answer."""
+    """More text of the answer."""
 
     key: str
     text: str
 
 
 class ThinkingReceived(Struct, frozen=True):
-    """More of what the model thinks before it answers; no part of the answer, and kept by nobody."""
+    """More thinking before the answer; not part of the answer, and not saved."""
 
     key: str
     text: str
 
 
 class RetryScheduled(Struct, frozen=True):
-    """The attempt failed and the same prompt is sent again after `wait_s` seconds. The text so far is void."""
+    """The attempt failed; the same prompt is sent again after `wait_s` seconds. Text received so far is void."""
 
     key: str
     attempt: int
@@ -61,7 +61,8 @@ class RetryScheduled(Struct, frozen=True):
 
 
 class PromptShortened(Struct, frozen=True):
-    """The prompt was too long: of `before` characters `after` are left, cut as `how` says. The text so far is void."""
+    """The prompt was too long: of `before` characters `after` are left, cut as `how` says. Text received so far is
+    void."""
 
     key: str
     number: int
@@ -72,7 +73,7 @@ class PromptShortened(Struct, frozen=True):
 
 
 class FieldDropped(Struct, frozen=True):
-    """The model does not take `field` ("temperature", "thinking", …); the request goes on without it."""
+    """The model refuses `field` ("temperature", "thinking", …); the request continues without it."""
 
     key: str
     field: str
@@ -80,7 +81,7 @@ class FieldDropped(Struct, frozen=True):
 
 
 class CallEnded(Struct, frozen=True):
-    """The call is over: `how` is the server's stop reason or the kind of the failure."""
+    """The call has ended; `how` is the server's stop reason or the kind of the failure."""
 
     key: str
     how: str
@@ -103,11 +104,11 @@ OnLiveEvent = Callable[[LiveEvent], None]
 
 
 def ignore_event(event: LiveEvent) -> None:
-    """For calls that nobody watches."""
+    """Ignore an event."""
 
 
 def partial_text(events: Iterable[LiveEvent], key: str) -> str:
-    """The text of one request as far as it has come, without what retries made void: a failed run's partial answer."""
+    """Return the text of one request received so far, without text made void by retries."""
     parts: list[str] = []
     for event in events:
         if event.key != key:
@@ -120,7 +121,7 @@ def partial_text(events: Iterable[LiveEvent], key: str) -> str:
 
 
 def describe_event(event: LiveEvent) -> str:
-    """An event in words for a log or a trace; "" for text and token figures."""
+    """Describe an event for a log or trace; "" for text and usage."""
     match event:
         case PromptSent(_, model, attempt, chars):
             again = f" (attempt {attempt})" if attempt > 1 else ""
@@ -139,8 +140,8 @@ def describe_event(event: LiveEvent) -> str:
 
 
 def usage_by_attempt(events: Iterable[LiveEvent]) -> tuple[Usage, ...]:
-    """The tokens of every attempt: the last figure of each, since figures within one attempt are cumulative. None of an
-    attempt with an impossible figure."""
+    """Return the usage of every attempt: the last figure of each, because figures are cumulative. Attempts with an
+    impossible figure have none."""
     last: dict[str, Usage] = {}
     done: list[Usage] = []
     for event in events:

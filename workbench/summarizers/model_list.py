@@ -1,4 +1,4 @@
-"""Which models the server offers, with their context windows; kept on disk for a day, per server."""
+"""List of a server's models with their context windows, cached on disk for a day per server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workbench.summarizers.protocols.usage import MAX_TOKENS
 from workbench.tokens import ModelInfo, find_model
 
 FRESH_S = 86_400
-"""How long a list is good for."""
+"""Age up to which a cached list is used, in seconds."""
 
 TIMEOUT_S = 30.0
 
@@ -33,7 +33,7 @@ MOST_MODELS = 10_000
 
 
 class OfferedModel(BaseModel):
-    """A model that the server offers. Windows in tokens; None where neither server nor table says."""
+    """A model offered by the server. Windows in tokens; None if neither server nor table has them."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -44,7 +44,7 @@ class OfferedModel(BaseModel):
 
 
 class ModelList(BaseModel):
-    """The list as it was at `time` (seconds since the epoch, UTC)."""
+    """The list at `time` (seconds since the epoch, UTC)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -54,7 +54,7 @@ class ModelList(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ModelChoices:
-    """What to offer a person: the models, how old the list is, and why it could not be renewed ("" if it could)."""
+    """Models to choose from, the age of the list in seconds, and why it could not be renewed ("" if it could)."""
 
     models: tuple[OfferedModel, ...]
     age_s: float | None
@@ -62,10 +62,8 @@ class ModelChoices:
 
 
 async def model_choices(connection: Connection | None = None) -> ModelChoices:
-    """The server's models: from the cache while it is fresh, else from the API; never raises for a missing server.
-
-    Without either there are no models and the reason is told; a model may always be typed.
-    """
+    """Return the server's models from a fresh cache, else from the API. A missing server is no error: the result has
+    the reason, and the user may type a model."""
     cached = cached_models(connection)
     if cached is not None and 0 <= time.time() - cached.time < FRESH_S:
         return ModelChoices(cached.models, time.time() - cached.time)
@@ -78,7 +76,7 @@ async def model_choices(connection: Connection | None = None) -> ModelChoices:
 
 
 def cached_models(connection: Connection | None = None) -> ModelList | None:
-    """The list on disk, however old; None when there is none or it is damaged (it is then fetched again)."""
+    """Return the cached list of any age; None if it is missing or damaged."""
     try:
         return ModelList.model_validate_json(cache_path(connection).read_bytes())
     except (OSError, ValidationError):
@@ -86,49 +84,48 @@ def cached_models(connection: Connection | None = None) -> ModelList | None:
 
 
 async def fetch_models(connection: Connection | None = None) -> ModelList:
-    """Ask the server now, by default the usual one, and keep the answer. Raises BadInput with one sentence when it does
-    not say.
+    """Fetch the server's list, by default Anthropic's, and cache it. Raises BadInput with one sentence if that fails.
 
-    A list that cannot be kept is still given: the cache saves time, nothing else.
+    A list that cannot be cached is still returned.
     """
-    whom = connection or connection_named(DEFAULT)
-    spoken = PROTOCOLS[whom.protocol]
-    async with await spoken.connect(whom, TIMEOUT_S) as client:
+    connection_used = connection or connection_named(DEFAULT)
+    protocol = PROTOCOLS[connection_used.protocol]
+    async with await protocol.connect(connection_used, TIMEOUT_S) as client:
         try:
-            listed = client.models.list(limit=1000) if whom.protocol == "messages" else client.models.list()
+            listed = client.models.list(limit=1000) if connection_used.protocol == "messages" else client.models.list()
             offered = list[OfferedModel]()
             async for entry in listed:  # page by page, as many as the server has
                 if len(offered) == MOST_MODELS:
                     raise OutOfBounds(f"a list of more than {grouped(MOST_MODELS)} models")
                 offered.append(_offered_model(entry))
         except Exception as error:
-            # Whatever the client raises: one sentence, and the cached list stays.
-            trouble = classify_error(error, spoken.server_of(client, whom))
+            # Any client error becomes one sentence, and the cached list stays.
+            trouble = classify_error(error, protocol.server_of(client, connection_used))
             raise BadInput(f"The list of models failed: {trouble.sentence}.") from None
     found = ModelList(time=time.time(), models=tuple(offered))
     with suppress(BadInput):
-        save_models(found, whom)
+        save_models(found, connection_used)
     return found
 
 
 def save_models(found: ModelList, connection: Connection | None = None) -> None:
-    """Raises BadInput where it cannot be."""
+    """Cache a list. Raises BadInput if that fails."""
     path = cache_path(connection)
     make_folder(path.parent)
     write_atomically(path, json_of(found), overwrite=True)
 
 
 def cache_path(connection: Connection | None = None) -> Path:
-    """A file per server. The server's address is hashed: it may hold a password."""
-    whom = connection or connection_named(DEFAULT)
-    server = whom.base_url or os.environ.get(whom.address_from, "")
-    server = server if whom.name == DEFAULT else f"{whom.name} {server}"
+    """Return the cache file of a server. Its address is hashed, because it may hold a password."""
+    connection_used = connection or connection_named(DEFAULT)
+    server = connection_used.base_url or os.environ.get(connection_used.address_source, "")
+    server = server if connection_used.name == DEFAULT else f"{connection_used.name} {server}"
     name = hashlib.blake2b(server.encode(), digest_size=6).hexdigest()
     return paths.cache() / f"models-{name}.json"
 
 
 def _offered_model(entry: Any) -> OfferedModel:
-    """The server's figures; what it does not tell (older servers tell no window) the dated table may know."""
+    """Return a model with the server's figures, completed from the dated table."""
     info: ModelInfo | None = find_model(str(entry.id))
     return OfferedModel(
         id=str(entry.id),
@@ -139,7 +136,7 @@ def _offered_model(entry: Any) -> OfferedModel:
 
 
 _WINDOWS = ("max_input_tokens", "context_length", "max_model_len", "context_window")
-"""Where servers tell a model's window: Anthropic; OpenRouter; vLLM; Groq."""
+"""Names of a model's window: Anthropic; OpenRouter; vLLM; Groq."""
 
 
 def _count(entry: Any, *names: str) -> int | None:

@@ -1,4 +1,4 @@
-"""A prepared answer, played as if it were being written: for demonstrations, offline. No run was recorded."""
+"""Prepared answers for demonstrations, streamed offline at a set pace. They are not recorded from a run."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ FOLDER = Path(__file__).resolve().parent / "recordings"
 DEMO = "claude-code-overflow"
 
 AT_LINE_END = 4
-"""A pause at the end of a line is so many times that between words: models, too, hesitate there."""
+"""Factor of the pause at a line end relative to the pause between words, because models hesitate there, too."""
 
 Pause = Callable[[float], Awaitable[None]]
 
 
 class PreparedAnswer(BaseModel):
-    """An answer for one sample session, written beforehand. `about` says what is made up; `text` is its lines.
+    """A prepared answer for one sample session. `about` says what is invented; `text` holds its lines.
 
-    `first_token_s` seconds pass before the first word; then come `words_per_s`. `priced_as` is the model whose prices
-    say what a live call of this size costs.
+    The first word comes after `first_token_s` seconds, then `words_per_s` words a second. `priced_as` is the model
+    whose prices say what such a live call costs.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,7 +45,7 @@ class PreparedAnswer(BaseModel):
 
     @property
     def pace(self) -> str:
-        """How it is played, in a sentence."""
+        """The pace in one sentence."""
         first, then = f"{self.first_token_s:g} s", f"{self.words_per_s:g} a second"
         return f"It comes at a set pace: the first word after {first}, then {then}."
 
@@ -55,7 +55,7 @@ class PreparedAnswer(BaseModel):
 
 
 def prepared_answers() -> tuple[str, ...]:
-    """The names of all that come with the program."""
+    """Return the names of the prepared answers in the package."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
 
 
@@ -64,11 +64,11 @@ def load_prepared_answer(name: str = DEMO) -> PreparedAnswer:
 
 
 async def no_pause(seconds: float) -> None:
-    """A pause that is none."""
+    """Return without waiting."""
 
 
 def prepared_summarizer(recording: PreparedAnswer, on_event: OnLiveEvent, pause: Pause = asyncio.sleep) -> Summarizer:
-    """Answers every request with the recording, word by word. `pause` waits, or does not (`at_once`)."""
+    """Return a summarizer that streams the prepared answer word by word. `pause` waits, or does not (`no_pause`)."""
 
     async def summarize(request: SummaryRequest) -> Answer:
         key = await asyncio.to_thread(lambda: request.key)

@@ -1,4 +1,4 @@
-"""Answers that were given before, found by what was asked and not by order; and new ones, as they will be then."""
+"""Answers of a recorded run, found by request key and not by order; and new answers in recorded form."""
 
 from __future__ import annotations
 
@@ -15,49 +15,49 @@ from workbench.summarizers.server_endpoints import ServerSummary, compaction_blo
 from workbench.summarizers.summarizer import PureSummarizer
 
 Answering = Generator[Requests, tuple[Answer, ...] | None, tuple[Answer, ...]]
-"""Yields the requests that are to be answered, hears their answers, and returns those to all."""
+"""Yields the requests to ask, receives their answers, and returns the answers to all requests."""
 
 
 def ask_only_missing(generator: Compacting, known: Mapping[str, Answer]) -> Compacting:
-    """The same run, which asks only what has no answer among `known` (by the requests' keys)."""
+    """Wrap `generator` so that it asks only requests without an answer in `known` (by request key)."""
 
-    def answered(asked: Requests) -> Answering:
-        missing = tuple(request for request in asked if request.key not in known)
+    def answered(requests: Requests) -> Answering:
+        missing = tuple(request for request in requests if request.key not in known)
         fresh = iter(((yield missing) if missing else ()) or ())
-        return tuple(known[request.key] if request.key in known else next(fresh) for request in asked)
+        return tuple(known[request.key] if request.key in known else next(fresh) for request in requests)
 
     return _map_turns(generator, answered)
 
 
 def receive_recorded_forms(generator: Compacting) -> Compacting:
-    """The same run, which hears every answer as it would again from the journal: one that is broken off and gone on
-    with comes to what an unbroken one does."""
+    """Wrap `generator` so that it receives each answer in recorded form. An interrupted and resumed run then equals an
+    uninterrupted one."""
 
-    def answered(asked: Requests) -> Answering:
-        return tuple(map(recorded_form, (yield asked) or ()))
+    def answered(requests: Requests) -> Answering:
+        return tuple(map(recorded_form, (yield requests) or ()))
 
     return _map_turns(generator, answered)
 
 
 def _map_turns(generator: Compacting, answered: Callable[[Requests], Answering]) -> Compacting:
-    """The same run, of which `answered` puts every turn's requests on, or does not, and says what their answers are."""
-    given: tuple[Answer, ...] | None = None
+    """Wrap `generator` so that `answered` decides which requests of a turn to ask, and returns all answers."""
+    answers_so_far: tuple[Answer, ...] | None = None
     with closing(generator):
         while True:
             try:
-                asked = generator.send(given)
+                requests = generator.send(answers_so_far)
             except StopIteration as end:
                 outcome: Outcome = end.value
                 return outcome
-            if isinstance(asked, ProgressStep):
-                yield asked
-                given = None
+            if isinstance(requests, ProgressStep):
+                yield requests
+                answers_so_far = None
             else:
-                given = yield from answered(asked)
+                answers_so_far = yield from answered(requests)
 
 
 def recorded_form(answer: Answer) -> Answer:
-    """The answer as the journal gives it back, which keeps no secret and no half of a character."""
+    """Return the answer as the run history returns it: secrets masked, broken characters replaced."""
     match answer:
         case ServerSummary():
             block = compaction_block(masked_value(answer.block.raw))
@@ -69,12 +69,12 @@ def recorded_form(answer: Answer) -> Answer:
 
 
 def recorded_forms(answers: Mapping[str, Answer]) -> dict[str, Answer]:
-    """All of them as the journal gives them back."""
+    """Return all answers in recorded form."""
     return {key: recorded_form(answer) for key, answer in answers.items()}
 
 
 def recorded_summarizer(answers: Mapping[str, Answer]) -> PureSummarizer:
-    """Answers a request with the one recorded under its `key`."""
+    """Return a summarizer that answers each request with the answer recorded under its key."""
 
     def answer(request: SummaryRequest) -> Answer:
         found = answers.get(request.key)

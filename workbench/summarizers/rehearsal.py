@@ -1,6 +1,6 @@
-"""A summarizer that fails on purpose, so that a person sees what each strategy does then and what would be lost.
+"""Summarizer that fails on purpose, to show how each strategy reacts and what would be lost.
 
-No model is asked and nothing is waited for: the failure is what a live call would have ended with.
+No model is asked and nothing waits: the failure is the one that a live call would end with.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from workbench.summarizers.summarizer import Summarizer
 MODEL = "rehearsal"
 
 _DEFAULT_LIMITS = limits_of(Connection(name="rehearsed", protocol="messages"))
-"""As patient as with a connection of which the settings say nothing."""
+"""Limits of a connection with default settings."""
 
 FAILURES: dict[str, tuple[FailureKind, str]] = {
     "timeout": ("timeout", f"no first token within {_DEFAULT_LIMITS.first_token_s:g} s"),
@@ -31,31 +31,31 @@ FAILURES: dict[str, tuple[FailureKind, str]] = {
     "refused": ("refused", "the model refused"),
     "inflated": ("inflated", "the answer is longer than the text it summarizes"),
 }
-"""What a live call that fails in each of these ways ends with."""
+"""Failure and message of a live call by kind."""
 
 FAILURE_KINDS = (*FAILURES, "garbage")
-"""`garbage` is no failure that anybody would notice by itself: a whole answer that says nothing of the session."""
+"""All kinds. `garbage` is a complete answer that says nothing about the session, and no detectable failure."""
 
 GARBAGE = "Sure! Here is the summary you asked for. The weather in Lisbon is mild in March. "
 
 _TRUNCATED_TEXT = "The user asked for"
-"""What a truncated answer had written."""
+"""Text of a truncated answer."""
 
 
 def rehearsal_summarizer(kind: str, on_event: OnLiveEvent | None = None) -> Summarizer:
-    """Answers every request with the same failure. Raises BadInput for a kind that is none of `KINDS`."""
+    """Return a summarizer that answers every request with the same failure. Raises BadInput for an unknown kind."""
     if kind not in FAILURE_KINDS:
         raise BadInput(f"There is no failure {kind!r} to rehearse; there are {', '.join(FAILURE_KINDS)}.")
-    tell = on_event or ignore_event
+    report = on_event or ignore_event
 
     async def summarize(request: SummaryRequest) -> Answer:
         # Rendering and hashing megabytes would freeze a screen.
         key = await asyncio.to_thread(lambda: request.key)
         answer = _answer(kind, request)
-        tell(PromptSent(key, MODEL, 1, len(request.text)))
+        report(PromptSent(key, MODEL, 1, len(request.text)))
         if kind == "truncated":
-            tell(TextReceived(key, _TRUNCATED_TEXT))
-        tell(CallEnded(key, "end_turn" if isinstance(answer, Summary) else answer.kind, 0.0))
+            report(TextReceived(key, _TRUNCATED_TEXT))
+        report(CallEnded(key, "end_turn" if isinstance(answer, Summary) else answer.kind, 0.0))
         return answer
 
     return summarize

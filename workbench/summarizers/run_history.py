@@ -1,11 +1,11 @@
-"""The run journal: kept runs in one SQLite file in the user's data folder.
+"""Run history: the saved run records, in one SQLite file in the user's data folder.
 
-Several processes may use it at once. It may cost an entry, never a run: `keep` says in a sentence what went wrong, and
-never raises for a disk that is full or a file that is damaged. Requests hold what the session holds, secrets masked, so
-only the owner can read the file, and what is deleted is overwritten.
+Several processes may use it at once. A problem with it may lose a record but never a run: `save_run` returns the
+problem as a sentence and does not raise for a full disk or a damaged file. Requests hold session content with secrets
+masked, so only the owner can read the file, and deleted content is overwritten.
 
-Of a run that goes on each answer is put down by itself (`add`), without what was asked: long requests take seconds to
-mask, and an answer is paid for. At its end the whole takes the place (`keep`).
+During a run each answer is saved by itself (`save_call`) without its request, because masking long requests takes
+seconds and an answer has been paid for. At its end the complete record replaces it (`save_run`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from workbench.summarizers.run_records import CallRecord, RunRecord
 M = TypeVar("M", bound=BaseModel)
 
 BUSY_SECONDS = 10.0
-"""How long to wait for another program that is writing."""
+"""Seconds to wait for another process that is writing."""
 
 _COLUMNS = (
     "id, began, seconds, end, strategy, preset, summarizer, model, session, file, status, calls, input, output, dollars"
@@ -41,7 +41,7 @@ _FIGURES = ("began", "seconds", "calls", "input", "output")
 
 
 def _typed_column(column: str) -> str:
-    """A column as it is read: another program may have written anything, and what is of no right type is none."""
+    """Return SQL that reads a column; values of a wrong type, which another program may have written, become empty."""
     if column == "dollars":
         return "CASE WHEN typeof(dollars) IN ('integer', 'real') THEN dollars END"
     kinds, none = ("'integer', 'real'", "0") if column in _FIGURES else ("'text'", "''")
@@ -67,7 +67,7 @@ CREATE TABLE IF NOT EXISTS calls (
   run TEXT NOT NULL, number INTEGER NOT NULL, document BLOB NOT NULL, PRIMARY KEY (run, number)
 )
 """
-"""What has come to runs that go on, or were killed."""
+"""Answers of runs that are in progress or were killed."""
 
 _TABLE_EXISTS = "SELECT 1 FROM sqlite_master WHERE name = ?"
 
@@ -80,7 +80,7 @@ _SAVE_RUN = (
     + ", ".join(f"{name} = excluded.{name}" for name in f"{_COLUMNS}, document".split(", ")[1:])
     + " WHERE runs.end = 'cancelled'"
 )
-"""A run that came to its end is never written over."""
+"""Statement that never overwrites the record of a finished run."""
 
 _ADD_CALL = (
     f"INSERT INTO runs ({_COLUMNS}, document) VALUES ({', '.join('?' * 16)}) ON CONFLICT (id) DO UPDATE SET "
@@ -88,12 +88,12 @@ _ADD_CALL = (
     "output = output + excluded.output, dollars = dollars + excluded.dollars "
     "WHERE calls = (SELECT count(*) FROM calls WHERE run = runs.id)"
 )
-"""A run that is kept whole has no answers beside it, and takes none: one that is written down late is in it already."""
+"""Statement that adds an answer only to a run in progress: a complete record already contains a late one."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A kept run in a list: what can be told without reading its requests. Tokens are billed, all calls together."""
+    """A run record in the list, without its requests. Tokens are recorded usage, all calls together."""
 
     id: str
     began: float
@@ -113,51 +113,53 @@ class RunRow:
 
 
 def save_run(run: RunRecord) -> str:
-    """Save a run, in place of what was kept of it before its end; why it could not be kept, "" when it could. Never
-    raises: the run itself is done."""
+    """Save a run record in place of its unfinished one. Returns the problem, or "". Never raises, because the run
+    itself is done."""
     try:
         run = _masked(run)
-        with _writing() as base:
-            written = base.execute(_SAVE_RUN, _row(run, run)).rowcount
+        with _writing() as database:
+            written = database.execute(_SAVE_RUN, _row(run, run)).rowcount
             if written:
-                base.execute("DELETE FROM calls WHERE run = ?", (run.id,))
+                database.execute("DELETE FROM calls WHERE run = ?", (run.id,))
     except _STORAGE_ERRORS as error:
         return f"The run was not saved: {_file_problem(error)}"
     return "" if written else f"The run was not saved: there is a run {run.id} already."
 
 
 def save_call(begun: RunRecord, number: int, call: CallRecord) -> str:
-    """Put down what has come to request `number` of a run that goes on, of which `begun` is the record without any
-    calls; why it could not be put down, "" when it could, or stands there whole. Never raises."""
+    """Save the answer to request `number` of a run in progress; `begun` is its record without calls. Returns the
+    problem, or "" if it was saved or the complete record exists. Never raises."""
     try:
         begun, call = _masked(begun), _masked(call)
-        with _writing() as base:
-            if base.execute(_ADD_CALL, _row(begun, begun.model_copy(update={"calls": (call,)}))).rowcount:
-                base.execute("INSERT INTO calls VALUES (?, ?, ?)", (begun.id, number, _packed(call)))
+        with _writing() as database:
+            if database.execute(_ADD_CALL, _row(begun, begun.model_copy(update={"calls": (call,)}))).rowcount:
+                database.execute("INSERT INTO calls VALUES (?, ?, ?)", (begun.id, number, _packed(call)))
     except _STORAGE_ERRORS as error:
         return f"The answer was not saved: {_file_problem(error)}"
     return ""
 
 
 def list_runs(limit: int | None = None) -> tuple[RunRow, ...]:
-    """The newest `limit` runs, newest first. Raises BadInput for a journal that cannot be read."""
-    with _reading() as base:
+    """Return the newest `limit` runs, newest first. Raises BadInput for an unreadable history."""
+    with _reading() as database:
         return (
-            tuple(RunRow(*row) for row in base.execute(_SELECT_ROWS, (-1 if limit is None else limit,))) if base else ()
+            tuple(RunRow(*row) for row in database.execute(_SELECT_ROWS, (-1 if limit is None else limit,)))
+            if database
+            else ()
         )
 
 
 def load_run(id: str) -> RunRecord:
-    """A kept run by its id or by a beginning of it that no other has. Raises BadInput with one sentence."""
+    """Load a run record by its id or a unique beginning of it. Raises BadInput with one sentence."""
     whole = full_run_id(id)
-    with _reading() as base:
-        found = base.execute("SELECT document FROM runs WHERE id = ?", (whole,)).fetchone() if base else None
-        beside = _saved_calls(base, whole) if base else []
+    with _reading() as database:
+        found = database.execute("SELECT document FROM runs WHERE id = ?", (whole,)).fetchone() if database else None
+        saved = _saved_calls(database, whole) if database else []
     if found is None:
         raise BadInput(_no_such_run(id))
     try:
         run = RunRecord.model_validate_json(zlib.decompress(found[0]))
-        calls = tuple(CallRecord.model_validate_json(zlib.decompress(document)) for document in beside)
+        calls = tuple(CallRecord.model_validate_json(zlib.decompress(document)) for document in saved)
         return run.model_copy(update={"calls": calls}) if calls else run
     except (zlib.error, TypeError, ValidationError):
         raise BadInput(
@@ -165,18 +167,22 @@ def load_run(id: str) -> RunRecord:
         ) from None
 
 
-def _saved_calls(base: sqlite3.Connection, id: str) -> list[Any]:
-    """What was put down of a run that came to no end. A journal of an earlier version has no such table."""
-    if not base.execute(_TABLE_EXISTS, ("calls",)).fetchone():
+def _saved_calls(database: sqlite3.Connection, id: str) -> list[Any]:
+    """Return the answers saved of an unfinished run. A history of an earlier version lacks the table."""
+    if not database.execute(_TABLE_EXISTS, ("calls",)).fetchone():
         return []
-    return [document for (document,) in base.execute("SELECT document FROM calls WHERE run = ? ORDER BY number", (id,))]
+    return [
+        document for (document,) in database.execute("SELECT document FROM calls WHERE run = ? ORDER BY number", (id,))
+    ]
 
 
 def full_run_id(id: str) -> str:
-    """The id that begins with `id`. Raises BadInput where none or several do."""
-    with _reading() as base:
+    """Return the id that begins with `id`. Raises BadInput if none or several do."""
+    with _reading() as database:
         ids: list[str] = (
-            [name for (name,) in base.execute("SELECT id FROM runs WHERE typeof(id) = 'text'")] if base and id else []
+            [name for (name,) in database.execute("SELECT id FROM runs WHERE typeof(id) = 'text'")]
+            if database and id
+            else []
         )
     found = [name for name in ids if name.startswith(id)]
     if id in found:
@@ -189,15 +195,15 @@ def full_run_id(id: str) -> str:
 
 
 def delete_runs(ids: Sequence[str]) -> None:
-    """Remove kept runs by their whole ids, all or none. Raises BadInput when one is not there."""
+    """Delete run records by their complete ids, all or none. Raises BadInput if one is missing."""
     known = {entry.id for entry in list_runs()}
     for id in ids:
         if id not in known:
             raise BadInput(_no_such_run(id))
     try:
-        with _writing() as base:
+        with _writing() as database:
             for of_ids in ("DELETE FROM runs WHERE id = ?", "DELETE FROM calls WHERE run = ?"):
-                base.executemany(of_ids, [(id,) for id in ids])
+                database.executemany(of_ids, [(id,) for id in ids])
     except (sqlite3.Error, OSError) as error:
         raise BadInput(f"Nothing was deleted: {_file_problem(error)}") from None
 
@@ -211,7 +217,7 @@ def _packed(record: BaseModel) -> bytes:
 
 
 def _row(run: RunRecord, sum_of: RunRecord) -> tuple[object, ...]:
-    """A run as it is put down, with the figures of the calls in `sum_of`."""
+    """Return the row of a run, with the usage of the calls in `sum_of`."""
     usage = sum_of.usage
     texts = (run.end, run.strategy, run.preset, run.summarizer, run.model, run.session, run.file, run.status)
     sent = usage.input + usage.cache_read + usage.cache_write
@@ -221,31 +227,31 @@ def _row(run: RunRecord, sum_of: RunRecord) -> tuple[object, ...]:
 
 @contextmanager
 def _writing() -> Iterator[sqlite3.Connection]:
-    """One transaction on the journal, which is made where it is missing. Raises sqlite3.Error and OSError."""
+    """Open a transaction, creating the file if it is missing. Raises sqlite3.Error and OSError."""
     file = paths.runs()
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # SQLite would make it readable to others; its side files then get the mode of the file.
+    # SQLite would make it readable by others; its side files get the mode of this file.
     os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
-    with closing(sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)) as base:
-        base.execute("PRAGMA secure_delete = ON")
-        _prepare(base)
-        base.execute("BEGIN IMMEDIATE")
-        base.execute(_RUNS_SCHEMA)
-        base.execute(_CALLS_SCHEMA)
+    with closing(sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)) as database:
+        database.execute("PRAGMA secure_delete = ON")
+        _prepare(database)
+        database.execute("BEGIN IMMEDIATE")
+        database.execute(_RUNS_SCHEMA)
+        database.execute(_CALLS_SCHEMA)
         try:
-            yield base
+            yield database
         except BaseException:
-            base.rollback()
+            database.rollback()
             raise
-        base.commit()
+        database.commit()
 
 
-def _prepare(base: sqlite3.Connection) -> None:
-    """Readers and a writer at once. Where the file system cannot do that, or another is just doing it, so be it."""
-    ((mode,),) = base.execute("PRAGMA journal_mode")
+def _prepare(database: sqlite3.Connection) -> None:
+    """Enable readers during a write. Not possible on every file system, and not while another process enables it."""
+    ((mode,),) = database.execute("PRAGMA journal_mode")
     if mode != "wal":
         try:
-            base.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as busy:
             if "locked" not in str(busy):
                 raise
@@ -253,31 +259,31 @@ def _prepare(base: sqlite3.Connection) -> None:
 
 @contextmanager
 def _reading() -> Iterator[sqlite3.Connection | None]:
-    """The journal, None where nothing was ever kept. Raises BadInput for one that cannot be read."""
+    """Open the history, or None if nothing was ever saved. Raises BadInput if it is unreadable."""
     file = paths.runs()
     if not file.exists():
         yield None
         return
     try:
-        with closing(_open_for_reading(file)) as base:
-            yield base if base.execute(_TABLE_EXISTS, ("runs",)).fetchone() else None
+        with closing(_open_for_reading(file)) as database:
+            yield database if database.execute(_TABLE_EXISTS, ("runs",)).fetchone() else None
     except (sqlite3.Error, OSError) as error:
         raise BadInput(_file_problem(error)) from None
 
 
 def _open_for_reading(file: Path) -> sqlite3.Connection:
-    """To be read only. SQLite makes a file beside it even for that; where it cannot, because the disk is full or the
-    folder closed, a journal that nobody is writing to is read without. Raises sqlite3.Error."""
-    base = sqlite3.connect(file, timeout=BUSY_SECONDS)
+    """Open the file for reading. SQLite creates a side file even then. If it cannot (full disk, read-only folder) and
+    nobody is writing, the file is opened as immutable. Raises sqlite3.Error."""
+    database = sqlite3.connect(file, timeout=BUSY_SECONDS)
     try:
-        base.execute(_TABLE_EXISTS, ("runs",))
+        database.execute(_TABLE_EXISTS, ("runs",))
     except sqlite3.OperationalError as error:
-        base.close()
+        database.close()
         log = file.with_name(f"{file.name}-wal")
         if error.sqlite_errorcode & 0xFF not in _NO_ROOM or (log.exists() and log.stat().st_size):
             raise
         return sqlite3.connect(f"{file.absolute().as_uri()}?immutable=1", uri=True)
-    return base
+    return database
 
 
 def _file_problem(error: Exception) -> str:

@@ -1,7 +1,7 @@
-"""What is kept of a run of a compaction, failed and cancelled ones too; `workbench.summarizers.run_history` keeps it.
+"""Run records: requests, answers, cost and checks of a run, also of failed and cancelled ones.
 
-A record holds what was asked and answered, never a key or a header: it is built from the run's own values, not from the
-client's. It answers its own requests again, offline.
+A record never holds a key or a header, because it is built from the run's own values and not from the client's. It can
+answer its own requests again, offline. `workbench.summarizers.run_history` saves records.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from workbench.tokens.cost import Cost, actual_of_all
 VERSION = 1
 
 RunEnd = Literal["finished", "failed", "cancelled"]
-"""`failed`: a request had no summary, and the strategy fell back; `cancelled`: a person stopped it,
-or it was broken off."""
+"""End of a run. `failed`: a request had no summary, and the strategy fell back; `cancelled`: the user stopped it, or it
+was interrupted."""
 
 
 class _Record(BaseModel):
@@ -41,7 +41,7 @@ class _Record(BaseModel):
 
 
 class TokenRecord(_Record):
-    """A usage, as billed."""
+    """Recorded usage."""
 
     input: int = 0
     output: int = 0
@@ -55,11 +55,10 @@ class TokenRecord(_Record):
 
 
 class CallRecord(_Record):
-    """One request and its answer: `text` on success, `failure` and `detail` otherwise (then `text` is what had come).
+    """One request and its answer: `text` on success, else `failure` and `detail` (then `text` is the received part).
 
-    `request` is the whole text, `prompt` what of it was asked for. `key` is the request's hash, by which a replay finds
-    the answer. `notes` are the call's retries and cuts, in words.
-    `block` is a server's compaction block, untouched.
+    `request` is the complete text, `prompt` its instruction. `key` is the request's hash, by which a repeated run finds
+    the answer. `notes` describe retries and cuts. `block` is a server's compaction block, unchanged.
     """
 
     key: str
@@ -86,7 +85,7 @@ class CallRecord(_Record):
 
 
 class CheckRecord(_Record):
-    """What a check of the outcome found."""
+    """Result of one check of the outcome."""
 
     name: str
     hard: bool
@@ -95,9 +94,9 @@ class CheckRecord(_Record):
 
 
 class RunRecord(_Record):
-    """A kept run. `session` is the session's fingerprint and `file` its path; times are UTC seconds.
+    """A run record. `session` is the session's fingerprint and `file` its path; times are UTC seconds.
 
-    `summarizer` is the name by which it was chosen. `dollars` is what it cost, None where that is not known.
+    `summarizer` is the chosen name. `dollars` is the cost, None if unknown.
     """
 
     version: int = VERSION
@@ -122,29 +121,29 @@ class RunRecord(_Record):
 
     @property
     def usage(self) -> Usage:
-        """All calls together."""
+        """Usage of all calls together."""
         return sum_usage(call.usage.billed for call in self.calls if call.usage)
 
     @property
     def answers(self) -> dict[str, Answer]:
-        """By request key, for `recorded`: the run again, without asking anybody."""
+        """Answers by request key, for `recorded_summarizer`."""
         return {call.key: call.answer for call in self.calls}
 
 
 def new_run_id(now: float | None = None) -> str:
-    """Sorts by time, names a file, and differs between processes."""
+    """Return a new id that sorts by time, is a valid file name, and is unique across processes."""
     return f"{utc_datetime(now):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 def call_record(
     request: SummaryRequest, answer: Answer | None, events: Iterable[LiveEvent] = (), seconds: float = 0.0
 ) -> CallRecord:
-    """The record of one request; `answer` None for one that was cancelled, of which `events` tell what had come. Of a
-    live call they tell what every try has billed, those that broke off included."""
+    """Return the record of one request. `answer` is None if it was cancelled; `events` then hold the received part.
+    Usage includes the attempts that failed."""
     events = [event for event in events if event.key == request.key]
     notes = tuple(filter(None, map(describe_event, events)))
     tries = usage_by_attempt(events)
-    asked = {
+    request_fields = {
         "key": request.key,
         "purpose": request.purpose,
         "request": valid_unicode(request.shown),
@@ -154,12 +153,14 @@ def call_record(
     if isinstance(answer, Summary):
         block = answer.block.raw if isinstance(answer, ServerSummary) else None
         usage = sum_usage(tries) if tries else answer.usage
-        text, took = valid_unicode(answer.text), answer.seconds or seconds
+        text, add_answers = valid_unicode(answer.text), answer.seconds or seconds
         billed = usage and token_record(usage)
-        return CallRecord(**asked, text=text, model=answer.model, usage=billed, seconds=took, block=block)
+        return CallRecord(
+            **request_fields, text=text, model=answer.model, usage=billed, seconds=add_answers, block=block
+        )
     failure = answer or SummaryFailed("error", "cancelled")
     return CallRecord(
-        **asked,
+        **request_fields,
         text=partial_text(events, request.key),
         failure=failure.kind,
         detail=failure.detail,
@@ -178,21 +179,21 @@ def token_record(usage: Usage) -> TokenRecord:
     )
 
 
-def sum_usage(several: Iterable[Usage]) -> Usage:
-    """All of them together."""
-    every = tuple(several)
+def sum_usage(usages: Iterable[Usage]) -> Usage:
+    """Sum up usage."""
+    all_usages = tuple(usages)
     return Usage(
-        sum(usage.input for usage in every),
-        sum(usage.output for usage in every),
-        sum(usage.cache_read for usage in every),
-        sum(usage.cache_write for usage in every),
-        all(usage.output_final for usage in every),
+        sum(usage.input for usage in all_usages),
+        sum(usage.output for usage in all_usages),
+        sum(usage.cache_read for usage in all_usages),
+        sum(usage.cache_write for usage in all_usages),
+        all(usage.output_final for usage in all_usages),
     )
 
 
 class RunRecorder:
-    """Told what the driver tells (`told`) and what live calls tell (`heard`), both on the event loop. `id` is the run's
-    in the journal, however often it is kept."""
+    """Collects the events of the driver and of live calls, so that a run can be saved however it ends. Call it on the
+    event loop. `id` is the run's id in the run history."""
 
     def __init__(self) -> None:
         self.id = new_run_id()
@@ -202,7 +203,7 @@ class RunRecorder:
         self._answers: dict[int, Answer] = {}
         self._seconds: dict[str, float] = {}
 
-    def told(self, event: RunEvent) -> None:
+    def on_run_event(self, event: RunEvent) -> None:
         match event:
             case RequestsStarted(requests, _):
                 self._requests.extend(requests)
@@ -213,55 +214,55 @@ class RunRecorder:
             case _:
                 pass
 
-    def took(self, requests: Sequence[SummaryRequest], answers: Sequence[Answer]) -> None:
-        """What nobody watched: all requests of a run and their answers."""
+    def add_answers(self, requests: Sequence[SummaryRequest], answers: Sequence[Answer]) -> None:
+        """Add all requests and answers of a run that reported no events."""
         self._requests.extend(requests)
         self._answers.update(enumerate(answers))
 
-    def heard(self, event: LiveEvent) -> None:
+    def on_live_event(self, event: LiveEvent) -> None:
         self.events.append(event)
         self._by_key[event.key].append(event)
         if isinstance(event, CallEnded):
             self._seconds[event.key] = event.seconds
 
     def calls(self) -> tuple[CallRecord, ...]:
-        """The record of every request so far; those without an answer count as cancelled.
+        """Return the record of every request so far; requests without an answer are cancelled.
 
         Renders and hashes the requests: not for the event loop.
         """
         return tuple(map(self.call, range(len(self._requests))))
 
     def call(self, number: int) -> CallRecord:
-        """That of one of them."""
+        """Return the record of request `number`."""
         request = self._requests[number]
         events, seconds = self._by_key.get(request.key, ()), self._seconds.get(request.key, 0.0)
         return call_record(request, self._answers.get(number), events, seconds)
 
-    def bills_of(self, number: int) -> tuple[Usage, ...]:
-        """What each attempt at one of them has billed."""
+    def attempt_usages_of(self, number: int) -> tuple[Usage, ...]:
+        """Return the usage of each attempt at request `number`."""
         return usage_by_attempt(self._by_key.get(self._requests[number].key, ()))
 
     @property
     def failed(self) -> bool:
-        """Whether a request has ended without a summary."""
+        """True if a request ended without a summary."""
         return any(isinstance(answer, SummaryFailed) for answer in self._answers.values())
 
     @property
-    def bills(self) -> tuple[Usage, ...]:
-        """What each attempt of live calls has billed so far, those that failed included."""
+    def attempt_usages(self) -> tuple[Usage, ...]:
+        """Usage of each attempt of live calls so far, failed ones included."""
         return usage_by_attempt(self.events)
 
     @property
-    def misbilled(self) -> str:
-        """Why what was billed is not known, "" where nothing impossible was told."""
+    def usage_problem(self) -> str:
+        """Description of an impossible usage figure, or ""."""
         return next((describe_event(event) for event in self.events if isinstance(event, UsageRejected)), "")
 
     def cost(self, model: str) -> Cost:
-        """What all attempts cost together; unknown where the usage of one was left out. Raises BadInput for a broken
-        table of the user's."""
-        return Cost(model, note=self.misbilled) if self.misbilled else actual_of_all(self.bills, model)
+        """Return the cost of all attempts; unknown if the usage of one was rejected. Raises BadInput for a broken price
+        table of the user."""
+        return Cost(model, note=self.usage_problem) if self.usage_problem else actual_of_all(self.attempt_usages, model)
 
     @property
     def usage(self) -> Usage:
-        """All of that together."""
-        return sum_usage(self.bills)
+        """Usage of all attempts together."""
+        return sum_usage(self.attempt_usages)

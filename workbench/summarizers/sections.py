@@ -1,7 +1,7 @@
-"""The sections of a summary: found by the titles that were asked for, or by what its text looks like.
+"""Sections of a summary, found by the requested titles or by headings; and rewriting of one section.
 
-Headings, numbered titles, bold titles and tags are recognised; a summary with none of them is one section. The sections
-cover the text without gap or overlap.
+Headings, numbered titles, bold titles and tags are recognized; a summary without them is one section. Sections cover
+the text without gap or overlap.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from workbench.summarizers.labels import Topic
 
 @dataclass(frozen=True, slots=True)
 class SummarySection:
-    """`text[start:stop]`: a title (its heading or tag ends at `body`), its words `text[body:end]`, and what closes it.
+    """Section `text[start:stop]`: a title up to `body`, its text `text[body:end]`, and its closing part.
 
-    `title` "" is what stands before the first title, or a summary without any.
+    `title` is "" for text before the first title, or for a summary without titles.
     """
 
     title: str
@@ -42,18 +42,18 @@ _NUMBERED = re.compile(
 _BOLD = re.compile(r"^ {0,3}\*\*(?P<title>[^*\n]{2,80})\*\*:?[ \t]*(?:\n|$)", re.MULTILINE)
 _TAG = re.compile(r"^[ \t]*<(?P<title>[A-Za-z][\w-]{1,40})>[ \t]*\n?", re.MULTILINE)
 _CLOSING = re.compile(r"\s*(?:</[A-Za-z][\w-]{1,40}>\s*)*\Z")
-"""What ends a section without belonging to its words: closing tags of what is around it, and white space."""
+"""Closing tags and white space that end a section without belonging to its text."""
 
 _EDGES = re.compile(r"^[\W\d_]+|[\W_]+$")
 
 
 def bare_title(title: str) -> str:
-    """A title by its words alone: `### 🧠 Key Insights:` and `key insights` are the same."""
+    """Return the words of a title: `### 🧠 Key Insights:` and `key insights` are equal."""
     return _EDGES.sub("", title).casefold()
 
 
 def sections_of(text: str, titles: Sequence[str] = ()) -> tuple[SummarySection, ...]:
-    """The sections of a summary that was asked to have `titles`; never none."""
+    """Return the sections of a summary that was requested with `titles`; at least one."""
     marks = _requested_titles(text, titles) or _headings(text) or _numbered(text) or _bold(text)
     if marks:
         return tuple(_between(text, marks))
@@ -61,24 +61,24 @@ def sections_of(text: str, titles: Sequence[str] = ()) -> tuple[SummarySection, 
 
 
 def missing_titles(text: str, titles: Sequence[str]) -> tuple[str, ...]:
-    """Those of the titles asked for under which the text has no section."""
+    """Return the requested titles without a section in the text."""
     there = {bare_title(section.title) for section in sections_of(text, titles)}
     return tuple(title for title in titles if bare_title(title) not in there)
 
 
 def section_at(sections: Sequence[SummarySection], place: int) -> int:
-    """The number of the section in which a place of the text lies."""
+    """Return the number of the section at a position of the text."""
     return max((n for n, section in enumerate(sections) if section.start <= place), default=0)
 
 
 def replace_section(text: str, section: SummarySection, words: str) -> str:
-    """The text with other words in one section; its title and what closes it stay."""
+    """Replace the text of one section; its title and closing part stay."""
     gap = "" if section.body == 0 or text[section.body - 1] == "\n" else "\n"
     return text[: section.body] + gap + words.strip("\n") + text[section.end :]
 
 
 def add_line(text: str, section: SummarySection, line: str) -> str:
-    """The text with one more line at the end of a section."""
+    """Add a line at the end of a section."""
     words = text[section.body : section.end]
     return replace_section(text, section, f"{words}\n{line}" if words.strip() else line)
 
@@ -98,17 +98,17 @@ _TOPICS: dict[FactKind, Topic] = {
 
 
 def section_for(kind: FactKind, sections: Sequence[SummarySection]) -> int:
-    """The number of the section into which a fact belongs, by the sections' titles; the last where none is about it."""
+    """Return the number of the section for a fact, by titles; the last one if none fits."""
     topics = topics_of_titles(section.title for section in sections)
     return topics.get(_TOPICS[kind], len(sections) - 1)
 
 
 _Mark = tuple[int, int, str]
-"""Where a title's line begins, where its words begin, and the title."""
+"""Start of a title's line, start of its text, and the title."""
 
 
 def _requested_titles(text: str, titles: Sequence[str]) -> list[_Mark]:
-    """Lines that say one of the titles, however they are marked; with every other heading, so that no section hides
+    """Return the lines that are requested titles in any markup, and all other headings, so that no section hides
     another."""
     wanted = {bare_title(title) for title in titles} - {""}
     if not wanted:
@@ -140,7 +140,7 @@ def _bold(text: str) -> list[_Mark]:
 
 
 def _numbered(text: str) -> list[_Mark]:
-    """Titles that count from 1: a list within a section begins anew and so is none of them."""
+    """Return titles numbered from 1. A list within a section starts again and is no title."""
     marks: list[_Mark] = []
     for found in _NUMBERED.finditer(text):
         if int(found["number"]) == len(marks) + 1:
@@ -159,7 +159,7 @@ def _find_titles(text: str, pattern: re.Pattern[str]) -> list[_Mark]:
 
 def _between(text: str, marks: Sequence[_Mark]) -> Iterator[SummarySection]:
     first = marks[0][0]
-    # A tag around it all is no section of its own.
+    # A tag around the complete text is no section.
     if _TAG.sub("", text[:first]).strip():
         yield _section(text, "", 0, 0, first)
         start = first
@@ -172,7 +172,7 @@ def _between(text: str, marks: Sequence[_Mark]) -> Iterator[SummarySection]:
 
 
 def _tagged(text: str) -> Iterator[SummarySection]:
-    """Pairs of tags that hold no other pair; what stands around a pair belongs to it."""
+    """Yield innermost pairs of tags as sections; text around a pair belongs to it."""
     pairs = []
     for found in _TAG.finditer(text):
         closing = re.compile(rf"\s*</{found['title']}>\s*").search(text, found.end())
@@ -191,35 +191,35 @@ def _section(text: str, title: str, start: int, body: int, stop: int) -> Summary
 
 
 WHOLE_DRAFT = "(the whole draft)"
-"""The title of a draft without sections."""
+"""Title of a draft without sections."""
 
 
 def regeneration_request(
     request: SummaryRequest, draft: str, section: SummarySection, instruction: str
 ) -> SummaryRequest:
-    """The request for a section's new words. Its text begins with the request's own, so that it shrinks by the same
-    rule. Raises BadInput for a prompt of the user's that cannot be filled."""
+    """Return the request for new text of a section: the original request with draft and instruction after it, so that
+    it is shortened the same way. Raises BadInput for a prompt of the user that cannot be filled."""
     language = "zh" if request.language.startswith("zh") else "en"
     title = section.title or WHOLE_DRAFT
     values = {"title": title, "instruction": instruction.strip(), "draft": draft.strip()}
-    asked = fill(load_prompt(f"regenerate-section.{language}.md").text, values)
+    instruction_text = fill(load_prompt(f"regenerate-section.{language}.md").text, values)
     return replace(
         request,
         purpose=f"section “{title}” again",
-        body=_with_more(request.body, asked),
+        body=_with_more(request.body, instruction_text),
         form="sections" if section.title else request.form,
         sections=(section.title,) if section.title else request.sections,
     )
 
 
-def _with_more(body: RequestBody, asked: str) -> RequestBody:
+def _with_more(body: RequestBody, instruction_text: str) -> RequestBody:
     if isinstance(body, MessagesBody):
-        return replace(body, last=f"{body.last}\n\n{asked}")
-    return TextBody(lambda: f"{body.text}\n\n{asked}")
+        return replace(body, last=f"{body.last}\n\n{instruction_text}")
+    return TextBody(lambda: f"{body.text}\n\n{instruction_text}")
 
 
 def insert_regenerated(draft: str, section: SummarySection, answer: str) -> str:
-    """The draft with the section's new words, whether or not the answer repeats the title or the other sections."""
+    """Return the draft with the section's new text, whether or not the answer repeats titles or other sections."""
     text = without_summary_tags(answer)
     if section.title:
         own = next(

@@ -1,5 +1,5 @@
-"""Compaction by the server itself: the head goes as messages, and what comes back is shown as text where it has any,
-and sent back exactly as it came. How each protocol asks for it: `server_forms`."""
+"""Compaction by the server: the head is sent as messages, and the returned block is shown as text if it has any, and
+sent back unchanged. `server_endpoints` has the requests of each protocol."""
 
 from __future__ import annotations
 
@@ -41,24 +41,27 @@ def server_summarizer(
     session: Session,
     connection: Connection | None = None,
     *,
-    way: ServerMode = "on-demand",
+    mode: ServerMode = "on-demand",
     instructions: str = "",
     keep_tool_uses: int | None = None,
     on_event: OnLiveEvent | None = None,
     limits: CallLimits | None = None,
     spending: Spending = UNLIMITED,
 ) -> Summarizer:
-    """A summarizer that has the server compact the request's messages, with the session's system prompt and tools; by
-    default Anthropic's.
+    """Return a summarizer that lets the server compact the request's messages with the session's system prompt and
+    tools; by default Anthropic's server.
 
-    `instructions` replace the server's own prompt on demand, and add to it at a threshold. `keep_tool_uses` (only at a
-    threshold) first clears all but so many tool results (`clear_tool_uses_20250919`). An earlier summary is sent first,
-    as the user's words. The answer is a `ServerSummary`; `with_blocks` puts its block into the outcome. Raises BadInput
-    for a connection whose protocol knows no such compaction. What could cost more than `spending` allows is not sent.
+    `instructions` replace the server's prompt on demand, and add to it at a threshold. `keep_tool_uses` (only at a
+    threshold) first clears all but that many tool results (`clear_tool_uses_20250919`). An earlier summary is sent
+    first, as a user message. The answer is a `ServerSummary`; `with_server_block` puts its block into the outcome.
+    Raises BadInput for a protocol without such compaction. A request that could exceed `spending` is not sent.
     """
-    whom = connection or connection_named(DEFAULT)
-    tell, patience = on_event or ignore_event, limits or limits_of(whom)
-    form, spoken = endpoint_of(whom, way, instructions, keep_tool_uses), PROTOCOLS[whom.protocol]
+    server_connection = connection or connection_named(DEFAULT)
+    report, patience = on_event or ignore_event, limits or limits_of(server_connection)
+    endpoint, protocol = (
+        endpoint_of(server_connection, mode, instructions, keep_tool_uses),
+        PROTOCOLS[server_connection.protocol],
+    )
 
     async def summarize(request: SummaryRequest) -> Answer:
         key = await asyncio.to_thread(lambda: request.key)
@@ -67,90 +70,100 @@ def server_summarizer(
         answer: Answer
         try:
             most = request.max_output_tokens or patience.max_output
-            body = await asyncio.to_thread(form.body, session, request, model, most)
-            dollars = await asyncio.to_thread(spending.most, request, model, whom, most)
-            async with time_limit(whole_s) as clock, await spoken.connect(whom, whole_s + 5) as client:
+            body = await asyncio.to_thread(endpoint.body, session, request, model, most)
+            dollars = await asyncio.to_thread(spending.max_cost, request, model, server_connection, most)
+            async with time_limit(whole_s) as clock, await protocol.connect(server_connection, whole_s + 5) as client:
                 call = _ServerCall(
-                    client, spoken.server_of(client, whom), form, body, key, tell, patience, spending, dollars
+                    client,
+                    protocol.server_of(client, server_connection),
+                    endpoint,
+                    body,
+                    key,
+                    report,
+                    patience,
+                    spending,
+                    dollars,
                 )
                 got, usage = await call.answer(clock)
-            answer = got if isinstance(got, SummaryFailed) else form.said(got, usage, time.perf_counter() - began)
+            answer = (
+                got if isinstance(got, SummaryFailed) else endpoint.read_answer(got, usage, time.perf_counter() - began)
+            )
         except TimeoutError:
             answer = SummaryFailed("timeout", f"no answer within {whole_s:g} s")
         except BadInput as refused:
             answer = SummaryFailed("error", str(refused))
         if isinstance(answer, Summary):
-            tell(TextReceived(key, answer.text))
-        if usage:  # what is billed is told of an answer that is no use, too
-            tell(UsageReported(key, usage))
+            report(TextReceived(key, answer.text))
+        if usage:  # usage is reported for unusable answers, too
+            report(UsageReported(key, usage))
         how = "compaction" if isinstance(answer, Summary) else answer.kind
-        tell(CallEnded(key, how, time.perf_counter() - began, usage))
+        report(CallEnded(key, how, time.perf_counter() - began, usage))
         return answer
 
     return summarize
 
 
 class _ServerCall(Struct, frozen=True):
-    """One request on its way to an answer; `dollars` is what an attempt can cost."""
+    """One request with its attempts; `dollars` is the maximum cost of an attempt."""
 
     client: Any
     server: Server
-    form: CompactionEndpoint
+    endpoint: CompactionEndpoint
     body: dict[str, Any]
     key: str
-    tell: OnLiveEvent
+    report: OnLiveEvent
     limits: CallLimits
     spending: Spending
     dollars: float | None
 
     async def answer(self, clock: asyncio.Timeout) -> tuple[dict[str, Any] | SummaryFailed, Usage | None]:
-        """The server's answer as decoded JSON, nothing of it interpreted by the client, and its usage, None where that
-        is not told or cannot be. Retries as `limits` say."""
+        """Return the server's answer as decoded JSON, not interpreted by the client, and its usage (None if missing or
+        impossible). Retries according to `limits`."""
         tries, model = 0, str(self.body["model"])
         turns = self.body.get("messages") or self.body.get("input") or ()
         chars = sum(len(str(turn.get("content", turn))) for turn in turns)
         while True:
             tries += 1
-            async with self.spending.purse.held(self.dollars, model) as bill:
-                self.tell(PromptSent(self.key, model, tries, chars))
+            async with self.spending.spend_limit.reserve(self.dollars, model) as bill:
+                self.report(PromptSent(self.key, model, tries, chars))
                 got = await self._posted()
-                refused = isinstance(got, CallFailure) and not got.broke
+                refused = isinstance(got, CallFailure) and not got.may_be_billed
                 usage = self._usage(got) if isinstance(got, dict) else None
-                bill.paid = self.spending.paid(bill.paid, usage, "", model, refused=refused)
+                bill.dollars = self.spending.attempt_cost(bill.dollars, usage, "", model, refused=refused)
             if not isinstance(got, CallFailure):
                 no_object = SummaryFailed("error", "the server's answer is not a JSON object")
                 return (got, usage) if isinstance(got, dict) else (no_object, None)
             wait = next_wait(got, tries, self.limits, clock)
             if isinstance(wait, SummaryFailed):
                 return wait, None
-            self.tell(RetryScheduled(self.key, tries, wait, got.sentence))
+            self.report(RetryScheduled(self.key, tries, wait, got.sentence))
             await asyncio.sleep(wait)
 
     def _usage(self, got: dict[str, Any]) -> Usage | None:
         try:
-            return self.form.usage(got.get("usage"))
+            return self.endpoint.usage(got.get("usage"))
         except ImpossibleUsage as impossible:
-            self.tell(UsageRejected(self.key, str(impossible)))
+            self.report(UsageRejected(self.key, str(impossible)))
             return None
 
     async def _posted(self) -> object | CallFailure:
         try:
-            # The client's own models would drop or reorder what they do not know; a signed block must not change.
+            # The client's own models would drop or reorder unknown fields; a signed block must not change.
             got: object = await self.client.post(
-                self.form.path, cast_to=object, body=self.body, options=dict(self.form.options)
+                self.endpoint.path, cast_to=object, body=self.body, options=dict(self.endpoint.options)
             )
         except Exception as error:
-            # Whatever the client raises is a failure of this call; cancelling is no Exception and passes.
+            # Any client error is a failure of this call; a cancel is not an Exception and passes.
             return classify_error(error, self.server)
         return got
 
 
 def with_server_block(outcome: Outcome, answers: Iterable[Answer]) -> Outcome:
-    """The outcome with the server's summary as its untouched block instead of text.
+    """Return the outcome with the server's summary as its unchanged block instead of text.
 
-    The summary message becomes an assistant's with nothing but the block and stands before all but the session's own
-    system messages, for so the API wants it back: it would not read what came before. Of several such summaries only
-    the last would be read, so those stay text.
+    The summary message becomes an assistant message with only the block, before everything but the session's system
+    messages: the API ignores what comes before the block. With several such summaries only the last would be read, so
+    they stay text.
     """
     blocks = [(answer.text, answer.block) for answer in answers if isinstance(answer, ServerSummary)]
     sealed: list[Piece] = []
@@ -178,16 +191,16 @@ def _block_in(piece: Piece, blocks: Sequence[tuple[str, Opaque]]) -> Opaque | No
 
 
 def are_readable(answers: Iterable[Answer]) -> bool:
-    """Whether every summary has words; one that is encrypted has none to look at."""
-    return all(answer.can_be_read for answer in answers if isinstance(answer, ServerSummary))
+    """Return whether every summary is readable; an encrypted one is not."""
+    return all(answer.is_readable for answer in answers if isinstance(answer, ServerSummary))
 
 
 def messages_for(outcome: Outcome, answers: Sequence[Answer], format_id: str) -> tuple[Message, ...]:
-    """An outcome's messages as a format can carry them: the server's block to its own API, its text to others.
+    """Return an outcome's messages for a format: the server's block for its own API, its text for others.
 
-    Raises BadInput where the block has no text and the format is another one: the summary would be lost.
+    Raises BadInput if the block is unreadable and the format is another one, because the summary would be lost.
     """
-    homes = {answer.goes_into for answer in answers if isinstance(answer, ServerSummary)}
+    homes = {answer.format_id for answer in answers if isinstance(answer, ServerSummary)}
     if homes <= {format_id}:
         return with_server_block(outcome, answers).messages
     if not are_readable(answers):

@@ -1,8 +1,8 @@
-"""How each protocol asks a server for its own compaction, and what comes back.
+"""Requests of each protocol for the server's own compaction, and their answers.
 
 Messages: a `compaction` block, on demand (`compaction={"type": "summarize"}`) or at a threshold (`context_management`
-with the edit `compact_20260112`, set to its least threshold); betas both. Responses: `responses.compact`, whose output
-is the user's messages and one item that only the server can read; all of it is the new beginning.
+with the edit `compact_20260112`, set to its minimum threshold); both are betas. Responses: `responses.compact`, whose
+output is the user messages and one item that only the server can read; all of it starts the new context.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ ON_DEMAND_BETA = "compact-2026-09-04"
 THRESHOLD_BETA = "compact-2026-01-12"
 CLEAR_BETA = "context-management-2025-06-27"
 BLOCK_BETAS = f"{ON_DEMAND_BETA},{THRESHOLD_BETA}"
-"""What a request names that sends a compaction block back, whichever way it was made."""
+"""Betas of a request that sends back a compaction block of either mode."""
 
 LEAST_THRESHOLD = 50_000
-"""Input tokens below which `compact_20260112` cannot be made to work; a smaller head comes back uncompacted."""
+"""Minimum threshold of `compact_20260112`, in input tokens; a smaller head comes back uncompacted."""
 
 UNREADABLE = "[The server's summary is encrypted: it can be sent back, but not read.]"
 
@@ -40,82 +40,82 @@ _SEALS = (("signature", "signed"), ("encrypted_content", "encrypted"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSummary(Summary):
-    """A summary that the server made. `text` is what can be read of `block`, which holds exactly what the server sent:
-    a block of the Messages API, or the list of items of a compacted response.
+    """A summary made by the server. `text` is the readable part of `block`, which holds exactly what the server sent: a
+    block of the Messages API, or the items of a compacted response.
 
-    An edited draft is an ordinary `Summary`: a signed block with another text would be refused.
+    An edited draft is an ordinary `Summary`: a signed block with other text would be refused.
     """
 
     block: Opaque
 
     @property
-    def goes_into(self) -> str:
-        """The one format that takes the block."""
+    def format_id(self) -> str:
+        """Id of the only format that accepts the block."""
         return RESPONSES if isinstance(self.block.raw, list) else ANTHROPIC
 
     @property
-    def about_block(self) -> str:
-        """What can be said of the block beside its text: `opaque (signed)`."""
+    def block_note(self) -> str:
+        """Description of the block apart from its text: `opaque (signed)`."""
         raw = self.block.raw
         blocks = raw if isinstance(raw, list) else [raw]
         sealed = [word for field, word in _SEALS if any(isinstance(one, dict) and one.get(field) for one in blocks)]
         return f"opaque ({' and '.join(sealed)}), sent back unchanged" if sealed else "plain, sent back unchanged"
 
     @property
-    def can_be_read(self) -> bool:
+    def is_readable(self) -> bool:
         return not self.text.endswith(UNREADABLE)
 
 
 def compaction_block(raw: Any) -> Opaque:
-    """What a server sent, as a block of a message."""
+    """Return what a server sent as a block of a message."""
     return Opaque("compaction", raw)
 
 
 @dataclass(frozen=True)
 class CompactionEndpoint:
-    """A request for the server's own compaction: where it goes, with which fields and options beside the conversation;
-    and how its answer and its bill are read. `most` names the field that bounds the answer, "" for none."""
+    """Request for the server's own compaction: path, conversation fields, further fields and options, and the functions
+    that read answer and usage. `most` names the field that limits the answer, "" for none."""
 
     path: str
     conversation: Callable[[Session, SummaryRequest], Fields]
-    said: Callable[[Fields, Usage | None, float], Answer]
+    read_answer: Callable[[Fields, Usage | None, float], Answer]
     usage: Callable[[object], Usage | None]
     fields: Mapping[str, Any]
     options: Mapping[str, Any]
     most: str = ""
 
     def body(self, session: Session, request: SummaryRequest, model: str, most: int) -> Fields:
-        """All that is sent. Raises BadInput when nothing of the messages can be."""
+        """Return the body. Raises BadInput if none of the messages can be sent."""
         limit = {self.most: most} if self.most else {}
         return {"model": model, **limit, **self.conversation(session, request), **self.fields}
 
 
 def endpoint_of(
-    whom: Connection, way: ServerMode, instructions: str = "", keep_tool_uses: int | None = None
+    connection: Connection, mode: ServerMode, instructions: str = "", keep_tool_uses: int | None = None
 ) -> CompactionEndpoint:
-    """Raises BadInput for a protocol that knows no such compaction."""
-    if whom.protocol == "messages":
-        fields, betas = _parameters(way, instructions, keep_tool_uses)
+    """Return the endpoint of a connection. Raises BadInput for a protocol without such compaction."""
+    if connection.protocol == "messages":
+        fields, betas = _parameters(mode, instructions, keep_tool_uses)
         options = {"headers": {"anthropic-beta": ",".join(betas)}, "params": {"beta": "true"}}
-        read = _read_block if way == "on-demand" else _read_block_over_threshold
+        read = _read_block if mode == "on-demand" else _read_block_over_threshold
         return CompactionEndpoint(
             "/v1/messages", conversation_fields, read, messages_usage, fields, options, "max_tokens"
         )
-    if whom.protocol == "responses" and way == "on-demand":
+    if connection.protocol == "responses" and mode == "on-demand":
         return CompactionEndpoint("/responses/compact", _conversation_items, _read_items, responses_usage, {}, {})
-    asked = "compaction on the server" if whom.protocol == "chat" else "compaction at a threshold"
-    raise BadInput(f"{whom.name} uses a protocol without {asked}; name another connection or summarizer.")
+    feature = "compaction on the server" if connection.protocol == "chat" else "compaction at a threshold"
+    raise BadInput(f"{connection.name} uses a protocol without {feature}; name another connection or summarizer.")
 
 
 # --- the Messages API -------------------------------------------------------------------------------------------------
 
 
-def _parameters(way: ServerMode, instructions: str, keep_tool_uses: int | None) -> tuple[Fields, list[str]]:
-    more = {"instructions": instructions} if instructions.strip() else {}
-    if way == "on-demand":
-        return {"compaction": {"type": "summarize", **more}}, [ON_DEMAND_BETA]
+def _parameters(mode: ServerMode, instructions: str, keep_tool_uses: int | None) -> tuple[Fields, list[str]]:
+    extra = {"instructions": instructions} if instructions.strip() else {}
+    if mode == "on-demand":
+        return {"compaction": {"type": "summarize", **extra}}, [ON_DEMAND_BETA]
     trigger = {"type": "input_tokens", "value": LEAST_THRESHOLD}
-    edits: list[Fields] = [{"type": "compact_20260112", "trigger": trigger, "pause_after_compaction": True, **more}]
+    edits: list[Fields] = [{"type": "compact_20260112", "trigger": trigger, "pause_after_compaction": True, **extra}]
     betas = [THRESHOLD_BETA]
     if keep_tool_uses is not None:
         edits.insert(0, clear_tool_uses(keep_tool_uses))
@@ -124,7 +124,7 @@ def _parameters(way: ServerMode, instructions: str, keep_tool_uses: int | None) 
 
 
 def clear_tool_uses(keep: int) -> Fields:
-    """The edit that clears all but the newest `keep` tool results, whatever the size of the context."""
+    """Return the edit that clears all but the newest `keep` tool results, whatever the size of the context."""
     return {
         "type": "clear_tool_uses_20250919",
         "trigger": {"type": "tool_uses", "value": keep + 1},
@@ -133,9 +133,9 @@ def clear_tool_uses(keep: int) -> Fields:
 
 
 def conversation_fields(session: Session, request: SummaryRequest) -> Fields:
-    """What is sent of a session: `system`, `tools` and the request's messages, an earlier summary before them.
+    """Return the `system`, `tools` and messages to send, with an earlier summary first.
 
-    Raises BadInput when nothing of the messages can be sent.
+    Raises BadInput if none of the messages can be sent.
     """
     body = messages_fields(session, request.messages)
     return {**body, "messages": [*_earlier(request), *body["messages"]]}
@@ -147,11 +147,11 @@ def _earlier(request: SummaryRequest) -> list[Fields]:
     return [{"role": "user", "content": f"<earlier_summary>\n{request.previous}\n</earlier_summary>"}]
 
 
-def _read_block(got: Fields, usage: Usage | None, seconds: float, least: str = "") -> Answer:
-    content = got.get("content")
+def _read_block(response: Fields, usage: Usage | None, seconds: float, least: str = "") -> Answer:
+    content = response.get("content")
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     block = next((block for block in blocks if block.get("type") == "compaction"), None)
-    stop = got.get("stop_reason")
+    stop = response.get("stop_reason")
     if stop == "refusal":
         return SummaryFailed("refused", "the model refused to summarize")
     if block is None and stop == "max_tokens":
@@ -163,16 +163,16 @@ def _read_block(got: Fields, usage: Usage | None, seconds: float, least: str = "
         if not block.get("encrypted_content"):
             return SummaryFailed("empty", "the server could not make a summary: its compaction block has no content")
         text = UNREADABLE
-    return ServerSummary(text, str(got.get("model") or ""), usage, seconds, block=compaction_block(block))
+    return ServerSummary(text, str(response.get("model") or ""), usage, seconds, block=compaction_block(block))
 
 
-def _read_block_over_threshold(got: Fields, usage: Usage | None, seconds: float) -> Answer:
-    return _read_block(got, usage, seconds, f"; it needs at least {grouped(LEAST_THRESHOLD)} tokens of head")
+def _read_block_over_threshold(response: Fields, usage: Usage | None, seconds: float) -> Answer:
+    return _read_block(response, usage, seconds, f"; it needs at least {grouped(LEAST_THRESHOLD)} tokens of head")
 
 
 def messages_usage(billed: object) -> Usage | None:
-    """All that was billed: the compaction itself is listed among the iterations, outside the totals. None where nothing
-    is said to be. Raises ImpossibleUsage."""
+    """Return the recorded usage, including the compaction itself, which is listed among the iterations and not in the
+    totals. None if missing. Raises ImpossibleUsage."""
     if not isinstance(billed, dict):
         return None
     iterations = billed.get("iterations")
@@ -196,23 +196,27 @@ def messages_usage(billed: object) -> Usage | None:
 
 
 def _conversation_items(session: Session, request: SummaryRequest) -> Fields:
-    """The same as items. It takes no tools."""
+    """Return the conversation as items, without tools, which the endpoint does not accept."""
     fields = responses_fields(session, request.messages)
     fields.pop("tools", None)
     return {**fields, "input": [*_earlier(request), *fields["input"]]}
 
 
-def _read_items(got: Fields, usage: Usage | None, seconds: float) -> Answer:
-    output = got.get("output")
+def _read_items(response: Fields, usage: Usage | None, seconds: float) -> Answer:
+    output = response.get("output")
     items = [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
     sealed = next((item for item in items if item.get("type") in ("compaction", "compaction_summary")), None)
     if sealed is None:
         return SummaryFailed("error", "the server did not compact: its answer has no compaction item")
     if not sealed.get("encrypted_content"):
         return SummaryFailed("empty", "the server could not make a summary: its compaction item has no content")
-    said = [text for item in items for text in _texts(item.get("content"))]
+    read_answer = [text for item in items for text in _texts(item.get("content"))]
     return ServerSummary(
-        "\n\n".join([*said, UNREADABLE]), str(got.get("model") or ""), usage, seconds, block=compaction_block(output)
+        "\n\n".join([*read_answer, UNREADABLE]),
+        str(response.get("model") or ""),
+        usage,
+        seconds,
+        block=compaction_block(output),
     )
 
 
@@ -224,7 +228,7 @@ def _texts(content: object) -> Sequence[str]:
 
 
 def responses_usage(billed: object) -> Usage | None:
-    """The same of a compacted response."""
+    """Return the recorded usage of a compacted response, None if missing. Raises ImpossibleUsage."""
     if not isinstance(billed, dict):
         return None
     details = billed.get("input_tokens_details")

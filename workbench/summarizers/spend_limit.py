@@ -1,7 +1,7 @@
-"""What calls may cost together: each is held against the limit before it is sent, at the most that it can be billed.
+"""Spend limit of a run: each call reserves its maximum cost before it is sent.
 
-That most is the request as it is counted here, at the price of what nothing is in a cache of yet, and an answer of all
-the tokens that it may have. What is billed takes its place; of a call that broke off without a bill the most stays.
+The maximum is the locally counted request at the uncached price, plus an answer of all allowed tokens. The actual cost
+replaces it; a call that broke off without usage keeps the maximum.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from workbench.summarizers.time_limits import paused_clocks
 from workbench.tokens.cost import actual
 
 FLOAT_SLACK = 1e-9
-"""Dollars that sums of floats may be off."""
+"""Tolerance for sums of floats, in dollars."""
 
 
 AskUser = Callable[[str], Awaitable[bool]]
-"""Puts to a person whether what the sentence tells of is to be sent all the same."""
+"""Asks the user whether to send a request in spite of the problem in the sentence."""
 
 
 class SpendLimitExceeded(BadInput):
-    """What is to be sent could cost more than it may: `what`, without the remedy."""
+    """Raised for a request that could exceed the limit. `what` is the problem without the remedy."""
 
     def __init__(self, what: str, remedy: str) -> None:
         super().__init__(f"{what}; {remedy}.")
@@ -43,79 +43,78 @@ class SpendLimitExceeded(BadInput):
 
 @dataclass(slots=True)
 class CallCost:
-    """What a call cost, in dollars: the most that it can have, until more is known."""
+    """Cost of a call in dollars: the maximum until the actual cost is known."""
 
-    paid: float
+    dollars: float
 
 
 @dataclass(slots=True)
 class SpendLimit:
-    """`limit` in dollars, None for none; `spent` is what was billed so far. For one event loop at a time.
+    """Spend limit: `limit` in dollars, None for none; `spent` is the cost so far. For one event loop at a time.
 
-    Where there is somebody to `ask`, what could cost more is asked for: a yes raises the limit to just that, a no is
-    for all that follows. A yes for a model whose price is not known is for that model alone, which is then `unpriced`:
-    the limit stays what it is for every other. It covers all calls of that model in this run, since nothing would be
-    known at the next one that was not known at the first; each run has a purse of its own, which asks again."""
+    With `ask`, the user is asked about a request beyond the limit. A yes raises the limit just enough; a no applies to
+    all further requests. A yes for a model without a known price applies to that model only, for all its calls in this
+    run (`unpriced`), because later calls would not be better known. Each run has its own spend limit and asks again.
+    """
 
     limit: float | None = None
     spent: float = 0.0
     ask: AskUser | None = None
     asking: bool = False
-    """A person is being asked now."""
+    """A question to the user is open."""
     unpriced: set[str] = field(default_factory=set)
-    _held: list[float] = field(default_factory=list)
+    _reserved: list[float] = field(default_factory=list)
     _waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
-    def check(self, most: float | None, model: str) -> None:
-        """Whether calls that may be billed `most` dollars can be made; None is a price that nobody knows. Raises
-        TooDear."""
-        if self.limit is None or (most is None and model in self.unpriced):
+    def check(self, maximum: float | None, model: str) -> None:
+        """Check that calls of at most `most` dollars fit; None is an unknown price. Raises SpendLimitExceeded."""
+        if self.limit is None or (maximum is None and model in self.unpriced):
             return
-        if most is None:
+        if maximum is None:
             raise SpendLimitExceeded(
                 f"The price of {model} is unknown, so the limit of {exact_dollars(self.limit)} cannot be checked",
                 f"write its prices into {paths.models()}, or lift the limit (--max-cost none)",
             )
-        if self.spent + most > self.limit + FLOAT_SLACK:
+        if self.spent + maximum > self.limit + FLOAT_SLACK:
             so_far = f" on top of {exact_dollars(self.spent)} spent" if self.spent else ""
-            cost, limit = exact_dollars(most), exact_dollars(self.limit)
+            cost, limit = exact_dollars(maximum), exact_dollars(self.limit)
             slightly = "slightly " if not self.spent and cost == limit else ""
             raise SpendLimitExceeded(
                 f"This may cost {cost}{so_far}, {slightly}more than {limit}",
                 f"raise --max-cost, or max_cost in {paths.settings()}",
             )
 
-    async def allow(self, most: float | None, model: str) -> None:
-        """The same, but a person may say that it is to be sent all the same."""
+    async def allow(self, maximum: float | None, model: str) -> None:
+        """Check like `check`, and ask the user if the limit is exceeded."""
         while True:
             try:
-                self.check(most, model)
+                self.check(maximum, model)
                 return
-            except SpendLimitExceeded as dear:
+            except SpendLimitExceeded as exceeded:
                 if self.ask is None:
                     raise
-                if self.asking:  # one question at a time: what it is answered may answer this one
-                    await self._others()
+                if self.asking:  # one question at a time: its answer may settle this one
+                    await self._wait_for_others()
                 else:
-                    await self._ask(self.ask, dear, most, model)
+                    await self._ask_user(self.ask, exceeded, maximum, model)
 
-    async def _ask(self, ask: AskUser, dear: SpendLimitExceeded, most: float | None, model: str) -> None:
+    async def _ask_user(self, ask: AskUser, exceeded: SpendLimitExceeded, maximum: float | None, model: str) -> None:
         spent = self.spent
         self.asking = True
         try:
-            if not await ask(dear.what):
+            if not await ask(exceeded.what):
                 self.ask = None
-                raise dear
-            if most is None:
+                raise exceeded
+            if maximum is None:
                 self.unpriced.add(model)
             else:
-                self.limit = spent + most
+                self.limit = spent + maximum
         finally:
             self.asking = False
             self._wake()
 
-    async def _others(self) -> None:
-        """Until another call has its bill, or another question its answer."""
+    async def _wait_for_others(self) -> None:
+        """Wait until another call has its cost, or another question its answer."""
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         await turn
@@ -127,66 +126,65 @@ class SpendLimit:
         self._waiting.clear()
 
     @asynccontextmanager
-    async def held(self, most: float | None, model: str) -> AsyncIterator[CallCost]:
-        """A call, for which so much is held back until its bill is there; it waits for calls under way where these hold
-        what it needs, and its clocks with it. Raises TooDear."""
+    async def reserve(self, maximum: float | None, model: str) -> AsyncIterator[CallCost]:
+        """Reserve `most` dollars for a call until its cost is known. Waits for running calls that hold the needed
+        amount, with the call's time limits paused. Raises SpendLimitExceeded."""
         with paused_clocks():
             while True:
-                await self.allow(most, model)
+                await self.allow(maximum, model)
                 if (
                     self.limit is None
-                    or most is None
-                    or self.spent + fsum(self._held) + most <= self.limit + FLOAT_SLACK
+                    or maximum is None
+                    or self.spent + fsum(self._reserved) + maximum <= self.limit + FLOAT_SLACK
                 ):
                     break
-                await self._others()
-        bill = CallCost(most or 0.0)
-        self._held.append(most or 0.0)
+                await self._wait_for_others()
+        bill = CallCost(maximum or 0.0)
+        self._reserved.append(maximum or 0.0)
         try:
             yield bill
         finally:
-            self._held.remove(most or 0.0)
-            # A bill below nothing, or of no number, would lift the limit for all that follows.
-            self.spent += bill.paid if 0.0 <= bill.paid < inf else most or 0.0
+            self._reserved.remove(maximum or 0.0)
+            # A negative or non-finite cost would lift the limit for later calls.
+            self.spent += bill.dollars if 0.0 <= bill.dollars < inf else maximum or 0.0
             self._wake()
 
 
 def default_spend_limit() -> SpendLimit:
-    """One with the limit of the settings. Raises BadInput for broken ones."""
+    """Return the spend limit of the settings. Raises BadInput for broken settings."""
     return SpendLimit(read_spend_limit(paths.settings()))
 
 
 class Spending(Struct, frozen=True):
-    """A purse, and how a text's tokens are counted for it."""
+    """Spend limit of a run, and the function that counts a text's tokens for it."""
 
-    purse: SpendLimit
+    spend_limit: SpendLimit
     tokens: Callable[[str], int]
 
-    def most(self, request: SummaryRequest, model: str, whom: Connection, written: int) -> float | None:
-        """What a request can be billed, None where a price is not known. Renders and counts it where there is a limit:
-        not for an event loop."""
-        if self.purse.limit is None:
+    def max_cost(self, request: SummaryRequest, model: str, connection: Connection, written: int) -> float | None:
+        """Return the maximum cost of a request in dollars, None if the price is unknown. Renders and counts the text if
+        there is a limit: not for the event loop."""
+        if self.spend_limit.limit is None:
             return 0.0
-        return actual(uncached_usage(request, whom, self.tokens(request.text), written), model).dollars
+        return actual(uncached_usage(request, connection, self.tokens(request.text), written), model).dollars
 
-    def paid(self, most: float, usage: Usage | None, written: str, model: str, *, refused: bool) -> float:
-        """What an attempt has cost of which `usage` came and what was `written`, thoughts included. What a server
-        `refused` it does not bill."""
-        if self.purse.limit is None:
+    def attempt_cost(self, maximum: float, usage: Usage | None, written: str, model: str, *, refused: bool) -> float:
+        """Return the cost of an attempt with this `usage` and this received text, thinking included. A request that the
+        server `refused` costs nothing."""
+        if self.spend_limit.limit is None:
             return 0.0
         if usage is None:
-            return 0.0 if refused else most
+            return 0.0 if refused else maximum
         output = usage.output if usage.output_final else max(usage.output, self.tokens(written))
         cost = actual(replace(usage, output=output), model).dollars
-        return most if cost is None else cost
+        return maximum if cost is None else cost
 
 
 UNLIMITED = Spending(SpendLimit(), len)
-"""Without a limit, for which nothing is counted."""
+"""No limit; nothing is counted."""
 
 
-def uncached_usage(request: SummaryRequest, whom: Connection | None, tokens: int, written: int) -> Usage:
-    """What a request of so many tokens is billed as where nothing of it is in a cache: what is marked for the cache is
-    written to it."""
-    marks = whom is not None and whom.protocol == "messages" and continues_conversation(request)
+def uncached_usage(request: SummaryRequest, connection: Connection | None, tokens: int, written: int) -> Usage:
+    """Return the usage of a request if nothing of it is cached; a part marked for the cache is written to it."""
+    marks = connection is not None and connection.protocol == "messages" and continues_conversation(request)
     return Usage(output=written, cache_write=tokens) if marks else Usage(tokens, written)

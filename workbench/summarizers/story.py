@@ -1,8 +1,8 @@
-"""The causal story of a stretch of messages, from the agent's own words in the order of events: what it found and why,
-how it went on where a call failed or was turned back, and where each request ended.
+"""Causal story of messages, in the agent's own words and in order: what it found and why, how it reacted to failed or
+refused calls, and how each request ended.
 
-What a ledger keeps word for word (requests, decisions, errors, files, commands, names) is not told again: a request is
-only named by its beginning, and a sentence that decides is left to the decisions.
+Content that a ledger keeps verbatim (requests, decisions, errors, files, commands, names) is not repeated: a request is
+named by its beginning, and a deciding sentence is left to the decisions.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from workbench.summarizers.fitting import SHORTEST, SummaryLine
 from workbench.summarizers.labels import SummaryLabels
 
 EVENT_CHARS = 320
-"""What one message tells is cut at a sentence to so many characters; where it all stands, to twice as many."""
+"""Maximum length of an event, cut at a sentence, in characters; twice as much for the last one."""
 
 ANCHOR_CHARS = 60
-"""So much of a request names it."""
+"""Maximum length of a request's name, in characters."""
 
 
 class StoryEvent(Struct, frozen=True):
-    """Something that was found, tried or ended. The higher its `rank`, the longer it stays when room is short."""
+    """Something found, tried or ended. A higher `rank` is kept longer when room is short."""
 
     text: str
     message: str
@@ -37,7 +37,7 @@ class StoryEvent(Struct, frozen=True):
 
 
 class Chapter(Struct, frozen=True):
-    """What came of one request; `anchor` names it, "" where what is told comes from an earlier summary."""
+    """Events of one request, which `anchor` names; "" for events of an earlier summary."""
 
     anchor: str
     message: str
@@ -45,48 +45,48 @@ class Chapter(Struct, frozen=True):
 
 
 def story_chapters(messages: Sequence[Message], previous: str, labels: SummaryLabels) -> list[Chapter]:
-    """The story of `messages`, after that of an earlier narrative."""
+    """Return the story of `messages`, after that of an earlier narrative."""
     starts = [index for index, message in enumerate(messages) if message.starts_round]
     failed, turned = _setbacks(calls_in(messages), labels)
-    told = [*_earlier(previous)]
+    chapters = [*_earlier(previous)]
     for start, stop in zip([0, *starts], [*starts, len(messages)], strict=True):
         anchor = messages[start].said if start < len(messages) and messages[start].starts_round else ""
         ends = stop == len(messages)
         events = tuple(_events(messages, start, stop, failed, turned, ends))
         if events:
             name = labels.on.format(text=clip_at_word(" ".join(anchor.split()), ANCHOR_CHARS)) if anchor else ""
-            told.append(Chapter(name, messages[start].id, events))
-    return told
+            chapters.append(Chapter(name, messages[start].id, events))
+    return chapters
 
 
-def story_lines(told: Sequence[Chapter], room: int, labels: SummaryLabels) -> list[SummaryLine]:
-    """The chapters as lines, in no more than `room` characters with their line ends: the weightiest events, in order,
-    with a mark where others are left out."""
+def story_lines(chapters: Sequence[Chapter], room: int, labels: SummaryLabels) -> list[SummaryLine]:
+    """Return the chapters as lines within `room` characters: the weightiest events in order, with a mark for omitted
+    ones."""
     ranked = sorted(
-        ((event.rank, number, place) for number, one in enumerate(told) for place, event in enumerate(one.events)),
+        ((event.rank, number, place) for number, one in enumerate(chapters) for place, event in enumerate(one.events)),
         reverse=True,
     )
-    kept = {(number, place) for _, number, place in ranked}
-    if kept and _char_count(lines := [*_lines(told, kept, labels)]) <= room:
+    selected = {(number, place) for _, number, place in ranked}
+    if selected and _char_count(lines := [*_lines(chapters, selected, labels)]) <= room:
         return lines
-    kept.clear()
+    selected.clear()
     named: set[int] = set()
     takes = 0
     for _, number, place in ranked:
-        cost = len(told[number].events[place].text) + 3
-        cost += 0 if number in named else len(told[number].anchor) + 2
+        cost = len(chapters[number].events[place].text) + 3
+        cost += 0 if number in named else len(chapters[number].anchor) + 2
         if takes + cost <= room:
             takes += cost
-            kept.add((number, place))
+            selected.add((number, place))
             named.add(number)
-    while kept:
-        lines = [*_lines(told, kept, labels)]
+    while selected:
+        lines = [*_lines(chapters, selected, labels)]
         if _char_count(lines) <= room:
             return lines
-        kept.remove(next((number, place) for _, number, place in reversed(ranked) if (number, place) in kept))
+        selected.remove(next((number, place) for _, number, place in reversed(ranked) if (number, place) in selected))
     if not ranked or room <= SHORTEST:
         return []
-    event = told[ranked[0][1]].events[ranked[0][2]]
+    event = chapters[ranked[0][1]].events[ranked[0][2]]
     return [SummaryLine(clip_at_word(event.text, room - 1), (event.message,))]
 
 
@@ -94,12 +94,12 @@ def _char_count(lines: Sequence[SummaryLine]) -> int:
     return sum(len(line.text) + 1 for line in lines)
 
 
-def _lines(told: Sequence[Chapter], kept: set[tuple[int, int]], labels: SummaryLabels) -> Iterator[SummaryLine]:
-    """Whole chapters that are missing are counted where they are, lines of an earlier story together behind it."""
+def _lines(chapters: Sequence[Chapter], selected: set[tuple[int, int]], labels: SummaryLabels) -> Iterator[SummaryLine]:
+    """Yield the lines. Missing chapters are counted at their place, those of an earlier story together after it."""
     missing = 0
-    for number, chapter in enumerate(told):
-        places = [place for place in range(len(chapter.events)) if (number, place) in kept]
-        if missing and chapter.anchor and (places or not told[number - 1].anchor):
+    for number, chapter in enumerate(chapters):
+        places = [place for place in range(len(chapter.events)) if (number, place) in selected]
+        if missing and chapter.anchor and (places or not chapters[number - 1].anchor):
             yield SummaryLine(labels.gap.format(n=missing))
             missing = 0
         if not places:
@@ -117,8 +117,8 @@ def _lines(told: Sequence[Chapter], kept: set[tuple[int, int]], labels: SummaryL
 
 
 def _earlier(previous: str) -> Iterator[Chapter]:
-    """An earlier story or summary line by line, without its code and what a product says around it; what tells of
-    causes and of what is left weighs more."""
+    """Yield an earlier story or summary line by line, without code and the agent's frame. Causes and open work weigh
+    more."""
     lines = [line.strip() for line in prose(previous).split("\n")]
     lines = [line for line in lines if len(line) >= 12 and not _AROUND_SUMMARY.match(line)]
     for number, line in enumerate(lines):
@@ -139,11 +139,11 @@ _LEFT = re.compile(
 
 
 _EARLIER, _REASON, _ANSWER, _REACTION, _FINDING, _LAST = 0.2, 1.0, 2.0, 2.5, 3.0, 9.0
-"""How much each sort of event weighs; the newer of a sort weighs up to one more."""
+"""Weights of the kinds of events; newer ones weigh up to one more."""
 
 
 def _setbacks(calls: Iterable[ToolCall], labels: SummaryLabels) -> tuple[set[int], dict[int, list[str]]]:
-    """Where a result failed, and where a call was turned back, with what it was."""
+    """Return the indexes of failed results, and of refused calls with their description."""
     failed: set[int] = set()
     turned: dict[int, list[str]] = {}
     for called in calls:
@@ -183,22 +183,22 @@ def _events(
 
 
 def _explanation(words: str, setback: bool, *, answers: bool, last: bool) -> tuple[str, float]:
-    """What of an agent's words tells why, and how much it weighs; "" where they only announce the next step."""
-    said = [
+    """Return the sentences that explain something, and their weight; "" if the text only announces the next step."""
+    explaining = [
         one
         for one in sentences(words)
         if _is_full_sentence(one) and (last or not is_question(one)) and not is_decision(one)
     ]
     if answers:
-        return " ".join(said[: 6 if last else 3]), _ANSWER
-    found = [place for place, one in enumerate(said) if _FOUND.search(one)][:2]
+        return " ".join(explaining[: 6 if last else 3]), _ANSWER
+    found = [place for place, one in enumerate(explaining) if _FOUND.search(one)][:2]
     if found:
-        # "I see it now." says little without what comes after it.
-        places = dict.fromkeys(at for place in found for at in (place, place + (len(said[place]) < _SHORT)))
-        return " ".join(said[at] for at in places if at < len(said)), _FINDING
-    if setback and said:
-        return said[0], _REACTION
-    because = next((one for one in said if _BECAUSE.search(one) and not _ANNOUNCES.match(one)), "")
+        # "I see it now." needs the sentence after it.
+        places = dict.fromkeys(at for place in found for at in (place, place + (len(explaining[place]) < _SHORT)))
+        return " ".join(explaining[at] for at in places if at < len(explaining)), _FINDING
+    if setback and explaining:
+        return explaining[0], _REACTION
+    because = next((one for one in explaining if _BECAUSE.search(one) and not _ANNOUNCES.match(one)), "")
     return because, _REASON
 
 
@@ -206,7 +206,7 @@ _SHORT = 45
 
 
 def _is_full_sentence(sentence: str) -> bool:
-    """Whether it is more than a heading, a row or an item of a list."""
+    """Return whether a text is more than a heading, a row or a list item."""
     if _NO_SENTENCE.match(sentence):
         return False
     return len(sentence) >= 12 and (sentence.rstrip("*_`)\"'”").endswith(_ENDS) or len(sentence) >= 2 * _SHORT)

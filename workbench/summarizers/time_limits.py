@@ -1,4 +1,4 @@
-"""Times that calls have, and that no time counts in which a call is not under way at all."""
+"""Time limits of calls, which can be paused while a call waits for something else."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 
 CLOCKS: ContextVar[tuple[asyncio.Timeout, ...]] = ContextVar("clocks", default=())
-"""Those that the task at hand is under."""
+"""Time limits of the current task."""
 
 
 @asynccontextmanager
 async def time_limit(seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
-    """As `asyncio.timeout`, but the time that is `standing_still` does not count."""
+    """Limit the time like `asyncio.timeout`, without the time spent in `paused_clocks`."""
     async with asyncio.timeout(seconds) as clock:
         token = CLOCKS.set((*CLOCKS.get(), clock))
         try:
@@ -24,7 +24,7 @@ async def time_limit(seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
 
 @contextmanager
 def paused_clocks() -> Iterator[None]:
-    """While a call waits for others, or for what a person says, no clock runs that it is under."""
+    """Pause all time limits of the current task while it waits for other calls or for the user."""
     loop = asyncio.get_running_loop()
     began, clocks = loop.time(), [(clock, when) for clock in CLOCKS.get() if (when := clock.when()) is not None]
     for clock, _ in clocks:

@@ -1,4 +1,12 @@
-"""A context as an API takes it: what is counted, summarized and compacted there is what an export would send."""
+"""Requests in the form that an API takes: the same bodies as an export, and cut when a model finds them too long.
+
+Of a text the middle is cut: the instruction at its beginning stays complete, and of the rest `STEP` remains, or less if
+the server's figures say so. Start and end stay because they hold the goal and the latest state; a line states how much
+is missing.
+
+Of messages the oldest are dropped, as agents do it, up to the next user message that answers no call: no tool pair is
+separated, and the API requires a user message first.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +29,10 @@ Fields = dict[str, Any]
 
 
 def messages_fields(session: Session, messages: Sequence[Message]) -> Fields:
-    """`system`, `tools` and `messages` as the exporter writes them, of any session; no model, no limits.
+    """Return `system`, `tools` and `messages` as the exporter writes them, of any session, without model and limits.
 
-    Kept messages of a Messages API body go byte for byte, images included; in other formats images are placeholders.
-    Raises BadInput when nothing of the messages can be sent.
+    Messages of a Messages API body are unchanged, images included; in other formats images are placeholders. Raises
+    BadInput if none of the messages can be sent.
     """
     written = loads(anthropic_body(session, messages).data)
     document: Fields = written if isinstance(written, dict) else {"messages": written}
@@ -34,8 +42,8 @@ def messages_fields(session: Session, messages: Sequence[Message]) -> Fields:
 
 
 def responses_fields(session: Session, messages: Sequence[Message]) -> Fields:
-    """`instructions`, `tools` and `input` of a Responses body, as the exporter writes them of any session. Raises
-    BadInput when nothing of the messages can be sent."""
+    """Return `instructions`, `tools` and `input` of a Responses body, as the exporter writes them of any session.
+    Raises BadInput if none of the messages can be sent."""
     document: Fields = loads(responses_body(replace(session, format=""), messages).data)
     if not document.get("input"):
         raise BadInput("Nothing of this context can be sent to the Responses API; choose another part of the session.")
@@ -44,40 +52,40 @@ def responses_fields(session: Session, messages: Sequence[Message]) -> Fields:
 
 @dataclass(frozen=True, slots=True)
 class WirePrompt:
-    """What is sent for a request: `messages`, `lead` before them and `fields` beside them. One text begins with what is
-    `asked`."""
+    """A prompt as it is sent: `messages` with `lead` before them and `fields` next to them. A single text begins with
+    its instruction `asked`, which is None for messages."""
 
     messages: Sequence[Fields]
     fields: Fields
-    asked: str | None
+    instruction: str | None
     lead: Sequence[Fields] = field(default=())
 
     @property
     def chars(self) -> int:
-        """The length of the text, or of the messages as JSON."""
-        return len(self.messages[0]["content"]) if self.asked is not None else len(json_text(self.messages))
+        """Length of the text, or of the messages as JSON, in characters."""
+        return len(self.messages[0]["content"]) if self.instruction is not None else len(json_text(self.messages))
 
     @property
     def cut(self) -> str:
-        """How it is made smaller."""
-        return "the oldest messages were left out" if self.asked is None else "the middle was cut"
+        """Description of how it is shortened."""
+        return "the oldest messages were left out" if self.instruction is None else "the middle was cut"
 
-    def smaller(self, room: float | None) -> WirePrompt | None:
-        """The same with less of the head, where the model finds it too long: of a text the middle goes, of messages the
-        oldest; None when it cannot be cut any further. `room` is the share that the server has room for."""
-        if self.asked is None:
+    def shortened(self, room: float | None) -> WirePrompt | None:
+        """Return a shorter prompt, without the middle of a text or the oldest messages; None if it cannot be cut
+        further. `room` is the share that the server has room for, or None."""
+        if self.instruction is None:
             rest = without_oldest(self.messages, room)
             return None if rest is None else replace(self, messages=rest)
-        text = cut_middle(self.messages[0]["content"], self.asked, room)
+        text = cut_middle(self.messages[0]["content"], self.instruction, room)
         return None if text is None else replace(self, messages=[_user_message(text)])
 
 
 def messages_prompt(request: SummaryRequest, session: Session | None) -> WirePrompt:
-    """A request as the Messages API takes it; tools go along with a text that wants them.
+    """Return a request for the Messages API, with tools if its text requires them.
 
-    A conversation keeps its own system prompt and tools. Where it is to have no tools, and calls stand in it, their
-    definitions go along all the same, for the API demands them, and none may be called. Raises BadInput for a
-    conversation without the session that its messages are from.
+    A conversation keeps its system prompt and tools. If it is to have no tools but contains calls, their definitions
+    are sent because the API requires them, and none may be called. Raises BadInput for a conversation without its
+    session.
     """
     body = request.body
     if not isinstance(body, MessagesBody):
@@ -96,7 +104,7 @@ def messages_prompt(request: SummaryRequest, session: Session | None) -> WirePro
 
 
 def chat_prompt(request: SummaryRequest, session: Session | None) -> WirePrompt:
-    """The same as OpenAI's Chat Completions take it: the system prompt leads, and stays where messages are left out."""
+    """Return a request for OpenAI's Chat Completions. The system prompt leads, and stays when messages are dropped."""
     body = request.body
     if not isinstance(body, MessagesBody):
         tools = [
@@ -116,7 +124,7 @@ def chat_prompt(request: SummaryRequest, session: Session | None) -> WirePrompt:
 
 
 def responses_prompt(request: SummaryRequest, session: Session | None) -> WirePrompt:
-    """The same as OpenAI's Responses take it."""
+    """Return a request for OpenAI's Responses."""
     body = request.body
     if not isinstance(body, MessagesBody):
         tools = [
@@ -148,26 +156,26 @@ def _user_message(text: str) -> Fields:
 
 
 def _sendable(text: str) -> str:
-    """Some sessions hold lone surrogates, which no request can carry."""
+    """Return a text without lone surrogates, which some sessions hold and no request can carry."""
     return text.encode("utf-8", "replace").decode()
 
 
 STEP = 0.8
-"""The share of the material that stays, each time."""
+"""Share of the material that stays each time."""
 
 MARGIN = 0.95
-"""Of what the server's figures leave room for, so much is used: characters and tokens are not proportional."""
+"""Used share of the room by the server's figures, because characters and tokens are not proportional."""
 
 LEAST = 2_000
-"""Characters of material below which shrinking is given up: a summary of less would say nothing of the session."""
+"""Minimum material after a cut, in characters: a summary of less would say nothing."""
 
 
-def cut_middle(text: str, asked: str, room: float | None = None) -> str | None:
-    """`text` with its middle cut; always shorter than `text`. None when it cannot be cut any further.
+def cut_middle(text: str, instruction: str, room: float | None = None) -> str | None:
+    """Return `text` with its middle cut, always shorter; None if it cannot be cut further.
 
-    `asked` is what the text begins with and must keep; `room` the share of the text that the server has room for.
+    `asked` is the instruction at the beginning, which stays; `room` the share that the server has room for, or None.
     """
-    kept = len(asked) if text.startswith(asked) else 0
+    kept = len(instruction) if text.startswith(instruction) else 0
     material = len(text) - kept
     target = int(material * STEP)
     if room is not None:
@@ -181,8 +189,8 @@ def cut_middle(text: str, asked: str, room: float | None = None) -> str | None:
 
 
 def without_oldest(messages: Sequence[Mapping[str, Any]], room: float | None = None) -> list[dict[str, Any]] | None:
-    """API messages without the oldest; the last one, which asks, stays. None where nothing can go, or only all of the
-    material. `room` is the share that the server has room for."""
+    """Return API messages without the oldest; the last one, the instruction, stays. None if nothing or only everything
+    can be dropped. `room` is the share that the server has room for, or None."""
     sizes = [len(json_text(message)) for message in messages]
     whole = sum(sizes)
     target = min(whole * STEP, whole * MARGIN * room if room is not None else whole)

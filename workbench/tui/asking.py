@@ -54,11 +54,11 @@ class VariantQueue:
             done = await run_all(live, spend_limit_of(app), on_event, keeps=True)
         except asyncio.CancelledError:
             seconds = time.perf_counter() - clock
-            _save_runs(app, [partial(one.unfinished, seconds) for one in live if one.name.is_kept])
+            _save_runs(app, [partial(one.unfinished, seconds) for one in live if one.name.has_run_record])
             raise
         finally:
             self.is_running = False
-        _save_runs(app, [partial(_record, one) for one in done if one.live.name.is_kept])
+        _save_runs(app, [partial(_record, one) for one in done if one.live.name.has_run_record])
         for one in done:
             await asyncio.to_thread(compute, one.assessment, *FIGURES)
         self.waiting = tuple(one for one in self.waiting if one not in variants)

@@ -330,7 +330,7 @@ FEWEST, MOST = 4, 16
 def _trouble(one: RankRow, width: int, room: int) -> list[Text]:
     """Failed calls of a model, and claims of its summary that are not in the messages."""
     failed = [str(each) for each in one.run.failures] if one.run else []
-    blocks = [each.about_block for each in one.run.run.answers if isinstance(each, ServerSummary)] if one.run else []
+    blocks = [each.block_note for each in one.run.run.answers if isinstance(each, ServerSummary)] if one.run else []
     ground = one.assessment.grounding if one.run else None
     claims = [f"{each.kind}: {each.text}" for each in ground.unfounded] if ground else []
     lines = [Text(fit(f"✘ {one_line(each)}", width).rstrip(), "red") for each in failed]

@@ -1,3 +1,3 @@
-"""How each kind of API is spoken: opening its client, what is sent for a request, and hearing one answer."""
+"""Protocols of models' servers: opening a client, building a request, receiving an answer."""
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Marks at which the Messages API reads and writes its cache of prompts.
+"""Cache marks of the Messages API, at which it reads and writes its prompt cache.
 
-The cache holds beginnings: tools, system prompt, messages. A request that goes on with the agent's own conversation
-begins as the agent's last call did, so that what the server still has of it costs a tenth; the next request of the same
-conversation, with another prompt, finds what this one left. Everywhere else a mark would only cost.
+The cache holds prefixes: tools, system prompt, messages. A request that continues the agent's own conversation begins
+like the agent's last call, so the cached part costs a tenth, and the next request of the same conversation with another
+prompt finds what this one cached. Elsewhere a mark would only cost.
 """
 
 from __future__ import annotations
@@ -15,21 +15,20 @@ from workbench.compaction.summary_request import SummaryRequest
 MARK = {"type": "ephemeral"}
 
 _MARKABLE = frozenset(["text", "image", "document", "tool_use", "tool_result"])
-"""Blocks that may bear a mark: none that thinks does."""
+"""Block types that may have a mark; thinking may not."""
 
 Fields = dict[str, Any]
 
 
 def continues_conversation(request: SummaryRequest) -> bool:
-    """Whether a request is the agent's own conversation with an instruction at its end."""
+    """Return whether a request is the agent's own conversation followed by an instruction."""
     return isinstance(request.body, MessagesBody) and request.body.shape == "messages"
 
 
 def with_cache_marks(body: Fields) -> Fields:
-    """`tools`, `system` and `messages` of a body with a mark each at the end of what the agent itself had sent: of the
-    system prompt, which comes after the tools, and of the last message before the instruction. Marks that stood there
-    go, for the API takes four at most.
-    """
+    """Return `tools`, `system` and `messages` of a body with a mark at the end of the system prompt (which follows the
+    tools) and of the last message before the instruction. Existing marks are removed, because the API accepts at most
+    four."""
     *conversation, instruction = [_without_marks(message) for message in body["messages"]]
     system = _blocks(body.get("system"))
     fields: Fields = {"tools": list(map(_unmarked, body["tools"]))} if body.get("tools") else {}
@@ -49,7 +48,7 @@ def _without_marks(message: Fields) -> Fields:
 
 
 def _unmarked(block: Any) -> Any:
-    """A block, or a tool, and what a tool's result holds."""
+    """Return a block, tool or tool result without marks."""
     if not isinstance(block, dict):
         return block
     bare = {name: value for name, value in block.items() if name != "cache_control"}
@@ -57,7 +56,7 @@ def _unmarked(block: Any) -> Any:
 
 
 def _blocks(content: Any) -> list[Any]:
-    """What a system prompt or a message holds; a bare text is a block of its own."""
+    """Return the blocks of a system prompt or message; plain text is one block."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content.strip() else []
     return [_unmarked(block) for block in content or ()]
@@ -70,6 +69,6 @@ def _takes_mark(block: Any) -> bool:
 
 
 def _with_mark(blocks: list[Any]) -> list[Any]:
-    """The last block that may bear a mark bears one."""
+    """Return the blocks with a mark on the last one that may have it."""
     at = next((at for at in range(len(blocks) - 1, -1, -1) if _takes_mark(blocks[at])), None)
     return [{**block, "cache_control": dict(MARK)} if place == at else block for place, block in enumerate(blocks)]

@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions, as most servers of models speak them, through the official client."""
+"""OpenAI's Chat Completions, the protocol of most model servers, through the official client."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _REASONS: Mapping[str, str] = {
     "function_call": "tool_use",
 }
 _THINKING_FIELDS = ("reasoning_content", "reasoning")
-"""Where servers put what a model thinks: vLLM, llama.cpp and DeepSeek; Ollama and OpenRouter."""
+"""Fields for thinking: vLLM, llama.cpp and DeepSeek; Ollama and OpenRouter."""
 
 
 def _body(
@@ -77,12 +77,12 @@ async def _stream(client: AsyncOpenAI, body: dict[str, Any], server: Server) -> 
 
 
 def _complete_answer(data: bytes, server: Server) -> list[StreamPart]:
-    """An answer that came in one piece."""
+    """Return the parts of an answer that was not streamed."""
     from openai.types.chat import ChatCompletion
 
     document = json_document(data)
     if not isinstance(document.get("choices"), list) or not document["choices"]:
-        why = f"{server.address} answers with JSON that is no chat completion; check {server.address_from}"
+        why = f"{server.address} answers with JSON that is no chat completion; check {server.address_source}"
         raise AttemptFailed(CallFailure("error", why))
     got = ChatCompletion.construct(**document)
     choice = got.choices[0]
@@ -98,7 +98,7 @@ def usage_of_chat(billed: object) -> Usage:
 
 
 def _message_parts(part: Any, reason: str | None) -> list[StreamPart]:
-    """What a chunk's delta, or a whole message, holds."""
+    """Return the parts of a chunk's delta, or of a complete message."""
     found: list[StreamPart] = []
     for field in _THINKING_FIELDS:
         thought = getattr(part, field, None)

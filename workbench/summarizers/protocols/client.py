@@ -1,7 +1,7 @@
-"""An official client, opened for one call: what Anthropic's and OpenAI's have in common.
+"""Opening of an official client for one call, common to Anthropic's and OpenAI's.
 
-A connection with an address of its own gets nothing of the environment: no key and no header goes to a server that they
-are not for.
+A connection with an address of its own gets nothing from the environment: no key or header goes to a server it is not
+for.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from workbench.summarizers.client_errors import Server, classify_error
 from workbench.summarizers.connections import BAD_ADDRESS, Connection, is_address
 
 NO_KEY = "none"
-"""What a server without keys is sent as one: the clients go nowhere without."""
+"""Key sent to a server without keys, because the clients require one."""
 
 
 def start_client(
     sdk: ModuleType, kind: str, connection: Connection, key: str | None, foreign: Iterable[str],
     secrets: tuple[str, ...], timeout_s: float,
 ) -> Any:  # fmt: skip
-    """The client `kind` of the package `sdk`, which neither retries nor waits longer than `timeout_s` seconds for any
-    byte, nor reads more of an answer than its bounds. With `key` None it looks for one itself; of the `foreign` headers
-    none goes to an address of the connection's own. Raises BadInput, without `secrets`, where it cannot start."""
-    if not is_address(connection.url):  # the client would say so with half of it, which may be half of a password
-        raise BadInput(f"The client of {connection.name} cannot start: {connection.address_from} {BAD_ADDRESS}.")
+    """Start the client class `kind` of the package `sdk`, without retries, with `timeout_s` seconds for any byte, and
+    with bounds on answers. With `key` None the client finds one itself. No `foreign` header goes to an address of the
+    connection's own. Raises BadInput, without `secrets`, if the client cannot start."""
+    if not is_address(connection.url):  # the client's message would contain half of it, perhaps half of a password
+        raise BadInput(f"The client of {connection.name} cannot start: {connection.address_source} {BAD_ADDRESS}.")
     headers: Any = {
         "Accept-Encoding": ENCODING,
         **({} if connection.own else {name: sdk.Omit() for name in foreign}),
@@ -42,20 +42,20 @@ def start_client(
             default_headers=headers,
             max_retries=0,
             timeout=timeout_s,
-            # A redirect would carry the session to a host that nobody named.
+            # A redirect would send the session to a host that the user did not name.
             http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False, event_hooks={"response": [bound_response]}),
         )
     except Exception as error:
-        # Proxies, certificates, addresses: the client and its transport raise whatever they like while they start.
-        why = classify_error(error, Server(secrets=secrets, address_from=connection.address_from)).sentence
+        # Proxies, certificates, addresses: clients and transports raise many errors while starting.
+        why = classify_error(error, Server(secrets=secrets, address_source=connection.address_source)).sentence
         if isinstance(error, OSError) and (file := os.environ.get("SSL_CERT_FILE")):  # which the error does not name
             why = f"SSL_CERT_FILE names {file}, whose certificates cannot be read ({error.strerror})"
         raise BadInput(f"The client of {connection.name} cannot start: {why}.") from None
 
 
 def json_document(data: bytes) -> dict[str, Any]:
-    """An answer that came in one piece, as the server wrote it: many servers leave out what the client's models demand.
-    Empty where it is no JSON object."""
+    """Decode an answer that was not streamed without the client's models, because many servers omit fields that these
+    require. Empty if it is no JSON object."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):
@@ -63,9 +63,9 @@ def json_document(data: bytes) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def server_info(client: Any, connection: Connection, known: Iterable[str | None], *, adds_v1: bool) -> Server:
-    """Whom a client talks to; `known` are the secrets that it could send and the server could echo."""
+def server_info(client: Any, connection: Connection, secrets_known: Iterable[str | None], *, adds_v1: bool) -> Server:
+    """Return the server of a client; `known` holds the secrets that it could send and the server could echo."""
     url = client.base_url
-    secrets = tuple(one for one in dict.fromkeys((*known, url.password)) if one and one != NO_KEY)
+    secrets = tuple(one for one in dict.fromkeys((*secrets_known, url.password)) if one and one != NO_KEY)
     address = str(url.copy_with(username=None, password=None, query=None)).rstrip("/")
-    return Server(address, secrets, connection.address_from, connection.key_from, adds_v1)
+    return Server(address, secrets, connection.address_source, connection.key_source, adds_v1)

@@ -1,7 +1,7 @@
 """Anthropic's Messages API, through the official client.
 
-Without more the client finds its key itself: ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, or its own configuration;
-ANTHROPIC_BASE_URL leads it to another server that speaks the same API.
+By default the client finds its key itself: ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, or its own configuration.
+ANTHROPIC_BASE_URL names another server with the same API.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 SAMPLING_VERSION = "2023-06-01"
-"""The newest version of the API that takes a temperature; later ones refuse it. Asked for only to send one."""
+"""Newest version of the API that accepts a temperature. Requested only to send one."""
 
 _KEYS, _HEADERS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "ANTHROPIC_CUSTOM_HEADERS"
 
 
 async def open_client(connection: Connection, timeout_s: float) -> AsyncAnthropic:
-    """A client that neither retries nor waits longer than `timeout_s` seconds for any byte; use it as a context.
+    """Open a client without retries, with `timeout_s` seconds for any byte; use it as a context.
 
-    Opened in a thread: the import takes seconds and reads certificates. Raises BadInput without credentials.
+    Opened in a thread, because the import takes seconds and reads certificates. Raises BadInput without credentials.
     """
     return await asyncio.to_thread(_open, connection, timeout_s)
 
@@ -75,12 +75,12 @@ def _open(connection: Connection, timeout_s: float) -> AsyncAnthropic:
 
 
 def server_of(client: AsyncAnthropic, connection: Connection) -> Server:
-    """Whom it talks to, and every secret that it could send and the server could echo."""
+    """Return the client's server, with all secrets that it could echo."""
     return server_info(client, connection, (client.api_key, client.auth_token, *_environment_secrets()), adds_v1=True)
 
 
 def _environment_secrets() -> tuple[str, ...]:
-    """Keys, and the values of headers that the user has the client send, where they are long enough to be secrets."""
+    """Return keys in the environment, and the values of custom headers that are long enough to be secrets."""
     keys = (os.environ.get(name, "") for name in _KEYS)
     return (*filter(None, keys), *secrets_in(headers_in(_HEADERS)))
 
@@ -88,8 +88,8 @@ def _environment_secrets() -> tuple[str, ...]:
 def messages_body(
     request: SummaryRequest, model: str, prompt: WirePrompt, most: int, left_out: Collection[str] = ()
 ) -> dict[str, Any]:
-    """What is sent for a request, but for whether it is streamed: an answer of at most `most` tokens. `left_out` are
-    the fields that a model refused."""
+    """Return the body of a request except whether it is streamed: an answer of at most `most` tokens, without the
+    `left_out` fields that the model refused."""
     info = find_model(model)
     body: dict[str, Any] = {
         "model": model,
@@ -123,9 +123,9 @@ async def _stream(client: AsyncAnthropic, body: dict[str, Any], server: Server) 
         async for event in stream:
             if event.type == "message_start":
                 yield AnsweringModel(str(event.message.model))
-                told = read_usage(partial(usage_of, event.message.usage, billed, final=False))
-                billed = told.usage if isinstance(told, UsageSoFar) else billed
-                yield told
+                part = read_usage(partial(usage_of, event.message.usage, billed, final=False))
+                billed = part.usage if isinstance(part, UsageSoFar) else billed
+                yield part
             elif event.type == "message_stop":  # some bridges give no reason
                 yield AnswerEnd(reason or "end_turn")
             elif event.type == "content_block_delta":
@@ -134,21 +134,21 @@ async def _stream(client: AsyncAnthropic, body: dict[str, Any], server: Server) 
                 elif event.delta.type == "thinking_delta":
                     yield ThinkingDelta(event.delta.thinking)
             elif event.type == "message_delta":
-                told = read_usage(partial(usage_of, event.usage, billed, final=bool(event.delta.stop_reason)))
-                billed = told.usage if isinstance(told, UsageSoFar) else billed
-                yield told
+                part = read_usage(partial(usage_of, event.usage, billed, final=bool(event.delta.stop_reason)))
+                billed = part.usage if isinstance(part, UsageSoFar) else billed
+                yield part
                 if event.delta.stop_reason:
                     reason = event.delta.stop_reason
                     yield AnswerEnd(reason, _refusal(getattr(event.delta, "stop_details", None)))
 
 
 def _complete_answer(body: bytes, server: Server) -> list[StreamPart]:
-    """An answer that came in one piece."""
+    """Return the parts of an answer that was not streamed."""
     from anthropic.types import Message
 
     document = json_document(body)
     if not isinstance(document.get("content"), list):
-        why = f"{server.address} answers with JSON that is no message; check {server.address_from}"
+        why = f"{server.address} answers with JSON that is no message; check {server.address_source}"
         raise AttemptFailed(CallFailure("error", why))
     message = Message.construct(**document)
     text = "".join(block.text for block in message.content if block.type == "text")
@@ -161,7 +161,7 @@ def _complete_answer(body: bytes, server: Server) -> list[StreamPart]:
 
 
 def usage_of(billed: object, before: Usage | None = None, *, final: bool = True) -> Usage:
-    """The client's usage as ours. Figures are cumulative; one that is missing is as it was `before`. Raises
+    """Convert the client's usage. Figures are cumulative; a missing one keeps its value `before`. Raises
     ImpossibleUsage."""
 
     def now(name: str, old: int) -> int:

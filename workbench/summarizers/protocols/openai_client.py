@@ -1,4 +1,4 @@
-"""The official OpenAI client, opened for one call and closed after it: of an extra, imported when it is used."""
+"""The official OpenAI client, opened for one call. It is an optional dependency, imported when used."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _OWN_HEADERS = ("OpenAI-Organization", "OpenAI-Project")
 
 
 async def open_client(connection: Connection, timeout_s: float) -> AsyncOpenAI:
-    """A client that neither retries, follows nor waits longer than `timeout_s` seconds for any byte; use it as a
-    context. Opened in a thread: the import takes seconds. Raises BadInput without the package or a key."""
+    """Open a client without retries and redirects, with `timeout_s` seconds for any byte; use it as a context. Opened
+    in a thread, because the import takes seconds. Raises BadInput without the package or a key."""
     return await asyncio.to_thread(_open, connection, timeout_s)
 
 
@@ -41,13 +41,13 @@ def _open(connection: Connection, timeout_s: float) -> AsyncOpenAI:
 
 
 def server_of(client: AsyncOpenAI, connection: Connection) -> Server:
-    """Whom it talks to, and every secret that it could send and the server could echo."""
+    """Return the client's server, with all secrets that it could echo."""
     return server_info(client, connection, (client.api_key, *secrets_in(headers_in(_HEADERS))), adds_v1=False)
 
 
 def usage_of(billed: object, took: str, wrote: str, details: str) -> Usage:
-    """The client's usage as ours: `took` and `wrote` are its fields for tokens in and out, `details` that for what of
-    the former the cache gave. Tokens of thinking are among those that were written. Raises ImpossibleUsage."""
+    """Convert the client's usage. `took` and `wrote` name its fields for tokens in and out, `details` the field for
+    cached input tokens. Output includes thinking. Raises ImpossibleUsage."""
     cached = token_figure(field_of(billed, details), "cached_tokens") or 0
     return Usage(
         input=max(0, (token_figure(billed, took) or 0) - cached),

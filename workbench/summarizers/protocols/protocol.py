@@ -1,4 +1,4 @@
-"""What comes of one attempt at an answer, piece by piece, by whatever protocol; and what every protocol offers."""
+"""Interface of a protocol, and the parts of an answer that every protocol streams."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ from workbench.summarizers.wire import WirePrompt
 
 
 class TextDelta(Struct, frozen=True):
-    """More of the answer."""
+    """More text of the answer."""
 
     text: str
 
 
 class ThinkingDelta(Struct, frozen=True):
-    """More of what the model thinks before it answers: no part of the answer."""
+    """More thinking before the answer; not part of the answer."""
 
     text: str
 
 
 class UsageSoFar(Struct, frozen=True):
-    """Tokens billed so far; figures are cumulative."""
+    """Usage so far; figures are cumulative."""
 
     usage: Usage
 
 
 class BadUsage(Struct, frozen=True):
-    """A figure of the usage that no call can have, as `ImpossibleUsage` names it: what was billed is not known."""
+    """An impossible usage figure, named by `ImpossibleUsage`: the usage is unknown."""
 
     why: str
 
 
 class AnsweringModel(Struct, frozen=True):
-    """The model that answers, as the server names it."""
+    """Model that answers, as the server names it."""
 
     model: str
 
 
 class AnswerEnd(Struct, frozen=True):
-    """The answer is whole, or ends for `reason`: "refusal", "max_tokens", "model_context_window_exceeded" and
-    "tool_use" are no summary; any other is. `why` are the server's own words."""
+    """End of the answer. The reasons "refusal", "max_tokens", "model_context_window_exceeded" and "tool_use" mean that
+    it is no summary. `why` is the server's own explanation."""
 
     reason: str
     why: str = ""
@@ -59,7 +59,7 @@ StreamPart = TextDelta | ThinkingDelta | UsageSoFar | BadUsage | AnsweringModel 
 
 
 def read_usage(usage: Callable[[], Usage]) -> UsageSoFar | BadUsage:
-    """The usage that is read, or why it cannot be."""
+    """Return the usage, or why it is impossible."""
     try:
         return UsageSoFar(usage())
     except ImpossibleUsage as impossible:
@@ -67,7 +67,7 @@ def read_usage(usage: Callable[[], Usage]) -> UsageSoFar | BadUsage:
 
 
 class AttemptFailed(Exception):
-    """An attempt that a protocol itself sees to be lost."""
+    """Raised by a protocol for an attempt that cannot succeed."""
 
     def __init__(self, trouble: CallFailure) -> None:
         super().__init__(trouble.sentence)
@@ -76,20 +76,20 @@ class AttemptFailed(Exception):
 
 @dataclass(frozen=True)
 class ApiProtocol:
-    """A protocol: how its client is opened (a context that closes it; BadInput without a key), whom that talks to, what
-    is sent for a request, and how one answer is heard. `without` are the fields that a server refused; `optional` those
-    that can be left out."""
+    """A protocol: `connect` opens its client (a context that closes it; BadInput without a key), `server_of` returns
+    the client's server, `prompt_of` and `body` build a request, and `stream` yields the parts of one answer. `body`
+    gets the fields that a server refused; `optional_fields` are those that may be left out."""
 
     connect: Callable[[Connection, float], Awaitable[AbstractAsyncContextManager[Any]]]
     server_of: Callable[[Any, Connection], Server]
-    sending: Callable[[SummaryRequest, Session | None], WirePrompt]
+    prompt_of: Callable[[SummaryRequest, Session | None], WirePrompt]
     body: Callable[[SummaryRequest, str, WirePrompt, int, Collection[str]], dict[str, Any]]
-    heard: Callable[[Any, dict[str, Any], Server], AsyncIterator[StreamPart]]
-    optional: frozenset[str]
+    stream: Callable[[Any, dict[str, Any], Server], AsyncIterator[StreamPart]]
+    optional_fields: frozenset[str]
 
 
 def check_content_type(kind: str, server: Server) -> None:
-    """Raises Failed for an answer that is a web page, as a proxy's sign-in is."""
+    """Raise AttemptFailed for an answer that is a web page, such as a proxy's sign-in."""
     if "html" in kind:
-        page = f"{server.address} answers with a web page instead of a model's response; check {server.address_from}"
+        page = f"{server.address} answers with a web page instead of a model's response; check {server.address_source}"
         raise AttemptFailed(CallFailure("error", page))

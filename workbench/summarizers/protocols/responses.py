@@ -1,4 +1,4 @@
-"""OpenAI's Responses, through the official client. Nothing is to be stored there (`store: false`)."""
+"""OpenAI's Responses, through the official client. Nothing is stored there (`store: false`)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def _stream(client: AsyncOpenAI, body: dict[str, Any], server: Server) -> 
 
 
 def _end_parts(response: Any, billed: object, refusal: str, server: Server) -> list[StreamPart]:
-    """How a response ended and what it cost."""
+    """Return the parts that end a response: its usage and stop reason."""
     if response.status == "failed" or response.error:
         error = response.error
         raise AttemptFailed(
@@ -98,12 +98,12 @@ def usage_of_response(billed: object) -> Usage:
 
 
 def _complete_answer(data: bytes, server: Server) -> list[StreamPart]:
-    """An answer that came in one piece."""
+    """Return the parts of an answer that was not streamed."""
     from openai.types.responses import Response
 
     document = json_document(data)
     if not isinstance(document.get("output"), list):
-        why = f"{server.address} answers with JSON that is no response; check {server.address_from}"
+        why = f"{server.address} answers with JSON that is no response; check {server.address_source}"
         raise AttemptFailed(CallFailure("error", why))
     got = Response.construct(**document)
     parts = [part for item in got.output if item.type == "message" for part in item.content]

@@ -1,9 +1,8 @@
-"""Token figures as a server tells them: read one by one, and refused where no call can have them.
+"""Usage figures of a server: read one by one, and refused if impossible.
 
-Of streams over Messages and Chat Completions, of batches and of lists of models the official clients give models, not
-what was sent: they make 42 of `"42"` and of `42.0`, and 1 of `true`, before anybody sees it. That harms nothing: the
-bounds hold for the number that is made, nothing else becomes one, and a server that writes its figures so means them.
-All else is read as it was sent.
+For streams of Messages and Chat Completions, batches and model lists the official clients give models instead of the
+sent JSON: they convert `"42"` and `42.0` to 42, and `true` to 1. That is harmless: the bounds apply to the result, and
+nothing else becomes a number. Everything else is read as sent.
 """
 
 from __future__ import annotations
@@ -12,16 +11,16 @@ from collections.abc import Mapping
 from typing import Any
 
 MAX_TOKENS = 100_000_000
-"""Tokens that one figure of a call can have: ten times the largest window of any model."""
+"""Maximum of one figure, in tokens: ten times the largest window of any model."""
 
 
 class ImpossibleUsage(ValueError):
-    """A figure that no call can have; the text names its field and says what it holds."""
+    """Raised for an impossible figure; the text has its field and value."""
 
 
 def token_figure(of: object, name: str) -> int | None:
-    """Tokens in the field `name` of a decoded object or of a client's model; None where it is missing or null. Raises
-    ImpossibleUsage for anything but a whole number from 0 to MOST_TOKENS."""
+    """Return the tokens in the field `name` of a decoded object or a client's model; None if missing or null. Raises
+    ImpossibleUsage for anything but an integer from 0 to MAX_TOKENS."""
     value = field_of(of, name)
     if value is None:
         return None
@@ -31,12 +30,13 @@ def token_figure(of: object, name: str) -> int | None:
 
 
 def field_of(of: object, name: str) -> Any:
-    """The field `name` of a decoded object or of a client's model; None where it is missing."""
+    """Return the field `name` of a decoded object or a client's model; None if missing."""
     return of.get(name) if isinstance(of, Mapping) else getattr(of, name, None)
 
 
 def _describe_value(value: Any) -> str:
-    """A number as it stands, and the kind of anything else: a text may be a key that the server echoes."""
+    """Return a number as text, and only the type of other values, because a string may be a key that the server
+    echoes."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int) and abs(value) < 10**15:

@@ -240,7 +240,7 @@ writes the questions to a file next to the session, where you can change them; E
     def action_model(self) -> None:
         def chosen(name: SummarizerName | None) -> None:
             if name is not None:
-                self.model, self.kept.said = name.asked, ""
+                self.model, self.kept.said = name.with_connection, ""
                 self.start()
 
         usual = parse_model(self.model) if self.model else SummarizerName("extractive")

@@ -80,7 +80,7 @@ DRAFT = Job("Who writes this variant's summary", (EXTRACTIVE,), lambda name: nam
 ANSWERS = Job(
     "Who answers the questions",
     (Choice(SummarizerName("extractive"), "looked up", "found by text search; no model, no network"),),
-    lambda name: name.streams or name.kind == "extractive",
+    lambda name: name.is_live or name.kind == "extractive",
 )
 
 
@@ -169,7 +169,7 @@ def matching(every: Sequence[Choice], query: str) -> tuple[Choice, ...]:
     if typed is not None and not any(choice.name == typed for choice in found):
         known = find_model(typed.model)
         about = _about(OfferedModel(id=typed.model)) if known else "window and price unknown; the name is sent as typed"
-        found += [Choice(None, "As typed"), Choice(typed, f"the model “{typed.asked}”", about)]
+        found += [Choice(None, "As typed"), Choice(typed, f"the model “{typed.with_connection}”", about)]
     return tuple(found + offline)
 
 

@@ -310,7 +310,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         except asyncio.CancelledError:
             watch.cancelled()
             self.earlier = sum_usage((self.earlier, live.recorder.usage))
-            if name.is_kept:  # first: the program may be ending, and the panes be gone
+            if name.has_run_record:  # first: the program may be ending, and the panes be gone
                 self.keep(lambda: keep_cancelled(live, time.perf_counter() - clock))
             if self.is_attached:
                 self._back_to(before, "cancelled; nothing was changed")
@@ -320,7 +320,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
             raise
         watch.finished(done.outcome)
         self.earlier = sum_usage((self.earlier, live.recorder.usage))
-        if name.is_kept:
+        if name.has_run_record:
             self.keep(lambda: keep_finished(live, done))
         heard = [line.text for line in watch.calls]
         self.show_drafts(self._kept_edits(drafts_of(done, heard), drafts))

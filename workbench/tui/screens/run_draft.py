@@ -142,7 +142,7 @@ class Drafting(Facts):
         if failed and isinstance(draft.answer, SummaryFailed):
             self.say(failure_words(draft.answer) if self.writer != BY_HAND else "Write the summary here.")
         if isinstance(draft.answer, ServerSummary):
-            self.say(f"the server's block: {draft.answer.about_block}; edited, the draft becomes plain text")
+            self.say(f"the server's block: {draft.answer.block_note}; edited, the draft becomes plain text")
         editor.focus()
         self.read()
         self.draw()
@@ -299,7 +299,7 @@ class Drafting(Facts):
         watch, live = self.progress, self.live
 
         def told(event: RunEvent) -> None:
-            live.recorder.told(event)
+            live.recorder.on_run_event(event)
             watch.told(event)
 
         before, self.lines = self.lines, watch.lines
@@ -329,7 +329,7 @@ class Drafting(Facts):
             for line in watch.calls:
                 line.number = number
             self.earlier = sum_usage((self.earlier, live.recorder.usage))
-            if name.is_kept and watch.calls:
+            if name.has_run_record and watch.calls:
                 seconds = time.perf_counter() - clock
                 how = keep_cancelled if cancelled else keep_call
                 self.keep(lambda: how(live, seconds))

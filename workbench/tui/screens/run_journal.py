@@ -55,7 +55,9 @@ def keep_uncommitted(bench: Bench, drafts: Sequence[Draft]) -> Kept:
 def _by_hand(bench: Bench, requests: Sequence[SummaryRequest], answers: Sequence[Answer]) -> LiveRun:
     """Run written by the user, without usage: that is in the record of the model's run."""
     live = LiveRun(bench, BY_HAND)
-    live.recorder.took(requests, [replace(one, usage=None) if isinstance(one, Summary) else one for one in answers])
+    live.recorder.add_answers(
+        requests, [replace(one, usage=None) if isinstance(one, Summary) else one for one in answers]
+    )
     return live
 
 

@@ -131,7 +131,7 @@ class Watch:
                 line.state, line.ended = "done", now
                 line.usage = summary.usage or line.usage
                 if isinstance(summary, ServerSummary):
-                    line.notes.append(f"the server's block: {summary.about_block}")
+                    line.notes.append(f"the server's block: {summary.block_note}")
                 line.chars, line.tokens = len(summary.text), self.count(summary.text)
             case RequestFailed(number, _, failure):
                 line = self._calls[number]

@@ -46,7 +46,7 @@ BIG = 2_000_000
 
 def who(name: SummarizerName) -> str:
     """Summarizer in words, with the address of a model."""
-    if name.streams:
+    if name.is_live:
         return f"{name.model} at {_address(name)}"
     match name.kind:
         case "extractive":
