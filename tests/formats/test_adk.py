@@ -51,8 +51,8 @@ def compaction(number: int, start: int, end: int, text: str) -> Json:
         "end_timestamp": 1_700_000_000.5 + end,
         "compacted_content": {"role": "model", "parts": [{"text": text}]},
     }
-    made = event(number, "user", {"text": ""}, actions={"compaction": inner})
-    return {key: value for key, value in made.items() if key != "content"}
+    with_content = event(number, "user", {"text": ""}, actions={"compaction": inner})
+    return {key: value for key, value in with_content.items() if key != "content"}
 
 
 def body(events: Any = EVENTS, **more: Any) -> bytes:
@@ -96,9 +96,9 @@ def test_camel_case_is_read_alike() -> None:
     assert FORMAT.recognise(Look.of(data))
     session = read(FORMAT, data)
     assert session.messages == read(FORMAT, body()).messages
-    made = FORMAT.codec.write(session, (Message("n", "user", (Text("x"),), "summary"), *session.messages[4:])).data
-    assert b"invocationId" in made
-    assert b"invocation_id" not in made
+    written = FORMAT.codec.write(session, (Message("n", "user", (Text("x"),), "summary"), *session.messages[4:])).data
+    assert b"invocationId" in written
+    assert b"invocation_id" not in written
 
 
 def test_a_compaction_hides_events_in_its_time() -> None:
@@ -212,13 +212,13 @@ def test_each_agent_is_sent_the_others_texts_as_user_text() -> None:
 
 
 @pytest.mark.parametrize("agent", ["", "chief", "mate"])
-@pytest.mark.parametrize("kept", [slice(None), slice(1, None), slice(0, -2), slice(3, 4), slice(4, None)])
-def test_a_written_context_of_an_agent_is_read_again(agent: str, kept: slice) -> None:
+@pytest.mark.parametrize("kept_messages", [slice(None), slice(1, None), slice(0, -2), slice(3, 4), slice(4, None)])
+def test_a_written_context_of_an_agent_is_read_again(agent: str, kept_messages: slice) -> None:
     session = read_agent(body(TEAM), agent) if agent else read(FORMAT, body(TEAM))
     for write in (FORMAT.codec.write, FORMAT.codec.ways[0].write):
         for messages in (
-            session.context()[kept],
-            (Message("n", "user", (Text("in short"),), "summary"), *session.context()[kept]),
+            session.context()[kept_messages],
+            (Message("n", "user", (Text("in short"),), "summary"), *session.context()[kept_messages]),
         ):
             written = write(session, messages)
             assert FORMAT.codec.validate(written.data) == []
@@ -254,9 +254,9 @@ def test_other_branches_and_scopes_are_not_sent() -> None:
 
 
 def test_calls_of_the_framework_are_not_sent() -> None:
-    asked = event(22, "agent", {"function_call": {"id": "k", "name": "adk_request_confirmation", "args": {}}})
+    confirmation = event(22, "agent", {"function_call": {"id": "k", "name": "adk_request_confirmation", "args": {}}})
     answer = event(23, "user", {"function_response": {"id": "k", "name": "adk_request_confirmation", "response": {}}})
-    assert [m.id for m in read(FORMAT, body([*EVENTS, asked, answer])).context()][-1] == "e21"
+    assert [m.id for m in read(FORMAT, body([*EVENTS, confirmation, answer])).context()][-1] == "e21"
 
 
 def test_a_rewound_rewind_has_no_effect() -> None:
@@ -304,10 +304,10 @@ def test_a_result_without_an_id_is_written_without_one() -> None:
     context = list(session.context())
     first, second = context[2].results
     context[2] = replace(context[2], source=(), blocks=(replace(first, content=(Text("cleared"),)), second))
-    made = json.loads(FORMAT.codec.write(session, context).data)
+    written = json.loads(FORMAT.codec.write(session, context).data)
     responses = [
         p["function_response"]
-        for e in made["events"]
+        for e in written["events"]
         for p in e.get("content", {}).get("parts", [])
         if "function_response" in p
     ]
@@ -315,7 +315,7 @@ def test_a_result_without_an_id_is_written_without_one() -> None:
         {"name": "look", "response": {"result": "cleared"}},
         {"name": "look", "response": {"error": "dark"}},
     ]
-    assert shape(read(FORMAT, json.dumps(made).encode()).context()) == shape(context)
+    assert shape(read(FORMAT, json.dumps(written).encode()).context()) == shape(context)
 
 
 def test_a_session_without_an_owner_is_valid() -> None:
@@ -325,9 +325,9 @@ def test_a_session_without_an_owner_is_valid() -> None:
 
 def test_events_without_content_are_kept_in_the_file() -> None:
     session = read(FORMAT, body())
-    made = json.loads(FORMAT.codec.write(session, session.messages[4:]).data)
-    assert [e["id"] for e in made["events"]] == ["s", "e20", "e21"]
-    assert {k: v for k, v in made.items() if k != "events"} == {
+    written = json.loads(FORMAT.codec.write(session, session.messages[4:]).data)
+    assert [e["id"] for e in written["events"]] == ["s", "e20", "e21"]
+    assert {k: v for k, v in written.items() if k != "events"} == {
         k: v for k, v in json.loads(body()).items() if k != "events"
     }
 
@@ -367,8 +367,8 @@ def times_of(written: bytes) -> list[float]:
 
 def test_new_events_are_in_order_of_time() -> None:
     """`adk run --resume` stores them in a database that orders them by time."""
-    said = [("user", 50.0), ("assistant", None), ("user", 40.0), ("assistant", 60.0)]
-    messages = [Message(f"m{n}", role, (Text(f"{n}"),), time=time) for n, (role, time) in enumerate(said)]  # type: ignore[arg-type]
+    turns = [("user", 50.0), ("assistant", None), ("user", 40.0), ("assistant", 60.0)]
+    messages = [Message(f"m{n}", role, (Text(f"{n}"),), time=time) for n, (role, time) in enumerate(turns)]  # type: ignore[arg-type]
     other = replace(read(FORMAT, body()), format="openai-chat")
     times = times_of(FORMAT.codec.write(other, messages).data)  # type: ignore[misc]
     assert times == sorted(times)

@@ -78,7 +78,7 @@ def test_stored_messages_are_read_as_they_are_sent(document: Any) -> None:
     session = read(FORMAT, as_bytes(document))
     assert shape(session.messages) == SHOWN
     assert len({message.id for message in session.messages}) == 4
-    assert {message.usage for message in session.messages} == {None}  # one bill for two steps is that of no call
+    assert {message.usage for message in session.messages} == {None}  # the usage of two steps belongs to no single call
 
 
 def test_display_only_parts_are_warned_of() -> None:
@@ -149,9 +149,9 @@ OUTPUTS: list[tuple[Json, ToolResult]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "result"), OUTPUTS)
-def test_a_result_has_the_content_that_is_sent(given: Json, result: ToolResult) -> None:
-    sent = {"type": "tool-result", "toolCallId": "c", "toolName": "f", **given}
+@pytest.mark.parametrize(("fields", "result"), OUTPUTS)
+def test_a_result_has_the_content_that_is_sent(fields: Json, result: ToolResult) -> None:
+    sent = {"type": "tool-result", "toolCallId": "c", "toolName": "f", **fields}
     assert read(FORMAT, as_bytes([{"role": "tool", "content": [sent]}])).messages[0].blocks == (result,)
 
 

@@ -77,9 +77,14 @@ def test_a_history_may_begin_without_a_heading() -> None:
 @pytest.mark.parametrize("role", ["user", "assistant"])
 def test_every_kind_is_read_again(role: Any, kind: Any) -> None:
     session = read_part(Path("x"), SAMPLE, "2", no_progress)
-    made = Message("n", role, (Text("old\n\nthings\n#### in it" if role == "user" else "old\n\nthings"),), kind)
+    new_message = Message("n", role, (Text("old\n\nthings\n#### in it" if role == "user" else "old\n\nthings"),), kind)
     user, answer = session.context()[:2]
-    for messages in ((made, user, answer), (made, answer, user), (user, answer, made), (user, made, answer)):
+    for messages in (
+        (new_message, user, answer),
+        (new_message, answer, user),
+        (user, answer, new_message),
+        (user, new_message, answer),
+    ):
         assert_exact(FORMAT, session, messages)
 
 

@@ -60,8 +60,8 @@ def test_the_sample() -> None:
 )
 def test_the_result_of_a_call(run: Any, text: str, failed: bool) -> None:
     session = read(FORMAT, thread({"role": "user", "content": [{"type": "tool_result", "toolUseID": "c", "run": run}]}))
-    said = "x" if run and run["status"] == "rejected-by-user" else ""
-    assert session.messages[0].blocks == (ToolResult("c", (Text(text),), failed, said),)
+    reason = "x" if run and run["status"] == "rejected-by-user" else ""
+    assert session.messages[0].blocks == (ToolResult("c", (Text(text),), failed, reason),)
     assert session.messages[0].role == "tool"
 
 
@@ -96,8 +96,8 @@ def test_folder_branch_and_mentioned_files() -> None:
 
 
 def test_a_continued_thread_begins_with_a_summary() -> None:
-    told = {"role": "info", "content": [{"type": "summary", "summary": {"type": "message", "summary": "They sail."}}]}
-    session = read(FORMAT, thread(told, {"role": "user", "content": "hi"}))
+    info = {"role": "info", "content": [{"type": "summary", "summary": {"type": "message", "summary": "They sail."}}]}
+    session = read(FORMAT, thread(info, {"role": "user", "content": "hi"}))
     assert [[*epoch.members] for epoch in session.epochs] == [[0, 1]]
 
 

@@ -114,8 +114,8 @@ def test_a_failed_compaction_is_ignored_and_an_encrypted_one_not_read() -> None:
 
 def test_another_format_gets_the_summary_only() -> None:
     session = read(FORMAT, body(messages=TALK))
-    made = json.loads(openai_chat.FORMAT.codec.write(session, session.context()).data)["messages"]
-    assert [item["content"] for item in made] == ["be brief", "old", "hi", "second"]
+    chat = json.loads(openai_chat.FORMAT.codec.write(session, session.context()).data)["messages"]
+    assert [item["content"] for item in chat] == ["be brief", "old", "hi", "second"]
 
 
 def test_a_part_of_an_element_is_written_without_the_rest() -> None:
@@ -123,8 +123,8 @@ def test_a_part_of_an_element_is_written_without_the_rest() -> None:
     first, summary, answer, second = session.messages
 
     def written(*messages: Message) -> list[object]:
-        made = FORMAT.codec.write(session, messages).data
-        return [item["content"] for item in json.loads(made)["messages"]]
+        data = FORMAT.codec.write(session, messages).data
+        return [item["content"] for item in json.loads(data)["messages"]]
 
     hi = {"type": "text", "text": "hi"}
     assert written(summary, answer) == [[COMPACTED, hi]]
@@ -189,24 +189,24 @@ def test_a_body_from_another_format_has_the_required_fields() -> None:
         Message("t3", "tool", (ToolResult("orphan", (Text("?"),)),)),
     ]
     written = FORMAT.codec.write(session_of(messages, system="base"), messages)
-    made = json.loads(written.data)
+    new_body = json.loads(written.data)
     assert FORMAT.codec.validate(written.data) == []
-    assert made["system"] == "base\n\nrules"
-    assert [m["role"] for m in made["messages"]] == ["user", "assistant", "user", "assistant", "user"]
-    assert made["messages"][0]["content"][0]["text"].endswith("\nold things")
-    assert [(b["type"], b.get("tool_use_id")) for b in made["messages"][2]["content"]] == [
+    assert new_body["system"] == "base\n\nrules"
+    assert [m["role"] for m in new_body["messages"]] == ["user", "assistant", "user", "assistant", "user"]
+    assert new_body["messages"][0]["content"][0]["text"].endswith("\nold things")
+    assert [(b["type"], b.get("tool_use_id")) for b in new_body["messages"][2]["content"]] == [
         ("tool_result", "x"),
         ("tool_result", "y"),
         ("text", None),
     ]
-    assert made["messages"][3]["content"][0]["id"] == "x-2"
-    assert made["messages"][4]["content"][0] == {
+    assert new_body["messages"][3]["content"][0]["id"] == "x-2"
+    assert new_body["messages"][4]["content"][0] == {
         "type": "tool_result",
         "tool_use_id": "x-2",
         "content": "No result was recorded for this call.",
         "is_error": True,
     }
-    assert made["tools"] == [{"name": "bash", "description": "", "input_schema": {"type": "object"}}]
+    assert new_body["tools"] == [{"name": "bash", "description": "", "input_schema": {"type": "object"}}]
     assert written.losses == (
         Loss(LossKind.IDS_RENAMED),
         Loss(LossKind.RESULTS_MOVED, 2),
@@ -229,8 +229,10 @@ def test_functions_of_another_dialect_become_tools() -> None:
         '{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","properties":{}}}}'
     )
     messages = [Message("u", "user", (Text("do"),))]
-    made = json.loads(FORMAT.codec.write(session_of(messages, tools=(Tool("f", schema),)), messages).data)
-    assert made["tools"] == [{"name": "f", "description": "d", "input_schema": {"type": "object", "properties": {}}}]
+    new_body = json.loads(FORMAT.codec.write(session_of(messages, tools=(Tool("f", schema),)), messages).data)
+    assert new_body["tools"] == [
+        {"name": "f", "description": "d", "input_schema": {"type": "object", "properties": {}}}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -293,8 +295,8 @@ def test_odd_files() -> None:
     assert len(odd.messages) == 3
     assert len(odd.warnings) == 5
     assert FORMAT.codec.write(odd, odd.context()).data.startswith(b"\xef\xbb\xbf")
-    kept = FORMAT.codec.write(odd, odd.messages[1:]).data
-    assert kept == b'\xef\xbb\xbf{"system":"s","messages":[{"role": "robot","content":{}},{"role":"user"}],"n":NaN}'
+    output = FORMAT.codec.write(odd, odd.messages[1:]).data
+    assert output == b'\xef\xbb\xbf{"system":"s","messages":[{"role": "robot","content":{}},{"role":"user"}],"n":NaN}'
     surrogate = read(FORMAT, b'{"system":"s","messages":[{"role":"user","content":"\\ud800 \xff"}]}')
     assert surrogate.messages[0].text == "\ufffd \ufffd"
     assert [str(warning) for warning in surrogate.warnings] == [
@@ -343,11 +345,15 @@ def test_the_servers_block_is_first_and_unchanged_in_every_export(format: str) -
 
 
 def test_a_body_that_begins_with_the_servers_block_is_unchanged() -> None:
-    begun = [{"role": "user", "content": "before"}, {"role": "assistant", "content": [BLOCK]}, *BODY["messages"][:1]]
-    session = read(FORMAT, body(messages=begun))
+    compacted_messages = [
+        {"role": "user", "content": "before"},
+        {"role": "assistant", "content": [BLOCK]},
+        *BODY["messages"][:1],
+    ]
+    session = read(FORMAT, body(messages=compacted_messages))
     assert FORMAT.codec.write(session, session.messages[1:]).data == session.records.data
     written = FORMAT.codec.write(session, session.messages[1:2])
-    assert json.loads(written.data)["messages"] == begun[1:2]
+    assert json.loads(written.data)["messages"] == compacted_messages[1:2]
     assert FORMAT.codec.validate(written.data) == []
     without = FORMAT.codec.write(session, [Message("a", "assistant", (Text("hello"),)), *session.messages[2:]])
     assert json.loads(without.data)["messages"][0] == {"role": "user", "content": "[…]"}
@@ -355,8 +361,8 @@ def test_a_body_that_begins_with_the_servers_block_is_unchanged() -> None:
 
 def test_a_block_of_another_format_is_not_taken_for_the_servers() -> None:
     session = replace(read(FORMAT, body()), format="codex")
-    kept = replace(summary_of(BLOCK), source=(0,))
-    assert b"compaction" not in FORMAT.codec.write(session, [kept, *session.messages[1:]]).data
+    summary = replace(summary_of(BLOCK), source=(0,))
+    assert b"compaction" not in FORMAT.codec.write(session, [summary, *session.messages[1:]]).data
 
 
 def test_a_bodys_own_keys_are_not_taken_for_facts_of_the_session() -> None:
@@ -394,18 +400,23 @@ def test_text_that_claude_code_added_is_not_user_text() -> None:
         ("m1.3", "normal", "now the grout", (0,)),
     ]
     assert [block.injected for m in session.messages for block in m.blocks][2:] == [*[True] * 4, False]
-    made = Message("s", "user", (Text(f"{CONTINUATION}. Tiles."),), "summary")
-    written = FORMAT.codec.write(session, [made, session.messages[2]])
+    summary = Message("s", "user", (Text(f"{CONTINUATION}. Tiles."),), "summary")
+    written = FORMAT.codec.write(session, [summary, session.messages[2]])
     contents = [item["content"] for item in json.loads(written.data)["messages"]]
     assert contents == [[{"type": "text", "text": f"{CONTINUATION}. Tiles."}], CAPTURED[2:]]
-    assert shape(read(FORMAT, written.data).context()) == shape([made, session.messages[2]])
+    assert shape(read(FORMAT, written.data).context()) == shape([summary, session.messages[2]])
 
 
 def test_answers_to_a_question_tool_are_user_text() -> None:
-    asked = {"type": "tool_use", "id": "q", "name": "AskUserQuestion", "input": {"questions": [{"question": "Which?"}]}}
-    told = 'User has answered: "Which?"="Slate". You can now continue with the answers in mind.'
-    answered = {"type": "tool_result", "tool_use_id": "q", "content": told}
-    talk = [BODY["messages"][0], {"role": "assistant", "content": [asked]}, {"role": "user", "content": [answered]}]
+    question = {
+        "type": "tool_use",
+        "id": "q",
+        "name": "AskUserQuestion",
+        "input": {"questions": [{"question": "Which?"}]},
+    }
+    answer = 'User has answered: "Which?"="Slate". You can now continue with the answers in mind.'
+    answered = {"type": "tool_result", "tool_use_id": "q", "content": answer}
+    talk = [BODY["messages"][0], {"role": "assistant", "content": [question]}, {"role": "user", "content": [answered]}]
     assert [message.said for message in read(FORMAT, body(messages=talk)).messages] == ["héllo", "", "Slate"]
 
 
@@ -432,16 +443,16 @@ WORK = [
 ]
 
 
-def edited(asked: object, applied: object) -> tuple[Message, ...]:
+def edited(requested: object, applied: object) -> tuple[Message, ...]:
     answer = {"context_management": {"applied_edits": [applied]}}
-    return apply_edits(WORK, {"context_management": {"edits": [asked]}}, answer)
+    return apply_edits(WORK, {"context_management": {"edits": [requested]}}, answer)
 
 
 USES = "clear_tool_uses_20250919"
 
 
 @pytest.mark.parametrize(
-    ("count", "asked", "cleared", "emptied"),
+    ("count", "requested", "cleared", "emptied"),
     [
         (0, {}, "", ""),
         (1, {}, "a", ""),
@@ -452,18 +463,18 @@ USES = "clear_tool_uses_20250919"
         (2, {"clear_tool_inputs": ["memory"]}, "ab", "b"),
     ],
 )
-def test_the_oldest_results_were_cleared(count: int, asked: dict[str, object], cleared: str, emptied: str) -> None:
-    found = edited({"type": USES, **asked}, {"type": USES, "cleared_tool_uses": count, "cleared_input_tokens": 1})
+def test_the_oldest_results_were_cleared(count: int, requested: dict[str, object], cleared: str, emptied: str) -> None:
+    found = edited({"type": USES, **requested}, {"type": USES, "cleared_tool_uses": count, "cleared_input_tokens": 1})
     assert [result.call_id for m in found for result in m.results if result.text == CLEARED] == list(cleared)
     assert [call.id for message in found for call in message.calls if not call.input] == list(emptied)
     assert [message.id for message in found] == [message.id for message in WORK]
 
 
-@pytest.mark.parametrize(("turns", "left"), [(0, "123"), (1, "3"), (2, "")])
-def test_the_oldest_turns_lost_their_thinking(turns: int, left: str) -> None:
+@pytest.mark.parametrize(("turns", "expected"), [(0, "123"), (1, "3"), (2, "")])
+def test_the_oldest_turns_lost_their_thinking(turns: int, expected: str) -> None:
     kind = "clear_thinking_20251015"
     found = edited({"type": kind}, {"type": kind, "cleared_thinking_turns": turns, "cleared_input_tokens": 1})
-    assert [b.text for message in found for b in message.blocks if isinstance(b, Thinking)] == list(left)
+    assert [b.text for message in found for b in message.blocks if isinstance(b, Thinking)] == list(expected)
 
 
 def test_a_response_without_edits_changes_nothing() -> None:

@@ -40,8 +40,13 @@ def result_node(id: str, content: str, **more: object) -> dict[str, object]:
     return {"id": 1, "type": 1, "tool_result_node": {"tool_use_id": id, "content": content, "is_error": False, **more}}
 
 
-def call_node(id: str, name: str, given: str) -> dict[str, object]:
-    return {"id": 1, "type": 5, "content": "", "tool_use": {"tool_use_id": id, "tool_name": name, "input_json": given}}
+def call_node(id: str, name: str, input_json: str) -> dict[str, object]:
+    return {
+        "id": 1,
+        "type": 5,
+        "content": "",
+        "tool_use": {"tool_use_id": id, "tool_name": name, "input_json": input_json},
+    }
 
 
 def usage_node(history: int) -> dict[str, object]:
@@ -50,12 +55,12 @@ def usage_node(history: int) -> dict[str, object]:
 
 
 def entry(
-    number: float, asked: str, requests: list[object], said: str, responses: list[object], **more: object
+    number: float, request: str, requests: list[object], response: str, responses: list[object], **more: object
 ) -> dict[str, object]:
     return {
         "exchange": {
-            "request_message": asked,
-            "response_text": said,
+            "request_message": request,
+            "response_text": response,
             "request_id": f"r{number}",
             "request_nodes": requests,
             "response_nodes": responses,
@@ -80,14 +85,14 @@ SUMMARY_NODE = {
         "message_template": "{summary}",
     },
 }
-SAID = {"id": 0, "type": 0, "content": "I look."}
+TEXT_NODE = {"id": 0, "type": 0, "content": "I look."}
 ENTRIES = [
     entry(
         1,
         "first",
         [text_node("first"), IDE],
         "I look.",
-        [call_node("t1", "view", '{"path": "a.py"}'), SAID, usage_node(50_000)],
+        [call_node("t1", "view", '{"path": "a.py"}'), TEXT_NODE, usage_node(50_000)],
     ),
     entry(
         2,
@@ -244,8 +249,8 @@ def test_a_compacted_session_holds_what_auggie_sends(session: Session) -> None:
         (Text("Ok. I will continue the conversation from this point."), ToolUse("t1", "view", {"path": "a.py"})),
         "summary",
     )
-    kept = [m for m in session.messages[2:9] if m.id != "r3:summary"]
-    written = FORMAT.codec.write(session, [node, answer, *kept])
+    context = [m for m in session.messages[2:9] if m.id != "r3:summary"]
+    written = FORMAT.codec.write(session, [node, answer, *context])
     assert FORMAT.codec.validate(written.data) == []
     after, before = json.loads(written.data), json.loads(document())
     assert after["sessionId"] == written.id != "old-id"
@@ -267,7 +272,7 @@ def test_a_compacted_session_holds_what_auggie_sends(session: Session) -> None:
     assert json.dumps(ENTRIES[1], indent=2, ensure_ascii=False).replace("\n", "\n    ").encode() in written.data
     assert Loss(LossKind.UNFINISHED_EXCHANGES) in written.losses
     again = read(FORMAT, written.data)
-    assert shape(again.messages) == shape([node, answer, *kept])
+    assert shape(again.messages) == shape([node, answer, *context])
 
 
 def test_a_summary_node_after_a_new_summary_becomes_text(session: Session) -> None:
@@ -276,8 +281,8 @@ def test_a_summary_node_after_a_new_summary_becomes_text(session: Session) -> No
     for way in ("augment", "augment:flagged", "augment:inserted"):
         written = registry.target(way).write(session, [node, answer, *session.context()])
         again = shape(read(FORMAT, written.data).context())
-        kept = [("user", "summary", session.messages[4].blocks[:1]), *shape(session.context()[1:])]
-        assert again[:3] + again[4:] == [*shape([node, answer]), *kept]
+        expected = [("user", "summary", session.messages[4].blocks[:1]), *shape(session.context()[1:])]
+        assert again[:3] + again[4:] == [*shape([node, answer]), *expected]
         assert again[3][:2] == ("assistant", "summary")  # every exchange has a response
         assert LossKind.ANSWER_INSERTED in {loss.kind for loss in written.losses}
 
@@ -295,9 +300,9 @@ def test_usage_of_a_longer_context_is_stale(session: Session) -> None:
 
 def test_text_of_the_editor_and_the_supervisor_is_not_user_text() -> None:
     nodes = [text_node("go on"), text_node("open: a.py"), text_node("<supervisor>Be quick.</supervisor>\n")]
-    asked = entry(1, "go on\n", nodes, "ok", [])
+    new_entry = entry(1, "go on\n", nodes, "ok", [])
     wrapped = entry(2, "<supervisor>Be quick.</supervisor>\nand now?", [], "ok", [])
-    first, _, second, _ = read(FORMAT, document([asked, wrapped])).messages
+    first, _, second, _ = read(FORMAT, document([new_entry, wrapped])).messages
     assert first.blocks == (
         Text("go on"),
         Text("open: a.py", injected=True),
@@ -332,8 +337,8 @@ def test_an_entry_that_is_no_exchange_is_kept() -> None:
     session = read(FORMAT, document([7, ENTRIES[3], {"completed": True}, ENTRIES[0]]))
     assert [m.kind for m in session.messages] == ["meta", "normal", "normal", "meta", "normal", "normal"]
     assert len(session.warnings) == 2
-    made = Message("x", "assistant", (Text("made"),))
-    written = FORMAT.codec.write(session, [session.messages[0], made, session.messages[3]])
+    new_message = Message("x", "assistant", (Text("made"),))
+    written = FORMAT.codec.write(session, [session.messages[0], new_message, session.messages[3]])
     history = json.loads(written.data)["chatHistory"]
     assert (history[0], history[2]) == (7, {"completed": True})
     assert history[1]["exchange"]["response_text"] == "made"
@@ -344,8 +349,11 @@ def test_an_empty_exchange_is_a_message() -> None:
     session = read(FORMAT, data)
     assert [(m.role, m.blocks, m.source) for m in session.messages] == [("user", (), (0,)), ("user", (), (1,))]
     assert FORMAT.codec.write(session, session.context()).data == data
-    made = Message("made", "user", (Text("made"),))
-    assert made.text.encode() in FORMAT.codec.write(session, [made, session.messages[0], session.messages[0]]).data
+    new_message = Message("made", "user", (Text("made"),))
+    assert (
+        new_message.text.encode()
+        in FORMAT.codec.write(session, [new_message, session.messages[0], session.messages[0]]).data
+    )
 
 
 def test_repeated_request_ids_give_unique_messages() -> None:
@@ -358,9 +366,9 @@ def test_repeated_request_ids_give_unique_messages() -> None:
 def test_kept_parts_are_unchanged(messages: list[Message], data: st.DataObject) -> None:
     session = read(FORMAT, FORMAT.codec.write(session_of(messages), messages).data)
     flags = data.draw(st.lists(st.booleans(), min_size=len(messages), max_size=len(messages)))
-    kept = [m for m, flag in zip(session.messages, flags, strict=True) if flag]
-    again = read(FORMAT, FORMAT.codec.write(session, kept).data)
-    assert shape(again.messages) == shape(kept)
+    context = [m for m, flag in zip(session.messages, flags, strict=True) if flag]
+    again = read(FORMAT, FORMAT.codec.write(session, context).data)
+    assert shape(again.messages) == shape(context)
 
 
 @pytest.mark.parametrize(

@@ -56,8 +56,8 @@ def test_a_body_becomes_a_session() -> None:
     session = read(FORMAT, as_bytes(BODY))
     assert shape(session.messages) == SHOWN
     assert (session.system, session.model, session.warnings) == ("rules\n\nmore", "m/x", ())
-    made = anthropic_messages.FORMAT.codec.write(session, session.context()).data
-    assert json.loads(made)["tools"] == [{"name": "f", "description": "d", "input_schema": {"type": "object"}}]
+    exported = anthropic_messages.FORMAT.codec.write(session, session.context()).data
+    assert json.loads(exported)["tools"] == [{"name": "f", "description": "d", "input_schema": {"type": "object"}}]
     assert shape(read(FORMAT, as_bytes(MESSAGES)).messages) == SHOWN
 
 
@@ -109,6 +109,6 @@ def test_bodies_of_other_apis_are_not_recognised(document: Any) -> None:
 
 @pytest.mark.parametrize("block", [{"text": "hi", "toolUse": {}}, {"hologram": {}}, {}, 7])
 def test_every_block_must_be_one_of_its_own(block: Any) -> None:
-    for blocks, taken in (([{"text": "hi"}], True), ([{"text": "hi"}, block], False)):
+    for blocks, expected in (([{"text": "hi"}], True), ([{"text": "hi"}, block], False)):
         document = {"messages": [{"role": "user", "content": blocks}]}
-        assert bool(FORMAT.recognise(Look.of(as_bytes(document)))) is taken
+        assert bool(FORMAT.recognise(Look.of(as_bytes(document)))) is expected

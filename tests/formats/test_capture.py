@@ -43,11 +43,11 @@ def response(text: str, sent: int = 40) -> dict[str, Any]:
 def claude_trace(*calls: tuple[Any, Any]) -> bytes:
     lines = [
         {
-            "request": {"timestamp": 1_700_000_000 + at, "url": f"https://x/v1/messages?key={SECRET}", "body": asked}
+            "request": {"timestamp": 1_700_000_000 + at, "url": f"https://x/v1/messages?key={SECRET}", "body": request}
             | {"headers": {"authorization": f"Bearer {SECRET}"}},
             "response": {"timestamp": 1_700_000_005.5 + at, "body": answer} if answer is not None else None,
         }
-        for at, (asked, answer) in enumerate(calls)
+        for at, (request, answer) in enumerate(calls)
     ]
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
@@ -61,10 +61,10 @@ def har(*calls: tuple[Any, Any], packed: bool = False) -> bytes:
         {
             "startedDateTime": f"2026-01-01T00:00:0{at}.000Z",
             "request": {"url": f"https://x?key={SECRET}", "headers": [{"name": "x-api-key", "value": SECRET}]}
-            | {"postData": {"mimeType": "application/json", "text": json.dumps(asked)}},
+            | {"postData": {"mimeType": "application/json", "text": json.dumps(request)}},
             "response": {"status": 200, "content": content(answer)},
         }
-        for at, (asked, answer) in enumerate(calls)
+        for at, (request, answer) in enumerate(calls)
     ]
     page = {"startedDateTime": "2026-01-01T00:00:00.000Z", "request": {"url": "https://x/a.js"}, "response": {}}
     return json.dumps({"log": {"version": "1.2", "creator": {}, "entries": [page, *entries]}}).encode()
@@ -93,9 +93,9 @@ def requests(session: Session) -> list[Any]:
 
 def test_a_context_that_lost_its_beginning_is_an_epoch_of_its_own() -> None:
     session = read(FORMAT, (SAMPLES / "capture-ferry.jsonl").read_bytes())
-    ended = session.epochs[0].ended_by
-    assert ended is not None
-    assert ended.way == "removal"
+    compaction = session.epochs[0].ended_by
+    assert compaction is not None
+    assert compaction.way == "removal"
     assert [len(epoch.members) for epoch in session.epochs] == [7, 6]
     assert not any("captain" in message.text for message in session.context())
 
@@ -161,8 +161,8 @@ def test_a_stored_response_is_continued() -> None:
 
 @pytest.mark.parametrize("count", ["/v1/messages/count_tokens", "/v1beta/models/gemini-x:countTokens"])
 def test_requests_that_count_tokens_are_no_calls(count: str) -> None:
-    asked, *rest = claude_trace(*GROWING).splitlines()
-    data = b"\n".join([asked.replace(b"/v1/messages", count.encode()), asked, *rest])
+    first, *rest = claude_trace(*GROWING).splitlines()
+    data = b"\n".join([first.replace(b"/v1/messages", count.encode()), first, *rest])
     assert len(requests(read(FORMAT, data))) == 2
 
 
@@ -189,11 +189,11 @@ def test_the_apis_compaction_ends_an_epoch_with_its_usage() -> None:
         "content": [block, words],
         "usage": {"input_tokens": 30, "output_tokens": 2, "iterations": bills},
     }
-    asked = body("Set the sails.")
-    again = asked | {
-        "messages": [*asked["messages"], {"role": "assistant", "content": [block, words]}, *turns("Where to?")]
+    request = body("Set the sails.")
+    again = request | {
+        "messages": [*request["messages"], {"role": "assistant", "content": [block, words]}, *turns("Where to?")]
     }
-    session = read(FORMAT, claude_trace((asked, answer), (again, response("North.", 50))))
+    session = read(FORMAT, claude_trace((request, answer), (again, response("North.", 50))))
     assert context_texts(session, 1) == ["You sail. The wind is fair and the tide is out.", "Set the sails."]
     assert context_texts(session) == [
         context_texts(session, 1)[0],
@@ -202,9 +202,9 @@ def test_the_apis_compaction_ends_an_epoch_with_its_usage() -> None:
         "Where to?",
         "North.",
     ]
-    ended = session.epochs[0].ended_by
-    assert ended is not None
-    assert (ended.way, ended.tokens_before, ended.summary) == ("summary", 900, session.context()[1].id)
+    compaction = session.epochs[0].ended_by
+    assert compaction is not None
+    assert (compaction.way, compaction.tokens_before, compaction.summary) == ("summary", 900, session.context()[1].id)
     assert [message.kind for message in session.context()[1:]] == ["summary", "normal", "normal", "normal"]
     assert [message.usage and message.usage.context for message in session.context()] == [None, None, 30, None, 50]
     assert [one.answer for one in FORMAT.codec.requests(session)] == ["", *(session.context()[at].id for at in (2, 4))]
@@ -222,9 +222,9 @@ def test_content_that_the_api_cleared_is_not_in_the_context() -> None:
     session = read(FORMAT, claude_trace((body() | {"messages": talk}, first), (body() | {"messages": more}, second)))
     results = [[result.text for m in session.context(number) for result in m.results] for number in (1, 2)]
     assert results == [["buoy 0"], ["[Old tool result content cleared]", "buoy 1"]]
-    ended = session.epochs[0].ended_by
-    assert ended is not None
-    assert ended.way == "clearing"
+    compaction = session.epochs[0].ended_by
+    assert compaction is not None
+    assert compaction.way == "clearing"
 
 
 def test_a_real_compaction_by_the_api_is_explained_by_its_usage(shared: Path) -> None:
@@ -237,9 +237,9 @@ def test_a_real_compaction_by_the_api_is_explained_by_its_usage(shared: Path) ->
     ]
     session = read(FORMAT, claude_trace(*calls))
     assert [len(epoch.members) for epoch in session.epochs] == [2, 5]
-    ended = session.epochs[0].ended_by
-    assert ended is not None
-    assert ended.tokens_before == 55196
+    compaction = session.epochs[0].ended_by
+    assert compaction is not None
+    assert compaction.tokens_before == 55196
     assert [message.usage.context for message in session.context() if message.usage] == [220, 239]
 
 

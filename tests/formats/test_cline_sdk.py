@@ -262,9 +262,9 @@ def test_a_message_that_a_compaction_shortened_is_a_copy_without_usage(tmp_path:
     session = load(session_with_sidecar(tmp_path, 4, "id:a2", noticed, shorter, MESSAGES[3]))
     assert [m.id for m in session.context()] == ["u1'2", "a1'2", "a2", "u3", "a3"]
     assert (session.epochs[1].copies, session.messages[7].usage) == (frozenset({6, 7}), None)
-    made = session.epochs[0].ended_by
-    assert made is not None
-    assert (made.way, made.summary, made.kept) == ("removal", None, ("a2",))
+    compaction = session.epochs[0].ended_by
+    assert compaction is not None
+    assert (compaction.way, compaction.summary, compaction.kept) == ("removal", None, ("a2",))
 
 
 def test_display_only_messages_are_not_sent(tmp_path: Path) -> None:
@@ -359,10 +359,10 @@ def test_an_export_comes_with_the_manifest_by_which_cline_finds_it(tmp_path: Pat
     }
     (folder / "1_a.json").write_text(json.dumps(about))
     session = read_folder(folder, no_progress)
-    made = export(session, session.context()[:1])
-    id, home = made.written.id, Path.home() / ".cline/data/sessions"
-    assert (made.written.folder, made.written.commands) == ("/w d", (("cline", "--id", id),))
-    saved = save(made, tmp_path)
+    exported = export(session, session.context()[:1])
+    id, home = exported.written.id, Path.home() / ".cline/data/sessions"
+    assert (exported.written.folder, exported.written.commands) == ("/w d", (("cline", "--id", id),))
+    saved = save(exported, tmp_path)
     session_with_sidecar = json.loads((tmp_path / f"{id}.json").read_text())
     new = {"session_id": id, "messages_path": str(home / id / f"{id}.messages.json")}
     assert {key: session_with_sidecar[key] for key in about} == about | new

@@ -115,14 +115,16 @@ def test_a_turns_usage_belongs_to_its_only_call() -> None:
 
 
 def test_an_error_is_reported_once() -> None:
-    gone = {"type": "error", "message": "no network"}
+    error = {"type": "error", "message": "no network"}
     long = {"type": "turn.failed", "error": {"message": "ran out of room in the model's context window"}}
     talk = [TURN, completed_item("i0", "agent_message", text="a")]
-    session = read(FORMAT, lines(THREAD, *talk, gone, gone, completed_item("i1", "error", message="old config"), long))
+    session = read(
+        FORMAT, lines(THREAD, *talk, error, error, completed_item("i1", "error", message="old config"), long)
+    )
     assert [str(one) for one in session.warnings[1:]] == [
         "line 4: Codex says: no network",
         "line 6: Codex says: old config",
     ]
     assert [(one.line, one.text) for one in session.facts.overflow_errors] == [(7, long["error"]["message"])]  # type: ignore[index]
     with pytest.raises(BadInput, match="without items"):
-        read(FORMAT, lines(THREAD, TURN, gone))
+        read(FORMAT, lines(THREAD, TURN, error))

@@ -125,8 +125,8 @@ def compaction_event(summary: str, **more: Any) -> Event:
 
 
 def test_a_compaction_replaces_the_messages_before_its_start() -> None:
-    ended = compaction_event("We looked.", preCompactionTokens=321, postCompactionTokens=45, trigger="auto")
-    session = read(FORMAT, chain(*EVENTS, *COMPACTION, ended, response_event(text="on")))
+    completion = compaction_event("We looked.", preCompactionTokens=321, postCompactionTokens=45, trigger="auto")
+    session = read(FORMAT, chain(*EVENTS, *COMPACTION, completion, response_event(text="on")))
     first, second = session.epochs
     assert first.ended_by is not None
     assert (len(first.members), first.ended_by.tokens_before, first.ended_by.summary) == (9, 321, "id-22")
@@ -150,17 +150,17 @@ def test_a_compaction_replaces_the_messages_before_its_start() -> None:
 def test_a_compaction_lasts_from_its_start_to_its_end(start: int, stop: int, seconds: float | None) -> None:
     """Also if the agent continued meanwhile. Times that run backwards give no duration."""
     times = [{"timestamp": f"2026-05-01T10:00:{second:02}.000Z"} for second in (start, stop)]
-    begun = event("session.compaction_start", times[0])
-    ended = event("session.compaction_complete", times[1], success=True, summaryContent="We looked.")
+    start_event = event("session.compaction_start", times[0])
+    completion = event("session.compaction_complete", times[1], success=True, summaryContent="We looked.")
     (first, _) = read(
-        FORMAT, chain(*EVENTS, begun, response_event(text="meanwhile"), ended, response_event(text="on"))
+        FORMAT, chain(*EVENTS, start_event, response_event(text="meanwhile"), completion, response_event(text="on"))
     ).epochs
     assert first.ended_by is not None
     assert first.ended_by.seconds == seconds
 
 
 def test_a_summary_quotes_only_text_that_the_user_typed_before_its_end() -> None:
-    begun = event("session.compaction_start")
+    start = event("session.compaction_start")
     events = [
         START,
         event(
@@ -171,7 +171,7 @@ def test_a_summary_quotes_only_text_that_the_user_typed_before_its_end() -> None
         event("user.message", {"agentId": "sub"}, content="sub task"),
         event("user.message", content=""),
         response_event(text="so"),
-        begun,
+        start,
         event("user.message", content="two"),
         compaction_event("S1"),
         response_event(text="on"),
@@ -180,11 +180,11 @@ def test_a_summary_quotes_only_text_that_the_user_typed_before_its_end() -> None
     assert [m.text for m in session.context()] == [summary_frame("S1", "  one \n", "two"), "two", "on"]
     assert session.context()[0].source == (9, 1, 8)
     assert_exact(FORMAT, session, session.context()[:2])
-    again = [*events, begun, compaction_event("S2"), event("user.message", content="three")]
+    again = [*events, start, compaction_event("S2"), event("user.message", content="three")]
     assert [m.text for m in read(FORMAT, chain(*again)).context()] == [summary_frame("S2", "  one \n", "two"), "three"]
     cleared = [*events, event("session.context_cleared"), event("user.message", content="new"), compaction_event("S3")]
     assert [m.text for m in read(FORMAT, chain(*cleared)).context()] == [summary_frame("S3", "new")]
-    rewound = [*events[:7], event("session.snapshot_rewind", upToEventId="id-2"), begun, compaction_event("S4")]
+    rewound = [*events[:7], event("session.snapshot_rewind", upToEventId="id-2"), start, compaction_event("S4")]
     assert [m.text for m in read(FORMAT, chain(*rewound)).context()] == [summary_frame("S4")]
 
 
@@ -219,7 +219,7 @@ def test_user_text_and_text_that_the_cli_adds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "reason"),
     [
         ("The user rejected this tool call. User feedback: not on a Friday", "not on a Friday"),
         ("Plan not approved. User feedback:\nsmaller\nplease\n", "smaller\nplease"),
@@ -228,12 +228,12 @@ def test_user_text_and_text_that_the_cli_adds() -> None:
         ("grep: The user rejected this tool call. User feedback: x", ""),
     ],
 )
-def test_the_reason_of_a_refusal_is_user_text(text: str, said: str) -> None:
+def test_the_reason_of_a_refusal_is_user_text(text: str, reason: str) -> None:
     refused = event(
         "tool.execution_complete", toolCallId="t1", success=False, error={"message": text, "code": "rejected"}
     )
     session = read(FORMAT, chain(START, event("user.message", content="go"), response_event(request("t1")), refused))
-    assert session.context()[-1].blocks == (ToolResult("t1", (Text(text),), is_error=True, said=said),)
+    assert session.context()[-1].blocks == (ToolResult("t1", (Text(text),), is_error=True, said=reason),)
 
 
 def test_an_attached_image_is_sent_after_its_name() -> None:
@@ -261,7 +261,7 @@ def usage_record(id: str, sent: int, read: int = 0, written: int = 0) -> Event:
 
 
 def test_a_call_has_the_usage_of_its_record() -> None:
-    """`inputTokens` is the whole prompt: the sums of a real session are 6 598 288 = 6 954 + 6 079 080 + 512 254."""
+    """`inputTokens` is the entire prompt: the sums of a real session are 6 598 288 = 6 954 + 6 079 080 + 512 254."""
     talk = [
         START,
         EVENTS[4],
@@ -275,11 +275,11 @@ def test_a_call_has_the_usage_of_its_record() -> None:
 
 
 def test_text_before_a_request_is_written_unchanged() -> None:
-    told = "<current_datetime>2026-11-22T17:21:58.623+00:00</current_datetime>\n\nlook"
-    session = read(FORMAT, chain(START, event("user.message", content=told), EVENTS[4]))
-    made = tuple(replace(message, source=()) for message in session.context())
-    events = [json.loads(raw) for raw in FORMAT.codec.write(session, made).data.splitlines()]
-    assert next(each["data"]["content"] for each in events if each["type"] == "user.message") == told
+    sent_text = "<current_datetime>2026-11-22T17:21:58.623+00:00</current_datetime>\n\nlook"
+    session = read(FORMAT, chain(START, event("user.message", content=sent_text), EVENTS[4]))
+    new_messages = tuple(replace(message, source=()) for message in session.context())
+    events = [json.loads(raw) for raw in FORMAT.codec.write(session, new_messages).data.splitlines()]
+    assert next(each["data"]["content"] for each in events if each["type"] == "user.message") == sent_text
 
 
 def test_an_export_drops_usage_of_the_old_context() -> None:
@@ -297,13 +297,13 @@ def test_an_export_drops_usage_of_the_old_context() -> None:
 
 
 def test_the_overhead_is_copilots_count_of_prompt_and_tools() -> None:
-    begun = event("session.compaction_start", systemTokens=300, conversationTokens=20, toolDefinitionsTokens=1)
-    session = read(FORMAT, chain(*EVENTS, begun, compaction_event("S")))
+    start = event("session.compaction_start", systemTokens=300, conversationTokens=20, toolDefinitionsTokens=1)
+    session = read(FORMAT, chain(*EVENTS, start, compaction_event("S")))
     assert (session.facts.overhead, session.facts.tokens_now) == (301, None)
     sizes = session_sizes(session, len(session.epochs), Counter())
     assert (sizes.overhead, sizes.overhead_basis) == (301, Basis.CALIBRATED)
     stopped = event("session.shutdown", currentTokens=500, systemTokens=310, conversationTokens=180)
-    facts = read(FORMAT, chain(*EVENTS, begun, compaction_event("S"), stopped)).facts
+    facts = read(FORMAT, chain(*EVENTS, start, compaction_event("S"), stopped)).facts
     assert (facts.overhead, facts.tokens_now) == (310, 500)
     assert read(FORMAT, chain(*EVENTS)).facts.overhead is None
 
@@ -349,14 +349,14 @@ def test_kept_events_change_only_in_their_place() -> None:
 
 def test_written_messages_are_read_again() -> None:
     session = read(FORMAT, chain(*EVENTS))
-    made = [
+    new_messages = [
         Message("a", "assistant", (Text("first"),), "summary"),
         Message("b", "user", (Text("a reminder"),), "meta"),
         Message("c", "user", (Text("late summary"),), "summary"),
         Message("d", "assistant", (Thinking("so", "s"), Text("I"), ToolUse("z", "ls", {"a": 1}))),
         Message("e", "tool", (ToolResult("z", (Text("x"), Text("y")), is_error=True),)),
     ]
-    assert_exact(FORMAT, session, (*made, *session.context()[-2:]))
+    assert_exact(FORMAT, session, (*new_messages, *session.context()[-2:]))
 
 
 def test_a_file_of_a_sub_agent_alone_is_a_session() -> None:
@@ -392,11 +392,11 @@ def test_the_context_equals_a_recorded_request(shared: Path) -> None:
 def test_the_context_before_the_compaction_equals_its_request(shared: Path) -> None:
     """The file has the request for the summary: the context and the instruction."""
     data = (shared / "agents/files/copilot-cli/1.0.102-compacted.jsonl").read_bytes()
-    asked = next(json.loads(raw) for raw in data.splitlines() if b"requestMessages" in raw)["data"]
-    *sent, _ = [one for one in json.loads(asked["requestMessages"]) if one["role"] != "system"]
+    request = next(json.loads(raw) for raw in data.splitlines() if b"requestMessages" in raw)["data"]
+    *sent, _ = [one for one in json.loads(request["requestMessages"]) if one["role"] != "system"]
     shown = read(FORMAT, data).context(1)
-    said = [(one["role"], one.get("content") or "") for one in sent if one["role"] != "tool"]
-    assert [(m.role, "".join(b.text for b in m.blocks if isinstance(b, Text))) for m in shown if not m.results] == said
+    turns = [(one["role"], one.get("content") or "") for one in sent if one["role"] != "tool"]
+    assert [(m.role, "".join(b.text for b in m.blocks if isinstance(b, Text))) for m in shown if not m.results] == turns
     results = [(one["tool_call_id"], one["content"].rstrip()) for one in sent if one["role"] == "tool"]
     assert [(r.call_id, r.text.rstrip()) for m in shown for r in m.results] == results
 
@@ -470,9 +470,9 @@ def test_a_result_has_only_the_parts_of_its_content(content: str, parts: list[st
 )
 def test_the_window_is_recorded_by_an_event(kind: str, field: str) -> None:
     talk = [event("user.message", content="look"), response_event(text="so")]
-    ended = event("session.compaction_complete", summaryContent="Short.", success=True)
-    session = read(FORMAT, chain(*talk, event(kind, **{field: 168_000}), ended, *talk))
+    completion = event("session.compaction_complete", summaryContent="Short.", success=True)
+    session = read(FORMAT, chain(*talk, event(kind, **{field: 168_000}), completion, *talk))
     assert [epoch.window for epoch in session.epochs] == [168_000, 168_000]
-    absurd = read(FORMAT, chain(*talk, event(kind, **{field: 0}), ended, *talk))
+    absurd = read(FORMAT, chain(*talk, event(kind, **{field: 0}), completion, *talk))
     assert [epoch.window for epoch in absurd.epochs] == [None, None]
     assert "line 3: an impossible context window of 0 tokens is recorded; ignored" in map(str, absurd.warnings)

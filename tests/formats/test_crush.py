@@ -88,12 +88,12 @@ def database(path: Path, rows: tuple[Row, ...] = MESSAGES, summary: str | None =
     if wal:
         read_only = sqlite3.connect(path)  # keeps the log when the other one closes
         read_only.execute("SELECT * FROM sessions").fetchall()
-        KEPT.append(read_only)
+        CONNECTIONS.append(read_only)
     base.close()
     return path
 
 
-KEPT: list[sqlite3.Connection] = []
+CONNECTIONS: list[sqlite3.Connection] = []
 
 
 def described(session: Session, epoch: int | None = None) -> list[tuple[str, str, str, tuple[Any, ...]]]:
@@ -115,9 +115,9 @@ def test_the_newest_summary_opens_the_context_as_a_user_message(tmp_path: Path) 
         ("u2", "user", "normal", (Text("go on"),)),
         ("a3", "assistant", "normal", (Text("I go on."),)),
     ]
-    ended = session.epochs[0].ended_by
-    assert ended is not None
-    assert (ended.summary, ended.way, ended.time) == ("sum", "summary", 7)
+    compaction = session.epochs[0].ended_by
+    assert compaction is not None
+    assert (compaction.summary, compaction.way, compaction.time) == ("sum", "summary", 7)
     assert (session.title, session.model, session.cwd) == ("A title", "model-x", str(tmp_path / "project"))
     assert (session.facts.tokens_now, session.facts.cost) == (4_200, 0.25)
 
@@ -158,7 +158,7 @@ def test_calls_and_results_are_sent_in_pairs(tmp_path: Path) -> None:
 def test_attachments_and_commands_next_to_user_text(tmp_path: Path) -> None:
     attached = base64.b64encode(b"# A").decode()
     shown = base64.b64encode(b"PNG").decode()
-    asked = [
+    parts = [
         text(" read it "),
         part("binary", Path="a.md", MIMEType="text/markdown", Data=attached),
         part("binary", Path="b.png", MIMEType="image/png", Data=shown),
@@ -166,7 +166,7 @@ def test_attachments_and_commands_next_to_user_text(tmp_path: Path) -> None:
         finish("stop"),
     ]
     rows = (
-        ("u1", "user", asked),
+        ("u1", "user", parts),
         ("u2", "user", [text("Continue.", hidden=True)]),
         ("r", "tool", [result("c", data="QUJD", mime_type="image/png")]),
     )
@@ -197,7 +197,7 @@ def test_the_write_ahead_log_is_read_and_no_file_changes(tmp_path: Path) -> None
         if isinstance(one, SessionGlance)
     ] == [("Crush", "crush", "A title", 4_200, "model-x", str(tmp_path))]
     assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
-    KEPT.pop().close()
+    CONNECTIONS.pop().close()
 
 
 def test_damage_is_warned_of(tmp_path: Path) -> None:

@@ -84,9 +84,9 @@ def test_a_summary_precedes_the_bubbles_after_its_last_one() -> None:
     turns = [*TURNS[:4], user("three"), agent("3", conversationSummary=summary)]
     session = read_bubbles(turns)
     assert (texts(session, 1), texts(session)) == (["one", "1", "two", "2", "three"], ["S", "two", "2", "three", "3"])
-    ended = session.epochs[0].ended_by
-    assert ended is not None
-    assert (session.context()[0].kind, list(ended.kept)) == ("summary", ["b2", "b3", "b4"])
+    compaction = session.epochs[0].ended_by
+    assert compaction is not None
+    assert (session.context()[0].kind, list(compaction.kept)) == ("summary", ["b2", "b3", "b4"])
 
 
 def test_the_newest_summary_is_in_the_conversation_if_no_bubble_has_one() -> None:

@@ -42,15 +42,15 @@ def ids(session: Session, epoch: int | None = None) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("anchor", "kept"), [({"id": "a1", "index": 1}, ["u2"]), ({"id": "u2", "index": 2}, []), (None, [])]
+    ("anchor", "kept_ids"), [({"id": "a1", "index": 1}, ["u2"]), ({"id": "u2", "index": 2}, []), (None, [])]
 )
-def test_messages_after_the_anchor_are_kept(anchor: Any, kept: list[str]) -> None:
+def test_messages_after_the_anchor_are_kept(anchor: Any, kept_ids: list[str]) -> None:
     state = {"type": "compaction_state", "id": "c", "summaryText": "S", "anchorMessage": anchor}
     session = read_lines(*TURNS, state, message_line("u3", "user", "third"))
-    assert (ids(session, 1), ids(session)) == (["u1", "a1", "u2"], ["c", *kept, "u3"])
-    ended = session.epochs[0].ended_by
-    assert ended is not None
-    assert (ended.summary, list(ended.kept)) == ("c", kept)
+    assert (ids(session, 1), ids(session)) == (["u1", "a1", "u2"], ["c", *kept_ids, "u3"])
+    compaction = session.epochs[0].ended_by
+    assert compaction is not None
+    assert (compaction.summary, list(compaction.kept)) == ("c", kept_ids)
     assert session.warnings == ()
 
 

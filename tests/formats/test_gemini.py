@@ -33,8 +33,8 @@ def call(id: str, result: Any, status: str = "success", **args: Any) -> dict[str
     return {"id": id, "name": "ls", "args": args, "result": result, "status": status, "timestamp": STAMP}
 
 
-def response(id: str, **said: Any) -> list[dict[str, Any]]:
-    return [{"functionResponse": {"id": id, "name": "ls", "response": said}}]
+def response(id: str, **output: Any) -> list[dict[str, Any]]:
+    return [{"functionResponse": {"id": id, "name": "ls", "response": output}}]
 
 
 def counts(total: int) -> dict[str, int]:
@@ -180,15 +180,15 @@ def test_parts_with_calls_or_thoughts_take_precedence() -> None:
 @pytest.mark.parametrize("form", [document, lambda *messages: lines(HEAD, *messages)])
 def test_results_can_be_rewritten_in_their_record(form: Any) -> None:
     session = read(FORMAT, form(*MESSAGES))
-    asked, said, results, *rest = session.context()
+    request, response, results, *rest = session.context()
     short = Message("m", "tool", (ToolResult("t1", (Text("a"), Text("…"))), results.results[1]))
-    written = assert_exact(FORMAT, session, (asked, said, short, *rest))
+    written = assert_exact(FORMAT, session, (request, response, short, *rest))
     records = [json.loads(raw) for raw in written.data.splitlines()[1:]]
-    kept = next(each for each in records if each["id"] == "g1")
-    assert kept["thoughts"] == MESSAGES[3]["thoughts"]
+    written_record = next(each for each in records if each["id"] == "g1")
+    assert written_record["thoughts"] == MESSAGES[3]["thoughts"]
     swapped = Message("m", "tool", results.results[::-1])
-    assert_exact(FORMAT, session, (asked, said, swapped, *rest))
-    assert_exact(FORMAT, session, (asked, Message("n", "assistant", (Text("x"), Text("y")), "summary"), *rest))
+    assert_exact(FORMAT, session, (request, response, swapped, *rest))
+    assert_exact(FORMAT, session, (request, Message("n", "assistant", (Text("x"), Text("y")), "summary"), *rest))
 
 
 def test_kept_records_are_unchanged_and_the_last_count_is_zero() -> None:
@@ -197,11 +197,11 @@ def test_kept_records_are_unchanged_and_the_last_count_is_zero() -> None:
     session = read(FORMAT, data)
     node = Message("n", "user", (Text("Short."),), "summary")
     written = assert_exact(FORMAT, session, (node, *session.context()[1:]))
-    head, summary, *kept = written.data.splitlines()
+    head, summary, *records = written.data.splitlines()
     assert json.loads(summary)["workbench_kind"] == "summary"
     zero = dict.fromkeys(counts(0), 0)
-    assert [kept[0], kept[1], kept[3]] == [raws[3], raws[4], b'{"odd": 1}']
-    assert json.loads(kept[2]) == {**MESSAGES[5], "tokens": zero, "workbench_spent": True}
+    assert [records[0], records[1], records[3]] == [raws[3], raws[4], b'{"odd": 1}']
+    assert json.loads(records[2]) == {**MESSAGES[5], "tokens": zero, "workbench_spent": True}
     assert {**json.loads(head), "lastUpdated": 0} == {**HEAD, "sessionId": written.id, "lastUpdated": 0, "summary": "T"}
     assert written.name.endswith(f"-{written.id[:8]}.jsonl")
     assert not [m for m in read(FORMAT, written.data).messages if m.usage]
@@ -268,7 +268,7 @@ def test_the_rules_find_faults_around_the_messages() -> None:
 
 
 ENVIRONMENT = record("env", "user", [{"text": "<session_context>\nToday is Monday.\n</session_context>"}])
-ASKED = {**MESSAGES[3], "toolCalls": MESSAGES[3]["toolCalls"][:1], "thoughts": []}
+CALL_RECORD = {**MESSAGES[3], "toolCalls": MESSAGES[3]["toolCalls"][:1], "thoughts": []}
 COPIED = [
     ENVIRONMENT,
     record("s", "user", [{"text": "<scratchpad>x</scratchpad><state_snapshot>we looked</state_snapshot>"}]),
@@ -281,14 +281,14 @@ COPIED = [
 
 def test_results_that_a_compression_kept_are_kept() -> None:
     """The new history holds results in records of their own; those in the calls are dropped."""
-    loaded = lines(HEAD, ENVIRONMENT, MESSAGES[1], ASKED, record("r", "user", response("t1", output="a b")))
+    loaded = lines(HEAD, ENVIRONMENT, MESSAGES[1], CALL_RECORD, record("r", "user", response("t1", output="a b")))
     session = read(FORMAT, loaded + lines({"$set": {"messages": COPIED}}, MESSAGES[5]))
     assert [m.id for m in session.context(1)] == ["env", "u1", "g1", "g1:results"]
     assert [m.id for m in session.context(2)] == ["env", "s", "k", "u1b", "g1b", "r1b", "g2"]
     assert [r.call_id for m in session.context() for r in m.results] == ["t1"]
-    ended = session.epochs[0].ended_by
-    assert ended is not None
-    assert (ended.way, ended.summary, ended.tokens_before) == ("summary", "s", 105)
+    compaction = session.epochs[0].ended_by
+    assert compaction is not None
+    assert (compaction.way, compaction.summary, compaction.tokens_before) == ("summary", "s", 105)
     assert {session.messages[n].id for n in session.epochs[1].copies} == {"g1b", "r1b"}
     written = FORMAT.codec.ways[0].write(session, session.context()[:-1])
     assert FORMAT.codec.validate(written.data) == []
@@ -347,8 +347,8 @@ def test_an_export_holds_each_result_once_and_only_the_new_id() -> None:
     both = record("g", "gemini", "", toolCalls=[call("t1", turn), call("t2", turn)])
     session = read(FORMAT, lines(HEAD, MESSAGES[1], both, {"$set": {"sessionId": "old", "x": 1}}, MESSAGES[4]))
     written = assert_exact(FORMAT, session, session.context()[1:])
-    kept = next(value for raw in written.data.splitlines() if (value := json.loads(raw)).get("id") == "g")
-    assert [one["result"] for one in kept["toolCalls"]] == [turn[:1], turn[1:]]
+    written_record = next(value for raw in written.data.splitlines() if (value := json.loads(raw)).get("id") == "g")
+    assert [one["result"] for one in written_record["toolCalls"]] == [turn[:1], turn[1:]]
     appended = FORMAT.codec.ways[0].write(session, session.context()[1:])
     values = [json.loads(raw) for raw in appended.data.splitlines()]
     named = [value.get("$set", value).get("sessionId") for value in values]
@@ -363,8 +363,8 @@ def test_a_history_that_is_emptied_and_filled_again_is_no_compaction() -> None:
     session = read(FORMAT, lines(HEAD, *MESSAGES[1:], emptied, filled, record("n", "user", "next")))
     assert [epoch.ended_by for epoch in session.epochs] == [None]
     assert [m.id for m in session.context()] == ["env", "u1", "g1", "g1:results", "u2", "g2", "n"]
-    left = read(FORMAT, lines(HEAD, *MESSAGES[1:], emptied, record("n", "user", "next"), filled))
-    assert [(len(e.members), e.ended_by and e.ended_by.way) for e in left.epochs] == [
+    still_empty = read(FORMAT, lines(HEAD, *MESSAGES[1:], emptied, record("n", "user", "next"), filled))
+    assert [(len(e.members), e.ended_by and e.ended_by.way) for e in still_empty.epochs] == [
         (5, "removal"),
         (2, "removal"),
         (6, None),
@@ -372,16 +372,19 @@ def test_a_history_that_is_emptied_and_filled_again_is_no_compaction() -> None:
 
 
 def test_masked_outputs_are_cleared_from_the_new_history_on() -> None:
-    masked = {**ASKED, "toolCalls": [call("t1", response("t1", output="<tool_output_masked>\nin a file"), path=".")]}
-    data = lines(HEAD, MESSAGES[1], ASKED, {"$set": {"messages": [MESSAGES[1], masked]}}, MESSAGES[5])
+    masked = {
+        **CALL_RECORD,
+        "toolCalls": [call("t1", response("t1", output="<tool_output_masked>\nin a file"), path=".")],
+    }
+    data = lines(HEAD, MESSAGES[1], CALL_RECORD, {"$set": {"messages": [MESSAGES[1], masked]}}, MESSAGES[5])
     session = read(FORMAT, data)
     assert [[r.text for m in session.context(n) for r in m.results] for n in (1, 2)] == [
         ["a b"],
         ["<tool_output_masked>\nin a file"],
     ]
-    ended = session.epochs[0].ended_by
-    assert ended is not None
-    assert (ended.way, ended.summary) == ("clearing", None)
+    compaction = session.epochs[0].ended_by
+    assert compaction is not None
+    assert (compaction.way, compaction.summary) == ("clearing", None)
     assert [m.usage is None for m in session.messages if m.role == "assistant"] == [False, True, False]
     again = {"$set": {"messages": [MESSAGES[1], masked, {**MESSAGES[5], "content": [{"text": "Done."}]}]}}
     assert len(read(FORMAT, data + lines(again)).epochs) == 2, "what is masked already is not masked once more"
@@ -389,9 +392,9 @@ def test_masked_outputs_are_cleared_from_the_new_history_on() -> None:
 
 def test_a_shorter_history_without_a_summary_is_a_removal() -> None:
     session = read(FORMAT, lines(HEAD, *MESSAGES, {"$set": {"messages": MESSAGES[4:]}}))
-    ended = session.epochs[0].ended_by
-    assert ended is not None
-    assert (ended.way, [m.id for m in session.context()]) == ("removal", ["u2", "g2"])
+    compaction = session.epochs[0].ended_by
+    assert compaction is not None
+    assert (compaction.way, [m.id for m in session.context()]) == ("removal", ["u2", "g2"])
 
 
 FILES = ["\n--- Content from referenced files ---", "\nContent from @a.md:\n", "# A", "\n--- End of content ---"]
@@ -429,8 +432,8 @@ def test_user_text_is_separated_from_added_text(content: Any, own: list[str]) ->
 
 def test_answers_through_tools_are_user_text() -> None:
     def answered(id: str, name: str, output: str) -> dict[str, Any]:
-        said = [{"functionResponse": {"id": id, "name": name, "response": {"output": output}}}]
-        return {**call(id, said), "name": name}
+        content = [{"functionResponse": {"id": id, "name": name, "response": {"output": output}}}]
+        return {**call(id, content), "name": name}
 
     record_of_calls = record(
         "g",
@@ -514,13 +517,13 @@ def test_a_home_set_by_a_variable_holds_projects_and_sessions(tmp_path: Path, mo
 
 
 @pytest.mark.parametrize(
-    "said", ["", "[1]", pytest.param("[" * 100_000, id="deep"), '{"projects": 7}', '{"projects": {"HERE": 7}}']
+    "projects", ["", "[1]", pytest.param("[" * 100_000, id="deep"), '{"projects": 7}', '{"projects": {"HERE": 7}}']
 )
 def test_a_folder_without_a_name_uses_its_hash(
-    said: str, tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+    projects: str, tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = _in_project(tmp_path, monkeypatch)
-    (Path.home() / ".gemini/projects.json").write_text(said.replace("HERE", str(tmp_path)))
+    (Path.home() / ".gemini/projects.json").write_text(projects.replace("HERE", str(tmp_path)))
     foreign = session_of([Message("u", "user", (Text("hi"),))])
     assert FORMAT.codec.write(foreign, foreign.messages).home.startswith(f"~/.gemini/tmp/{here}/chats/")
 
@@ -541,8 +544,8 @@ def test_a_document_becomes_lines_even_if_nothing_changed() -> None:
 
 
 def test_messages_of_a_document_without_a_unique_id_are_kept() -> None:
-    said = [record(id, "user", text) for id, text in ((None, "a"), ("1", "b"), ("1", "c"))]
-    before = read(FORMAT, document(*said))
+    records = [record(id, "user", text) for id, text in ((None, "a"), ("1", "b"), ("1", "c"))]
+    before = read(FORMAT, document(*records))
     after = read(FORMAT, FORMAT.codec.write(before, before.context()).data).context()
     assert [(one.id, one.text) for one in after] == [("message-1", "a"), ("1", "b"), ("message-3", "c")]
 

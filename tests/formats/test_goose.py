@@ -251,8 +251,8 @@ def test_a_compaction_hides_and_does_not_delete() -> None:
 
 
 def test_text_that_goose_adds_to_a_request_is_not_user_text() -> None:
-    told = "<info-msg>\nIt is currently Monday.\n</info-msg>"
-    session = read(FORMAT, document(message_of("user", text("go on"), text(told)), message_of("user", text(told))))
+    info = "<info-msg>\nIt is currently Monday.\n</info-msg>"
+    session = read(FORMAT, document(message_of("user", text("go on"), text(info)), message_of("user", text(info))))
     assert [(m.said, m.kind) for m in session.context()] == [("go on", "normal"), ("", "meta")]
 
 
@@ -300,13 +300,13 @@ def test_a_session_of_a_database_is_exported_and_its_content_kept(tmp_path: Path
 
 def test_written_messages_are_read_again() -> None:
     session = read(FORMAT, document(*MESSAGES))
-    made = [
+    new_messages = [
         Message("a", "user", (Text("a reminder"),), "meta"),
         Message("b", "assistant", (Thinking("so", "s"), ToolUse("z", "invalid_call", "error"), ToolUse("y", "f", {}))),
         Message("c", "tool", (ToolResult("z", (), is_error=True), ToolResult("y", (Text("1"), Text("2"))))),
         Message("d", "assistant", (Text("first"),), "summary"),
     ]
-    assert_exact(FORMAT, session, (*made, *session.context()[-1:]))
+    assert_exact(FORMAT, session, (*new_messages, *session.context()[-1:]))
 
 
 def test_odd_entries_are_warned_of(tmp_path: Path) -> None:

@@ -217,7 +217,7 @@ def test_the_validator_finds(messages: Any, faults: list[str]) -> None:
     assert FORMAT.codec.validate(log(sample(messages=messages))) == faults
 
 
-# --- what each call was sent ----------------------------------------------------------------------------------------
+# --- inputs of calls ------------------------------------------------------------------------------------------------
 
 
 def new_message(role: str, id: str, content: str, **more: Any) -> Json:
@@ -251,8 +251,8 @@ def model_event(answer: Json, *input: Json, tokens: int = 10, **more: Any) -> Js
 
 
 def compaction(type: str, **more: Any) -> Json:
-    told = {"tokens_before": 90, "tokens_after": 40, "timestamp": "1970-01-01T00:01:00+00:00"}
-    return {"event": "compaction", "type": type, "metadata": {"trigger": "threshold"}} | told | more
+    fields = {"tokens_before": 90, "tokens_after": 40, "timestamp": "1970-01-01T00:01:00+00:00"}
+    return {"event": "compaction", "type": type, "metadata": {"trigger": "threshold"}} | fields | more
 
 
 def run(messages: list[Json], *events: Json, **more: Any) -> Session:
@@ -279,8 +279,8 @@ def test_a_cleared_result_is_a_separate_message() -> None:
 
 
 def test_a_summary_replaces_earlier_messages() -> None:
-    asked = new_message("user", "p", "Summarize.")
-    side = model_event(new_message("assistant", "w", "one"), ASK, A, TA, asked)
+    request = new_message("user", "p", "Summarize.")
+    side = model_event(new_message("assistant", "w", "one"), ASK, A, TA, request)
     events = [
         model_event(A, ASK),
         side,
@@ -293,19 +293,24 @@ def test_a_summary_replaces_earlier_messages() -> None:
     assert [message.kind for message in session.context()] == ["normal", "summary", "normal", "normal", "normal"]
     assert [message.time for message in session.context()[:3]] == [None, 60.0, None]
     assert session.epochs[0].ended_by == Compaction("auto", 90, "s", 60.0, "summary", 40, ("u",))
-    assert len(session.messages) == 7  # what wrote the summary is no message of the conversation
+    assert len(session.messages) == 7  # the call that wrote the summary is not part of the conversation
     recorded = list(FORMAT.codec.requests(session))
     assert [(one.answer, len(one.messages)) for one in recorded] == [("a", 1), ("", 4), ("b", 2), ("c", 4)]
     assert shape(recorded[-1].messages) == shape(session.context()[:-1])
 
 
 def test_trimmed_messages_end_an_epoch_with_and_without_a_record() -> None:
-    for told, trigger, before in ((compaction("trim"), "auto", 90), ({"event": "info"}, "", None)):
-        session = run(TALK, model_event(A, ASK), model_event(B, ASK, A, TA), told, model_event(C, ASK, B, TB))
+    for record, trigger, before in ((compaction("trim"), "auto", 90), ({"event": "info"}, "", None)):
+        session = run(TALK, model_event(A, ASK), model_event(B, ASK, A, TA), record, model_event(C, ASK, B, TB))
         assert (ids(session, 1), ids(session)) == (["u", "a", "ta", "b", "tb"], ["u", "b", "tb", "c"])
-        ended = session.epochs[0].ended_by
-        assert ended is not None
-        assert (ended.way, ended.trigger, ended.tokens_before, ended.kept) == (
+        compaction_of_epoch = session.epochs[0].ended_by
+        assert compaction_of_epoch is not None
+        assert (
+            compaction_of_epoch.way,
+            compaction_of_epoch.trigger,
+            compaction_of_epoch.tokens_before,
+            compaction_of_epoch.kept,
+        ) == (
             "removal",
             trigger,
             before,
@@ -362,8 +367,8 @@ def test_another_form_of_a_message_ends_no_epoch(messages: list[Json], second: l
 def test_a_compaction_that_only_emptied_calls_counts_and_another_roles_does_not() -> None:
     emptied = {**A, "tool_calls": [{"id": "ca", "function": "f", "arguments": {"cleared": True}}]}
     for role, epochs in ((None, 2), ("grader", 1)):
-        told = compaction("edit", role=role)
-        session = run(TALK, model_event(B, ASK, A, TA), told, model_event(C, ASK, emptied, TA, B, TB))
+        record = compaction("edit", role=role)
+        session = run(TALK, model_event(B, ASK, A, TA), record, model_event(C, ASK, emptied, TA, B, TB))
         assert (len(session.epochs), ids(session)) == (epochs, ["u", "a~sent", "ta", "b", "tb", "c"])
 
 
@@ -396,10 +401,10 @@ def test_a_log_without_inputs_only_warns_of_compactions() -> None:
 
 def test_a_compaction_before_the_first_input_ends_no_epoch() -> None:
     """The first input with the result already holds it cleared: there is no earlier epoch, and no warning."""
-    made = [model_event(A, ASK), compaction("edit"), compaction("edit"), model_event(C, ASK, A, CLEARED)]
-    session = run([ASK, A, TA, C], *made)
+    events = [model_event(A, ASK), compaction("edit"), compaction("edit"), model_event(C, ASK, A, CLEARED)]
+    session = run([ASK, A, TA, C], *events)
     assert (ids(session), session.warnings) == (["u", "a", "ta~cleared", "c"], ())
-    after = run([ASK, A, TA, C], *made, compaction("edit"))
+    after = run([ASK, A, TA, C], *events, compaction("edit"))
     assert [str(warning) for warning in after.warnings] == [
         "Inspect compacted 1 time (from 90 tokens); the shortened context is not in the log"
     ]

@@ -35,9 +35,9 @@ def event(kind: str, **more: Any) -> Json:
 
 
 def step(id: str, text: str = "", *calls: str) -> list[Json]:
-    described = [event("content.part", stepUuid=id, part={"type": "text", "text": text})] if text else []
-    made = [event("tool.call", stepUuid=id, toolCallId=call, name="Bash", args={"n": 1}) for call in calls]
-    return [event("step.begin", uuid=id), *described, *made]
+    text_events = [event("content.part", stepUuid=id, part={"type": "text", "text": text})] if text else []
+    call_events = [event("tool.call", stepUuid=id, toolCallId=call, name="Bash", args={"n": 1}) for call in calls]
+    return [event("step.begin", uuid=id), *text_events, *call_events]
 
 
 def read_records(*records: Json) -> Session:
@@ -70,12 +70,12 @@ def test_user_messages_precede_the_summary_after_a_compaction() -> None:
 
 
 def test_a_result_has_the_text_that_the_model_was_sent() -> None:
-    done = [
+    records = [
         event("tool.result", toolCallId="a", result={"output": "x", "note": "<system>1 line</system>"}),
         event("tool.result", toolCallId="b", result={"output": "no such file", "isError": True, "durationMs": 1500}),
         event("tool.result", toolCallId="c", result={"output": "  "}),
     ]
-    session = read_records(user_record("go"), *step("s", "Look.", "a", "b", "c"), *done, event("step.end", uuid="s"))
+    session = read_records(user_record("go"), *step("s", "Look.", "a", "b", "c"), *records, event("step.end", uuid="s"))
     assert described(session)[2:] == [
         ("tool", "normal", "x\n<system>1 line</system>"),
         ("tool", "normal", "Wall time: 1.500 seconds\n<system>ERROR: Tool execution failed.</system>\nno such file"),
@@ -108,12 +108,12 @@ def test_text_that_the_agent_adds_is_not_user_text() -> None:
     assert [message.said for message in session.context()] == ["go", "", ""]
 
 
-@pytest.mark.parametrize(("count", "left"), [(1, ["one", "1"]), (2, []), (3, ["one", "1", "two", "2"])])
-def test_an_undo_removes_requests_or_nothing(count: int, left: list[str]) -> None:
+@pytest.mark.parametrize(("count", "expected"), [(1, ["one", "1"]), (2, []), (3, ["one", "1", "two", "2"])])
+def test_an_undo_removes_requests_or_nothing(count: int, expected: list[str]) -> None:
     user_messages = [user_record("one"), *step("s", "1"), user_record("two"), *step("t", "2")]
     session = read_records(*user_messages, {"type": "context.undo", "count": count})
-    assert [text for _, _, text in described(session)] == left
-    assert [session.messages[number].text for number in session.branch] == left
+    assert [text for _, _, text in described(session)] == expected
+    assert [session.messages[number].text for number in session.branch] == expected
 
 
 def test_an_old_journal_keeps_the_newest_messages_after_the_summary() -> None:
@@ -187,9 +187,9 @@ def test_a_context_file_of_kimi_cli(tmp_path: Path) -> None:
         ("user", None), ("assistant", Usage(120, 30)), ("tool", None),
     ]  # fmt: skip
     assert session.context(1)[2].results[0].is_error
-    ended = session.epochs[0].ended_by
-    assert ended is not None
-    assert (ended.tokens_before, ended.summary) == (150, session.context()[0].id)
+    compaction = session.epochs[0].ended_by
+    assert compaction is not None
+    assert (compaction.tokens_before, compaction.summary) == (150, session.context()[0].id)
     assert files.load(tmp_path / "context_1.jsonl").epochs[0].ended_by is None
 
 
@@ -199,8 +199,8 @@ def test_the_refusal_of_an_empty_journal_names_it() -> None:
 
 
 def test_an_unreadable_earlier_context_is_named(tmp_path: Path) -> None:
-    path, aside = tmp_path / "context.jsonl", tmp_path / "context_1.jsonl"
+    path, earlier = tmp_path / "context.jsonl", tmp_path / "context_1.jsonl"
     path.write_bytes(lines([*CONTEXT[:2], *COMPACTED]))
-    aside.symlink_to(aside.name)
+    earlier.symlink_to(earlier.name)
     with pytest.raises(BadInput, match=r"context_1\.jsonl cannot be read: .*; check its name and permissions\."):
         files.load(path)
