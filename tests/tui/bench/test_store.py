@@ -16,14 +16,15 @@ from tests.analysis.billed import session as billed
 from tests.paths import SAMPLES
 from tests.tui.app import session_of, story, story_file
 from tests.tui.bench.desk import Desk
-from workbench.analysis.usage_check import check_usage
+from tests.tui.test_shape import compacted_story
+from workbench.analysis.usage_check import UsageCheck, check_usage
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, steps
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import load_preset
 from workbench.formats.files import load
-from workbench.session import Epoch, Message, Span, Text
-from workbench.tokens import Counter
+from workbench.session import Epoch, Message, Session, Span, Text
+from workbench.tokens import Counter, Scale
 from workbench.tui.bench import counting, planning, policy, shaping
 from workbench.tui.bench.host import take
 from workbench.tui.bench.remembering import write_now, write_soon
@@ -498,3 +499,16 @@ def test_what_is_taken_back_before_it_rested_is_checked_again(messages: int) -> 
     desk.rest()
     assert desk.view.checks is not None
     assert desk.view.tried is first
+
+
+def test_sizes_of_epochs_counted_meanwhile_are_not_replaced_by_older_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk(compacted_story())
+
+    def older(session: Session, counter: Counter, scale: Scale | None) -> tuple[int, ...]:
+        counted_meanwhile = tuple(replace(one, tokens=7) for one in desk.view.stretches)
+        desk.store.put(replace(desk.view, bills=UsageCheck((), ()), stretches=counted_meanwhile))
+        return tuple(5 for _ in desk.view.stretches)
+
+    monkeypatch.setattr(counting, "sizes_at_end", older)
+    asyncio.run(counting._epochs(desk))
+    assert [one.tokens for one in desk.view.stretches] == [7, 7]

@@ -106,7 +106,7 @@ def follow_epoch(host: Host, was: View | None, now: View) -> None:
 
 async def _epochs(host: Host) -> None:
     """By what is counted so far; drawn again when everything is. With that comes the verdict."""
-    bench, counted = host.store.bench, host.store.view.counting is None
+    bench, counted, bills = host.store.bench, host.store.view.counting is None, host.store.view.bills
 
     def work() -> tuple[tuple[int, ...], str]:
         sizes = sizes_at_end(bench.session, host.counter, bench.scale)
@@ -124,6 +124,8 @@ async def _epochs(host: Host) -> None:
 
     sizes, said = await asyncio.to_thread(work)
     view = host.store.view
+    if view.bills is not bills:  # every epoch was counted meanwhile: these sizes are older
+        sizes = tuple(one.tokens for one in view.stretches)
     losses = {one.number: one.lost for one in view.stretches}
     again = {one.number: one.again for one in view.stretches}
     stretches = timeline(bench.session, sizes, losses, again)
