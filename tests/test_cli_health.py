@@ -16,7 +16,7 @@ from workbench.analysis.usage_check import CheckedCall, Gap, UsageCheck
 from workbench.base.errors import BadInput
 from workbench.cli.health import _billed as bills_finding
 from workbench.formats import diagnosis, registry
-from workbench.formats.diagnosis import change, findings, recognition, units
+from workbench.formats.diagnosis import compare_export, findings, recognition, records_in
 from workbench.formats.export import export
 from workbench.formats.files import load
 
@@ -71,12 +71,12 @@ def test_changes_are_counted_by_record(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(jsonl(*small()))
     session = load(path)
-    as_it_is = change(session, session.context(), "claude-code")
-    records = units(path.read_bytes())
+    as_it_is = compare_export(session, session.context(), "claude-code")
+    records = records_in(path.read_bytes())
     assert as_it_is.kept + as_it_is.changed + as_it_is.left_out == len(records)
     assert as_it_is.added == 0
     assert as_it_is.keys[0] == "sessionId"
-    anew = change(session, session.context(), "openai-chat")
+    anew = compare_export(session, session.context(), "openai-chat")
     assert (anew.kept, anew.changed, anew.left_out) == (0, 0, len(records))
     assert anew.added == len(json.loads(export_of(path))["messages"])
 

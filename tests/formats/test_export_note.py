@@ -19,7 +19,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.opening import context_at
 from workbench.conformance.building import agent, session_of, user
 from workbench.formats import registry
-from workbench.formats.export import export, read_back, save, send
+from workbench.formats.export import export, read_back, save, write_to_stream
 from workbench.formats.export_note import note_in, sidecar_of, with_note
 from workbench.formats.files import load, load_bytes
 from workbench.formats.format import Codec
@@ -147,7 +147,7 @@ def test_a_note_is_written_anew_and_nothing_else_is_written_over(body: Path, tmp
 def test_a_stream_has_nothing_beside_it() -> None:
     session, out = session_of([user("u", "Mend it.")]), BytesIO()
     made = export(session, session.messages, "openai-chat", carried=CARRIES)
-    send(made, out, Path("-"))
+    write_to_stream(made, out, Path("-"))
     assert out.getvalue() == made.written.data
     assert made.written.losses == (Loss(LossKind.SIZES_BESIDE),)
 

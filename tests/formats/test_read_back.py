@@ -20,7 +20,7 @@ from workbench.compaction.strategies import all_strategies
 from workbench.conformance.building import agent, call, result, session_of, user
 from workbench.conformance.drawn import dialogues
 from workbench.formats import registry
-from workbench.formats.export import Export, Saved, export, read_back, save, send
+from workbench.formats.export import Export, Saved, export, read_back, save, write_to_stream
 from workbench.formats.files import load
 from workbench.formats.format import Progress, no_progress
 from workbench.formats.loss import Loss, Losses, LossKind
@@ -305,10 +305,10 @@ def test_a_refused_export_leaves_the_file_that_was_there_and_sends_nothing(tmp_p
     with pytest.raises(BadInput, match=r"\(it has 0 of 1 calls\); choose another format\.$"):
         save(made, out, overwrite=True)
     with pytest.raises(BadInput, match=r"^the export was not written"):
-        send(made, sent, Path("-"))
+        write_to_stream(made, sent, Path("-"))
     assert (out.read_text(), [*tmp_path.iterdir()], sent.getvalue()) == ("mine", [out], b"")
     sound = export(session, TALK, "openai-chat")
-    assert send(sound, sent, Path("-")) == Saved(Path("-"), "written")
+    assert write_to_stream(sound, sent, Path("-")) == Saved(Path("-"), "written")
     assert (save(sound, out, overwrite=True), out.read_bytes()) == (Saved(out, "written"), sent.getvalue())
 
 

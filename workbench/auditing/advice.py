@@ -107,7 +107,7 @@ def _advice(tool: str, rows: Sequence[SessionRow]) -> TriggerAdvice:
     readable = [one for one in compactions if one.lost is not None]
     windows = Counter(row.window for row in rows if row.window)
     window = max(windows, key=lambda size: (windows[size], size)) if windows else None
-    setting = next((one.trigger_setting for one in registry.every([]) if one.id == rows[0].format), None)
+    setting = next((one.trigger_setting for one in registry.all_formats([]) if one.id == rows[0].format), None)
     highest = TRIGGERS[-1] if not window else setting.highest(window) if setting else window - 1
     within = [trigger for trigger in TRIGGERS if trigger <= highest]
     larger = [trigger for trigger in TRIGGERS if window and trigger >= window]

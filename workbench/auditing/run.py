@@ -14,7 +14,7 @@ from workbench.auditing.cache import RowCache, mark
 from workbench.auditing.rows import AuditFile, FileRows, SessionRow
 from workbench.base.errors import BadInput
 from workbench.base.parallel import cores, run_parallel
-from workbench.finding.discover import Candidate, below, in_places, is_session_folder, never
+from workbench.finding.discover import Candidate, files_below, files_in_places, is_session_folder, never
 from workbench.finding.glances import Unreadable
 from workbench.formats import registry
 from workbench.formats.files import look_at
@@ -55,7 +55,9 @@ def candidates(folders: Sequence[Path], looked_at: Sequence[Place] | None = None
 
 def _candidates(folders: Sequence[Path], looked_at: Sequence[Place] | None) -> Iterator[AuditFile | SessionRow]:
     seen: set[str] = set()
-    for one in _candidates_in(folders) if folders else in_places(registry.places() if looked_at is None else looked_at):
+    for one in (
+        _candidates_in(folders) if folders else files_in_places(registry.places() if looked_at is None else looked_at)
+    ):
         if isinstance(one, Unreadable):
             yield SessionRow(str(one.path), error=one.reason)
             continue
@@ -71,7 +73,7 @@ def _candidates(folders: Sequence[Path], looked_at: Sequence[Place] | None) -> I
 def _candidates_in(folders: Sequence[Path]) -> Iterator[Candidate | Unreadable]:
     for folder in folders:
         if folder.is_dir() and not is_session_folder(folder):
-            yield from below(folder)
+            yield from files_below(folder)
         else:
             yield Candidate(_time(folder), folder)
 

@@ -32,7 +32,7 @@ from workbench.compaction.checks import Check
 from workbench.compaction.memories import changes
 from workbench.compaction.outcome import verdict
 from workbench.compaction.preset import Preset
-from workbench.formats.export import Export, Saved, refuse_place, save, send
+from workbench.formats.export import Export, Saved, refuse_place, save, write_to_stream
 from workbench.formats.steps import steps
 from workbench.summarizers.by_name import parse_model, parse_name
 from workbench.summarizers.server_compaction import with_server_block
@@ -159,7 +159,7 @@ def command(
 
 def _put(made: Export, out: Path, *, overwrite: bool) -> Saved:
     """Write an export to a file or to stdout."""
-    return send(made, sys.stdout.buffer, STDOUT) if out == STDOUT else save(made, out, overwrite=overwrite)
+    return write_to_stream(made, sys.stdout.buffer, STDOUT) if out == STDOUT else save(made, out, overwrite=overwrite)
 
 
 def _lies(made: Export, saved: Saved) -> Path:

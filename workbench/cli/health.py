@@ -24,7 +24,7 @@ from workbench.formats.diagnosis import (
     ExportChange,
     Originals,
     Recognition,
-    change,
+    compare_export,
     findings,
     place_of,
     recognition,
@@ -59,8 +59,8 @@ def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
         targets = [same, *(one.id for one in registry.targets() if one.id != same)]
     compacted = open_bench(session, Counter(), epoch=len(session.epochs)).plan.outcome.messages
     originals = Originals(session)
-    as_it_is = change(session, session.context(), same, originals)
-    changes = [change(session, compacted, target, originals) for target in dict.fromkeys(targets)]
+    as_it_is = compare_export(session, session.context(), same, originals)
+    changes = [compare_export(session, compacted, target, originals) for target in dict.fromkeys(targets)]
     busy = still_written(file)
     bills = check_usage(session, Counter(CountCache(paths.token_counts())))
     told = _told(session, found, busy, bills, Exports(as_it_is, changes))

@@ -20,7 +20,7 @@ from workbench.cli.selection import Selection, selection
 from workbench.cli.spending import max_cost
 from workbench.cli.watched import stand_words
 from workbench.compaction.outcome import verdict
-from workbench.formats.export import Saved, place, refuse_place, save
+from workbench.formats.export import Saved, refuse_place, save, save_in_place
 from workbench.formats.format import Written
 from workbench.formats.masked import without_secrets
 from workbench.formats.registry import by_id
@@ -94,7 +94,7 @@ def command(chosen: Selection, summarizer_name: str | None, purse: SpendLimit, o
     made = done.made
     saved = None
     if made and done.code == DONE:
-        saved = save(made, out) if out else place(made)
+        saved = save(made, out) if out else save_in_place(made)
     result, code = _result(damaged, done, saved, _reasons(repair)), done.code
     if repair is not None and done.found.outcome.status != "compacted":  # the repair alone is the rescue
         repair = replace(repair, data=without_secrets(repair.data)) if chosen.mask else repair

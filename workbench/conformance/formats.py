@@ -28,7 +28,7 @@ from workbench.formats.format import Format, Writer, Written, no_progress
 from workbench.formats.look import Look
 from workbench.formats.loss import LossKind
 from workbench.formats.machine import Machine
-from workbench.formats.read_back import difference, in_one, shape
+from workbench.formats.read_back import difference, shape, shapes_of_joined_results
 from workbench.formats.steps import steps
 from workbench.session import Message, Opaque, Session, Text, pairs_of, rounds_of
 from workbench.tokens import Counter
@@ -204,7 +204,7 @@ def any_conversation_comes_through(format: Format, samples: Sequence[bytes]) -> 
         assert faults(ANTHROPIC, through) == []
         assert difference(session, messages, again, written.losses) == ""
         if not _kinds(write(format, replace(session, system=""), messages)) - of_all:
-            assert in_one(own) == in_one(messages)
+            assert shapes_of_joined_results(own) == shapes_of_joined_results(messages)
             assert shape(read(ANTHROPIC, through).context()) == shape(messages)
 
     holds()
@@ -222,7 +222,9 @@ def a_changed_sample_is_read_or_refused(format: Format, samples: Sequence[bytes]
             return
         written = write(format, session, session.context())
         if written.data != data and not written.losses:
-            assert in_one(read(format, written.data).context()) == in_one(session.context())
+            assert shapes_of_joined_results(read(format, written.data).context()) == shapes_of_joined_results(
+                session.context()
+            )
 
     holds()
 

@@ -85,7 +85,7 @@ _READ: dict[str, Callable[[str, str], FoundText | None]] = {
 
 def program_of(preset: str) -> Program | None:
     """Return the program whose prompt a preset sends; None if no format knows one."""
-    programs = (known.program for known in registry.every([]))
+    programs = (known.program for known in registry.all_formats([]))
     return next((one for one in programs if one and one.preset == preset), None)
 
 
@@ -107,7 +107,7 @@ def _files(folder: Path, program: Program) -> list[Path]:
 
 def _prompts_in_file(file: Path, program: Program) -> list[AgentPrompt]:
     """Return the prompt in a file; none if there is no unique match."""
-    found = {read for text in _around(file, program.name) if (read := _READ[program.kind](text, program.name))}
+    found = {read for text in _texts_around(file, program.name) if (read := _READ[program.kind](text, program.name))}
     read = next(iter(found)) if len(found) == 1 else None
     where = " ".join(program.name.split()) or "the whole text"
     return [AgentPrompt(_without_trailing_space(read[0]), file, where, read[1])] if read else []
@@ -132,7 +132,7 @@ _REACH = 40_000
 """Bytes read on both sides of a name in a larger program."""
 
 
-def _around(file: Path, name: str) -> Iterator[str]:
+def _texts_around(file: Path, name: str) -> Iterator[str]:
     """Yield the text of a program that contains a name, or the parts around each occurrence in a large one."""
     try:
         with open_file(file) as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as data:

@@ -59,7 +59,7 @@ def discover(
     """
     found: list[Candidate] = []
     unreadable: list[Unreadable] = []
-    for candidate in below(root) if root else in_places(registry.places() if places is None else places):
+    for candidate in files_below(root) if root else files_in_places(registry.places() if places is None else places):
         if cancelled():
             return
         if isinstance(candidate, Candidate):
@@ -85,7 +85,7 @@ def _results(candidate: Candidate) -> Iterator[Result]:
 # --- places of agents -----------------------------------------------------------------------------------------------
 
 
-def in_places(places: Iterable[Place]) -> Iterator[Candidate | Unreadable]:
+def files_in_places(places: Iterable[Place]) -> Iterator[Candidate | Unreadable]:
     """Yield the files of every place, each once. Missing places yield nothing."""
     seen: set[tuple[int, int]] = set()
     for place in places:
@@ -149,16 +149,16 @@ def _marks_in(folder: str) -> dict[str, int]:
 @cache
 def _marks() -> tuple[tuple[list[str], str], ...]:
     """Return folders and name of each path that marks a session folder of a format."""
-    paths = [mark.split("/") for known in registry.every([]) for mark in known.marks]
+    paths = [mark.split("/") for known in registry.all_formats([]) for mark in known.marks]
     return tuple((path[:-1], path[-1]) for path in paths)
 
 
 # --- below a folder -------------------------------------------------------------------------------------------------
 
 
-def below(root: Path) -> Iterator[Candidate | Unreadable]:
+def files_below(root: Path) -> Iterator[Candidate | Unreadable]:
     """Yield files and folders below `root` that may be sessions, by name. Links to folders are not followed."""
-    suffixes = (".jsonl", ".json", *{one for known in registry.every([]) for one in known.suffixes})
+    suffixes = (".jsonl", ".json", *{one for known in registry.all_formats([]) for one in known.suffixes})
     waiting: list[tuple[str, int]] = [(str(root), 0)]
     count = 0
     while waiting:

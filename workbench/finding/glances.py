@@ -16,7 +16,7 @@ from workbench.formats.export_note import note_in, with_note
 from workbench.formats.files import bytes_of
 from workbench.formats.format import Format, no_progress
 from workbench.formats.glance import SessionGlance, with_session_facts
-from workbench.formats.kit.ends import FURTHER, REACH, Ends, ends_of, joined
+from workbench.formats.kit.ends import FURTHER, REACH, Ends, ends_of, joined_ends
 from workbench.formats.kit.magic import SQLITE, ZSTD
 from workbench.formats.kit.mark import EXPORT_NOTE
 from workbench.formats.kit.titles import first_words
@@ -131,7 +131,7 @@ def _read(path: Path, known: Format, ends: Ends) -> Session | None:
     if ends.is_whole:
         session = known.codec.read(path, ends.head + ends.tail, no_progress)
         return believed(with_note(session, note_in(known.codec, session.records.data)))
-    for data in joined(ends):
+    for data in joined_ends(ends):
         try:
             return believed(known.codec.read(path, data, no_progress), is_complete=False)
         except BadInput:

@@ -71,7 +71,7 @@ def tagged_literal(source: str, tag: str) -> FoundText | None:
     None without a match, or with several different ones.
     """
     found: dict[str, tuple[str, ...]] = {}
-    for at in _places(source, tag):
+    for at in _occurrences(source, tag):
         start = _literal_start(source, at)
         named = _NAMED.search(source, max(0, start - 40), start)
         literal = _literal(source, start) if named else None
@@ -87,7 +87,7 @@ def instructed_literal(source: str, tag: str) -> FoundText | None:
     """Return the template literal of a minified bundle that opens with a tag's own line, preceded by the instruction
     sent before it: a string listed before its name. None without a unique match."""
     found: set[str] = set()
-    for at in _places(source, tag):
+    for at in _occurrences(source, tag):
         start = _literal_start(source, at)
         named = _NAMED.search(source, max(0, start - 40), start)
         literal = _literal(source, start) if named else None
@@ -102,7 +102,7 @@ _NAMED = re.compile(r"(?:([A-Za-z_$][\w$]*)=\[?|\breturn\s*|\+\s*)`$")
 """Code before a literal that is assigned to a name, alone or first in a list, returned, or appended."""
 
 
-def _places(source: str, words: str) -> Iterator[int]:
+def _occurrences(source: str, words: str) -> Iterator[int]:
     at = source.find(words)
     while at >= 0:
         yield at

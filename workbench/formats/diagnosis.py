@@ -262,7 +262,7 @@ class Originals:
     """Records of a session's file, for comparison with several exports: each is decoded once."""
 
     def __init__(self, session: Session) -> None:
-        self.records = Counter(units(session.records.data))
+        self.records = Counter(records_in(session.records.data))
         self._essences: dict[bytes, bytes | None] = {}
 
     def essence(self, raw: bytes) -> bytes | None:
@@ -273,13 +273,13 @@ class Originals:
         return self._essences[raw]
 
 
-def change(
+def compare_export(
     session: Session, messages: Sequence[Message], target: str, originals: Originals | None = None
 ) -> ExportChange:
     """Export the messages into memory and compare. Raises BadInput as an export does."""
     exported = export(session, messages, target)
     originals = originals or Originals(session)
-    after = Counter(units(exported.written.data))
+    after = Counter(records_in(exported.written.data))
     unchanged = originals.records & after
     old_records, new_records = list((originals.records - unchanged).elements()), list((after - unchanged).elements())
     old: dict[bytes, list[bytes]] = {}
@@ -292,7 +292,7 @@ def change(
         value = _decoded(raw)
         same = old.get(_essence(value)) if value is not None else None
         if same:
-            keys.update(_differing(_decoded(same.pop()), value))
+            keys.update(_different_keys(_decoded(same.pop()), value))
             changed += 1
     return ExportChange(
         target,
@@ -318,16 +318,16 @@ _VOLATILE = frozenset(
 
 
 def _essence(value: Any) -> bytes:
-    return render(_lasting(value))
+    return render(_without_volatile_keys(value))
 
 
-def _lasting(value: Any) -> Any:
+def _without_volatile_keys(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _lasting(inner) for key, inner in sorted(value.items()) if key not in _VOLATILE}
-    return [_lasting(inner) for inner in value] if isinstance(value, list) else value
+        return {key: _without_volatile_keys(inner) for key, inner in sorted(value.items()) if key not in _VOLATILE}
+    return [_without_volatile_keys(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _differing(old: Any, new: Any) -> set[str]:
+def _different_keys(old: Any, new: Any) -> set[str]:
     """Return the keys at which two values differ, those of nested objects included."""
     if not isinstance(old, dict) or not isinstance(new, dict):
         return set()
@@ -336,7 +336,7 @@ def _differing(old: Any, new: Any) -> set[str]:
         before, after = old.get(key), new.get(key)
         if before == after:
             continue
-        inner = _differing(before, after)
+        inner = _different_keys(before, after)
         found |= inner or {key}
     return found
 
@@ -352,7 +352,7 @@ _LISTS = ("messages", "chatHistory", "conversation", "loglines", "history", "ste
 """Keys under which formats store their list of messages."""
 
 
-def units(data: bytes) -> list[bytes]:
+def records_in(data: bytes) -> list[bytes]:
     """Return a file's records: the elements of its list of messages if it is one JSON document, else its lines."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     lines = [line for line in re.findall(rb"[^\n]+", data) if line.strip()]

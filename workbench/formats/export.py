@@ -103,7 +103,7 @@ def export(
     same_history = target.format.id == session.format and tuple(messages) == session.context()
     changed = not same_history or source.memories != session.memories
     with session.records.held():
-        written = _written(target, source, messages)
+        written = _write_target(target, source, messages)
         data, sanitized = sanitize(written.data)
         written, losses = replace(written, data=data), [*losses, *sanitized]
         # A file taken out of its folder may show other sizes than the session did.
@@ -134,7 +134,7 @@ def export(
     return read_back(result)
 
 
-def _written(target: registry.Target, source: Session, messages: Sequence[Message]) -> Written:
+def _write_target(target: registry.Target, source: Session, messages: Sequence[Message]) -> Written:
     """Write the messages in the target format. Raises BadInput if a writer cannot copy the loaded file."""
     try:
         return target.write(source, messages)
@@ -218,7 +218,7 @@ def _refuse_own_file(target: Path, source: Path | None) -> None:
         raise BadInput(f"{target} is the session itself, which is never overwritten; choose another name.")
 
 
-def place(export: Export) -> Saved:
+def save_in_place(export: Export) -> Saved:
     """Save an export where its agent expects it, and create the folders; in the current folder if the agent expects
     none. Raises BadInput as `save` does; never overwrites a file."""
     written = export.written
@@ -231,7 +231,7 @@ def place(export: Export) -> Saved:
     return save(export, where)
 
 
-def send(export: Export, out: BinaryIO, name: Path) -> Saved:
+def write_to_stream(export: Export, out: BinaryIO, name: Path) -> Saved:
     """Write an export to a stream, called `name` in messages; sidecar files are not written."""
     _raise_if_missing(export.found, export, "the export")
     out.write(export.written.data)

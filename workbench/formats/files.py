@@ -20,11 +20,11 @@ from workbench.formats.absurd import judged
 from workbench.formats.export_note import note_in, read_sidecar_note, sidecar_of, with_note
 from workbench.formats.format import Codec, Format, Part, Progress, no_progress
 from workbench.formats.kit.bounds import line_beyond
-from workbench.formats.kit.database import value_beyond
-from workbench.formats.kit.epochs import with_empty
+from workbench.formats.kit.database import describe_oversized_value
+from workbench.formats.kit.epochs import mark_empty_compactions
 from workbench.formats.kit.jsonl import BLOCK, Longer, lines_in, object_of
 from workbench.formats.kit.magic import SQLITE
-from workbench.formats.kit.odd import TOLD, capped
+from workbench.formats.kit.odd import TOLD, limit_warnings
 from workbench.formats.look import HEAD, Look, Unread
 from workbench.formats.refusal import refused_folder
 from workbench.session import Session
@@ -148,9 +148,9 @@ def _checked(session: Session) -> Session:
     """The session with what cannot be true of its usage marked, compactions that removed nothing as such, and no more
     warnings than anyone reads."""
     if any(epoch.ended_by and epoch.ended_by.way == "removal" for epoch in session.epochs):
-        session = replace(session, epochs=with_empty(session.epochs))
+        session = replace(session, epochs=mark_empty_compactions(session.epochs))
     if len(session.warnings) > TOLD:
-        session = replace(session, warnings=capped(session.warnings))
+        session = replace(session, warnings=limit_warnings(session.warnings))
     return judged(session)
 
 
@@ -274,7 +274,7 @@ def bytes_of(path: Path) -> bytes:
     a row of a database that holds more than any session's: all that is done with a file would have it in memory several
     times."""
     with _readable(path) as file:
-        if where := value_beyond(path):
+        if where := describe_oversized_value(path):
             raise Unread(f"{path}: {where}, too much for a session; delete that row from a copy and open the copy.")
         data = file.read()
     if not data[:1].strip(_BLANKS) and not data.strip(_BLANKS):

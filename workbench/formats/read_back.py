@@ -45,7 +45,7 @@ def shape(messages: Iterable[Message]) -> Shapes:
     return [(message.role, message.kind, message.blocks) for message in messages]
 
 
-def in_one(messages: Iterable[Message]) -> Shapes:
+def shapes_of_joined_results(messages: Iterable[Message]) -> Shapes:
     """Return the same with adjacent results in one message, because many formats have one record for each."""
     runs = groupby(messages, key=lambda m: (m.role, m.kind) if m.role == "tool" else (m.id, ""))
     groups = [list(run) for _, run in runs]
@@ -56,7 +56,7 @@ def difference(source: Session, promised: Sequence[Message], found: Session, los
     """Describe the first difference between the messages promised from `source` and the session `found`; "" if there is
     none. `losses` are those that the writer declared."""
     there = found.context()
-    if in_one(promised) == in_one(there):
+    if shapes_of_joined_results(promised) == shapes_of_joined_results(there):
         return ""
     return _lost_blocks(promised, there, losses) or _words_differ(source, promised, found, losses)
 
@@ -140,7 +140,7 @@ def _words_differ(source: Session, promised: Sequence[Message], found: Session, 
     there, answers = list(_words(whole, as_text, thoughts)), _results(whole, as_text)
     results = _results(promised, as_text)
     text = " ".join(words.text for words in there)
-    said_by = {speaker: _masked(there, speaker) for speaker in get_args(Speaker)}
+    said_by = {speaker: _words_of_speaker(there, speaker) for speaker in get_args(Speaker)}
     lead = leading_system(promised)
     left_out = count_losses(losses, LossKind.SYSTEM_MESSAGES) >= sum(bool(one.text) for one in promised[:lead])
     prompts = [source.system, *(message.text for message in promised[:lead])]
@@ -173,7 +173,7 @@ def _words_differ(source: Session, promised: Sequence[Message], found: Session, 
     for extra in added:
         if len(extra) > FILLER or added.total() > unanswered:
             return f"it has an unexpected tool result: {_quoted(extra)}"
-    for extra in _left(text, [*matched, *of_results]):
+    for extra in _unmatched_text(text, [*matched, *of_results]):
         for one in filter(None, allowed):
             extra = extra.replace(one, "")
         for one, times in inserted.items():
@@ -251,7 +251,7 @@ def _unescaped(escape: re.Match[str]) -> str:
     return " " if blank else "\b" if back else chr(int(code, 16)) if code else ""
 
 
-def _masked(there: Sequence[_Words], speaker: Speaker) -> str:
+def _words_of_speaker(there: Sequence[_Words], speaker: Speaker) -> str:
     """Return the words of one speaker at their positions among all words."""
     return " ".join(words.text if words.speaker == speaker else "\0" * len(words.text) for words in there)
 
@@ -264,7 +264,7 @@ def _places(text: str, words: str) -> Iterator[int]:
         at += len(words)
 
 
-def _left(text: str, matched: Iterable[tuple[int, int]]) -> Iterator[str]:
+def _unmatched_text(text: str, matched: Iterable[tuple[int, int]]) -> Iterator[str]:
     """Yield the text between the matched spans."""
     at = 0
     for start, stop in [*sorted(matched), (len(text), len(text))]:

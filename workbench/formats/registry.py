@@ -80,10 +80,10 @@ PACKAGES = {
 
 def formats() -> Iterator[Format]:
     """Yield the program's own formats in order, each imported on demand."""
-    return map(_own, PACKAGES)
+    return map(_builtin, PACKAGES)
 
 
-def _own(id: str) -> Format:
+def _builtin(id: str) -> Format:
     own: Format = import_module(f"workbench.formats.{PACKAGES[id]}").FORMAT
     return own
 
@@ -91,7 +91,7 @@ def _own(id: str) -> Format:
 def by_id(id: str) -> Format:
     """Return the format called `id`. Raises BadInput with the known ids, or with the error of that plug-in."""
     if id in PACKAGES:
-        return _own(id)
+        return _builtin(id)
     if id in _plugin_ids():
         return _load_plugin(id)
     ids = [*PACKAGES, *_plugin_ids()]
@@ -125,7 +125,7 @@ def target(id: str) -> Target:
 
 def targets() -> tuple[Target, ...]:
     """Return all targets of exports, in the order of the formats."""
-    return tuple(one for known in every([]) for one in _targets(known))
+    return tuple(one for known in all_formats([]) for one in _targets(known))
 
 
 def _targets(known: Format) -> list[Target]:
@@ -144,7 +144,7 @@ def detect(look: Look) -> tuple[Format, str]:
     failed: list[str] = []
     if found := _first_recognising(lambda known: known.recognise(look), failed):
         return found
-    raise BadInput(" ".join([explain_refusal(look, every([])), *failed]))
+    raise BadInput(" ".join([explain_refusal(look, all_formats([])), *failed]))
 
 
 def detect_folder(path: Path) -> tuple[Format, str]:
@@ -160,7 +160,7 @@ def detect_folder(path: Path) -> tuple[Format, str]:
 
 def _first_recognising(recognise: Callable[[Format], str], failed: list[str]) -> tuple[Format, str] | None:
     """Return the first format for which `recognise` gives a reason. A plug-in that fails is skipped. Raises Unread."""
-    for known in every(failed):
+    for known in all_formats(failed):
         try:
             reason = recognise(known)
         except Unread:
@@ -176,7 +176,7 @@ def _first_recognising(recognise: Callable[[Format], str], failed: list[str]) ->
 def places(machine: Machine | None = None) -> tuple[Place, ...]:
     """Return every agent's session places on a machine, by default this one. A plug-in that fails has none."""
     found: list[Place] = []
-    for known in every([]):
+    for known in all_formats([]):
         with suppress(BadInput):
             found += known.places(machine or Machine()) if known.places else ()
     return tuple(found)
@@ -193,7 +193,7 @@ def folder_of(path: Path) -> Path | None:
     return None
 
 
-def every(failed: list[str]) -> Iterator[Format]:
+def all_formats(failed: list[str]) -> Iterator[Format]:
     """Yield all formats in order. An unusable plug-in is skipped, and its error added to `failed`."""
     yield from formats()
     for name in _plugin_ids():
@@ -226,11 +226,11 @@ def _loaded_or_error(name: str) -> Format | BadInput:
         found,
         recognise=_guarded(name, found.recognise),
         recognise_folder=found.recognise_folder and _guarded(name, found.recognise_folder),
-        places=_guarded(name, _listed(found.places)) if found.places else None,
+        places=_guarded(name, _as_list(found.places)) if found.places else None,
     )
 
 
-def _listed(places: Callable[[Machine], Iterable[Place]]) -> Callable[[Machine], Iterable[Place]]:
+def _as_list(places: Callable[[Machine], Iterable[Place]]) -> Callable[[Machine], Iterable[Place]]:
     return lambda machine: list(places(machine))
 
 

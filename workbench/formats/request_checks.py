@@ -43,10 +43,10 @@ def compare_requests(session: Session, requests: Iterable[Sent]) -> Iterator[Req
     for sent in requests:
         if sent.answer in place:
             number, at = place[sent.answer]
-            yield _compared(sent, session.context(number)[:at])
+            yield _compare(sent, session.context(number)[:at])
 
 
-def _compared(sent: Sent, shown: Sequence[Message]) -> RequestComparison:
+def _compare(sent: Sent, shown: Sequence[Message]) -> RequestComparison:
     theirs, ours = _turns(sent.messages), _turns(shown)
     more = 0
     first = ""

@@ -19,7 +19,7 @@ from workbench.formats.export import export
 from workbench.formats.files import bytes_of, load, reading
 from workbench.formats.fixes import Branch, Fault, Fix, in_order
 from workbench.formats.format import Codec, Format, Written, no_progress
-from workbench.formats.kit.broken_document import closed
+from workbench.formats.kit.broken_document import repair_document
 from workbench.formats.kit.broken_lines import sheet_of_lines
 from workbench.formats.kit.json_spans import array_items
 from workbench.formats.kit.jsonl import loads, loads_bounded
@@ -112,7 +112,7 @@ def _sheet(path: Path, data: bytes, branch: int | None) -> RepairSheet:
         return lines
     document = RepairSheet([], lines=False, name=path.name)
     is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n\0")[:1] in (b"{", b"[")
-    made = closed(data, document) if is_json else data
+    made = repair_document(data, document) if is_json else data
     document.entries.append(SheetEntry(made, _value(made), 1))
     return document
 

@@ -28,7 +28,7 @@ from workbench.formats.kit.jsonl import (
     records_of,
     whole,
 )
-from workbench.formats.kit.odd import TOLD, capped
+from workbench.formats.kit.odd import TOLD, limit_warnings
 from workbench.session import LoadWarning, Records
 
 
@@ -154,9 +154,9 @@ def test_a25_of_the_first_warnings_of_a_kind_each_is_told_and_then_how_many_more
         return [LoadWarning(f"has the uuid of line {number}", number + 1) for number in range(count)]
 
     other = LoadWarning("its parent is missing")
-    assert capped([*given(TOLD), other]) == (*given(TOLD), other)
+    assert limit_warnings([*given(TOLD), other]) == (*given(TOLD), other)
     told = "2 more warnings of this kind, the last: has the uuid of line 1001"
-    assert capped([*given(TOLD + 2), other]) == (*given(TOLD), other, LoadWarning(told, TOLD + 2))
+    assert limit_warnings([*given(TOLD + 2), other]) == (*given(TOLD), other, LoadWarning(told, TOLD + 2))
 
 
 def test_blank_lines_are_counted_and_passed_over() -> None:

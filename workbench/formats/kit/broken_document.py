@@ -18,7 +18,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|["\[\]{}:,]|[^\s\[\]{}:,"]+', re.DOTALL)
 _BLANK = " \t\r\n"
 
 
-def closed(data: bytes, sheet: RepairSheet) -> bytes:
+def repair_document(data: bytes, sheet: RepairSheet) -> bytes:
     """Return the document as strict JSON, and add a fix to the sheet for each kind of damage. Undamaged bytes are
     returned unchanged."""
     if _is_strict(data):
@@ -35,7 +35,7 @@ def closed(data: bytes, sheet: RepairSheet) -> bytes:
     repaired = whole(text)
     if repaired != text:
         sheet.fixed(Fault.LONE_SURROGATE, None, sum(a != b for a, b in zip(text, repaired, strict=True)) // 4 or 1)
-    repaired = _complete(repaired, sheet)
+    repaired = _first_value(repaired, sheet)
     try:
         value = loads_whole(repaired)
     except ValueError:
@@ -58,18 +58,18 @@ def _is_strict(data: bytes) -> bool:
     return True
 
 
-def _complete(text: str, sheet: RepairSheet) -> str:
+def _first_value(text: str, sheet: RepairSheet) -> str:
     """Return the first value of the text, with its brackets closed if it is cut off."""
     try:
         stop = _DECODER.raw_decode(text)[1]
     except (ValueError, RecursionError):
-        return _closed(text, sheet)
+        return _close_brackets(text, sheet)
     if rest := text[stop:].strip(_BLANK):
         sheet.fixed(Fault.TRAILING_BYTES, None, len(rest.encode("utf-8", "replace")))
     return text[:stop]
 
 
-def _closed(text: str, sheet: RepairSheet) -> str:
+def _close_brackets(text: str, sheet: RepairSheet) -> str:
     """Cut the text after the last complete element of the outermost open list, and close its brackets. Without such an
     element, cut after the last complete list or object."""
     stack: list[str] = []

@@ -68,7 +68,7 @@ def sheet_of_lines(data: bytes, name: str = "", branch: int | None = None) -> Re
         sheet.fixed(Fault.NOT_A_RECORD, subject=len(_BOM))
         data = data.removeprefix(_BOM)
     lines = data.split(b"\n")
-    good = [_strict(line) for line in lines]
+    good = [_strict_object(line) for line in lines]
     likeness = _Likeness()
     for line, value in zip(lines, good, strict=True):
         if value is not None:
@@ -84,7 +84,7 @@ def sheet_of_lines(data: bytes, name: str = "", branch: int | None = None) -> Re
     return sheet
 
 
-def _strict(line: bytes) -> dict[str, Any] | None:
+def _strict_object(line: bytes) -> dict[str, Any] | None:
     value = json_value(line)
     return value if isinstance(value, dict) else None
 
@@ -110,11 +110,11 @@ def _repair_line(
         body = line.replace(b"\0", b"").strip(_BLANK)
     if not body:
         return 1
-    if _whole_line(sheet, body, here):
+    if _repair_characters(sheet, body, here):
         return 1
     pieces = list(_pieces(body, likeness))
     rest = pieces[-1] if pieces and pieces[-1][1] is None else None
-    joined = _joined(rest[0], lines, good, at, likeness) if rest and rest[0].startswith(b"{") else None
+    joined = _join_following_lines(rest[0], lines, good, at, likeness) if rest and rest[0].startswith(b"{") else None
     found = [piece for piece in pieces if piece[1] is not None]
     if len(found) > 1 or (found and (rest is not None or len(pieces) > len(found))):
         sheet.fixed(Fault.GLUED_RECORDS, here, len(pieces))
@@ -122,7 +122,7 @@ def _repair_line(
         if value is not None:
             _add(sheet, _strict_bytes(raw, value), value, at + 1)
         elif joined is None or number < len(pieces):
-            _lost(sheet, raw, here)
+            _report_lost_bytes(sheet, raw, here)
     if joined is None:
         return 1
     value, count = joined
@@ -131,7 +131,7 @@ def _repair_line(
     return count
 
 
-def _whole_line(sheet: RepairSheet, body: bytes, here: SheetEntry) -> bool:
+def _repair_characters(sheet: RepairSheet, body: bytes, here: SheetEntry) -> bool:
     """Add the single record of a line in which only characters are damaged. Return False if that is not the damage."""
     try:
         value = loads_bounded(body)
@@ -148,7 +148,7 @@ def _whole_line(sheet: RepairSheet, body: bytes, here: SheetEntry) -> bool:
     if repaired != text:
         raw = repaired.encode()
         sheet.fixed(Fault.LONE_SURROGATE, here, sum(a != b for a, b in zip(text, repaired, strict=True)) // 4 or 1)
-    if _strict(raw) is None:
+    if _strict_object(raw) is None:
         raw = render(value)
         sheet.fixed(Fault.BROKEN_TEXT, here)
     _add(sheet, raw, value, here.place)
@@ -156,7 +156,7 @@ def _whole_line(sheet: RepairSheet, body: bytes, here: SheetEntry) -> bool:
 
 
 def _strict_bytes(raw: bytes, value: dict[str, Any]) -> bytes:
-    return raw if _strict(raw) is not None else render(value)
+    return raw if _strict_object(raw) is not None else render(value)
 
 
 def _pieces(body: bytes, likeness: _Likeness) -> Iterator[tuple[bytes, dict[str, Any] | None]]:
@@ -165,7 +165,7 @@ def _pieces(body: bytes, likeness: _Likeness) -> Iterator[tuple[bytes, dict[str,
     at = 0
     while at < len(text):
         stop = _value_end(text, at)
-        if stop is not None and likeness.may_be(value := _decoded(body[at:stop])):
+        if stop is not None and likeness.may_be(value := _decode(body[at:stop])):
             yield body[at:stop], value
         else:
             start = _next_record(body, text, at + 1, likeness)
@@ -183,7 +183,7 @@ def _value_end(text: str, at: int) -> int | None:
         return None
 
 
-def _decoded(raw: bytes) -> Any:
+def _decode(raw: bytes) -> Any:
     try:
         return loads_bounded(raw)
     except ValueError:
@@ -199,12 +199,12 @@ def _next_record(body: bytes, text: str, at: int, likeness: _Likeness) -> int:
         if tried == TRIED:
             break
         stop = _value_end(text, found.start())
-        if stop is not None and likeness.fits(_decoded(body[found.start() : stop])):
+        if stop is not None and likeness.fits(_decode(body[found.start() : stop])):
             return found.start()
     return len(text)
 
 
-def _joined(
+def _join_following_lines(
     rest: bytes, lines: list[bytes], good: list[dict[str, Any] | None], at: int, likeness: _Likeness
 ) -> tuple[dict[str, Any], int] | None:
     """Return the record that the following lines complete, and its number of lines; None if they complete none. A line
@@ -216,7 +216,7 @@ def _joined(
         parts.append(lines[number].replace(b"\0", b"").strip(b"\r"))
         if b"}" not in parts[-1]:
             continue
-        ended, joined = _decoded(b"\n".join(parts)), _decoded(b"".join(parts))
+        ended, joined = _decode(b"\n".join(parts)), _decode(b"".join(parts))
         value = ended if likeness.may_be(ended) and _in_prose(ended, joined) else joined
         if likeness.may_be(value):
             return value, len(parts)
@@ -233,6 +233,6 @@ def _in_prose(ended: Any, joined: Any) -> bool:
     return joined is None or ended == joined or (isinstance(joined, str) and " " in joined)
 
 
-def _lost(sheet: RepairSheet, raw: bytes, here: SheetEntry) -> None:
+def _report_lost_bytes(sheet: RepairSheet, raw: bytes, here: SheetEntry) -> None:
     fault = Fault.CUT_RECORD if raw.startswith(b"{") else Fault.NOT_A_RECORD
     sheet.fixed(fault, here, len(raw))

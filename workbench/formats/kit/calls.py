@@ -45,8 +45,8 @@ def conversations(calls: Iterable[RecordedCall]) -> list[RecordedConversation]:
     answers: list[frozenset[str]] = []
     for index, call in enumerate(calls):
         request = _Request(call.request)
-        steps = [(step, thread) for thread in threads if (step := _step(thread, request, answers))]
-        step, thread = max(steps, key=lambda found: found[0].nearness, default=(_Step(None), _Thread()))
+        steps = [(step, thread) for thread in threads if (step := _relation_to(thread, request, answers))]
+        step, thread = max(steps, key=lambda found: found[0].nearness, default=(_Relation(None), _Thread()))
         if not steps:
             threads.append(thread)
         thread.take(index, step, request, call.answer)
@@ -72,7 +72,7 @@ class _Request:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _Relation:
     """Relation of a request to a conversation: a compaction, or a continuation after the first `kept` context messages.
     `shared` counts the context messages in the request; `summary` is the position of a new summary in it."""
 
@@ -103,7 +103,7 @@ class _Thread:
     calls: list[int] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
 
-    def take(self, index: int, step: _Step, request: _Request, answer: Message | None) -> None:
+    def take(self, index: int, step: _Relation, request: _Request, answer: Message | None) -> None:
         former = [*self.prompt]
         if step.compacted is not None:
             self._end(step.compacted, step, request, answer.time if answer else None)
@@ -134,7 +134,7 @@ class _Thread:
             self.removed |= {*self.prompt}
             self.prompt = [self._add(message, key) for message, key in zip(prompt, keys, strict=True)]
 
-    def _end(self, way: Way, step: _Step, request: _Request, time: float | None) -> None:
+    def _end(self, way: Way, step: _Relation, request: _Request, time: float | None) -> None:
         """End the epoch, and begin one with the messages of the request. Unchanged messages keep their index."""
         if step.summary is not None and self._was_requested(request.rest[step.summary]):
             del self.context[-2:]
@@ -183,33 +183,33 @@ class _Thread:
         )
 
 
-def _step(thread: _Thread, request: _Request, answers: Sequence[frozenset[str]]) -> _Step | None:
+def _relation_to(thread: _Thread, request: _Request, answers: Sequence[frozenset[str]]) -> _Relation | None:
     """Return the relation of the request to the conversation; None if it belongs to another one."""
     context = [thread.messages[at] for at in thread.context]
     keys = [thread.keys[at] for at in thread.context]
-    kept = _beginning(thread, request)
+    kept = _common_beginning(thread, request)
     shared = len({*keys} & {*request.keys})
     goes_on = shared > 1 or _same_prompt(thread, thread.prompt, request)
     former = len(thread.calls) > 1 and _same_prompt(thread, thread.former, request)
     if not goes_on and not (former and _holds_last(context, request)):
         return None
     if kept == len(keys) or (kept and kept == thread.requested):
-        return _Step(None, kept)
+        return _Relation(None, kept)
     if request.rest and request.rest[0].kind == "summary" and request.keys[0] == keys[-1]:
-        return _Step("summary", 0, shared, 0)
+        return _Relation("summary", 0, shared, 0)
     new = [place for place, key in enumerate(request.keys) if key not in keys]
     summary = next((place for place in new if _is_summary(request.rest[place], answers)), None)
     if summary is not None:
-        return _Step("summary", 0, shared, summary)
+        return _Relation("summary", 0, shared, summary)
     if {*keys[-2:]} & {*request.keys}:  # the newest messages are kept
         cleared = any(map(_cleared, context, request.rest))
-        return _Step("clearing" if cleared else "removal", 0, shared)
+        return _Relation("clearing" if cleared else "removal", 0, shared)
     if shared == kept and any(message.role == "assistant" for message in context[:kept]):
-        return _Step(None, kept)  # later messages were taken back
+        return _Relation(None, kept)  # later messages were taken back
     return None
 
 
-def _beginning(thread: _Thread, request: _Request) -> int:
+def _common_beginning(thread: _Thread, request: _Request) -> int:
     """Count the context messages with which the request begins. A response may be recorded in another form."""
     for place, (at, key, message) in enumerate(zip(thread.context, request.keys, request.rest, strict=False)):
         answer = place == thread.requested and message.role == "assistant"

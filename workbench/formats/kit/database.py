@@ -77,7 +77,7 @@ def tables_in(database: sqlite3.Connection) -> Tables:
     return found
 
 
-def value_beyond(path: Path) -> str:
+def describe_oversized_value(path: Path) -> str:
     """Describe a database value that exceeds the longest text of a session; "" if there is none, or the file is no
     database.
 

@@ -58,7 +58,7 @@ def ends_of(path: Path, reach: int = REACH, back: int = REACH) -> Ends:
         return Ends(head, file.read(back), status.st_size, status.st_mtime)
 
 
-def joined(ends: Ends) -> Iterator[bytes]:
+def joined_ends(ends: Ends) -> Iterator[bytes]:
     """Yield the two ends as one file: lines, one document, or text."""
     head, tail = ends.head, ends.tail
     if head.startswith(ZSTD):

@@ -26,7 +26,7 @@ def epochs_at(
     yield Epoch(number + 1, _members(start, len(messages), lasting))
 
 
-def with_empty(epochs: Sequence[Epoch]) -> tuple[Epoch, ...]:
+def mark_empty_compactions(epochs: Sequence[Epoch]) -> tuple[Epoch, ...]:
     """Return the epochs, with each removal that removed no message marked as an empty compaction."""
     found = [*epochs]
     for at, (before, after) in enumerate(pairwise(epochs)):

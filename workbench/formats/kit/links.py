@@ -90,7 +90,7 @@ def link(sheet: RepairSheet, links: Links) -> None:
         if parent in renamed:
             parent = renamed[parent]
             entry.put((links.parent,), parent)
-        damaged |= _own_id(sheet, links, entry, by_id, renamed)
+        damaged |= _ensure_own_id(sheet, links, entry, by_id, renamed)
         if entry.object.get(links.parent) is not None and parent not in by_id:
             damaged = True
             parent = links.id_of(before) if before else ""
@@ -100,7 +100,7 @@ def link(sheet: RepairSheet, links: Links) -> None:
         tree.add(links, entry, above)
         by_id[links.id_of(entry)] = before = entry
     if live is not None and (damaged or sheet.branch is not None):
-        _choose(sheet, links, tree, live, longest=damaged)
+        _choose_branch(sheet, links, tree, live, longest=damaged)
 
 
 def drop_copies(sheet: RepairSheet, chain: Sequence[SheetEntry]) -> None:
@@ -116,7 +116,7 @@ def drop_copies(sheet: RepairSheet, chain: Sequence[SheetEntry]) -> None:
         sheet.drop(lambda entry: entry in copies)
 
 
-def _own_id(
+def _ensure_own_id(
     sheet: RepairSheet, links: Links, entry: SheetEntry, by_id: dict[str, SheetEntry], renamed: dict[str, str]
 ) -> bool:
     """Give a record a new id if it has none or an earlier one's. Return True if it did."""
@@ -175,7 +175,7 @@ class _Tree:
         return False
 
 
-def _choose(sheet: RepairSheet, links: Links, tree: _Tree, live: SheetEntry, *, longest: bool) -> None:
+def _choose_branch(sheet: RepairSheet, links: Links, tree: _Tree, live: SheetEntry, *, longest: bool) -> None:
     """Find the branches; make the chosen one the newest, or else the longest."""
     ends = tree.ends(links)
     chosen = live

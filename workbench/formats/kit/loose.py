@@ -52,7 +52,7 @@ def messages_of(value: Any, role: Role = "user") -> tuple[Message, ...]:
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
         value = value[0]  # LangChain records a list of prompts
     items = value if isinstance(value, list) else [value] if value not in (None, "") else []
-    return tuple(_bound(_joined(items, role)))
+    return tuple(_bind_results(_join_items(items, role)))
 
 
 def answer_of(value: Any) -> Message | None:
@@ -80,7 +80,7 @@ def _is_item(item: Any) -> bool:
     )
 
 
-def _joined(items: Iterable[Any], role: Role) -> Iterable[tuple[Message, str]]:
+def _join_items(items: Iterable[Any], role: Role) -> Iterable[tuple[Message, str]]:
     """Return the messages with their recorded roles; consecutive items of one response become one message."""
     messages: list[tuple[Message, str]] = []
     grows = False
@@ -98,7 +98,7 @@ def _joined(items: Iterable[Any], role: Role) -> Iterable[tuple[Message, str]]:
     return messages
 
 
-def _bound(messages: Iterable[tuple[Message, str]]) -> Iterator[Message]:
+def _bind_results(messages: Iterable[tuple[Message, str]]) -> Iterator[Message]:
     """Bind results to calls where only the role identifies a result: `tool`, or the name of the tool (LangGraph's
     JavaScript library). The oldest open call is used."""
     waiting: list[ToolUse] = []
@@ -145,10 +145,10 @@ def message_of(item: Any, role: Role = "user") -> Message | None:
     if speaker == "tool" and word_of(fields.get("tool_call_id")):
         content = tuple(_result_parts(fields.get("content")))
         return Message("", "tool", (ToolResult(fields["tool_call_id"], content, fields.get("status") == "error"),))
-    blocks = (*_thoughts(fields), *_parts(fields.get("parts", fields.get("content"))), *_calls(fields))
+    blocks = (*_reasoning(fields), *_parts(fields.get("parts", fields.get("content"))), *_calls(fields))
     if any(isinstance(block, ToolResult) for block in blocks):
         speaker = "tool"
-    once = tuple(_once(blocks))
+    once = tuple(_without_repeated_calls(blocks))
     return Message("", speaker, once, kind_of(speaker, once))
 
 
@@ -175,7 +175,7 @@ def _result_value(output: Any) -> Any:
     return value if isinstance(value, str | list) else render(value).decode()
 
 
-def _once(blocks: Iterable[Block]) -> Iterable[Block]:
+def _without_repeated_calls(blocks: Iterable[Block]) -> Iterable[Block]:
     """Yield the blocks without repeated calls: LangChain records a call both in the content and next to it."""
     calls: set[str] = set()
     for block in blocks:
@@ -185,7 +185,7 @@ def _once(blocks: Iterable[Block]) -> Iterable[Block]:
             calls.add(block.id)
 
 
-def _thoughts(fields: Mapping[str, Any]) -> Iterable[Block]:
+def _reasoning(fields: Mapping[str, Any]) -> Iterable[Block]:
     if thought := word_of(fields.get("reasoning_content")) or word_of(fields.get("reasoning")):
         yield Thinking(thought)
 

@@ -40,14 +40,14 @@ def in_document(key: str, *paths: Keys, as_text: bool = False) -> NoteSlot:
     def put(data: bytes, note: bytes) -> bytes | None:
         bom = _BOM if data.startswith(_BOM) else b""
         value = render(note.decode()) if as_text else note
-        candidates = (_put(data.removeprefix(_BOM), path, key, value) for path in paths)
+        candidates = (_write_slot(data.removeprefix(_BOM), path, key, value) for path in paths)
         changed = next((one for one in candidates if one is not None), None)
         return None if changed is None else bom + changed
 
     def found(data: bytes) -> Any:
         if f'"{key}"'.encode() not in data:
             return None
-        return _found(_value(data.removeprefix(_BOM)), paths, key)
+        return _read_slot(_value(data.removeprefix(_BOM)), paths, key)
 
     return NoteSlot(put, found)
 
@@ -57,13 +57,13 @@ def in_first_line(key: str, *keys: str) -> NoteSlot:
 
     def put(data: bytes, note: bytes) -> bytes | None:
         line, end, rest = data.partition(b"\n")
-        changed = _put(line, keys, key, note)
+        changed = _write_slot(line, keys, key, note)
         return None if changed is None else changed + end + rest
 
     def found(data: bytes) -> Any:
         end = data.find(b"\n")  # partition would copy the rest, perhaps a hundred megabytes
         line = data[: end if end >= 0 else None]
-        return _found(_value(line), [keys], key) if f'"{key}"'.encode() in line else None
+        return _read_slot(_value(line), [keys], key) if f'"{key}"'.encode() in line else None
 
     return NoteSlot(put, found)
 
@@ -83,25 +83,25 @@ def in_quoted_line(key: str) -> NoteSlot:
     return NoteSlot(put, found)
 
 
-def _put(raw: bytes, path: Sequence[str | int], key: str, value: bytes) -> bytes | None:
+def _write_slot(raw: bytes, path: Sequence[str | int], key: str, value: bytes) -> bytes | None:
     try:
         if not path:
             return replace_fields(raw, {key: value}) if raw.lstrip()[:1] == b"{" else None
         step, *rest = path
         if isinstance(step, int):
             start, stop = array_items(raw.decode("latin-1"))[step]
-            inner = _put(raw[start:stop], rest, key, value)
+            inner = _write_slot(raw[start:stop], rest, key, value)
             return None if inner is None else raw[:start] + inner + raw[stop:]
         there = field_of(raw, step)
         if rest and there is None:
             return None
-        inner = _put(b"{}" if there in (None, b"null") else there or b"", rest, key, value)
+        inner = _write_slot(b"{}" if there in (None, b"null") else there or b"", rest, key, value)
         return None if inner is None else replace_fields(raw, {step: inner})
     except (ValueError, IndexError):
         return None
 
 
-def _found(value: Any, paths: Sequence[Keys], key: str) -> Any:
+def _read_slot(value: Any, paths: Sequence[Keys], key: str) -> Any:
     for path in paths:
         there = value
         for step in (*path, key):

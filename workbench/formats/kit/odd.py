@@ -16,7 +16,7 @@ _VARIES = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[\d\u202f\xa0]+")
 """Parts of a text that differ between warnings of one kind: quoted names and numbers."""
 
 
-def capped(warnings: Iterable[LoadWarning]) -> tuple[LoadWarning, ...]:
+def limit_warnings(warnings: Iterable[LoadWarning]) -> tuple[LoadWarning, ...]:
     """Return at most `TOLD` warnings of each kind, followed by the number of further ones."""
     listed: list[LoadWarning] = []
     kinds: Counter[str] = Counter()

@@ -42,7 +42,7 @@ def outline(data: bytes, at: int = 0) -> tuple[Any, int]:
 
     A list at the top is read only at its beginning; the end is the end of that part.
     """
-    at = _past(_BLANK, data, at)
+    at = _skip(_BLANK, data, at)
     match data[at : at + 1]:
         case b"{":
             return _members(data, at, LEVELS, {})
@@ -90,19 +90,19 @@ def _members(data: bytes, at: int, levels: int, ends: dict[int, int]) -> tuple[d
     while (levels == LEVELS or len(found) < MANY) and (key := _KEY.match(data, at)):
         value, at = _value(data, key.end(), levels, ends)
         found[str(glimpse(key[1]))] = value
-    return found, _past(_END, data, at)
+    return found, _skip(_END, data, at)
 
 
 def _elements(data: bytes, start: int, levels: int, ends: dict[int, int]) -> tuple[list[Any], int]:
     found: list[Any] = []
     at = start + 1
     while len(found) < FEW or at - start < SPAN:
-        begin = _past(_NEXT, data, at)
+        begin = _skip(_NEXT, data, at)
         value, at = _value(data, begin, levels, ends)
         if at == begin:
             break
         found.append(value)
-    return found, _past(_END, data, at)
+    return found, _skip(_END, data, at)
 
 
 def _end_of(data: bytes, at: int, ends: dict[int, int]) -> int:
@@ -131,10 +131,10 @@ def _end_of(data: bytes, at: int, ends: dict[int, int]) -> int:
             ends.update(dict.fromkeys(open_brackets, len(data)))
             return len(data)
         case _:
-            return _past(_WORD, data, at)
+            return _skip(_WORD, data, at)
 
 
-def _past(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
+def _skip(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
     found = pattern.match(data, at)
     return found.end() if found else at
 

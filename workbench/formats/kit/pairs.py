@@ -54,12 +54,12 @@ def with_results(
 def pair(sheet: RepairSheet, context: Sequence[SheetEntry], pairing: Pairing) -> None:
     """Repair the pairs in `context`, the sent records in their order."""
     order = list(context)
-    _move_early(sheet, order, pairing)
-    _match(sheet, order, pairing)
-    _answer(sheet, order, pairing)
+    _move_early_results(sheet, order, pairing)
+    _replace_orphans(sheet, order, pairing)
+    _supply_results(sheet, order, pairing)
 
 
-def _move_early(sheet: RepairSheet, order: list[SheetEntry], pairing: Pairing) -> None:
+def _move_early_results(sheet: RepairSheet, order: list[SheetEntry], pairing: Pairing) -> None:
     """Move records that contain only results to after their calls."""
     calls = {id: entry for entry in order for id in pairing.calls(entry)}
     place = {entry: number for number, entry in enumerate(order)}
@@ -79,7 +79,7 @@ def _move_early(sheet: RepairSheet, order: list[SheetEntry], pairing: Pairing) -
         sheet.fixed(Fault.EARLY_RESULT, entry, ", ".join(ids))
 
 
-def _match(sheet: RepairSheet, order: list[SheetEntry], pairing: Pairing) -> None:
+def _replace_orphans(sheet: RepairSheet, order: list[SheetEntry], pairing: Pairing) -> None:
     """Turn results without an open call before them into text."""
     open_calls: set[str] = set()
     answered: set[str] = set()
@@ -99,7 +99,7 @@ def _match(sheet: RepairSheet, order: list[SheetEntry], pairing: Pairing) -> Non
             sheet.fixed(fault, entry, id or "a call without an id")
 
 
-def _answer(sheet: RepairSheet, order: list[SheetEntry], pairing: Pairing) -> None:
+def _supply_results(sheet: RepairSheet, order: list[SheetEntry], pairing: Pairing) -> None:
     """Move late results to their calls, and add missing results."""
     for entry in list(order):
         calls = pairing.calls(entry)

@@ -111,7 +111,7 @@ def _paired(messages: list[Message]) -> tuple[list[Message], Losses]:
     losses: Losses = []
     for index, message in enumerate(messages):
         if message.role == "system" and not _is_text(message):
-            message = _text_alone(message, losses)
+            message = _as_text_only(message, losses)
             if not message.blocks:
                 continue
         if message.role != "assistant":
@@ -128,7 +128,7 @@ def _paired(messages: list[Message]) -> tuple[list[Message], Losses]:
         for place, block in enumerate(message.blocks):
             if not isinstance(block, ToolUse):
                 if results and isinstance(block, Text) and block.text.strip():  # the response goes on
-                    out += _answer(message, blocks, results)
+                    out += _with_results(message, blocks, results)
                     message, blocks, results = replace(message, id=f"{message.id}:{place}", usage=None), [], []
                 blocks.append(block)
                 continue
@@ -143,7 +143,7 @@ def _paired(messages: list[Message]) -> tuple[list[Message], Losses]:
                 result = ToolResult(id, (Text(NO_RESULT),), is_error=True)
             if result is not None:
                 results.append((replace(result, call_id=id), time))
-        out += _answer(message, blocks, results)
+        out += _with_results(message, blocks, results)
     counts = {
         LossKind.IDS_RENAMED: renamed,
         LossKind.RESULTS_MOVED: moved,
@@ -168,7 +168,7 @@ def _is_text(message: Message) -> bool:
     return all(isinstance(block, Text) for block in message.blocks)
 
 
-def _text_alone(message: Message, losses: Losses) -> Message:
+def _as_text_only(message: Message, losses: Losses) -> Message:
     """Return a system message as text: attachments become the lines that name them, other blocks are losses."""
     blocks: list[Block] = []
     for block in message.blocks:
@@ -202,7 +202,7 @@ def as_user_text(message: Message) -> str:
     return f"{SUMMARY_LABEL if message.kind == 'summary' else SYSTEM_LABEL}\n{message.text}"
 
 
-def _answer(
+def _with_results(
     message: Message, blocks: Sequence[Block], results: Sequence[tuple[ToolResult, float | None]]
 ) -> Iterator[Message]:
     """Yield the calls, and their results in one message with the time of the newest result; without one, the time of

@@ -23,7 +23,7 @@ from workbench.bench import Bench
 from workbench.compaction.checks import Check, check, export_check, failures
 from workbench.compaction.exporting import export_compacted
 from workbench.formats import registry
-from workbench.formats.export import Export, Saved, place, save
+from workbench.formats.export import Export, Saved, save, save_in_place
 from workbench.formats.masked import masked_export
 from workbench.formats.steps import steps
 from workbench.summarizers.server_compaction import messages_for
@@ -262,7 +262,7 @@ never changed."""
     @work(exclusive=True, group="export", exit_on_error=False, description="place")
     async def place(self, export: Export) -> None:
         try:
-            saved = await asyncio.to_thread(place, export)
+            saved = await asyncio.to_thread(save_in_place, export)
         except BadInput as refused:
             self._say(f"✘ {refused}")
             return
