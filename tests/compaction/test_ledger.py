@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from workbench.base.figures import grouped
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
-from workbench.compaction.ledger.alone import text_of
 from workbench.compaction.ledger.entries import KINDS, LedgerEntry
 from workbench.compaction.ledger.gather import ledger_entries
 from workbench.compaction.ledger.names import names_in
+from workbench.compaction.ledger.plan import ledger_text
 from workbench.compaction.ledger.queue import queue_of
 from workbench.compaction.ledger.shorter import DEEPEST, LEAST_CHARS, shortened
 from workbench.compaction.ledger.text import WORDS, Ledger, read_ledger, written
@@ -659,7 +659,7 @@ def test_a_name_that_is_used_again_after_a_ledger_is_told_with_its_new_source() 
 
 
 def test_a_text_alone_tells_what_is_not_read_yet_too() -> None:
-    text = text_of(context_of([*work(), user("now", "Write the release notes.")]), 600)
+    text = ledger_text(context_of([*work(), user("now", "Write the release notes.")]), 600)
     assert "[open] Write the release notes." in text
     assert "[first] Fix the token refresh" in text
 

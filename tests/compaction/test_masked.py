@@ -20,11 +20,11 @@ from workbench.compaction.context import Context
 from workbench.compaction.conversation import TextBody
 from workbench.compaction.edits import Edits, apply_edits
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
-from workbench.compaction.ledger.alone import text_of
 from workbench.compaction.ledger.entries import LedgerEntry
 from workbench.compaction.ledger.gather import FoundEntry, _reasons, ledger_entries, numbering
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.names import names_of
+from workbench.compaction.ledger.plan import ledger_text
 from workbench.compaction.ledger.queue import Priority, QueueStep, Rank, _unnamed
 from workbench.compaction.ledger.room import LedgerFiller, LedgerTask, _unit_has
 from workbench.compaction.ledger.ruler import in_characters
@@ -319,7 +319,7 @@ def test_f02_what_an_earlier_ledger_says_is_read_without_secrets() -> None:
 def test_f06_what_an_earlier_narrative_told_is_cut_from_the_masked_text(budget: int) -> None:
     told = f"{'word ' * 4}{SET}{' word' * 90}"
     context = context_of([summary("s", told), *loop("l", 6), user("u", "Go on.")])
-    assert not tells(text_of(context, budget))
+    assert not tells(ledger_text(context, budget))
     assert not tells([piece for piece in compacted(context, 2 * budget).pieces if isinstance(piece, NewMessage)])
 
 

@@ -17,7 +17,7 @@ from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.language import Language
-from workbench.compaction.ledger.alone import text_of
+from workbench.compaction.ledger.plan import ledger_text
 from workbench.compaction.ledger.text import read_ledger
 from workbench.compaction.opening import context_at, epoch_of
 from workbench.compaction.outcome import NewMessage, Outcome
@@ -144,7 +144,7 @@ def summary(
 ) -> str:
     """What the ledger tells of all these messages, as a text of at most so many tokens: for whoever keeps and sends
     messages himself and asks for a summary alone. No model is asked. Raises BadInput as `context` does."""
-    return text_of(context(source, epoch=epoch), budget_tokens, language)
+    return ledger_text(context(source, epoch=epoch), budget_tokens, language)
 
 
 @dataclass(frozen=True)

@@ -63,10 +63,12 @@ class Context:
 
     @property
     def messages(self) -> Sequence[Message]:
+        """Messages of the context."""
         return self.layout.messages
 
     @property
     def shape(self) -> Shape:
+        """Facts about the messages that do not depend on tokens."""
         return self.layout.shape
 
     @property

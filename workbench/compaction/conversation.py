@@ -38,6 +38,7 @@ class TextBody:
 
     @property
     def text(self) -> str:
+        """The whole request as text."""
         return self.render()
 
 

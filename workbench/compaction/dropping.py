@@ -29,6 +29,7 @@ class Oldest:
 
     @property
     def lead(self) -> int:
+        """Number of leading system messages."""
         return self.context.shape.lead
 
     @cached_property

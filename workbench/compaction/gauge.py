@@ -67,7 +67,9 @@ class RunningMeter(Protocol):
         """Add the next message, with its size as compact JSON and in tokens."""
 
     @property
-    def value(self) -> int: ...
+    def value(self) -> int:
+        """The sum so far."""
+        ...
 
 
 def read_on(meters: Iterable[RunningMeter], layout: Layout, start: int, stop: int) -> None:

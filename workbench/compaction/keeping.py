@@ -15,7 +15,7 @@ from workbench.compaction.prompts import fill
 from workbench.compaction.request import Excerpt
 from workbench.compaction.shape import Shape
 from workbench.compaction.spans import joined, kept_pieces, spans_of, without
-from workbench.compaction.text import summary_inside
+from workbench.compaction.summary_tags import summary_inside
 from workbench.compaction.vocabulary import EarlierSummary, Unread
 from workbench.formats.roles import is_gap
 from workbench.session import Message, Role, Span, Text

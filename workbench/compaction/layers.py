@@ -100,4 +100,5 @@ def _prompt(context: Context) -> tuple[Layer, ...]:
 
 
 def basis_of(context: Context, amount: int) -> Basis:
+    """Basis of an amount of the context's tokens; 0 is exact."""
     return context.upto(len(context)).basis if amount else Basis.EXACT

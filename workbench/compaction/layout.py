@@ -27,6 +27,7 @@ class Layout:
 
     @cached_property
     def tokens(self) -> array[int]:
+        """Prefix sums of the messages' tokens."""
         return array("q", accumulate(self.sizes.tokens, initial=0))
 
     @cached_property

@@ -25,6 +25,7 @@ class Fate(Enum):
 
     @property
     def glyph(self) -> str:
+        """Character that draws the fate in the bar and the rows."""
         return _GLYPHS[self]
 
 
@@ -133,6 +134,7 @@ class Outcome:
 
     @cached_property
     def fate_counts(self) -> dict[Fate, int]:
+        """Number of input messages by fate."""
         counts = dict.fromkeys(Fate, 0)
         for span in self.fates:
             counts[span.fate] += len(span)

@@ -108,6 +108,7 @@ def adopted_name(preset: str) -> str:
 
 
 def has_adopted(preset: str) -> bool:
+    """True if a user adopted the product's own prompt for a preset."""
     return (paths.prompts() / adopted_name(preset)).is_file()
 
 

@@ -28,7 +28,7 @@ from workbench.compaction.render import PartLimits, RenderedMessage, RoleLabels,
 from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.compaction.spans import indexes_of, spans_of
 from workbench.compaction.summary_request import Answer, Requests, RequestSettings, SummaryFailed, SummaryRequest
-from workbench.compaction.text import without_summary_tags
+from workbench.compaction.summary_tags import without_summary_tags
 from workbench.session import Message, Span
 from workbench.tokens.sizes import visible_chars
 

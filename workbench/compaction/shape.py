@@ -137,14 +137,17 @@ class Shape:
 
     @cached_property
     def rounds(self) -> Rounds:
+        """Rounds of the messages."""
         return rounds_of(self.messages)
 
     @cached_property
     def exchanges(self) -> tuple[Span, ...]:
+        """Exchanges of the messages, as spans."""
         return exchanges_of(self.messages)
 
     @cached_property
     def exchange_starts(self) -> array[int]:
+        """Index of the first message of every exchange."""
         return array("q", [span.start for span in self.exchanges])
 
     @cached_property
@@ -155,14 +158,17 @@ class Shape:
 
     @cached_property
     def round_starts(self) -> array[int]:
+        """Index of the first message of every round."""
         return array("q", [span.start for span in self.rounds.rounds])
 
     @cached_property
     def api_chars(self) -> array[int]:
+        """Prefix sums of the messages' compact JSON, in characters."""
         return array("q", accumulate((api_chars(m) for m in self.messages), initial=0))
 
     @cached_property
     def chars(self) -> array[int]:
+        """Prefix sums of the messages' visible characters."""
         return array("q", accumulate((visible_chars(m) for m in self.messages), initial=0))
 
     @cached_property
@@ -172,6 +178,7 @@ class Shape:
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
+        """Tool calls with their results."""
         return pairs_of(self.messages)
 
     @cached_property
@@ -226,6 +233,7 @@ class Shape:
 
     @cached_property
     def newest_answer(self) -> Message | None:
+        """The agent's newest answer, None without one."""
         return next((m for m in reversed(self.messages) if m.role == "assistant" and m.kind == "normal"), None)
 
     @cached_property

@@ -60,6 +60,7 @@ class TextPolicy(Policy):
                 )
 
     def with_(self, **changes: Any) -> Self:
+        """Validated copy with fields changed; a changed prompt may change the language."""
         if "language" not in changes and (found := _language_of(changes, type(self))):
             changes["language"] = found
         return super().with_(**changes)

@@ -8,13 +8,40 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from msgspec import Struct
+
 from workbench.base.secrets import masked
 from workbench.compaction.conversation import RequestBody
 from workbench.compaction.language import Language
-from workbench.compaction.marks import TemplateMark
 from workbench.session import Message, Tool, Usage
 from workbench.session.bounded import bounded_message
 from workbench.session.masked import searched_message, without_rests
+
+
+class TemplateMark(Struct, frozen=True):
+    """Fixed words of a template in the section `under` (its title as in the request), "" for the whole answer.
+
+    `how` they are used: `opening`, at the very beginning; `label`, a name before its text; `item`, before each finished
+    thing; `note`, on a line of its own. `of`: what belongs to a label, in the template's words.
+    """
+
+    words: str
+    how: Literal["opening", "label", "item", "note"]
+    under: str = ""
+    of: str = ""
+
+    def line(self, text: str = "") -> str:
+        """The mark with text after it."""
+        match self.how:
+            case "opening":
+                return f"{self.words}{text}"
+            case "label":
+                return f"* **{self.words}**: {text}".rstrip()
+            case "item":
+                return f"* {self.words} {text}"
+            case "note":
+                return f"*{self.words}*"
+
 
 Form = Literal["prose", "sections", "memories", "narrative"]
 """`narrative`: flowing text about why and how, next to entries with the rest word for word."""
@@ -68,6 +95,7 @@ class SummaryRequest(RequestSettings):
 
     @property
     def sources(self) -> tuple[str, ...]:
+        """Ids of the messages."""
         return tuple(message.id for message in self.messages)
 
     @cached_property

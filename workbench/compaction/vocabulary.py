@@ -21,6 +21,7 @@ REPLY = "Text of the agent's acknowledgement of the summary."
 
 
 def earlier_summary(default: EarlierSummary) -> Any:
+    """Treatment of an earlier summary."""
     return setting(
         default,
         "summary",
@@ -30,6 +31,7 @@ def earlier_summary(default: EarlierSummary) -> Any:
 
 
 def unread(default: Unread) -> Any:
+    """Treatment of unanswered messages."""
     return setting(
         default,
         "split",
@@ -39,6 +41,7 @@ def unread(default: Unread) -> Any:
 
 
 def language(default: Language) -> Any:
+    """Language of prompt, labels and summary."""
     return setting(
         default,
         "summary",
@@ -53,6 +56,7 @@ def summary_char_limit(default: int, zero: str = "no limit", needs: Needs | None
 
 
 def request_char_limit(default: int, needs: Needs | None = None) -> Any:
+    """Limit of the request in characters."""
     return setting(
         default,
         "request",
@@ -65,6 +69,7 @@ def request_char_limit(default: int, needs: Needs | None = None) -> Any:
 
 
 def request_shape(default: RequestShape) -> Any:
+    """Form of the request."""
     return setting(
         default,
         "request",
@@ -79,6 +84,7 @@ AS_TEXT: Needs = {"request_shape": ("text",)}
 
 
 def result_char_limit(default: int, needs: Needs | None = None) -> Any:
+    """Limit of each tool result in the request."""
     return setting(
         default,
         "request",
@@ -91,6 +97,7 @@ def result_char_limit(default: int, needs: Needs | None = None) -> Any:
 
 
 def thinking_char_limit() -> Any:
+    """Limit of the agent's thinking per message in the request."""
     return setting(
         0,
         "request",
@@ -108,6 +115,7 @@ def prompt(
     old: tuple[str, ...] = (),
     needs: Needs | None = None,
 ) -> Any:
+    """Prompt for the model. `empty`: meaning of an empty prompt."""
     help = f"Prompt for the model. Empty: {empty}."
     return setting(default, "summary", help, multiline=True, old=old, needs=needs)
 
@@ -126,16 +134,19 @@ REPLIES: dict[Language, str] = {
 
 
 def reply(default: str) -> Any:
+    """The agent's acknowledgement of the summary."""
     return setting(default, "result", f"{REPLY} Empty: nothing.")
 
 
 def keep_first() -> Any:
+    """Number of first messages kept before the summary."""
     return setting(
         0, "split", "Number of first messages kept before the summary, with complete tool pairs.", unit="messages", ge=0
     )
 
 
 def messages_as() -> Any:
+    """Unit for message counts."""
     return setting(
         "messages",
         "split",
@@ -145,6 +156,7 @@ def messages_as() -> Any:
 
 
 def tokens_as(needs: Needs) -> Any:
+    """Source of token figures."""
     return setting(
         "counted",
         "split",
@@ -155,16 +167,19 @@ def tokens_as(needs: Needs) -> Any:
 
 
 def keep_preamble() -> Any:
+    """Keep what the agent injected before the first request."""
     return setting(False, "split", "Keep instructions and context that the agent injected before the first request.")
 
 
 def trigger_window_percent(default: float) -> Any:
+    """Trigger on a share of the model's window."""
     return setting(
         default, "trigger", "Compact when this share of the model's window is used. 0: never.", unit="%", ge=0, le=100
     )
 
 
 def trigger_messages(default: int) -> Any:
+    """Trigger on a number of messages."""
     return setting(
         default,
         "trigger",

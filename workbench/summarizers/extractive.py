@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from workbench.base.secrets import without_secrets
-from workbench.compaction.marks import TemplateMark
 from workbench.compaction.memories import condense
-from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest, TemplateMark
 from workbench.summarizers.digest import Digest, digest
 from workbench.summarizers.fitting import LineGroup, SummaryLine, fit_lines
 from workbench.summarizers.labels import EN, TOPICS, ZH, SummaryLabels, Topic, labels_for

@@ -60,10 +60,12 @@ class CallFacts:
     limits: ResultLimits
 
     def argument(self, *names: str) -> str:
+        """First string argument of the call with one of these names, "" without any."""
         return next((self.arguments[name] for name in names if isinstance(self.arguments.get(name), str)), "")
 
     @property
     def files(self) -> str:
+        """Files that the call touches, separated by commas."""
         actions = actions_of(self.call) if self.call is not None else ()
         return ", ".join(dict.fromkeys(action.target for action in actions if action.kind != "command"))
 

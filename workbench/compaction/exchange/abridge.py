@@ -58,6 +58,7 @@ class AbridgedEntries:
 
     @property
     def text(self) -> str:
+        """All entries as one text."""
         return "\n".join(entry.text for entry in self.entries)
 
 

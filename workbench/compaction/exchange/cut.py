@@ -99,6 +99,7 @@ class HistorySize:
 
     @property
     def value(self) -> int:
+        """Size of the history so far, in characters of compact JSON."""
         counts = self.enabled and self._summary == self.version
         if self._summary is None or (counts and self.side_by_side):
             return self._closed + self._open

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from workbench.base.stamps import shown
-from workbench.compaction.marks import TemplateMark
 from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.summary_request import TemplateMark
 from workbench.session import Span
 
 TITLE = "## 📌 Archived Session Summary"

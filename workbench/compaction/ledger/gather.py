@@ -53,6 +53,7 @@ class Numbering:
     before: Ledger | None = None
 
     def __call__(self, index: int) -> int:
+        """Number of the message at an index of the context."""
         if self.before is None or self.ledger is None or index <= self.ledger:
             return index + 1
         after = index - self.ledger - 1

@@ -44,6 +44,7 @@ class LedgerTask:
 
     @cached_property
     def queue(self) -> Queue:
+        """Everything that may be kept, ranked."""
         return queue_of(self.context)
 
     def message(self, index: int, chars: int) -> Message:
@@ -104,6 +105,7 @@ class LedgerTask:
         return LedgerLine(entry, of_text(text) + 1, tuple(key for key, _, _ in names_in(text)))
 
     def line_cost(self, line: int, chars: int) -> int:
+        """Size of a line with at most `chars` characters."""
         return self.line(line, chars).cost
 
 

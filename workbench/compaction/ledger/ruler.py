@@ -24,9 +24,11 @@ class Ruler:
     """Size of a new message that is measured repeatedly; cached."""
 
     def span(self, start: int, stop: int) -> int:
+        """Size of messages `start`..`stop`."""
         return self.sums[stop] - self.sums[start]
 
     def each(self, indexes: Iterable[int]) -> int:
+        """Size of the messages at these indexes."""
         return sum(self.span(index, index + 1) for index in indexes)
 
 
@@ -38,4 +40,5 @@ def in_tokens(context: Context) -> Ruler:
 
 
 def in_characters(context: Context) -> Ruler:
+    """Measure in characters."""
     return Ruler("characters", context.shape.chars, len, visible_chars, lambda one: context.layout.measured(one).chars)

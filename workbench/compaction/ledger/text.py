@@ -142,6 +142,7 @@ def written(ledger: Ledger) -> str:
 
 
 def omitted_line(left_out: Iterable[tuple[str, int]], language: Language) -> str:
+    """Line that counts the omitted entries."""
     return WORDS[language].left_out + ", ".join(f"{count} {group}" for group, count in left_out)
 
 
@@ -181,9 +182,11 @@ class SharedFolder:
 
     @property
     def opening(self) -> str:
+        """Beginning of the line."""
         return f"- [{self.state}] {self.path}: " if self.path else f"- [{self.state}] "
 
     def item(self, file: LedgerEntry) -> str:
+        """A file in the line, with its source."""
         return f"#{file.source} {file.text.removeprefix(self.path)}"
 
 

@@ -73,6 +73,7 @@ class Climb:
 
     @property
     def remaining(self) -> int | None:
+        """Tokens that remain in the window, None if the window is unknown."""
         return None if self.state.window is None else self.state.window - self.state.total.tokens
 
     @property
@@ -83,6 +84,7 @@ class Climb:
         return remaining is None or window is None or remaining >= window * share / 100
 
     def record(self, name: RungName, before: int, after: int, note: str) -> None:
+        """Record a rung with tokens before and after."""
         self.rungs.append(Rung(name, before, after, note))
         self.trace.append(f"{name}: {note}")
 

@@ -98,8 +98,10 @@ class ProgressivePolicy(SummaryPolicy):
 
     @property
     def rung_prompt_used(self) -> str:
+        """Prompt of a light rung: the policy's, or the built-in one."""
         return self.sent_text("rung_prompt").strip() or self.builtin_texts["rung_prompt"](self.language)
 
     @property
     def full_prompt_used(self) -> str:
+        """Prompt of the full summary: the policy's, or the built-in one."""
         return self.sent_text("full_prompt").strip() or self.builtin_texts["full_prompt"](self.language)

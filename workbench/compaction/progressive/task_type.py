@@ -65,6 +65,7 @@ class Evidence:
 
     @property
     def calls(self) -> int:
+        """Number of all calls."""
         return self.edits + self.checks + self.lookups + self.other
 
     def __str__(self) -> str:

@@ -92,6 +92,7 @@ class CallMeter:
     value: int = 0
 
     def add(self, message: Message, chars: int, tokens: int) -> None:
+        """Count the calls of a message."""
         self.value += len(message.calls)
 
 

@@ -17,15 +17,16 @@ from workbench.base.figures import grouped
 from workbench.base.text import are, counted
 from workbench.compaction import vocabulary
 from workbench.compaction.assembled.notes import notes_at
-from workbench.compaction.assembled.prompt import assembled
+from workbench.compaction.assembled.prompt import CURRENT, L1, L2, RECAP, assembled, open_from
+from workbench.compaction.assembled.recap import recap_of
 from workbench.compaction.assembled.tool_results import ResultLimits, compressor, saved_in_words
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import pieces_in_place, summaries_in_request, text_of_summaries
 from workbench.compaction.layered.archive import MARKS, SECTIONS, dates, faults, fill_archive, prompt_problems
-from workbench.compaction.layered.prompt_layers import prompt_layers
 from workbench.compaction.layered.round_cut import RoundCut, archive_place, cut_rounds, without_archive
+from workbench.compaction.layers import Layer, basis_of, by_fate, summaries_layer
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Fate, NewMessage, Outcome, Piece, Rung, Status, unchanged
 from workbench.compaction.policy import Converted, setting
@@ -255,6 +256,30 @@ def _strokes(
     yield Stroke(Fate.KEPT, (*spans_of(cut.stays), Span(cut.tail, len(context))))
     yield Stroke(Fate.COMPRESSED, spans_of(shorter))
     yield Stroke(Fate.PINNED, spans_of(sorted(cut.pins)))
+
+
+def prompt_layers(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
+    """Layers with any tokens, in prompt order; history is divided by fate into `L3 head` and so on.
+
+    All but rules and recap add up to `context.total`. Those two, which no session contains, are what the assembled
+    prompt would add, by the context's meter. O(fate spans and summaries), except for the recap, for which every message
+    is read once per shape.
+    """
+    shape, sizes = context.shape, context.layout.sizes
+    fixed, opened = shape.lead, max(shape.lead, open_from(shape))
+    open_input = context.size(opened, len(context)).tokens
+    recap = recap_of(context)
+    found = [
+        Layer(L1, sizes.overhead + context.upto(fixed).tokens, sizes.overhead_basis, "▒"),
+        Layer(L2, sizes.meter.text_tokens(context.rules) if context.rules else 0, sizes.meter.basis, "▤"),
+        *(
+            Layer(f"L3 {part.name}", part.tokens, part.basis, part.glyph)
+            for part in (summaries_layer(context), *by_fate(context, outcome, fixed, opened))
+        ),
+        Layer(CURRENT, open_input, basis_of(context, open_input), "▷"),
+        Layer(RECAP, sizes.meter.text_tokens(recap) if recap else 0, sizes.meter.basis, "◇"),
+    ]
+    return tuple(layer for layer in found if layer.tokens)
 
 
 def prompt(context: Context, policy: LayeredPolicy) -> tuple[PromptPart, ...]:

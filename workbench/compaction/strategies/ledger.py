@@ -283,6 +283,7 @@ def _without_ledger(context: Context, plan: LedgerPlan, budget: int, ruler: Rule
 
 
 def ruler_of(context: Context, policy: LedgerPolicy) -> Ruler:
+    """Measure that the policy's budget uses."""
     return in_characters(context) if policy.budget_chars else in_tokens(context)
 
 

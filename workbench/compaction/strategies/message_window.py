@@ -32,7 +32,6 @@ from workbench.compaction.keeping import (
     with_pairs,
 )
 from workbench.compaction.lint import lint_prompt
-from workbench.compaction.marks import TemplateMark
 from workbench.compaction.outcome import KeptSpan, NewMessage, Outcome, Piece, unchanged
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.render import LABELS, PartLimits
@@ -48,7 +47,7 @@ from workbench.compaction.request import (
 )
 from workbench.compaction.spans import kept_pieces, spans_of, without
 from workbench.compaction.strategy import Compacting, Strategy, Trigger
-from workbench.compaction.summary_request import Answer, Requests, RequestSettings, SummaryFailed
+from workbench.compaction.summary_request import Answer, Requests, RequestSettings, SummaryFailed, TemplateMark
 from workbench.compaction.triggers import message_triggers
 from workbench.compaction.verdict import with_verdict
 from workbench.compaction.window.ends import EventMeter, first_end, window_end

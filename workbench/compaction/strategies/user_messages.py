@@ -110,6 +110,7 @@ class ReasoningMeter:
     newest: int = 0
 
     def add(self, message: Message, chars: int, tokens: int) -> None:
+        """Add a message; a new round moves the tokens of the round before into the sum."""
         if message.starts_round:
             self.value, self.newest = self.value + self.newest, 0
         if message.usage:

@@ -129,6 +129,7 @@ class EventMeter:
     """True while only leading system messages have come."""
 
     def add(self, message: Message, chars: int, tokens: int) -> None:
+        """Count the events of a message, unless it is a leading system message."""
         self.leads = self.leads and message.is_own_system
         self.value += 0 if self.leads else events_in(message)
 
