@@ -79,10 +79,12 @@ class CacheLoss(Struct, frozen=True):
 
     @property
     def rebilled(self) -> int:
+        """Tokens billed as written again."""
         return self.after - self.first_changed
 
     @property
     def saved(self) -> int:
+        """Tokens by which every later call is smaller."""
         return self.before - self.after
 
     def extra(self, fresh: int, rates: Rates, summary: float = 0.0) -> float:

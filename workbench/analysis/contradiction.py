@@ -32,7 +32,7 @@ def is_negated(fact: Sense, text: Sense) -> bool:
 
 
 def _keep_or_change(sense: Sense) -> tuple[str, int] | None:
-    """Return whether a sentence speaks of keeping or changing, with its sign; None for neither."""
+    """Return whether a sentence is about keeping or changing, with its sign; None for neither."""
     for term, way in (("=change", -1), ("=erase", -1), ("=keep", 1)):
         if sign := sense.signs.get(term, 0):
             return ("keep" if way > 0 else "change"), way * sign

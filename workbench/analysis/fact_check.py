@@ -71,6 +71,7 @@ class SentenceQuery(Struct, frozen=True):
 
     @property
     def terms(self) -> frozenset[str]:
+        """Content words as a set."""
         return frozenset(self.order)
 
 
@@ -213,9 +214,9 @@ class SearchedText:
         for at in self._near(one.context_words, one.language, ENOUGH_NEAR / max(ENOUGH_NEAR, len(one.context_words))):
             line = self._sentences[at][:LONGEST_LINE]
             found = content_words(line, one.language).union(content_terms(line, one.language))
-            beside = len(one.context_words & found)
-            share = beside / len(one.context_words)
-            if share < NEAR and beside < ENOUGH_NEAR:
+            common = len(one.context_words & found)
+            share = common / len(one.context_words)
+            if share < NEAR and common < ENOUGH_NEAR:
                 continue
             values = values_in(line.lower())
             if any(map(one.value.same, values)):

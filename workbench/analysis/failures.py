@@ -1,6 +1,6 @@
-"""Failures of a session, named first: what API errors it records, what the next request would fail on, and what to do.
+"""Failures of a session: recorded API errors, what the next request would fail on, and what to do.
 
-A failure is open where no request has succeeded after it: that is why the session stands still.
+A failure is open if no request has succeeded after it: that is why the session is stuck.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def failures_of(session: Session) -> Failures:
 
 
 def _place(session: Session, error: ApiError) -> int:
-    """How many messages stand before an error: up to that of its own id, else by its line, else by its time."""
+    """Return the number of messages before an error: by its id, else by its line, else by its time."""
     for index, message in enumerate(session.messages):
         if message.id == error.id:
             return index
@@ -140,7 +140,7 @@ def _place(session: Session, error: ApiError) -> int:
 
 
 def _last_success(session: Session) -> int:
-    """Index of the newest answer of the model on the live branch, -1 where it never answered."""
+    """Return the index of the newest answer of the model on the live branch, -1 without one."""
     failed = {error.id for error in session.facts.api_errors}
     for index in reversed(session.branch):
         message = session.messages[index]
@@ -154,7 +154,7 @@ _CURED = (Cause.CONTEXT_TOO_LONG, Cause.REQUEST_TOO_LARGE, Cause.IMAGE_TOO_LARGE
 
 
 def _last_compaction(session: Session) -> int:
-    """Index of the newest message before the last recorded compaction, -1 where none is recorded."""
+    """Return the index of the newest message before the last recorded compaction, -1 without one."""
     before = session.epochs[-2].members if len(session.epochs) > 1 else ()
     return max(before, default=-1)
 
@@ -168,7 +168,7 @@ _CURED_REMEDY = "The context no longer has this fault: continue in the agent."
 
 
 def _is_still_there(session: Session, error: ApiError, named: Sequence[ExcessImage]) -> bool:
-    """False where the context shows that the fault behind an error is gone, as after a repair; True otherwise."""
+    """False if the context no longer has the fault that caused an error, as after a repair."""
     context = session.context()
     match error.cause:
         case Cause.IMAGE_TOO_LARGE:
@@ -189,7 +189,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _is_paired(context: Sequence[Message]) -> bool:
-    """True where every result stands right behind the response with its call, and every call but the newest has one."""
+    """True if every result directly follows the response with its call, and every call but the newest has one."""
     calls: set[str] = set()
     for message in context:
         if message.kind == "boundary":
@@ -207,7 +207,7 @@ def _is_paired(context: Sequence[Message]) -> bool:
 
 
 def _message_of(session: Session, error: ApiError, at: int) -> str | None:
-    """Id of the error's own message, else of the newest one before it."""
+    """Return the id of the error's own message, else of the newest one before it."""
     if at < len(session.messages) and session.messages[at].id == error.id:
         return error.id
     return session.messages[at - 1].id if at else None
@@ -223,7 +223,7 @@ def _excess(session: Session) -> tuple[ExcessImage, ...]:
 
 
 def _blamed(images: Sequence[ExcessImage], cause: Cause) -> tuple[ExcessImage, ...]:
-    """The images that an error of this cause is about."""
+    """Return the images that cause an error of this kind."""
     if cause is Cause.IMAGE_TOO_LARGE:
         return tuple(one for one in images if one.limit is not Limit.REQUEST)
     return tuple(one for one in images if one.limit is Limit.REQUEST) if cause is Cause.REQUEST_TOO_LARGE else ()
@@ -247,7 +247,7 @@ def _foreseen(session: Session, images: Sequence[ExcessImage]) -> list[Failure]:
 
 
 def _size_words(session: Session) -> str:
-    """The size of the next request and its limit in bytes, where it is above; else ""."""
+    """Return size and limit of the next request in bytes if it is too large; else ""."""
     limits = session_limits(session)
     most = limits.request_bytes if limits else None
     if limits is None or most is None or 0 < session.records.size <= most // 4:

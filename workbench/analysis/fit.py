@@ -80,9 +80,11 @@ def language_note(summary: Language | None, context: Context) -> str:
     """Return a note if a summary is in another language than the user's; "" otherwise, or if unknown."""
     if summary is None:
         return ""
-    told = Counter(language_of(message.said[:LANGUAGE_CHARS]) for message in context.messages if message.role == "user")
-    del told[None]
-    own = max(told, key=lambda one: told[one], default=None)
+    languages = Counter(
+        language_of(message.said[:LANGUAGE_CHARS]) for message in context.messages if message.role == "user"
+    )
+    del languages[None]
+    own = max(languages, key=lambda one: languages[one], default=None)
     if own is None or own == summary:
         return ""
     return f"writes its summary in {NAMES[summary]}, the session is in {NAMES[own]}"

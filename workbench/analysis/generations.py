@@ -137,9 +137,9 @@ def generations(
     for turn in repeat_compaction(context, compact, following, count):
         stop = stop if found else head_end(turn.outcome)
         held = retention_of_head(context, stop, turn.kept_marks, turn.new_messages, following)
-        beside = turn.context.system_text(turn.outcome)
+        system = turn.context.system_text(turn.outcome)
         judged = tuple(
-            judge_remaining(one, context.shape, turn.kept_marks, turn.new_messages, beside) for one in watched
+            judge_remaining(one, context.shape, turn.kept_marks, turn.new_messages, system) for one in watched
         )
         found.append(_generation(turn, held, judged))
     return Generations(tuple(found))
@@ -161,14 +161,14 @@ def _generation(turn: RepeatedCompaction, held: Retention, watched: tuple[RuleVe
 
 
 def _remaining(
-    first: Context, outcome: Outcome, kept: Sequence[int], new: Sequence[Message] | None
+    first: Context, outcome: Outcome, remaining: Sequence[int], new: Sequence[Message] | None
 ) -> tuple[bytearray, tuple[Message, ...] | None]:
     """Return marks of the first context's messages that are still there, and the messages that replace the others; None
     once they cannot be read."""
     ids = {message.id for message in outcome.messages}
     marks = bytearray(len(first))
     for id, index in first.layout.shape.index_of.items():
-        marks[index] = bool(kept[index]) and id in ids
+        marks[index] = bool(remaining[index]) and id in ids
     if new is None or is_unreadable(outcome):
         return marks, None
     earlier = [message for message in new if message.id in ids]

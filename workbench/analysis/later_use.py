@@ -53,8 +53,8 @@ def messages_after(session: Session, epoch: int, later: Sequence[Message]) -> li
     """Return the messages after an epoch without those that the recorded compaction added: they are part of what it
     kept."""
     ended = epoch < len(session.epochs) and session.epochs[epoch - 1].ended_by is not None
-    beside = {message.id for message in new_messages(recorded_outcome(session, epoch))} if ended else set()
-    return [message for message in later if message.id not in beside]
+    added = {message.id for message in new_messages(recorded_outcome(session, epoch))} if ended else set()
+    return [message for message in later if message.id not in added]
 
 
 def later_use(items: Sequence[Item], outcome: Outcome, folder: str) -> LaterUse | None:

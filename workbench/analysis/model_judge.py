@@ -56,8 +56,8 @@ class JudgeResult(Struct, frozen=True):
 
 def facts_to_judge(held: Retention) -> tuple[TrackedFact, ...]:
     """Return the facts whose own message does not stay, gravest first, at most `MOST_FACTS`."""
-    gone = [fact for fact in held.facts if fact.pin_tokens]
-    return tuple(sorted(gone, key=lambda fact: -fact.rank)[:MOST_FACTS])
+    replaced = [fact for fact in held.facts if fact.pin_tokens]
+    return tuple(sorted(replaced, key=lambda fact: -fact.rank)[:MOST_FACTS])
 
 
 def judge_run(facts: Sequence[TrackedFact], text: str) -> Compacting:

@@ -168,13 +168,13 @@ def needed_items(
     names = {_name(path) for path in known.paths}
     told_names = {_name(path) for path in told.paths} | _folders(cwd)
     found: dict[tuple[Kind, str], Item] = {}
-    spoken = _OpenSentences(head)
-    heard: list[str] = []
+    open_sentences = _OpenSentences(head)
+    stated_texts: list[str] = []
     for message in later:
         if message.role != "assistant":
             _read_message(message, told, told_names, cwd)
-            heard += texts(message)
-            spoken.hear(message)
+            stated_texts += texts(message)
+            open_sentences.hear(message)
             continue
         used = Mentions()
         for text in texts(message, longest=LONG_VALUE):
@@ -185,7 +185,7 @@ def needed_items(
                 found.setdefault(("path", path), Item("path", path, (path,)))
                 told_names.add(_name(path))
         for command in sorted(commands(message) & known.commands):
-            if any(command in text for text in heard):
+            if any(command in text for text in stated_texts):
                 continue
             found.setdefault(("command", command), Item("command", command, (command,)))
         for kind, uses, stated, again in (
@@ -196,7 +196,7 @@ def needed_items(
                 if uses[key] & stated[key] or (kind == "id" and len(key) >= 7):
                     forms = _spellings(key) if kind == "number" else (key,)
                     found.setdefault((kind, key), Item(kind, key, forms))  # type: ignore[arg-type]
-        for item in spoken.used(message):
+        for item in open_sentences.used(message):
             found.setdefault((item.kind, item.text), item)
     return tuple(found.values())
 
@@ -222,29 +222,29 @@ class _OpenSentences:
 
     def hear(self, message: Message) -> None:
         """Close sentences that a message states again."""
-        heard = [words for text in texts(message) for _, words in sentences(text)]
-        self._remove_matching(heard)
+        word_sets = [words for text in texts(message) for _, words in sentences(text)]
+        self._remove_matching(word_sets)
 
     def used(self, message: Message) -> list[Item]:
         """Close and return sentences that a message of the agent uses."""
-        spoken = [words for text in texts(message, longest=LONG_VALUE) for _, words in sentences(text)]
-        return self._remove_matching(spoken)
+        word_sets = [words for text in texts(message, longest=LONG_VALUE) for _, words in sentences(text)]
+        return self._remove_matching(word_sets)
 
-    def _remove_matching(self, spoken: Sequence[frozenset[str]]) -> list[Item]:
+    def _remove_matching(self, word_sets: Sequence[frozenset[str]]) -> list[Item]:
         """Remove and return sentences that one of these sentences, given by their words, matches. A match shares a rare
         word."""
         by_word: dict[str, list[int]] = {}
-        for number, words in enumerate(spoken):
+        for number, words in enumerate(word_sets):
             for word in words:
                 by_word.setdefault(word, []).append(number)
-        taken: list[int] = []
+        matched: list[int] = []
         for at, (item, rare) in enumerate(zip(self._waiting, self._telling, strict=True)):
             places = {number for word in rare for number in by_word.get(word, ())}
             least = max(FEWEST_WORDS[item.kind] - 1, USED[item.kind] * len(item.words))
-            if any(len(item.words & spoken[number]) >= least for number in places):
-                taken.append(at)
-        found = [self._waiting[at] for at in taken]
-        for at in reversed(taken):
+            if any(len(item.words & word_sets[number]) >= least for number in places):
+                matched.append(at)
+        found = [self._waiting[at] for at in matched]
+        for at in reversed(matched):
             del self._waiting[at], self._telling[at]
         return found
 

@@ -38,8 +38,8 @@ class Picture(Struct, frozen=True):
 
 def in_characters(picture: Picture, legend: Sequence[tuple[str, str]] | None = None) -> list[str]:
     """Return the picture for a terminal with its legend below, or with `legend`."""
-    meant = picture.legend if legend is None else legend
-    return [*plot(picture.lines, picture.levels, picture.marks), "   ".join(f"{sign} {words}" for sign, words in meant)]
+    shown = picture.legend if legend is None else legend
+    return [*plot(picture.lines, picture.levels, picture.marks), "   ".join(f"{sign} {words}" for sign, words in shown)]
 
 
 def growth_picture(found: Diagnosis) -> Picture:

@@ -282,11 +282,11 @@ def thin(points: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
     if len(points) <= most:
         return list(points)
     step = -(-3 * len(points) // most)
-    kept: list[tuple[int, int]] = []
+    chosen: list[tuple[int, int]] = []
     for start in range(0, len(points), step):
         stretch = points[start : start + step]
-        kept += dict.fromkeys((stretch[0], max(stretch, key=_Y), stretch[-1]))
-    return sorted(kept, key=_X)
+        chosen += dict.fromkeys((stretch[0], max(stretch, key=_Y), stretch[-1]))
+    return sorted(chosen, key=_X)
 
 
 BARS = "▁▂▃▄▅▆▇█"

@@ -63,7 +63,7 @@ class PresetCheck:
 
     @property
     def cause(self) -> CompactionCause:
-        """Whether the user requested it, which no trigger predicts; many files do not record it."""
+        """Origin of the compaction; no trigger predicts a manual one, and many files do not record it."""
         return _CAUSES.get(self.ended.trigger, "not said")
 
     @property
@@ -203,7 +203,7 @@ def _kept_ids(outcome: Outcome) -> frozenset[str]:
     return frozenset(message.id for piece in pieces for message in outcome.source[piece.start : piece.stop])
 
 
-# --- why they differ --------------------------------------------------------------------------------------------------
+# --- reasons ----------------------------------------------------------------------------------------------------------
 
 COUNT_ERROR = 200
 """Inverse of the relative difference that two counts of the same prompt may have."""

@@ -35,5 +35,5 @@ def brief_receipt(rules: tuple[int, int], facts: KeptShare, cost: str, calls: in
     return (*parts, *([cost] if cost else []), paid_back(calls))
 
 
-def _of_rules(kept: int, rules: int) -> str:
-    return f"{grouped(kept)} of {counted(rules, 'rule')}"
+def _of_rules(present: int, rules: int) -> str:
+    return f"{grouped(present)} of {counted(rules, 'rule')}"

@@ -87,19 +87,19 @@ def recorded_outcome(session: Session, epoch: int) -> Outcome:
         return unchanged(source, "nothing was removed")
     less = _shortened_messages(session, epoch, place) if ended.way == "clearing" else {}
     new = [] if less else [session.messages[index] for index in _added_messages(session, epoch, place)]
-    gone = tuple(without([Span(0, len(source))], [*kept, *less]))
+    removed = tuple(without([Span(0, len(source))], [*kept, *less]))
     summarized = ended.way == "summary" or any(message.kind == "summary" for message in new)
     lead = [here for here in kept if source[here].is_own_system]
     rest = sorted({*kept, *less}.difference(lead))
     pieces: list[Piece] = [KeptSpan(span.start, span.stop) for span in spans_of(lead)]
-    pieces += [NewMessage(message, gone if message.kind == "summary" else ()) for message in new]
+    pieces += [NewMessage(message, removed if message.kind == "summary" else ()) for message in new]
     pieces += [
         NewMessage(less[here], (Span(here, here + 1),)) if here in less else KeptSpan(here, here + 1) for here in rest
     ]
     spans = sorted(
         [FateSpan(span.start, span.stop, Fate.KEPT) for span in spans_of(kept)]
         + [FateSpan(here, here + 1, Fate.COMPRESSED) for here in less]
-        + [FateSpan(span.start, span.stop, Fate.SUMMARIZED if summarized else Fate.DROPPED) for span in gone],
+        + [FateSpan(span.start, span.stop, Fate.SUMMARIZED if summarized else Fate.DROPPED) for span in removed],
         key=lambda span: span.start,
     )
     return Outcome("compacted", "recorded", source, tuple(_merged_kept(pieces)), tuple(spans))

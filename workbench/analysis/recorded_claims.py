@@ -66,8 +66,8 @@ def recorded_claims(session: Session, epoch: int) -> RecordedClaims | None:
     if summary is None or not text.strip():
         return None
     context = tuple(map(searched_message, session.context(epoch)))
-    beside = "\n".join(filter(None, (session.system, session.memories)))
-    grounding = SummaryChecker(context, beside).check(text)
+    system = "\n".join(filter(None, (session.system, session.memories)))
+    grounding = SummaryChecker(context, system).check(text)
     unfounded = _without_ground(grounding, context)
     return RecordedClaims(epoch, summary.id, grounding.claims, len(grounding.unfounded), unfounded)
 
@@ -82,13 +82,15 @@ def _summary_text(summary: Message) -> str:
 
 def _without_ground(grounding: Grounding, context: Sequence[Message]) -> tuple[UnsupportedClaim, ...]:
     """Return quotations and attributions that no message resembles, each once."""
-    spoken = {one.text: one for one in grounding.unfounded if one.kind in ("quotation", "attribution")}
-    words = {text: found for text in spoken if len(found := stems(text)) >= LEAST_WORDS and not _ASKING.search(text)}
+    statements = {one.text: one for one in grounding.unfounded if one.kind in ("quotation", "attribution")}
+    words = {
+        text: found for text in statements if len(found := stems(text)) >= LEAST_WORDS and not _ASKING.search(text)
+    }
     if not words:
         return ()
-    said = [stems("\n".join(texts_of(message))) for message in context]
+    contents = [stems("\n".join(texts_of(message))) for message in context]
     return tuple(
-        spoken[text]
-        for text, wanted in words.items()
-        if max((len(wanted & own) for own in said), default=0) < NEAR * len(wanted)
+        statements[text]
+        for text, claimed in words.items()
+        if max((len(claimed & own) for own in contents), default=0) < NEAR * len(claimed)
     )

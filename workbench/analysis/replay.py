@@ -182,10 +182,10 @@ def replay(
     a broken table of models."""
     preset = preset_for_version(preset, course.session)
     running = Running(course, strategy(preset.strategy), preset.policy, limit, pins)
-    beside = prompted(course.session.system, course.session.memories)
-    eyes = [RuleWatcher(sentence, course.layout.shape, beside) for sentence in watched]
+    system = prompted(course.session.system, course.session.memories)
+    watchers = [RuleWatcher(sentence, course.layout.shape, system) for sentence in watched]
     playing = _Replayer(
-        running, rates_of(course.session.model), answer or default_summarizer(watched), eyes, on_outcome
+        running, rates_of(course.session.model), answer or default_summarizer(watched), watchers, on_outcome
     )
     for index in course.calls:
         while running.stop < index:
@@ -218,13 +218,13 @@ def sizes_without(course: Course, less: Mapping[int, tuple[int, int]]) -> array[
     drops: Tally[int] = Tally()
     for tokens, since in less.values():
         drops[since] += tokens
-    out, gone, places = array("q"), 0, iter(sorted(drops))
+    out, saved, places = array("q"), 0, iter(sorted(drops))
     place = next(places, None)
     for index, plain in zip(course.calls, course.plain, strict=True):
         while place is not None and place <= index:
-            gone += drops[place]
+            saved += drops[place]
             place = next(places, None)
-        out.append(plain - gone)
+        out.append(plain - saved)
     return out
 
 

@@ -59,23 +59,23 @@ def compactions_table(one: Replay) -> Table:
     return Table("compactions", "", (*columns(spec), *sentences, *columns("trigger")), tuple(rows))
 
 
-def _compaction(one: Replay, number: int, made: ReplayedCompaction) -> Row:
+def _compaction(one: Replay, number: int, compaction: ReplayedCompaction) -> Row:
     return Row(
         (
-            made.call,
-            made.round,
-            made.before,
-            made.after,
-            made.cache.first_changed,
-            made.cache.rebilled,
-            made.request_tokens,
-            made.summary_tokens,
-            made.summary_cost + made.cache_cost,
-            made.pays_off_at,
+            compaction.call,
+            compaction.round,
+            compaction.before,
+            compaction.after,
+            compaction.cache.first_changed,
+            compaction.cache.rebilled,
+            compaction.request_tokens,
+            compaction.summary_tokens,
+            compaction.summary_cost + compaction.cache_cost,
+            compaction.pays_off_at,
             *(f"{came.before} → {came.after}" for came in (trail.passed[number] for trail in one.watched)),
-            ", ".join(trigger.name for trigger in made.triggers),
+            ", ".join(trigger.name for trigger in compaction.triggers),
         ),
-        made.message,
+        compaction.message,
     )
 
 
@@ -107,11 +107,11 @@ def cost_basis(rates: Rates) -> str:
 
 def cost_recorded(session: Session) -> str:
     """Return a sentence that compares the session's recorded cost with a replay's; "" if nothing is recorded."""
-    told = session_cost(session)
-    if told is None:
+    cost = session_cost(session)
+    if cost is None:
         return ""
-    missed = f", which missed {dollars(told.missed)} here" if told.missed else ""
-    return f"The session itself cost {told}. A replay excludes the answers and assumes a perfect cache{missed}."
+    missed = f", which missed {dollars(cost.missed)} here" if cost.missed else ""
+    return f"The session itself cost {cost}. A replay excludes the answers and assumes a perfect cache{missed}."
 
 
 def paid_back_words(compacted: tuple[ReplayedCompaction, ...]) -> str:

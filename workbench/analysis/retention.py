@@ -75,10 +75,12 @@ class TrackedFact(Struct, frozen=True):
 
     @property
     def weight(self) -> float:
+        """Weight of its loss."""
         return USED if self.used else UNUSED
 
     @property
     def state(self) -> FactState:
+        """Verdict on the fact."""
         if self.stale:
             return "stale"
         return "wrong" if self.presence in ("full", "part") and not self.right else self.presence
@@ -274,20 +276,20 @@ class _FactToFind(Struct, frozen=True):
 @newest_per_shape
 def _facts_to_find(shape: Shape, later: tuple[Message, ...]) -> tuple[_FactToFind, ...]:
     """Return every searchable fact of the messages; `later` are the messages after them."""
-    all_known, uses, gone = known_of(shape), uses_of(shape), superseded_texts(shape)
+    all_known, uses, superseded = known_of(shape), uses_of(shape), superseded_texts(shape)
     masked = tuple(map(shape.masking, later))
     afterwards = FactUses(masked, find_facts(masked), all_known)
     requests = [one for one in all_known if one.kind == "request"]
-    wanted: list[_FactToFind] = []
+    facts: list[_FactToFind] = []
     for one, form in fact_queries(shape):
         used_in = uses.of(one)
         rank, why = importance(one.mentions)
         # A name stays with any message that uses it, a sentence only with one that states it.
         places = used_in if one.kind in NAMES else [fact.index for fact in one.mentions]
-        needed = bool(afterwards.of(one)) or _is_in_force(one, requests, gone)
+        needed = bool(afterwards.of(one)) or _is_in_force(one, requests, superseded)
         why = "superseded" if form.state == "gone" else why
-        wanted.append(_FactToFind(one, form, tuple(places), used_in[-1], needed, rank, why))
-    return tuple(wanted)
+        facts.append(_FactToFind(one, form, tuple(places), used_in[-1], needed, rank, why))
+    return tuple(facts)
 
 
 def _search_text(one: DistinctFact) -> str:

@@ -1,4 +1,4 @@
-"""Tell sentences from word lists and shuffled sentences.
+"""Distinguish sentences from word lists and shuffled sentences.
 
 A sentence has function words and punctuation between its content words, each where grammar allows it, and most of what
 it says is in the same order whoever says it.
@@ -61,7 +61,7 @@ def is_sentence(low: str) -> bool:
 
 def is_word_list(low: str, known: frozenset[str], language: str) -> bool:
     """True if an English text has a run of words that nothing holds together, some of them not in `known`."""
-    if language != "english" or _SIGNS.search(low):  # elsewhere verbs stand in rows: "é preciso pedir"
+    if language != "english" or _SIGNS.search(low):  # other languages have runs of verbs: "é preciso pedir"
         return False
     foreign = run = 0
     for word in _LATIN.findall(low):

@@ -82,13 +82,13 @@ _WELL_KNOWN = frozenset(_PRODUCTS.split())
 def claims_in(summary: str) -> list[Claim]:
     """Return every claim of `summary` by position. Of overlapping claims the longer counts, except for attributions."""
     fenced = [(fence.start, fence.stop) for fence in fences(summary)]
-    taken = _ClaimedSpans(len(summary))
+    claimed = _ClaimedSpans(len(summary))
     found: list[Claim] = []
 
     def take(claims: Iterator[Claim]) -> None:
-        found.extend(claim for claim in claims if taken.add_if_free(claim.start, claim.stop))
+        found.extend(claim for claim in claims if claimed.add_if_free(claim.start, claim.stop))
 
-    taken.add_all((match.start(), match.end()) for match in _URL.finditer(summary))
+    claimed.add_all((match.start(), match.end()) for match in _URL.finditer(summary))
     take(_quotations(summary, fenced))
     take(_code(summary, fenced))
     take(_paths(summary))

@@ -62,5 +62,5 @@ def _request_tokens(context: Context, request: SummaryRequest) -> int:
         sent = (tokens[index_of[one.id]] if one.id in index_of else meter.tokens(one) for one in body.messages)
         return before + sum(sent) + meter.text_tokens(body.last)
     dense = layout.tokens[-1] / layout.shape.chars[-1] if layout.shape.chars[-1] else 0.0
-    beside = (request.prompt, request.previous, *(tool.schema for tool in request.tools))
-    return round(request.chars * dense) + sum(map(meter.text_tokens, beside))
+    others = (request.prompt, request.previous, *(tool.schema for tool in request.tools))
+    return round(request.chars * dense) + sum(map(meter.text_tokens, others))

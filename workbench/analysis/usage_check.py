@@ -146,7 +146,7 @@ def check_usage(session: Session, counter: Counter) -> UsageCheck:
     return UsageCheck(tuple(sorted(bills, key=lambda one: one.call)), tuple(sorted(gaps, key=lambda one: one.call)))
 
 
-# -- What was sent
+# --- calls
 
 
 class _BilledCall(Struct, frozen=True):
@@ -203,7 +203,7 @@ def _weights(session: Session, epoch: int, counter: Counter, family: Family) -> 
     return found
 
 
-# -- What is expected
+# --- expected sizes
 
 
 def _expected(calls: Sequence[_BilledCall]) -> list[int | None]:
@@ -282,7 +282,7 @@ def _slack(call: _BilledCall, between: float, *, sure: bool) -> float:
     return SLACK_TOKENS + SLACK_OF_BILL * call.billed + (SLACK_OF_STEP if sure else SLACK_UNSURE) * abs(between)
 
 
-# -- Where it ceases
+# --- gaps
 
 
 def _gaps(calls: Sequence[_BilledCall], expected: Sequence[int | None]) -> list[Gap]:

@@ -40,6 +40,7 @@ class LabelledPair(Struct, frozen=True):
 
     @property
     def query(self) -> FactQuery:
+        """Query for the fact."""
         found = fact_query(self.kind, self.fact, self.detail, self.state)
         assert found is not None, self.fact
         return found
@@ -51,10 +52,12 @@ class LabelledPair(Struct, frozen=True):
 
     @property
     def present(self) -> bool:
+        """True if the text states the fact, by its label."""
         return self.label != "-"
 
     @property
     def right(self) -> bool:
+        """True if the text states it correctly, by its label."""
         return self.label == "="
 
 

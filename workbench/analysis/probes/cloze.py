@@ -149,7 +149,7 @@ def is_unique(frame: str, term: str, text: str) -> bool:
 
 
 def _in_place(before: str, after: str, text: str) -> Iterator[str]:
-    """Yield what stands in `text` between the words on either side, at most 80 characters."""
+    """Yield the text between the words on either side in `text`, at most 80 characters each."""
     if before or not after:
         pattern = re.escape(before) + (r"(.{1,80}?)" if after else r"(\S{1,80})") + re.escape(after)
         yield from re.findall(pattern, text)

@@ -159,13 +159,13 @@ class Exam:
 
     def in_doubt(self, replies: Sequence[Sequence[str | None]]) -> list[tuple[int, str]]:
         """Return the prose replies that code cannot judge, each once as (probe, reply), shuffled over all arms."""
-        wanted = {
+        doubtful = {
             (number, reply.strip()): None
             for row in replies
             for number, reply in enumerate(row)
             if self.probes[number].prose and reply and mark_reply(self.probes[number], reply) == "wrong"
         }
-        found = list(wanted)
+        found = list(doubtful)
         random.Random(self.seed).shuffle(found)
         return found
 

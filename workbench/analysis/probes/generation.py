@@ -102,17 +102,17 @@ def probes_of(shape: Shape, folder: str = "", needed: Sequence[Item] = (), most:
     """Return at most `most` questions about a context, evenly by kind, and the controls. `folder` is the project's,
     `needed` what the session used later. No question or answer has a secret. Deterministic; seconds per ten megabytes.
     """
-    said = _ProbeSource(shape, folder)
+    source = _ProbeSource(shape, folder)
     by_kind: dict[ProbeKind, list[_Candidate]] = {kind: [] for kind in KINDS}
-    for found in _candidates(said):
+    for found in _candidates(source):
         if MASK not in f"{found.probe.question} {found.probe.answer}":
             by_kind[found.probe.kind].append(_ranked_by_need(found, needed))
     for several in by_kind.values():
         several.sort(key=lambda one: -one.rank)
-    chosen = _choose(said, by_kind, most)
+    chosen = _choose(source, by_kind, most)
     chosen.sort(key=lambda one: (KINDS.index(one.probe.kind), one.index))
     asked = tuple(one.probe for one in chosen)
-    return (*asked, *controls(said.flat, -(-len(asked) // PER_CONTROL)))
+    return (*asked, *controls(source.flat, -(-len(asked) // PER_CONTROL)))
 
 
 def _ranked_by_need(found: _Candidate, needed: Sequence[Item]) -> _Candidate:
@@ -127,21 +127,21 @@ def _ranked_by_need(found: _Candidate, needed: Sequence[Item]) -> _Candidate:
     return replace(found, probe=replace(probe, used=True), rank=found.rank + 4)
 
 
-def _choose(said: _ProbeSource, by_kind: dict[ProbeKind, list[_Candidate]], most: int) -> list[_Candidate]:
+def _choose(source: _ProbeSource, by_kind: dict[ProbeKind, list[_Candidate]], most: int) -> list[_Candidate]:
     """Choose one of each kind in turn."""
     chosen: list[_Candidate] = []
     waiting = {kind: iter(several) for kind, several in by_kind.items() if several}
     while waiting and len(chosen) < most:
         for kind in list(waiting):
-            taken = next((one for one in waiting[kind] if _fits(said, one, chosen)), None)
-            if taken is None:
+            fitting = next((one for one in waiting[kind] if _fits(source, one, chosen)), None)
+            if fitting is None:
                 del waiting[kind]
             elif len(chosen) < most:
-                chosen.append(taken)
+                chosen.append(fitting)
     return chosen
 
 
-def _fits(said: _ProbeSource, one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
+def _fits(source: _ProbeSource, one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
     """True if a question may be asked together with those chosen."""
     if sum(other.index == one.index for other in chosen) >= PER_MESSAGE:
         return False
@@ -152,54 +152,54 @@ def _fits(said: _ProbeSource, one: _Candidate, chosen: Sequence[_Candidate]) -> 
             return False
         if not other.probe.prose and contains_term(other.probe.answer, one.probe.question):
             return False
-    return not one.frame or is_unique(" ".join(one.frame.split()), one.probe.answer, said.flat)
+    return not one.frame or is_unique(" ".join(one.frame.split()), one.probe.answer, source.flat)
 
 
-def _candidates(said: _ProbeSource) -> Iterator[_Candidate]:
-    yield from _user_sentences(said)
-    yield from _agent_sentences(said)
-    yield from _user_answers(said)
-    yield from _errors(said)
-    yield from _edited_files(said)
-    yield from _commands(said)
-    yield from _continuations(said)
+def _candidates(source: _ProbeSource) -> Iterator[_Candidate]:
+    yield from _user_sentences(source)
+    yield from _agent_sentences(source)
+    yield from _user_answers(source)
+    yield from _errors(source)
+    yield from _edited_files(source)
+    yield from _commands(source)
+    yield from _continuations(source)
 
 
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
-def _user_sentences(said: _ProbeSource) -> Iterator[_Candidate]:
-    gone = superseded_texts(said.shape)
-    rules = {one.fact.text.lower() for one in standing_of(said.shape)}
-    decided = {fact.text.lower() for fact in facts_of(said.shape) if fact.kind == "decision" and fact.by == "user"}
-    for index, words in typed_texts(said.messages):
+def _user_sentences(source: _ProbeSource) -> Iterator[_Candidate]:
+    superseded = superseded_texts(source.shape)
+    rules = {one.fact.text.lower() for one in standing_of(source.shape)}
+    decided = {fact.text.lower() for fact in facts_of(source.shape) if fact.kind == "decision" and fact.by == "user"}
+    for index, words in typed_texts(source.messages):
         for sentence in sentences(without_paste(words)):
             low = sentence.lower()
-            if low in gone or not is_worth_asking(sentence, agents=False):
+            if low in superseded or not is_worth_asking(sentence, agents=False):
                 continue
             if low in rules:
-                found = list(_blank(said, "instruction", "from a rule of the user", sentence, index, 6))
-                yield from found or _rule_by_beginning(said, sentence, index, rules)
+                found = list(_blank(source, "instruction", "from a rule of the user", sentence, index, 6))
+                yield from found or _rule_by_beginning(source, sentence, index, rules)
             elif low in decided:
-                yield from _blank(said, "decision", "from a decision of the user", sentence, index, 5)
+                yield from _blank(source, "decision", "from a decision of the user", sentence, index, 5)
             else:
-                yield from _blank(said, "recall", "from a user message", sentence, index, 3)
+                yield from _blank(source, "recall", "from a user message", sentence, index, 3)
 
 
-def _agent_sentences(said: _ProbeSource) -> Iterator[_Candidate]:
-    decided = {fact.text.lower() for fact in facts_of(said.shape) if fact.kind == "decision" and fact.by != "user"}
-    for index, message in enumerate(said.messages):
+def _agent_sentences(source: _ProbeSource) -> Iterator[_Candidate]:
+    decided = {fact.text.lower() for fact in facts_of(source.shape) if fact.kind == "decision" and fact.by != "user"}
+    for index, message in enumerate(source.messages):
         if not is_agent_message(message):
             continue
         for sentence in sentences(message_prose(message)):
             if sentence.lower() in decided and is_worth_asking(sentence, agents=False):
-                yield from _blank(said, "decision", "from a decision of the agent", sentence, index, 3)
+                yield from _blank(source, "decision", "from a decision of the agent", sentence, index, 3)
             elif is_worth_asking(sentence, agents=True):
-                yield from _blank(said, "recall", AGENT_SAID, sentence, index, 1)
+                yield from _blank(source, "recall", AGENT_SAID, sentence, index, 1)
 
 
 def _blank(
-    said: _ProbeSource, kind: ProbeKind, what: str, sentence: str, index: int, rank: float
+    source: _ProbeSource, kind: ProbeKind, what: str, sentence: str, index: int, rank: float
 ) -> Iterator[_Candidate]:
     """Yield one question of a sentence, for the first term that can be left out."""
     for term in terms_of(sentence, agents=AGENT in what):
@@ -207,12 +207,12 @@ def _blank(
         if frame is None or (what == AGENT_SAID and not is_specific_term(term)):
             continue
         is_file = _is_file(term)
-        accept = said.file(term)[1] if is_file else ()
+        accept = source.file(term)[1] if is_file else ()
         kind = "artifact" if kind == "recall" and is_file else kind
         question = f'Fill in the blank ({what}): "{frame}"'
         words = len(words_of(frame.replace(BLANK, " ")))
         yield _Candidate(
-            Probe(kind, question, term, accept, source=said.messages[index].id, says=sentence),
+            Probe(kind, question, term, accept, source=source.messages[index].id, says=sentence),
             index,
             rank + min(words, 20) / 20,
             frame,
@@ -224,18 +224,18 @@ BEGINNING = 3
 """Words of a rule that identify it; more if they have no meaning."""
 
 
-def _rule_by_beginning(said: _ProbeSource, rule: str, index: int, rules: Collection[str]) -> Iterator[_Candidate]:
+def _rule_by_beginning(source: _ProbeSource, rule: str, index: int, rules: Collection[str]) -> Iterator[_Candidate]:
     """Yield a question for a rule without a term to leave out, by its first words; judged by sense."""
     words = rule.split()
-    told = (size for size in range(BEGINNING, 2 * BEGINNING) if words_of(" ".join(words[:size])))
-    size = next(told, len(words))
+    sizes = (size for size in range(BEGINNING, 2 * BEGINNING) if words_of(" ".join(words[:size])))
+    size = next(sizes, len(words))
     begins, rest = " ".join(words[:size]), " ".join(words[size:])
     if len(words) < 3 * BEGINNING or len(words_of(rest)) < 3:
         return
     if sum(other.startswith(begins.lower()) for other in rules) > 1:
         return
     question = f'The user gave a rule that begins "{begins} …". What is the whole rule?'
-    yield _Candidate(Probe("instruction", question, rule, (), True, said.messages[index].id, rule), index, 5)
+    yield _Candidate(Probe("instruction", question, rule, (), True, source.messages[index].id, rule), index, 5)
 
 
 def _is_file(term: str) -> bool:
@@ -247,9 +247,9 @@ def _is_file(term: str) -> bool:
 _PRODUCT = re.compile(r"[A-Z][a-z]+\.js")
 
 
-def _user_answers(said: _ProbeSource) -> Iterator[_Candidate]:
+def _user_answers(source: _ProbeSource) -> Iterator[_Candidate]:
     """Yield the user's answers to the agent's questions."""
-    for fact in facts_of(said.shape):
+    for fact in facts_of(source.shape):
         question = " ".join(fact.detail.split())
         if fact.kind != "decision" or not question or len(question) > 300 or len(words_of(question)) < 2:
             continue
@@ -275,23 +275,23 @@ _ASSENTS = re.compile(
 )
 
 
-def _errors(said: _ProbeSource) -> Iterator[_Candidate]:
-    for fact in facts_of(said.shape):
+def _errors(source: _ProbeSource) -> Iterator[_Candidate]:
+    for fact in facts_of(source.shape):
         if fact.kind != "error" or not is_worth_asking(fact.text, agents=False):
             continue
         command = " ".join(fact.detail.split()).strip("`")
-        beside = bool(command) and len(command) <= LONGEST_COMMAND
+        names_command = bool(command) and len(command) <= LONGEST_COMMAND
         for term in terms_of(fact.text, agents=True):
             frame = with_blank(fact.text, term, FEWEST_BESIDE_AN_ERROR)
-            if frame is None or (beside and contains_term(term, command)):
+            if frame is None or (names_command and contains_term(term, command)):
                 continue
-            of = f" of `{command}`" if beside else ""
+            of = f" of `{command}`" if names_command else ""
             question = f'Fill in the blank (from an error message{of}): "{frame}"'
             yield _Candidate(Probe("recall", question, term, (), False, fact.message, fact.text), fact.index, 2, frame)
             break
 
 
-# --- what was done ----------------------------------------------------------------------------------------------------
+# --- actions ----------------------------------------------------------------------------------------------------------
 
 _DEFINES = re.compile(
     r"^\s*(?:(?:export|default|public|private|protected|static|pub|async|abstract)\s+)*"
@@ -303,12 +303,12 @@ _DEFINES = re.compile(
 _NAMES = re.compile(r"\b(?:[a-z]\w*_\w{2,}|[a-z]+[A-Z]\w+[A-Z]\w+|[A-Z][a-z0-9]+[A-Z]\w+[A-Z]\w+)\b")
 
 
-def _edited_files(said: _ProbeSource) -> Iterator[_Candidate]:
+def _edited_files(source: _ProbeSource) -> Iterator[_Candidate]:
     """Yield questions for the file in which a name was written that does not suggest the file: a definition, else a
     name used in no other file."""
     defined: dict[str, dict[str, int]] = {}
     named: dict[str, dict[str, int]] = {}
-    for called in calls_of(said.shape):
+    for called in calls_of(source.shape):
         for one in text_replacements(called):
             path = normal_path(one.path)
             new, old = set(_NAMES.findall(one.new)), set(_NAMES.findall(one.old))
@@ -324,26 +324,26 @@ def _edited_files(said: _ProbeSource) -> Iterator[_Candidate]:
             parts = [part[:5] for part in re.findall(r"[A-Z]?[a-z0-9]{3,}", name.replace("_", " "))]
             if more or path in seen or len(parts) < 2 or any(part.lower() in path.lower() for part in parts):
                 continue
-            if did == "use" and any(name.lower() in other.lower() for other in said.paths):
+            if did == "use" and any(name.lower() in other.lower() for other in source.paths):
                 continue
             seen.add(path)
-            answer, accept = said.file(path)
+            answer, accept = source.file(path)
             question = f"In which file did the agent define `{name}`?"
             if did == "use":
                 question = f"Into which of its edited files did the agent write `{name}`?"
             says = f"`{name}` is in {answer}"
             yield _Candidate(
-                Probe("artifact", question, answer, accept, False, said.messages[index].id, says), index, rank
+                Probe("artifact", question, answer, accept, False, source.messages[index].id, says), index, rank
             )
 
 
-def _commands(said: _ProbeSource) -> Iterator[_Candidate]:
+def _commands(source: _ProbeSource) -> Iterator[_Candidate]:
     """Yield questions for the command with a stated purpose."""
     lines: dict[str, dict[str, int]] = {}
-    for called in calls_of(said.shape):
+    for called in calls_of(source.shape):
         purpose = called.call.input.get("description") if isinstance(called.call.input, dict) else None
-        several = commands(said.messages[called.index])
-        if isinstance(purpose, str) and not called.refused and len(said.messages[called.index].calls) == 1:
+        several = commands(source.messages[called.index])
+        if isinstance(purpose, str) and not called.refused and len(source.messages[called.index].calls) == 1:
             lines.setdefault(" ".join(purpose.split()), {}).update(dict.fromkeys(several, called.index))
     for purpose, did in lines.items():
         if len(did) != 1 or len(words_of(purpose)) < 3:
@@ -355,13 +355,13 @@ def _commands(said: _ProbeSource) -> Iterator[_Candidate]:
             continue
         question = f'Which command did the agent run to do this: "{purpose}"'
         says = f"{purpose}: {line}"
-        yield _Candidate(Probe("recall", question, line, (), False, said.messages[index].id, says), index, 1.5)
+        yield _Candidate(Probe("recall", question, line, (), False, source.messages[index].id, says), index, 1.5)
 
 
-def _continuations(said: _ProbeSource) -> Iterator[_Candidate]:
+def _continuations(source: _ProbeSource) -> Iterator[_Candidate]:
     """Yield the last request, last changed file, last check with its result, and current task."""
-    messages, calls = said.messages, calls_of(said.shape)
-    requests = [fact for fact in facts_of(said.shape) if fact.kind == "request"]
+    messages, calls = source.messages, calls_of(source.shape)
+    requests = [fact for fact in facts_of(source.shape) if fact.kind == "request"]
     if requests:
         yield from _request("What did the user say last?", requests[-1], 9)
     if len(requests) > 1 and not any(message.kind == "summary" for message in messages):
@@ -369,14 +369,14 @@ def _continuations(said: _ProbeSource) -> Iterator[_Candidate]:
     changed = [(called, one) for called in calls if called.ok is not False for one in called.actions if _changes(one)]
     if changed:
         called, action = changed[-1]
-        answer, accept = said.file(action.target)
+        answer, accept = source.file(action.target)
         says = f"the file that was changed last is {answer}"
         question = "Which file did the agent change last?"
         at = _naming_message(messages, called, (answer, *accept))
         yield _Candidate(Probe("continuation", question, answer, accept, False, messages[at].id, says), at, 7)
     if checks := [(called, line) for called in calls if called.result and (line := _check_line(called))]:
         called, line = checks[-1]
-        yield from _check_questions(said, called, line)
+        yield from _check_questions(source, called, line)
     if task := next((one for one in tasks_of(calls) if one.status == "in_progress"), None):
         question = "Which task of its own list is the agent working on?"
         yield _Candidate(
@@ -394,8 +394,10 @@ def _naming_message(messages: Sequence[Message], called: ToolCall, forms: Sequen
     the open file."""
     result = called.index if called.result_index is None else called.result_index
     places = (called.index, result, *reversed(range(called.index)))
-    told = (at for at in places for text in texts_of(messages[at]) if any(contains_term(form, text) for form in forms))
-    return next(told, called.index)
+    naming = (
+        at for at in places for text in texts_of(messages[at]) if any(contains_term(form, text) for form in forms)
+    )
+    return next(naming, called.index)
 
 
 def _changes(action: ToolAction) -> bool:
@@ -419,8 +421,8 @@ def _check_line(called: ToolCall) -> str:
 _PASSED = re.compile(r"\b(\d{1,7})(?: \w+)? (?:passed|passing)\b|\btests?:? +(\d{1,7}) passed\b", re.IGNORECASE)
 
 
-def _check_questions(said: _ProbeSource, called: ToolCall, line: str) -> Iterator[_Candidate]:
-    source = said.messages[called.index].id
+def _check_questions(context: _ProbeSource, called: ToolCall, line: str) -> Iterator[_Candidate]:
+    source = context.messages[called.index].id
     question = "Which command did the agent run last to test, build or lint?"
     says = f"the check that was run last is {line}"
     yield _Candidate(Probe("continuation", question, line, (), False, source, says), called.index, 6.5)
@@ -428,7 +430,7 @@ def _check_questions(said: _ProbeSource, called: ToolCall, line: str) -> Iterato
     counts = [match[1] or match[2] for match in _PASSED.finditer(text)]
     if counts and len(set(counts)) == 1 and int(counts[0]) > 2 and called.result_index is not None:
         question = "How many tests passed when the agent ran its tests for the last time?"
-        answered = said.messages[called.result_index].id
+        answered = context.messages[called.result_index].id
         says = f"{line}: {counts[0]} passed"
         yield _Candidate(
             Probe("continuation", question, counts[0], (), False, answered, says), called.result_index, 6.2

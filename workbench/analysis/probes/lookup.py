@@ -81,14 +81,14 @@ class Lookup:
         line = clip(self._lines[near[0]], LINE) if near else ""
         return (probe.answer if verdict and verdict.presence == "full" and verdict.right else NOT_KNOWN), line
 
-    def _near(self, probe: Probe, wanted: frozenset[str]) -> list[int]:
+    def _near(self, probe: Probe, query_words: frozenset[str]) -> list[int]:
         """Return indexes of the lines with enough of the words, best first."""
         share = ENOUGH if probe.says or probe.prose else ENOUGH_OF_A_QUESTION
         counts: dict[int, int] = {}
-        for word in wanted:
+        for word in query_words:
             for place in dict.fromkeys(self._places.get(word, ())):
                 counts[place] = counts.get(place, 0) + 1
-        enough = [place for place, count in counts.items() if count >= share * len(wanted)]
+        enough = [place for place, count in counts.items() if count >= share * len(query_words)]
         return sorted(enough, key=lambda place: (-counts[place], place))
 
 
@@ -107,21 +107,21 @@ def _line_in(source: Message, probe: Probe) -> str:
     """Return the line of the source that gives the answer; "" for none."""
     if probe.prose:
         flat = " ".join(probe.answer.removesuffix("…").split())
-        told = (" ".join(text.split()) for text in texts_of(source))
-        return next((clip(text, LINE) for text in told if flat in text or _has_words(text, flat)), "")
+        flat_texts = (" ".join(text.split()) for text in texts_of(source))
+        return next((clip(text, LINE) for text in flat_texts if flat in text or _has_words(text, flat)), "")
     found = [line for text in texts_of(source) for line in text.split("\n") if _has_answer(line, probe)]
-    wanted = words_of(probe.about)
-    return clip(" ".join(max(found, key=lambda line: len(words_of(line) & wanted)).split()), LINE) if found else ""
+    near_words = words_of(probe.about)
+    return clip(" ".join(max(found, key=lambda line: len(words_of(line) & near_words)).split()), LINE) if found else ""
 
 
 def _has_answer(line: str, probe: Probe) -> bool:
     """True if a line contains a right answer by itself; paths with slashes of either kind."""
-    told = line.replace("\\\\", "/").replace("\\", "/") if "\\" in line and "/" in probe.answer else line
-    return any(contains_term(form, told) for form in (probe.answer, *probe.accept))
+    normalized = line.replace("\\\\", "/").replace("\\", "/") if "\\" in line and "/" in probe.answer else line
+    return any(contains_term(form, normalized) for form in (probe.answer, *probe.accept))
 
 
-def _has_words(text: str, wanted: str) -> bool:
-    words = words_of(wanted)
+def _has_words(text: str, phrase: str) -> bool:
+    words = words_of(phrase)
     return bool(words) and len(words & words_of(text)) >= ENOUGH * len(words)
 
 

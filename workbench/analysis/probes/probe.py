@@ -60,6 +60,7 @@ def mark_reply(probe: Probe, reply: str | None) -> Mark:
 
 
 def is_not_known(reply: str) -> bool:
+    """True for a reply that declines to answer."""
     return _UNKNOWN.match(_normalized(reply)) is not None
 
 
@@ -72,21 +73,21 @@ LONGER = 8
 
 
 def _is_alike(reply: str, right: str) -> bool:
-    said, wanted = _normalized(reply), _normalized(right)
-    if not wanted:
+    given, answer = _normalized(reply), _normalized(right)
+    if not answer:
         return False
-    if said == wanted or _digits(said) == _digits(wanted) or _same_file(said, wanted):
+    if given == answer or _digits(given) == _digits(answer) or _same_file(given, answer):
         return True
-    if len(said.split()) > len(wanted.split()) + LONGER or re.search(r"\bor\b|\bnot\b", said.replace(wanted, " ")):
+    if len(given.split()) > len(answer.split()) + LONGER or re.search(r"\bor\b|\bnot\b", given.replace(answer, " ")):
         return False
-    return contains_term(wanted, said)
+    return contains_term(answer, given)
 
 
-def _same_file(said: str, wanted: str) -> bool:
+def _same_file(reply: str, answer: str) -> bool:
     """True for the same path from further up, or from further down with a folder."""
-    if " " in said or not ("." in wanted or "/" in wanted):
+    if " " in reply or not ("." in answer or "/" in answer):
         return False
-    return said.endswith(f"/{wanted.lstrip('./')}") or ("/" in said and wanted.endswith(f"/{said.lstrip('./')}"))
+    return reply.endswith(f"/{answer.lstrip('./')}") or ("/" in reply and answer.endswith(f"/{reply.lstrip('./')}"))
 
 
 def _digits(text: str) -> str:

@@ -69,9 +69,9 @@ def read_probes(path: Path) -> tuple[Probe, ...]:
         raise BadInput(f"{path}: it has no question; each is a table [[probe]] with kind, question and answer.")
     lines = _Lines(path, text, len(tables))
     probes = tuple(_probe(lines, number, table) for number, table in enumerate(tables))
-    asked: dict[str, int] = {}
+    first_places: dict[str, int] = {}
     for number, probe in enumerate(probes):
-        if (before := asked.setdefault(probe.question, number)) != number:
+        if (before := first_places.setdefault(probe.question, number)) != number:
             first = lines.of(before, "question")
             raise BadInput(f"{lines.at(number, 'question')}: same question as line {first}; remove one of them.")
     return probes

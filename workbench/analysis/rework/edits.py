@@ -91,14 +91,14 @@ def repeated_edits(
     calls: Sequence[ToolCall], removed: RemovedText, cwd: str, typed: Sequence[tuple[int, str]]
 ) -> Iterator[RepeatedEdit]:
     """Yield repeated edits in order; `typed` has the user's texts with message indexes."""
-    made = [
+    edits_of_calls = [
         [(plain_path(one.path, cwd), _Edit(called, one.old, one.new)) for one in text_replacements(called)]
         for called in calls
     ]
-    written = [pair for edits in made for pair in edits]
+    written = [pair for edits in edits_of_calls for pair in edits]
     done: dict[str, list[_Edit]] = {}
     committed: dict[str, int] = {}
-    for called, edits in zip(calls, made, strict=True):
+    for called, edits in zip(calls, edits_of_calls, strict=True):
         if not called.actions:
             continue
         for line in (one.target for one in called.actions if one.kind == "command"):
@@ -114,10 +114,10 @@ def repeated_edits(
             if called.ok is not False and (found := _repeated_edit(undoes, called, "undone", path, removed, typed)):
                 yield found
             done.pop(path, None)
-        told: set[str] = set()
+        reported: set[str] = set()
         for path, edit in edits:
             before = done.get(path)
-            if not before or path in told or not removed.between(before[0].called.index, called.index):
+            if not before or path in reported or not removed.between(before[0].called.index, called.index):
                 continue
             if edit.weighs >= FEWEST:
                 for earlier in reversed(before):
@@ -126,7 +126,7 @@ def repeated_edits(
                         continue
                     found = _repeated_edit(earlier, called, kind, path, removed, typed)
                     if found and not (kind == "undone" and _is_moved(path, earlier, edit, written, typed)):
-                        told.add(path)
+                        reported.add(path)
                         yield found
                     break
         for path, edit in edits:

@@ -88,7 +88,7 @@ def repeated_fetches(calls: Sequence[CallFiles], removed: RemovedText, cwd: str)
     """Yield repeated fetches in order, each with the epoch of the course whose compaction removed the first result."""
     files: dict[str, list[_ShownResult]] = {}
     named: dict[str, set[str]] = {}
-    asked: dict[tuple[FetchKind, str], _ShownResult] = {}
+    questions: dict[tuple[FetchKind, str], _ShownResult] = {}
     changed: list[tuple[int, str]] = []
     stirred = -1
     for called, paths in calls:
@@ -102,7 +102,7 @@ def repeated_fetches(calls: Sequence[CallFiles], removed: RemovedText, cwd: str)
             for path in [seen for seen in files if seen.rpartition("/")[2] in task]:
                 del files[path]
         stirs = bool(touched) or any(_may_change(one.target) for one in called.actions if one.kind == "command")
-        asked_after, stirred = stirred, called.index if stirs else stirred
+        changed_before, stirred = stirred, called.index if stirs else stirred
         if called.result is None or called.refused or touched or _waits(called):
             continue
         now = _ShownResult(called)
@@ -122,11 +122,11 @@ def repeated_fetches(calls: Sequence[CallFiles], removed: RemovedText, cwd: str)
                 named.setdefault(_name(path), set()).add(path)
         elif not paths and (key := _question(called, cwd)) is not None:
             kind, words = key
-            earlier = asked.get(key)
-            asked[key] = now
+            earlier = questions.get(key)
+            questions[key] = now
             if earlier is None or not removed.between(earlier.called.index, called.index):
                 continue
-            if kind == "command" and asked_after > earlier.called.index and not _is_unaffected(words, now):
+            if kind == "command" and changed_before > earlier.called.index and not _is_unaffected(words, now):
                 continue
             if now.lines != earlier.lines or _names_changed_file(now, earlier, changed):
                 continue
@@ -189,17 +189,19 @@ def _earlier_call(
     if not any(removed.between(one.called.index, now.called.index) for one in several) or not now.lines:
         return None
     there: set[str] = set()
-    gone: list[tuple[_ShownResult, int]] = []
+    removed_results: list[tuple[_ShownResult, int]] = []
     for one in several:
         epoch = removed.by(one.called.index, one.lines, now.called.index)
         if epoch is None:
             there |= one.lines
         else:
-            gone.append((one, epoch))
+            removed_results.append((one, epoch))
     new = now.lines - there
-    if not gone or len(new & frozenset[str]().union(*(one.lines for one, _ in gone))) < SAME * len(now.lines):
+    if not removed_results or len(
+        new & frozenset[str]().union(*(one.lines for one, _ in removed_results))
+    ) < SAME * len(now.lines):
         return None
-    best, epoch = max(gone, key=lambda each: (len(new & each[0].lines), each[0].called.index))
+    best, epoch = max(removed_results, key=lambda each: (len(new & each[0].lines), each[0].called.index))
     return best.called, epoch
 
 

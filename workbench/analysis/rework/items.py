@@ -79,18 +79,18 @@ class Rework:
 
 def _counts(items: Sequence[ReworkItem]) -> str:
     count = Counter(item.kind for item in items)
-    told = [f"{count[kind]} {names[count[kind] > 1]}" for kind, names in KINDS.items() if count[kind]]
-    return ", ".join(told) or "no rework"
+    counts = [f"{count[kind]} {names[count[kind] > 1]}" for kind, names in KINDS.items() if count[kind]]
+    return ", ".join(counts) or "no rework"
 
 
 def rework_report(several: Sequence[Rework]) -> str:
     """Return a sentence on the rework after several recorded compactions."""
     items = [item for one in several for item in one.items]
     longest = max((one.resumed.calls for one in several), default=0)
-    behind = f"After {counted(len(several), 'recorded compaction')}"
+    intro = f"After {counted(len(several), 'recorded compaction')}"
     cost = f", {grouped(sum(item.tokens for item in items))} tokens of rework" if items else ""
     up_to = "up to " if len(several) > 1 else ""
-    return f"{behind}: {_counts(items)}{cost}; the next new step came after {up_to}{counted(longest, 'call')}."
+    return f"{intro}: {_counts(items)}{cost}; the next new step came after {up_to}{counted(longest, 'call')}."
 
 
 def rework(course: Course, rules_in: RuleFinder = rules_in_text) -> tuple[Rework, ...]:
@@ -98,14 +98,14 @@ def rework(course: Course, rules_in: RuleFinder = rules_in_text) -> tuple[Rework
     the rules in a user's text."""
     if len(course.starts) < 2:
         return ()
-    taken, cwd = RemovedText(course), project_folder(course.session)
+    removed, cwd = RemovedText(course), project_folder(course.session)
     messages = tuple(map(_without_secrets, course.messages))
     calls = all_calls(messages)
     shown = [(called, viewed(called, cwd)) for called in calls]
-    fetched = tuple(repeated_fetches(shown, taken, cwd))
+    fetched = tuple(repeated_fetches(shown, removed, cwd))
     again = {(one.after.index, one.after.call.id) for one in fetched}
     items: dict[int, list[ReworkItem]] = {}
-    for of, _, item in sorted(_items(course, messages, calls, fetched, taken, rules_in), key=lambda one: one[1]):
+    for of, _, item in sorted(_items(course, messages, calls, fetched, removed, rules_in), key=lambda one: one[1]):
         items.setdefault(of, []).append(item)
     epochs = [at for at, number in enumerate(course.numbers[:-1]) if course.session.epochs[number - 1].ended_by]
     stops = (*course.starts, len(course.messages))
@@ -135,7 +135,7 @@ def _items(
     messages: Sequence[Message],
     calls: Sequence[ToolCall],
     fetched: Sequence[RepeatedFetch],
-    taken: RemovedText,
+    removed: RemovedText,
     rules_in: RuleFinder,
 ) -> Iterator[tuple[int, int, ReworkItem]]:
     """Yield each item with the epoch of its compaction and the index of its message."""
@@ -148,10 +148,10 @@ def _items(
     for one in fetched:
         cost = _share(course, one.after)
         yield one.epoch, one.after.index, item(one.kind, one.what, one.before.index, one.after.index, cost)
-    for two in repeated_edits(calls, taken, cwd, words):
+    for two in repeated_edits(calls, removed, cwd, words):
         cost = course.sizes.tokens[two.after.index]
         yield two.epoch, two.after.index, item(two.kind, two.path, two.before.index, two.after.index, cost)
-    for three in (*repeated_statements(words, taken, rules_in), *repeated_questions(messages, calls, taken)):
+    for three in (*repeated_statements(words, removed, rules_in), *repeated_questions(messages, calls, removed)):
         cost = course.sizes.tokens[three.after]
         yield three.epoch, three.after, item(three.kind, three.sentence, three.before, three.after, cost)
 

@@ -83,7 +83,7 @@ def repeated_statements(
         if before and len(words) <= LONGEST and (found := _repeated_sentence(words, rules_in, before)):
             sentence, at = found
             yield Repetition("said", sentence, at, index, epoch - 1)
-        if epoch < newest:  # nothing is said behind the compaction that took what comes later
+        if epoch < newest:  # messages of the newest epoch are never compared
             earlier.append(_Earlier(index, epoch, words, tuple(words_of(text) for text, _ in rules_in(words))))
 
 
@@ -118,8 +118,8 @@ def _repeated_sentence(words: str, rules_in: RuleFinder, before: Sequence[_Earli
         best = max(theirs, key=lambda one: len(said & one[1]) / (len(one[1]) + 3), default=None)
         if best and len(said & best[1]) >= 2:
             return sentence, best[0]
-    told = next((sentence for sentence, _ in reminding if _SAYS_AGAIN.search(sentence)), None)
-    return _likeliest_message(told, every, before) if told else None
+    reminder = next((sentence for sentence, _ in reminding if _SAYS_AGAIN.search(sentence)), None)
+    return _likeliest_message(reminder, every, before) if reminder else None
 
 
 def _likeliest_message(sentence: str, every: frozenset[str], before: Sequence[_Earlier]) -> tuple[str, int] | None:

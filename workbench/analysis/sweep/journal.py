@@ -39,7 +39,7 @@ def sweep_key(plan: SweepPlan) -> str:
         inner.pop(last, None)
     window = None if any(axis.field == WINDOW for axis in plan.axes) else plan.window
     fields = [axis.field for axis in plan.axes]
-    said: list[Any] = [
+    parts: list[Any] = [
         plan.preset.strategy,
         fixed,
         fields,
@@ -48,8 +48,8 @@ def sweep_key(plan: SweepPlan) -> str:
         FIGURES,
         *([plan.part] if plan.part else []),
     ]
-    said += [plan.watched] if plan.watched else []
-    return hashlib.blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=12).hexdigest()
+    parts += [plan.watched] if plan.watched else []
+    return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=12).hexdigest()
 
 
 def stamp_of(file: str) -> Stamp:

@@ -279,12 +279,12 @@ def _strategy(played: Replay, triggers: Sequence[Trigger], course: Course) -> Fi
     here = f" from epoch {course.numbers[0]} on" if course.numbers[0] > 1 else ""
     over = f"{grouped(played.over_window)} of {grouped(len(played.sent))} calls would have gone over the window"
     theirs = "".join(
-        f" {told}"
-        for told in (
+        f" {report}"
+        for report in (
             recorded_compactions_report(recorded_compactions(course)),
             _own_preset_report(played.preset, course),
         )
-        if told
+        if report
     )
     if not played.compacted:
         why = f" ({played.missed[0].reason})" if played.missed else ""

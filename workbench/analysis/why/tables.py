@@ -103,14 +103,16 @@ def rework_table(items: Iterable[tuple[int, ReworkItem]], note: str = "") -> Tab
     return Table("rework", "Rework after compactions", columns(spec), tuple(rows), note)
 
 
-def _cache(made: Rewrites | None) -> Table:
+def _cache(rewrites: Rewrites | None) -> Table:
     title = "Written to the cache again"
-    if made is None:
+    if rewrites is None:
         return Table("cache", title, columns("tokens:tokens"), note="The recorded usage has no cache figures.")
-    spec = f"tokens:tokens cost:{made.rates.kind} epoch:count call:count seconds:seconds:after cause"
+    spec = f"tokens:tokens cost:{rewrites.rates.kind} epoch:count call:count seconds:seconds:after cause"
     rows = (
         Row((one.tokens, one.cost, one.epoch, one.call, one.seconds, CAUSES[one.cause]), one.message)
-        for one in sorted(made.again, key=lambda one: -one.tokens)
+        for one in sorted(rewrites.again, key=lambda one: -one.tokens)
     )
-    by_cause = (f"{CAUSES[one.cause]} {grouped(one.tokens)} in {counted(one.calls, 'call')}" for one in made.by_cause)
-    return Table("cache", title, columns(spec), tuple(rows), "; ".join((str(made), *by_cause)) + ".")
+    by_cause = (
+        f"{CAUSES[one.cause]} {grouped(one.tokens)} in {counted(one.calls, 'call')}" for one in rewrites.by_cause
+    )
+    return Table("cache", title, columns(spec), tuple(rows), "; ".join((str(rewrites), *by_cause)) + ".")
