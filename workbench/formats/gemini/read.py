@@ -79,7 +79,7 @@ class Reader(Transcript):
         self.slots: list[_Slot] = []
         self.numbers: list[range] = []
         self.current: dict[str, int] = {}
-        self.replaced: list[_ReplacedHistory] = []
+        self.replaced_histories: list[_ReplacedHistory] = []
         self.emptied: _EmptiedHistory | None = None
         self.closed: frozenset[int] = frozenset()
         self.rewound: set[int] = set()
@@ -137,11 +137,11 @@ class Reader(Transcript):
         """Replace the current history.
 
         That ends an epoch if sent messages were dropped or results masked. Unchanged records keep their slots; changed
-        ones get new slots. A history that stays empty until the next one is ignored: Gemini CLI writes one when it
-        resumes.
+        ones get new slots if an epoch ended. A history that stays empty until the next one is ignored: Gemini CLI
+        writes one when it resumes.
         """
         if self.emptied is not None:
-            self.replaced.pop()
+            self.replaced_histories.pop()
             self.closed = self.emptied.closed
         before = {**(self.emptied.current if self.emptied else {}), **self.current}
         spans = self._spans(index, key)
@@ -169,7 +169,7 @@ class Reader(Transcript):
                 self._put(id, item, source)
         if ends_epoch:
             written = range(first, len(self.slots))
-            self.replaced.append(
+            self.replaced_histories.append(
                 _ReplacedHistory(
                     list(before.values()), written, Compaction(time=time, way=_WAY_BY_DROPPED[has_dropped])
                 )
@@ -216,7 +216,9 @@ class Reader(Transcript):
 
     def session(self) -> Session:
         shown = with_user_text(without_stale_usage(self.messages, self.epochs[-1].members, self._stale_until()))
-        off_branch = self.rewound.difference(self.current.values(), *(replaced.slots for replaced in self.replaced))
+        off_branch = self.rewound.difference(
+            self.current.values(), *(history.slots for history in self.replaced_histories)
+        )
         facts = self.facts
         directories = list_of(facts.get("directories"))
         return self._session(
@@ -232,14 +234,15 @@ class Reader(Transcript):
 
     def _end_epochs(self) -> None:
         members = [
-            [*self._sent(slots)] for slots in (*(replaced.slots for replaced in self.replaced), self.current.values())
+            [*self._sent(slots)]
+            for slots in (*(history.slots for history in self.replaced_histories), self.current.values())
         ]
-        for place, replaced in enumerate(self.replaced):
+        for place, history in enumerate(self.replaced_histories):
             self.sent = members[place]
             self.end_epoch(
-                _with_usage_and_summary(replaced.compaction, self.messages, members[place], members[place + 1])
+                _with_usage_and_summary(history.compaction, self.messages, members[place], members[place + 1])
             )
-            written = [(n, self.messages[n]) for slot in replaced.written for n in self.numbers[slot]]
+            written = [(n, self.messages[n]) for slot in history.written for n in self.numbers[slot]]
             self.copies = frozenset(n for n, one in written if one.kind == "normal" and one.role in _AGENTS)
         self.sent = members[-1]
         self.end_epoch()

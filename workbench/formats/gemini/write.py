@@ -97,7 +97,7 @@ class _Writer:
                 self.pieces.append(unsent.pop(0))
             has_results = after is not None and message.role == "assistant" and self._can_share_record(message, after)
             if self.own and message.source and message.role != "tool":
-                self._copy_response(message, after if has_results else None, parts[message.source[0]])
+                self._copy_record(message, after if has_results else None, parts[message.source[0]])
             elif self.own and message.source and len(parts[message.source[0]]) == 1:
                 self.pieces.append(_without_repeated_parts(self.raws[message.source[0]]) or message.source[0])
             elif message.role == "assistant":
@@ -137,7 +137,7 @@ class _Writer:
         order = iter([call.id for call in response.calls])
         return all(result.call_id in order for result in results.results)
 
-    def _copy_response(self, message: Message, results: Message | None, recorded: list[Message]) -> None:
+    def _copy_record(self, message: Message, results: Message | None, recorded: list[Message]) -> None:
         source = message.source[0]
         own = next((part for part in recorded if part.role == "tool"), None)
         raw = self.raws[source]
