@@ -1,8 +1,5 @@
-"""What a session is: messages, their blocks, and the rounds, exchanges and pairs they make.
-
-In: messages, from a format's reader or a program. Out: the session as frozen values, and the units in which it is cut.
-It knows no file format, no token and no strategy.
-"""
+"""Sessions as frozen values: messages, their blocks, epochs, and the units in which strategies cut: rounds, exchanges
+and tool pairs. No module here knows a file format, a token or a strategy."""
 
 from workbench.session.api_errors import ApiError, Cause
 from workbench.session.fingerprint import fingerprint

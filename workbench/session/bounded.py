@@ -1,4 +1,4 @@
-"""A message as far as it is searched: of a huge text both ends, of a huge JSON value its first entries.
+"""The part of a message that is searched: both ends of a huge text, the first entries of a huge JSON value.
 
 What takes texts apart (facts, names, topics, questions) looks at each word several times and keeps what it finds: a
 pasted log of 50 MB would take minutes and gigabytes. Sizes, checks, requests and what is written read whole messages.
@@ -19,9 +19,9 @@ from workbench.session.message import Block, Media, Message, Opaque, Text, Think
 T = TypeVar("T")
 
 LONGEST = 256 * 1024
-"""Characters of the longest text that is searched whole; of a longer one so many are, three quarters of them at its
-beginning. In public sessions the longest that a person gave has 225 039 characters, the longest result of a call
-70 964. People say what they want before or behind what they paste, and what a program prints ends with how it went."""
+"""Longest text in characters that is searched completely; of a longer one this many are, three quarters from its
+beginning. In public sessions the longest user text has 225 039 characters, the longest tool result 70 964. Users say
+what they want before or after a paste, and a program's output ends with its result."""
 
 MOST_VALUES = 10_000
 """Values of one JSON document that are searched, objects and lists among them; an input of a call has some hundred."""
@@ -41,16 +41,16 @@ LONGEST_WORD = 4 * 1024
 
 
 def bounded_message(message: Message) -> Message:
-    """The message with each huge text as its two ends and each huge input as its first values; so are all texts behind
-    the first `MOST_CHARS` characters. The same object where it has none. Costs no more than what is left of it."""
+    """Shorten each huge text of a message to its two ends and each huge input to its first values, and so every text
+    after the first `MOST_CHARS` characters. The same object if nothing is shortened. O(what is left)."""
     room = _Room(MOST_VALUES, MOST_CHARS)
     blocks = tuple(_bounded_block(block, room) for block in message.blocks)
     return message if _are_same(blocks, message.blocks) else replace(message, blocks=blocks)
 
 
 def bounded_text(text: str, most: int = LONGEST) -> str:
-    """`text`, or where it has more than `most` characters its two ends, and a line between them that says how much is
-    left out: what is made of it may be shown, or carried by a summary."""
+    """Return `text`, or the two ends of one with more than `most` characters and a line between them that says how
+    much is left out."""
     if len(text) <= most:
         return text
     head, tail = _word_end(text, most - most // 4), _word_start(text, len(text) - most // 4)
@@ -58,8 +58,8 @@ def bounded_text(text: str, most: int = LONGEST) -> str:
 
 
 def bounded_value(value: Any) -> Any:
-    """A JSON value with its first `MOST_VALUES` values, huge texts among them as their ends, and in each object or list
-    that loses some, last, a text that says how many; the same object where nothing is left out."""
+    """Shorten a JSON value to its first `MOST_VALUES` values and huge texts to their ends; a shortened object or list
+    ends with a text that counts what is missing. The same object if nothing is left out."""
     return _Room(MOST_VALUES, MOST_CHARS).document(value)
 
 
@@ -86,13 +86,13 @@ def _bounded_part(part: Text | Media, room: _Room) -> Text | Media:
 
 
 def _word_end(text: str, at: int) -> int:
-    """The last place up to `at` where a line or else a word ends, `at` where none is near."""
+    """Return the last place up to `at` where a line or else a word ends; `at` if none is near."""
     ends = (text.rfind(sign, max(at - LONGEST_WORD, 0), at) for sign in ("\n", " "))
     return next((end for end in ends if end > 0), at)
 
 
 def _word_start(text: str, at: int) -> int:
-    """The first place from `at` on where a line or else a word begins, `at` where none is near."""
+    """Return the first place from `at` where a line or else a word begins; `at` if none is near."""
     signs = (text.find(sign, at, at + LONGEST_WORD) for sign in ("\n", " "))
     return next((sign + 1 for sign in signs if sign >= 0), at)
 

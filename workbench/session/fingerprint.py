@@ -1,4 +1,4 @@
-"""By what a session is known again: not by its name, so that a copied or growing file keeps what was learnt of it."""
+"""Identity of a session across copies and growth of its file, for saved work."""
 
 from __future__ import annotations
 

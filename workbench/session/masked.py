@@ -1,4 +1,4 @@
-"""A message without its secrets: what fragments of a session are made of.
+"""Messages with their secrets masked, for everything that takes texts apart.
 
 A name, a line, a blank in a sentence has lost what a secret beside it was told by. Whatever takes a text apart (facts,
 names, questions, summaries without a model, texts cut short) is therefore given these messages (`searched_message`).
@@ -19,23 +19,22 @@ from workbench.session.message import Block, Media, Message, Opaque, Text, Think
 
 
 def masked_message(message: Message) -> Message:
-    """The message with every secret in its texts, results and inputs masked, block by block; the same object where
-    there is none."""
+    """Mask every secret in a message's texts, results and inputs; the same object if there is none."""
     blocks = tuple(map(_masked_block, message.blocks))
     same = all(new is old for new, old in zip(blocks, message.blocks, strict=True))
     return message if same else replace(message, blocks=blocks)
 
 
 def searched_message(message: Message) -> Message:
-    """The same of what is searched of a message (`bounded`): the one that fragments are made of."""
+    """The searched part of a message (`bounded`) with its secrets masked."""
     return masked_message(bounded_message(message))
 
 
 def cut_blocks(
     message: Message, cut: Callable[[Block], Block | None], clean: Message | None = None
 ) -> tuple[Block, ...]:
-    """Return the blocks as `cut` makes them of their masked form, without those it drops by None. A block that `cut`
-    does not change stays as it was. `clean` is the message masked, where that is found already."""
+    """Return the blocks as `cut` changes their masked form, without those for which it returns None. A block that it
+    does not change stays unmasked. `clean` is the masked message if the caller has it."""
     several = zip(message.blocks, (clean or searched_message(message)).blocks, strict=True)
     left = (block if (made := cut(one)) is one else made for block, one in several)
     return tuple(block for block in left if block is not None)
@@ -69,7 +68,7 @@ def _masked_result(block: ToolResult) -> ToolResult:
 
 
 def _masked_json(value: Any) -> Any:
-    """The same value where no text in it is masked; as one text where that nests deeper than Python calls."""
+    """Mask a JSON value; the same object if nothing is masked, one text if it nests too deeply for recursion."""
     if all(masked_of(name, text, without_secrets) == text for name, text in _texts_in(value)):
         return value
     try:
@@ -79,7 +78,7 @@ def _masked_json(value: Any) -> Any:
 
 
 def _texts_in(value: Any) -> Iterator[tuple[str, str]]:
-    """Every text with the name that it is given, and the long names, which may be secrets themselves."""
+    """Yield every text with its key, and long keys, which may be secrets themselves."""
     waiting: list[tuple[str, Any]] = [("", value)]
     while waiting:
         name, one = waiting.pop()
@@ -112,7 +111,7 @@ def without_rests(text: str, messages: Iterable[Message], masked: Iterable[Messa
 
 _CUT = re.compile(r"\s{0,2}(?:\.\.\.|…)(?:\[[^\[\]\n]{1,20}\])?\s{0,2}")
 LONGEST, LEAST = 1_000, 4
-"""Characters beside a cut that are looked at, and of the shortest rest that tells something."""
+"""Characters next to a cut that are searched, and of the shortest rest of a secret that is masked."""
 
 
 def _rests(text: str, secrets: Collection[str]) -> Iterator[tuple[int, int]]:
@@ -130,7 +129,7 @@ def _rests(text: str, secrets: Collection[str]) -> Iterator[tuple[int, int]]:
 
 
 def _shared(secret: str, before: str) -> int:
-    """How many characters of a secret stand at the end of what is before a cut."""
+    """Return how many characters of a secret end the text before a cut."""
     at = before.rfind(secret[:LEAST])
     while at >= 0:
         if secret.startswith(before[at:]):

@@ -1,4 +1,4 @@
-"""What a message is: a role, blocks, and where its bytes lie.
+"""Messages: a role, blocks, and the records of the file that hold them.
 
 A message is one entry of the conversation as the *model* sees it. A format that spreads one API message over
 several lines (Claude Code) gives one `Message` with several `source` records; a format that keeps a request and its
@@ -13,18 +13,18 @@ from typing import Any, Literal, NamedTuple
 from workbench.base.stamps import is_time
 
 Role = Literal["system", "user", "assistant", "tool"]
-"""`tool` is any message that carries a tool result, whatever role the format's API gives it."""
+"""`tool` is any message with a tool result, whatever role the format's API gives it."""
 
 Kind = Literal["normal", "summary", "boundary", "meta"]
-"""`summary` stands for older messages; `boundary` marks a recorded compaction and is never sent; `meta` is sent but was
-not typed by the user (injected reminders, command wrappers, interruption texts). Only a `normal` user message starts a
+"""`summary` replaces older messages; `boundary` marks a recorded compaction and is never sent; `meta` is sent but not
+typed by the user (injected reminders, command wrappers, interruption texts). Only a `normal` user message starts a
 round."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """`injected`: written by the tool or an editor and not by the person, though it stands in the person's message: the
-    open file of an IDE, a date, a reminder, a skill. Each format says so once, where it is read."""
+    """A text. `injected`: the agent or an editor added it to the user's message, for example the open file of an IDE, a
+    date, a reminder or a skill. The format's reader sets it."""
 
     text: str
     injected: bool = False
@@ -32,7 +32,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """Reasoning. `text` may be empty while `signature` (opaque, bound to the message) still costs context."""
+    """Reasoning. `text` may be empty; `signature` (opaque, bound to the message) costs context all the same."""
 
     text: str
     signature: str = ""
@@ -53,8 +53,8 @@ Pixels = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """An image, document or sound: never decoded, counted as its placeholder. `size` is in bytes of the encoded
-    data. `pixels` are width and height of an image, None where its header does not name them (`images.media_of`)."""
+    """An image, document or sound, counted as its placeholder. `size` is in bytes of the encoded data; `pixels` are
+    width and height of an image, None where its header does not give them (`images.media_of`)."""
 
     media_type: str
     size: int
@@ -67,8 +67,8 @@ class Media:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The answer to the call `call_id`, as the model sees it. `said` is what the person said through the tool: the
-    answers to its questions, why a plan or a call was refused; it stands in `content` in whatever wrapping."""
+    """Result of the call `call_id`, as the model sees it. `said` are the user's own words in `content`, without the
+    agent's wrapping: answers to the tool's questions, or the reason for refusing a plan or a call."""
 
     call_id: str
     content: tuple[Text | Media, ...]
@@ -78,14 +78,14 @@ class ToolResult:
     @property
     def text(self) -> str:
         """The result as one string, media as placeholders."""
-        if len(self.content) == 1 and isinstance(one := self.content[0], Text):  # nearly every one, and asked for often
+        if len(self.content) == 1 and isinstance(one := self.content[0], Text):  # the usual case, read often
             return one.text
         return "\n".join(part.text if isinstance(part, Text) else part.placeholder for part in self.content)
 
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A block of a type this program does not know. `raw` is the decoded JSON, written back as it is."""
+    """A block of an unknown type. `raw` is the decoded JSON, written back unchanged."""
 
     type: str
     raw: Any
@@ -98,12 +98,12 @@ Block = Text | Thinking | ToolUse | ToolResult | Media | Opaque
 class Usage:
     """Tokens that the provider billed for the API call which produced a message.
 
-    `input` excludes what was read from or written to the cache. `output` is trustworthy only when `output_final`:
-    Claude Code often records the number at the start of the stream. `cost` is in dollars, as recorded; None where it is
-    not. `reasoning` is the part of `output` that was, 0 where that is not told. `absurd`: so little cannot have been
-    billed for what stands before the message; no figure stands on it. `replayed`: the call was made in the session that
-    this one was forked from; it has the size of the context here, and its cost there. `cache_life` are the seconds for
-    which what was written to the cache is kept without use; 0 where that is not recorded.
+    `input` excludes tokens read from or written to the cache. `output` is reliable only if `output_final`: Claude Code
+    often records the number at the start of the stream. `cost` is in dollars as recorded, None if not recorded.
+    `reasoning` is the part of `output` spent on reasoning, 0 if not recorded. `absurd`: too few tokens for the messages
+    before it; no figure uses it. `replayed`: the call was made in the session that this one was forked from; it gives
+    the size of the context but no cost here. `cache_life`: seconds for which cache writes are kept without use, 0 if
+    not recorded.
     """
 
     input: int = 0
@@ -119,12 +119,12 @@ class Usage:
 
     @property
     def context(self) -> int:
-        """Tokens of the prompt: everything the model was sent for this call."""
+        """Tokens of the prompt, cached ones included."""
         return self.input + self.cache_read + self.cache_write
 
 
 class Billed(NamedTuple):
-    """What one call to `model` was billed, in tokens as `Usage` has them; None for the session's own model."""
+    """Billed tokens of one call to `model`, as in `Usage`; None for the session's own model."""
 
     model: str | None
     input: int = 0
@@ -135,10 +135,10 @@ class Billed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message. Equality is by value; identity of a message in a session is its `id`, unique there.
+    """One message. Equality is by value; `id` is unique in the session.
 
-    `time` is seconds since the epoch, UTC; one that no calendar has becomes None. `source` numbers the records of the
-    session that hold this message's bytes (empty for a message this program made).
+    `time` is in seconds since 1970, UTC; None if unknown or outside the calendar. `source` are the indexes of the
+    session's records that hold the message, empty for a message that this program made.
     """
 
     id: str
@@ -156,8 +156,7 @@ class Message:
 
     @property
     def bill(self) -> int:
-        """Tokens that were billed for the prompt which the message answers; 0 where none are recorded, or absurd
-        ones."""
+        """Billed tokens of the prompt that the message answers; 0 if unrecorded or absurd."""
         usage = self.usage
         if usage is None or usage.absurd:
             return 0
@@ -165,7 +164,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The text blocks alone, joined by newlines."""
+        """The text blocks, joined by newlines."""
         return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
 
     @property
@@ -178,7 +177,7 @@ class Message:
 
     @property
     def said(self) -> str:
-        """The person's own words in the message: what was typed, and what was said through a tool. "" for none."""
+        """The user's own words, typed or given through a tool; "" without any."""
         through = [block.said for block in self.blocks if isinstance(block, ToolResult) and block.said]
         if not self.starts_round:
             return "\n".join(through)
@@ -187,16 +186,16 @@ class Message:
 
     @property
     def starts_round(self) -> bool:
-        """Whether this is a user's own message: with each begins a round."""
+        """True for a message that the user typed; each starts a round."""
         return self.role == "user" and self.kind == "normal"
 
     @property
     def is_summary(self) -> bool:
-        """Whether it only stands for what was. A reply to a summary that the agent's next call has joined does not: the
-        call is a step of its own, and its result stands behind it."""
+        """True for a summary message. A reply to a summary that also holds the agent's next call is none: the call's
+        result follows it."""
         return self.kind == "summary" and not self.calls
 
     @property
     def is_own_system(self) -> bool:
-        """Whether this is one of the session's own system messages, which every compaction leaves as they are."""
+        """True for one of the session's own system messages, which no compaction changes."""
         return self.role == "system" and self.kind == "normal"

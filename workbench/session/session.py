@@ -1,4 +1,4 @@
-"""What a session is: messages as read, the branch that is live, and the epochs that recorded compactions left."""
+"""Loaded sessions: messages, records of the file, the live branch, and the epochs between recorded compactions."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from workbench.session.api_errors import ApiError, Cause
 from workbench.session.message import Message
 
 _TURN = threading.Lock()
-"""For the thread that counts who holds a file's bytes."""
+"""Guards the count of callers that hold a file's bytes."""
 
 DIGEST_BYTES = 16
-"""Of a file's digest, by BLAKE2b."""
+"""Length of a file's BLAKE2b digest."""
 
 
 class Records(Sequence[bytes]):
-    """The untouched records of a file: spans into its bytes, so that a kept message is written back byte for byte.
+    """The unchanged records of a file, as spans of its bytes, so that a kept message is written back byte for byte.
 
-    A line-oriented format fills the spans while it reads; a format that is one JSON document leaves them empty and
-    finds the spans of its array's elements when it writes.
+    A format of lines fills the spans while reading. A format that is one JSON document leaves them empty and finds the
+    spans of the array's elements when it writes.
     """
 
     __slots__ = ("_data", "_digest", "_file", "_held", "_holders", "_path", "_size", "lines", "starts", "stops")
@@ -47,7 +47,7 @@ class Records(Sequence[bytes]):
 
     @property
     def data(self) -> bytes:
-        """The file's bytes. After `let_go` they are read again: raises BadInput if they are not what they were."""
+        """The file's bytes. After `let_go` they are read again; raises BadInput if the file changed since."""
         at_hand = self._held if self._data is None else self._data
         if at_hand is not None:
             return at_hand
@@ -68,22 +68,20 @@ class Records(Sequence[bytes]):
 
     @classmethod
     def being_read(cls, file: BinaryIO) -> Records:
-        """Of a file that is open, and of which no more is at hand than what is asked for; `let_go` ends that."""
+        """Records of an open file, read on demand until `let_go`."""
         made = cls(b"")
         made._data, made._file = None, file
         return made
 
     def let_go(self, path: Path, size: int, digest: bytes) -> None:
-        """Forget the bytes, or the open file: they are the first `size` of the file `path` and have this digest. They
-        are half of what a large session costs in memory.
-
-        What is appended to the file later does no harm.
+        """Release the bytes, or the open file; they are the first `size` bytes of `path` and have this digest. They
+        take half of a large session's memory. Later appends to the file do not matter.
         """
         self._path, self._size, self._digest, self._data, self._file = path, size, digest, None, None
 
     @property
     def digest(self) -> bytes:
-        """Of the file whose bytes were let go; b"" while they are at hand."""
+        """Digest of the file whose bytes were released; b"" while they are in memory."""
         return self._digest
 
     @property
@@ -93,7 +91,7 @@ class Records(Sequence[bytes]):
 
     @classmethod
     def in_file(cls, path: Path, size: int, digest: bytes, spans: Sequence[bytes]) -> Records:
-        """The records of the file `path`, whose first `size` bytes have this digest; `spans` as `packed` gives them."""
+        """Records of the first `size` bytes of `path`, which have this digest; `spans` come from `packed`."""
         made = cls(b"")
         made.let_go(path, size, digest)
         for numbers, packed in zip((made.starts, made.stops, made.lines), spans, strict=True):
@@ -102,12 +100,12 @@ class Records(Sequence[bytes]):
 
     @property
     def packed(self) -> tuple[bytes, bytes, bytes]:
-        """Where the records begin and stop, and on which lines."""
+        """Starts, stops and line numbers of the records, as bytes of arrays."""
         return self.starts.tobytes(), self.stops.tobytes(), self.lines.tobytes()
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep the bytes at hand while many records are read, if they were let go; several threads may do so."""
+        """Keep released bytes in memory while many records are read. Safe in several threads."""
         data = self.data
         with _TURN:
             self._held, self._holders = data, self._holders + 1
@@ -143,7 +141,7 @@ class Records(Sequence[bytes]):
 
 
 def _read_from(file: BinaryIO, start: int, size: int) -> bytes:
-    """So many bytes of a file that is being read, all with -1; it goes on where it was."""
+    """Read `size` bytes at `start` (-1: to the end) without moving the file position."""
     here = file.tell()
     file.seek(start)
     try:
@@ -153,13 +151,13 @@ def _read_from(file: BinaryIO, start: int, size: int) -> bytes:
 
 
 def digest_of(data: bytes) -> bytes:
-    """By which a file is known again."""
+    """Digest that identifies a file's content."""
     return hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool definition that was sent with the session; `schema` is its definition as compact JSON text."""
+    """A tool definition sent with the session; `schema` is the definition as compact JSON text."""
 
     name: str
     schema: str
@@ -167,7 +165,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class LoadWarning:
-    """Something odd in the file, survived. `line` is 1-based, None where the format has no lines."""
+    """Something odd in the file that was read all the same. `line` is 1-based, None in formats without lines."""
 
     text: str
     line: int | None = None
@@ -177,17 +175,17 @@ class LoadWarning:
 
 
 Way = Literal["summary", "clearing", "removal", "empty"]
-"""Effect of a recorded compaction: a summary took the place of older messages; the contents of messages were replaced
-in place; messages were left out, with nothing in their place; nothing, so that the context stayed as it was."""
+"""Effect of a recorded compaction: a summary replaced older messages; contents of messages were replaced in place;
+messages were removed without replacement; nothing changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """A compaction that the agent itself recorded. `summary` is the id of its summary message, where there is one.
+    """A compaction that the agent recorded. `summary` is the id of its summary message, None without one.
 
-    `tokens_before` and `tokens_after` are its own figures, and so are the `seconds` that it took. `kept` are the ids of
-    messages before it that it says stay in the context word for word; the members of the next epoch hold them. One that
-    worked in the `background` began when what came before them was all there was: they came while it worked.
+    `tokens_before`, `tokens_after` and `seconds` are the agent's own figures. `kept` are ids of earlier messages that
+    stay word for word; they are members of the next epoch. For one that ran in the `background`, `kept` arrived while
+    it ran.
     """
 
     trigger: str = ""
@@ -202,17 +200,16 @@ class Compaction:
 
 
 EpochChoice = int | Literal["last"] | None
-"""An epoch's number from 1, the newest one, or None for the one that a session opens at."""
+"""Number of an epoch from 1, "last", or None for the epoch at which a session opens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """A stretch between recorded compactions: the context as it stood just before the one that ended it.
+    """A part of the session between two recorded compactions: the context just before the one that ended it.
 
-    `members` are indexes into `Session.messages`, in the order in which the model saw them; boundaries are left out.
-    `copies` are those of them that the compaction before wrote down again: what the agent said and got in an earlier
-    epoch, in a message of its own. No call of the model gave them here.
-    `window` is the context window in tokens that the file records for its calls, None where it records none.
+    `members` are indexes into `Session.messages` in the order the model saw them, without boundaries. `copies` are the
+    members that the previous compaction wrote again; no call of this epoch produced them. `window` is the recorded
+    context window in tokens, None if not recorded.
     """
 
     number: int
@@ -224,13 +221,12 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What an export of this program says of the context that it holds, as its messages do not: its size as promised.
+    """Size that an export of this program promised for its context; the messages alone do not tell it.
 
-    `window` is its context window in tokens, None where neither the session nor the person had said one. `prompt` are
-    the tokens that are sent before the conversation: the system prompt, recorded or not, the tools, and the session's
-    own system messages in front. `scale` is the factor on the figures of the model's family by which the messages
-    behind those have the tokens that were promised. It holds until a call of the model is billed for the context.
-    `spent` is how many messages of the context bear a bill from before, which was for a longer one.
+    `window` is the context window in tokens, None if neither the session nor the user gave one. `prompt` are the tokens
+    sent before the conversation: system prompt (recorded or not), tools and leading system messages. `scale` is the
+    factor on the model family's figures that gives the later messages the promised tokens, until a call is billed for
+    the context. `spent` counts the messages of the context with stale usage.
     """
 
     model: str | None
@@ -242,16 +238,14 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """What a file says of its session beside the messages; None, nothing or "" where it does not say.
+    """Facts of the file besides the messages; None, empty or "" if not recorded.
 
-    `part` names the session among several of its file, `agent` the sub-agent whose session it is. `tokens_now` is the
-    size of the context in tokens, as the tool last told it, and `overhead` that of the system prompt and the tools in
-    it. `api_errors` are those that the file records, in its order. `cost` is the whole session's in dollars, as
-    recorded, where its answers do not say all. `exit_status` is how a run ended. `summary_versions` are the versions
-    of summaries by the ids of their messages. `version`, `git_branch` and `project` are the tool's own; `provider` is
-    by which one it asked the model last, in the tool's words.
-    `unread` are the records that hold no message and stay where the list is written anew. `carried` is what an export
-    of this program says of itself. `own` is what only the format's writer needs, of the format's own type.
+    `part`: id of the session in a file with several. `agent`: the sub-agent whose session it is. `tokens_now`: last
+    recorded size of the context in tokens; `overhead`: the system prompt and tools in it. `api_errors`: in file order.
+    `cost`: of the complete session in dollars, if its messages do not tell all. `exit_status`: how a run ended.
+    `summary_versions`: by id of the summary message. `version`, `git_branch`, `project`, `provider` (the last asked):
+    in the agent's words. `unread`: records without a message, which stay when the list is written again. `carried`:
+    the note of an export of this program. `own`: data for the format's writer, of the format's own type.
     """
 
     part: str = ""
@@ -272,7 +266,7 @@ class SessionFacts:
 
     @property
     def overflow_errors(self) -> tuple[ApiError, ...]:
-        """The API errors that say a prompt was too long."""
+        """The API errors about a prompt that was too long."""
         return tuple(error for error in self.api_errors if error.cause is Cause.CONTEXT_TOO_LONG)
 
 
@@ -282,14 +276,14 @@ _EVERYTHING: Sequence[int] = range(0)
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A loaded session. Never changed: every compaction gives new messages beside it.
+    """A loaded session. It never changes: a compaction returns new messages.
 
-    `messages` is the *file* view. `branch` indexes the live branch after rewinds and side chains: all messages if
-    it is not given. `epochs` has at least one entry, of all messages if none is given; the last one is what the model
-    sees now, the *context* view.
+    `messages` is the *file* view. `branch` indexes the live branch after rewinds and side chains, by default all
+    messages. `epochs` has at least one entry, by default of all messages; the last one is the *context* view, what the
+    model sees now.
 
-    `begins_at` is 0 but for a session of whose file only the end is read yet: the byte at which that begins. Its epochs
-    are the newest, numbered from 1, and nothing that is told of the whole can be told of it.
+    `begins_at` is 0 for a complete session. If only the end of the file was read so far, it is the byte where that
+    begins; the epochs are then the newest ones, numbered from 1.
     """
 
     format: str
@@ -317,7 +311,7 @@ class Session:
             object.__setattr__(self, "epochs", (Epoch(1, everything),))
 
     def context(self, epoch: int | None = None) -> tuple[Message, ...]:
-        """The messages of an epoch by its number, the last one by default. Raises KeyError for no such epoch."""
+        """Messages of an epoch by its number, by default of the last. Raises KeyError for an unknown number."""
         if epoch is None:
             chosen = self.epochs[-1]
         elif 1 <= epoch <= len(self.epochs):

@@ -23,7 +23,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """The rounds of a context, which they cover without a gap between `preamble` and `current_input`.
+    """Rounds of a context; with `preamble` and `current_input` they cover it without a gap.
 
     `preamble` holds what stands before the first round (system messages, summaries, injected texts);
     `current_input` a last user message that has no answer yet.
