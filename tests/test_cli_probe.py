@@ -315,7 +315,7 @@ async def test_one_session_is_held_at_a_time(
         held.append(weakref.ref(bench))
         return bench
 
-    monkeypatch.setattr("workbench.cli.probe.on_bench", one_alone)
+    monkeypatch.setattr("workbench.cli.ask.on_bench", one_alone)
     files = (session, other, third)
     async with fake_api() as api:
         client_talks_to(api, monkeypatch)

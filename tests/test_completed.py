@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from workbench.cli.running import completed
+from workbench.cli.running import run_to_end
 
 
 class Long:
@@ -26,7 +26,7 @@ def test_what_a_run_gives_is_not_put_into_words() -> None:
         return given
 
     try:
-        assert (completed(work()) is given, Long.said) == (True, 0)
+        assert (run_to_end(work()) is given, Long.said) == (True, 0)
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -36,4 +36,4 @@ def test_what_fails_fails() -> None:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        completed(work())
+        run_to_end(work())

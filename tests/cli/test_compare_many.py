@@ -10,14 +10,14 @@ import pytest
 
 from tests.commands import cwb, document
 from tests.paths import SAMPLES
-from workbench.cli.compare_many import ComparedSession, VariantFigures, VariantMean, means_of
+from workbench.cli.compare_many import ComparedSession, OfflineFigures, VariantMean, means_of
 
 FIRST, SECOND = SAMPLES / "claude-code-overflow.jsonl", SAMPLES / "codex-two-compactions.jsonl"
 PRESETS = "codex,trim"
 
 
-def figures(preset: str, fit: str = "fits", kept: float | None = 0.5, dollars: float | None = 1.0) -> VariantFigures:
-    return VariantFigures(preset, fit, 100, 0.25, kept, kept, dollars)  # type: ignore[arg-type]
+def figures(preset: str, fit: str = "fits", kept: float | None = 0.5, dollars: float | None = 1.0) -> OfflineFigures:
+    return OfflineFigures(preset, fit, 100, 0.25, kept, kept, dollars)  # type: ignore[arg-type]
 
 
 def test_means_are_over_the_sessions_that_have_a_variant_and_over_what_is_known() -> None:

@@ -39,7 +39,7 @@ from workbench.cli.output import (
 from workbench.cli.sessions import is_named, list_sessions
 
 CELL = 32
-TOLD = 20
+PROGRESS_EVERY = 20
 SHOWN: dict[About, str] = {
     "sessions": "changed agent title tokens window_share compactions lost_rules rework usd next_step file",
     "compactions": "time agent version model kind tokens_before tokens_after grew seconds usd removed_messages rework "
@@ -130,7 +130,7 @@ def _audit(
         _show(folders)
         return
     listed = column(about or "sessions", order) if order else None
-    rows = [row for row in audit_of(_rows(folders, cluster, newest, fresh=fresh)).rows if _wanted(row, tool)]
+    rows = [row for row in audit_of(_rows(folders, cluster, newest, fresh=fresh)).rows if _is_agents(row, tool)]
     rows = [*matching(rows, search)]
     by = by or ("tool",)
     for target in saved:
@@ -166,8 +166,8 @@ def _rows(folders: Sequence[Path], cluster: str, newest: int | None, *, fresh: b
     cache = RowCache(paths.audits())
     done = 0
     try:
-        with _told_progress() as tell:
-            for found in audit_files(_newest(candidates(folders), newest), cache, cluster, fresh=fresh):
+        with _show_progress() as tell:
+            for found in audit_files(_newest_files(candidates(folders), newest), cache, cluster, fresh=fresh):
                 done += 1
                 tell(done, found.left)
                 yield from found.rows
@@ -178,7 +178,7 @@ def _rows(folders: Sequence[Path], cluster: str, newest: int | None, *, fresh: b
         warn(cache.trouble)
 
 
-def _newest(works: Iterator[AuditFile | SessionRow], most: int | None) -> Iterator[AuditFile | SessionRow]:
+def _newest_files(works: Iterator[AuditFile | SessionRow], most: int | None) -> Iterator[AuditFile | SessionRow]:
     """All of them; or only the files that changed last, at most so many."""
     if most is None:
         return works
@@ -187,13 +187,13 @@ def _newest(works: Iterator[AuditFile | SessionRow], most: int | None) -> Iterat
 
 
 @contextmanager
-def _told_progress() -> Iterator[Callable[[int, int], None]]:
+def _show_progress() -> Iterator[Callable[[int, int], None]]:
     if not on_a_terminal():
         yield lambda done, left: None
         return
 
     def tell(done: int, left: int) -> None:
-        if done % TOLD == 0 or not left:
+        if done % PROGRESS_EVERY == 0 or not left:
             click.echo(over_line(f"{grouped(done)} files read, {grouped(left)} to go"), err=True, nl=False)
 
     try:
@@ -202,7 +202,7 @@ def _told_progress() -> Iterator[Callable[[int, int], None]]:
         click.echo(over_line(), err=True, nl=False)
 
 
-def _wanted(row: SessionRow, tool: str) -> bool:
+def _is_agents(row: SessionRow, tool: str) -> bool:
     return not tool or is_named(tool, row.tool, row.format)
 
 

@@ -20,7 +20,7 @@ from workbench.bench.assessment import Assessment, assess_recorded, compare
 from workbench.cli.loading import on_bench
 from workbench.cli.output import write_json
 from workbench.cli.selection import Selection
-from workbench.cli.several import let_go, sessions_in
+from workbench.cli.several import release_session, sessions_in
 from workbench.compaction.preset import Preset, load_preset, read_preset
 from workbench.runs.requirements import (
     CHECK_FILE,
@@ -121,7 +121,7 @@ def _cases(spec: CheckSpec, folder: Path, earlier: Mapping[tuple[str, str, str],
     """One case for each session and preset of a check. A session that cannot be compacted is a failed case."""
     policies = [None if name == RECORDED else _preset(name, folder) for name in spec.presets]
     for session in _sessions(spec, folder):
-        let_go()
+        release_session()
         shown = str(session.relative_to(folder)) if session.is_relative_to(folder) else str(session)
         try:
             assessed = _assessed(spec, session, policies)

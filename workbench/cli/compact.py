@@ -16,7 +16,7 @@ from workbench.base.figures import change, grouped
 from workbench.bench import RuleState, rule_states
 from workbench.bench.assessment import Assessment
 from workbench.bench.fixes import RuleFix, find_fixes
-from workbench.cli.compacting import CHECK_FAILED, DONE, Compacted, compacted
+from workbench.cli.compacting import CHECK_FAILED, DONE, CompactionResult, run_compaction
 from workbench.cli.exact import ExactSizes, counted_exactly
 from workbench.cli.fail_on import fail_on, failed_rules
 from workbench.cli.full import of_outcome
@@ -27,7 +27,7 @@ from workbench.cli.output import only, only_in_json, plain, size_words, write_fi
 from workbench.cli.running import call_words, changed_words
 from workbench.cli.selection import Selection, selection
 from workbench.cli.spending import max_cost
-from workbench.cli.watched import stand_words
+from workbench.cli.watched import state_words
 from workbench.compaction.checks import Check
 from workbench.compaction.memories import changes
 from workbench.compaction.outcome import verdict
@@ -101,7 +101,7 @@ def command(
     if_triggered: bool,
     summarizer_name: str,
     model: str | None,
-    purse: SpendLimit,
+    spend_limit: SpendLimit,
     no_journal: bool,
     exact: str | None,
     out: Path | None,
@@ -142,13 +142,13 @@ def command(
 
     bench = on_bench(chosen, policy)
     to = to or (bench.session.format if out is not None else None)
-    done = compacted(bench, name, purse, journal=not no_journal, to=to, by_hand=not if_triggered)
-    found, made, code = done.found, done.made, done.code
+    done = run_compaction(bench, name, spend_limit, journal=not no_journal, to=to, by_hand=not if_triggered)
+    found, made, code = done.assessment, done.export, done.code
     if code == DONE and failed_rules(found.retention, rule_states(found.bench, found.outcome), fails_on):
         code = CHECK_FAILED
     messages = with_server_block(found.outcome, found.run.answers)
     exactly = counted_exactly(bench.session, found.context, messages, exact) if exact else None
-    saved = _put(made, out, overwrite=force) if made and out and (force or code == DONE) else None
+    saved = _write_export(made, out, overwrite=force) if made and out and (force or code == DONE) else None
     result = Result(done, presets[-1].changed_sources, exactly, saved, code)
     if as_json:
         write_json(result, of_outcome(found.context, found.outcome, found.run.requests) if full else {})
@@ -157,12 +157,12 @@ def command(
     raise click.exceptions.Exit(DONE if saved and code == CHECK_FAILED else code)
 
 
-def _put(made: Export, out: Path, *, overwrite: bool) -> Saved:
+def _write_export(made: Export, out: Path, *, overwrite: bool) -> Saved:
     """Write an export to a file or to stdout."""
     return write_to_stream(made, sys.stdout.buffer, STDOUT) if out == STDOUT else save(made, out, overwrite=overwrite)
 
 
-def _lies(made: Export, saved: Saved) -> Path:
+def _export_path(made: Export, saved: Saved) -> Path:
     """Where the export is, as though what went to stdout lay here under its own name."""
     return Path(made.written.name) if saved.where == STDOUT else saved.where
 
@@ -171,7 +171,7 @@ def _lies(made: Export, saved: Saved) -> Path:
 class Result:
     """A compaction with its assessment, where its settings are from, the API's counts, and the file written."""
 
-    done: Compacted
+    done: CompactionResult
     setting_sources: Mapping[str, str]
     exact: ExactSizes | None
     saved: Saved | None
@@ -180,37 +180,37 @@ class Result:
     @property
     def judged(self) -> Assessment | None:
         """None where the summary is an estimate, of which nothing can be said but its size."""
-        return None if self.done.call.live.name.kind == "estimate" else self.done.found
+        return None if self.done.call.live.name.kind == "estimate" else self.done.assessment
 
     @property
     def reasons(self) -> list[str]:
         """Why it was compacted: the user's own command is a reason, too."""
-        found = self.done.found
+        found = self.done.assessment
         by_hand = ["run by hand"] * found.context.manual
         return by_hand + [str(trigger) for trigger in found.triggers if trigger.fires]
 
     @cached_property
     def watched(self) -> tuple[RuleState, ...]:
-        return self.judged.watched if self.judged else rule_states(self.done.found.bench, None)
+        return self.judged.watched if self.judged else rule_states(self.done.assessment.bench, None)
 
     @cached_property
     def fixes(self) -> tuple[RuleFix, ...]:
         """What would keep the first watched rule that is lost, tried offline."""
-        bench = self.done.found.bench
+        bench = self.done.assessment.bench
         by_hand = replace(bench, original=bench.original.with_(manual=True))
         ways = find_fixes(by_hand, self.watched) if self.watched else None
         return tuple(one for one in (ways.pin, ways.setting) if one) if ways else ()
 
     @property
     def resume_steps(self) -> tuple[str, ...]:
-        made, saved = self.done.made, self.saved
-        return steps(made.written, _lies(made, saved)) if made and saved else ()
+        made, saved = self.done.export, self.saved
+        return steps(made.written, _export_path(made, saved)) if made and saved else ()
 
 
 @plain.register
 def _(result: Result) -> dict[str, Any]:
     done, judged, saved = result.done, result.judged, result.saved
-    call, found, bench, outcome = done.call, done.found, done.found.bench, done.found.outcome
+    call, found, bench, outcome = done.call, done.assessment, done.assessment.bench, done.assessment.outcome
     reasons, memories = result.reasons, outcome.memories
     return {
         "strategy": found.strategy,
@@ -231,7 +231,7 @@ def _(result: Result) -> dict[str, Any]:
         "adjustments": changed_words(call),
         **only(call, "usage", "billed=cost"),
         "seconds": round(found.run.seconds, 3),
-        "run": done.kept or None,
+        "run": done.run_id or None,
         "grounding": judged.grounding if judged else None,
         "receipt": _receipt(judged) if judged and outcome.status != "unchanged" else None,
         **only(result, "watched", "fixes"),
@@ -239,7 +239,7 @@ def _(result: Result) -> dict[str, Any]:
         "exact": result.exact,
         "output_file": str(saved.where) if saved else None,
         "written": saved is not None and saved.word == "written",
-        "export": done.made,
+        "export": done.export,
         "resume_steps": result.resume_steps,
     }
 
@@ -269,7 +269,7 @@ def _(made: Export) -> dict[str, Any]:
 
 
 def _report(result: Result, *, err: bool) -> None:
-    done, found, judged, saved = result.done, result.done.found, result.judged, result.saved
+    done, found, judged, saved = result.done, result.done.assessment, result.judged, result.saved
     bench, outcome, before, after = found.bench, found.outcome, found.before, found.after
     changed = f" ({change(before.tokens, after.tokens)})" if before.tokens else ""
     fates = (f"{fate.value} {grouped(count)}" for fate, count in outcome.fate_counts.items() if count)
@@ -290,16 +290,16 @@ def _report(result: Result, *, err: bool) -> None:
         ("why", "\n".join(outcome.trace)),
         ("memories", "\n".join(memories)),
         ("summary by", call_words(done.call)),
-        ("kept as", f"run {done.kept}; `cwb list runs show {done.kept}`" if done.kept else ""),
+        ("kept as", f"run {done.run_id}; `cwb list runs show {done.run_id}`" if done.run_id else ""),
         ("receipt", " · ".join(judged.receipt) if judged and outcome.status != "unchanged" else ""),
-        ("watched", "\n".join(map(stand_words, result.watched))),
+        ("watched", "\n".join(map(state_words, result.watched))),
         ("kept by", "\n".join(f"{one.option}: {one} tokens" for one in result.fixes)),
         *found_rows(judged.grounding if judged else None, judged.lost if judged else None),
     ]
-    if saved and done.made:
+    if saved and done.export:
         rows += [(saved.word, str(saved.where)), ("resume", "\n".join(result.resume_steps))]
         left_out = f"{bench.export_gap}; --epoch last compacts that one" if bench.export_gap else ""
-        rows += [("left out", left_out), ("notes", "\n".join(done.made.written.notes))]
+        rows += [("left out", left_out), ("notes", "\n".join(done.export.written.notes))]
     else:
         rows.append(("written", _why_nothing(outcome.status, result.code)))
     write_fields([(name, value) for name, value in rows if value], err=err)

@@ -1,4 +1,4 @@
-"""One compaction by a command: run, judged, kept in the journal, and written in memory."""
+"""One compaction by a command: run, assessed, saved in the run history, and exported in memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from workbench.bench import Bench
 from workbench.bench.assessment import Assessment
-from workbench.cli.running import keep, run_named
+from workbench.cli.running import run_named, save_record
 from workbench.compaction.checks import Check, export_check
 from workbench.compaction.exporting import export_compacted
 from workbench.compaction.summary_request import SummaryFailed
@@ -22,46 +22,44 @@ from workbench.summarizers.spend_limit import SpendLimit
 DONE, NOTHING, CHECK_FAILED, NO_SUMMARY = 0, 1, 3, 4
 
 
-class Compacted(Struct, frozen=True):
-    """A run that has ended. `checks` are those of its assessment, and that of the export. `kept` is its id in the run
-    history, "" where it is not saved; `made` is not on disk, None where no export was asked for."""
+class CompactionResult(Struct, frozen=True):
+    """A run that has ended. `checks` are those of its assessment and of the export. `run_id` is its id in the run
+    history, "" where it is not saved; `export` is not on disk, None where none was requested."""
 
     call: FinishedRun
     checks: tuple[Check, ...]
-    kept: str
-    made: Export | None
+    run_id: str
+    export: Export | None
 
     @property
-    def found(self) -> Assessment:
+    def assessment(self) -> Assessment:
         return self.call.assessment
 
     @property
     def code(self) -> int:
-        """The exit code, were nothing forced."""
-        if self.found.outcome.status in ("unchanged", "not_smaller"):
+        """Exit code without --force."""
+        if self.assessment.outcome.status in ("unchanged", "not_smaller"):
             failed = any(isinstance(answer, SummaryFailed) for answer in self.call.run.answers)
             return NO_SUMMARY if failed else NOTHING
         return CHECK_FAILED if any(one.hard and not one.passed for one in self.checks) else DONE
 
 
-def compacted(
-    bench: Bench, name: SummarizerName, purse: SpendLimit, *, journal: bool, to: str | None, by_hand: bool = True
-) -> Compacted:
-    """Compact what is on the bench and, where `to` names a format or one of its ways, write it in memory.
-
-    `by_hand` is whether a person wants it so, and not only the policy's thresholds. Raises BadInput.
-    """
+def run_compaction(
+    bench: Bench, name: SummarizerName, spend_limit: SpendLimit, *, journal: bool, to: str | None, by_hand: bool = True
+) -> CompactionResult:
+    """Compact the bench and, where `to` names a format or a variant of it, export the result in memory. `by_hand`: the
+    user started it, not a trigger. Raises BadInput."""
     if to is not None:
-        registry.target(to)  # refused before a model is asked, where it cannot be written
+        registry.target(to)  # raises before a model is asked
     bench = replace(bench, original=bench.original.with_(manual=by_hand))
-    call = run_named(bench, bench.compacting, name, purse, journal=journal)
+    call = run_named(bench, bench.compacting, name, spend_limit, journal=journal)
     outcome = call.run.outcome
     checks = call.assessment.checks
-    # First of all: whatever follows may fail, and a live run has been paid for.
-    kept = keep(call.record) if name.has_run_record and journal else ""
-    made = None
+    # Saved first: a later step may fail, and a live run is paid for.
+    run_id = save_record(call.record) if name.has_run_record and journal else ""
+    export = None
     if to is not None:
         messages = messages_for(outcome, call.run.answers, to)
-        made = export_compacted(bench.session, bench.context.from_outcome(outcome), messages, to)
-        checks = (*checks, export_check(not made.problems, made.verdict))
-    return Compacted(call, checks, kept, made)
+        export = export_compacted(bench.session, bench.context.from_outcome(outcome), messages, to)
+        checks = (*checks, export_check(not export.problems, export.verdict))
+    return CompactionResult(call, checks, run_id, export)

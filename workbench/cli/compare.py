@@ -22,7 +22,7 @@ from workbench.cli.opening import epoch_words
 from workbench.cli.output import csv_option, fields_of, only, plain, size_words, write_csv, write_json, write_tables
 from workbench.cli.replay import cost_unit, replay
 from workbench.cli.retention import later_use_document
-from workbench.cli.running import keep, run_named
+from workbench.cli.running import run_named, save_record
 from workbench.cli.selection import Selection, selection
 from workbench.cli.several import sessions_in
 from workbench.cli.spending import max_cost
@@ -48,7 +48,7 @@ WORDS = 400
         Job(
             "",
             "part strategies presets fields pins auto_pin drops shortens split watched epoch window mask summarizers "
-            "purse diff no_journal as_json as_csv",
+            "spend_limit diff no_journal as_json as_csv",
         ),
         Job(
             "--over-session",
@@ -63,8 +63,8 @@ WORDS = 400
         ),
         Job(
             "--prompt or --model",
-            "part strategies presets fields pins watched epoch window mask prompts models summarizers batch purse "
-            "no_journal as_json as_csv",
+            "part strategies presets fields pins watched epoch window mask prompts models summarizers batch "
+            "spend_limit no_journal as_json as_csv",
             "prompts models two",
             asked=lambda given: len(given["summarizers"]) > 1,
         ),
@@ -191,7 +191,7 @@ def _compare(
     chosen: Selection,
     *,
     summarizers: tuple[str, ...],
-    purse: SpendLimit,
+    spend_limit: SpendLimit,
     diff: bool,
     no_journal: bool,
     as_json: bool,
@@ -213,7 +213,7 @@ def _compare(
     if diff and len(policies) != 2 and not (their and len(policies) == 1):
         raise click.UsageError("--diff is for two outcomes: name two presets or strategies, or one where the session "
                                "records a compaction of the same context.")  # fmt: skip
-    ours = [_assessed(bench, preset, name, purse, journal=not no_journal) for preset in policies]
+    ours = [_assessed(bench, preset, name, spend_limit, journal=not no_journal) for preset in policies]
     unsorted = [*filter(None, (their,)), *ours]
     pair = unsorted[-2:] if diff else []
     ceiling = ceiling_of(bench.session, bench.context)
@@ -258,12 +258,14 @@ def _write_diff(context: Context, first: Assessment, second: Assessment) -> None
             click.echo(f"\nnew in {one.name}, {context.measure((piece.message,))} tokens: {words}")
 
 
-def _assessed(bench: Bench, preset: Preset, name: SummarizerName, purse: SpendLimit, *, journal: bool) -> Assessment:
+def _assessed(
+    bench: Bench, preset: Preset, name: SummarizerName, spend_limit: SpendLimit, *, journal: bool
+) -> Assessment:
     """Run a preset and assess it; a run that a model answered is kept before the next one begins."""
     chosen = choose_preset(bench, preset)
-    call = run_named(chosen, chosen.compacting, name, purse, journal=journal)
+    call = run_named(chosen, chosen.compacting, name, spend_limit, journal=journal)
     if journal and name.has_run_record:
-        keep(call.record)
+        save_record(call.record)
     return Assessment(bench, call.run, chosen.as_preset, call.cost)
 
 

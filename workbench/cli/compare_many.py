@@ -18,13 +18,13 @@ from workbench.bench.assessment import Assessment, assess_recorded, compare
 from workbench.cli.loading import on_bench
 from workbench.cli.output import write_csv, write_json, write_tables
 from workbench.cli.selection import Selection
-from workbench.cli.several import Refused, let_go, refusal
+from workbench.cli.several import FailedFile, refusal, release_session
 from workbench.compaction.preset import Preset
 from workbench.summarizers.summarizer import PureSummarizer
 from workbench.tokens.cost import added
 
 
-class VariantFigures(Struct, frozen=True):
+class OfflineFigures(Struct, frozen=True):
     """The figures of one assessment, which stay when its session is closed. Shares are of the context's facts and None
     where there are none; `saved` is a share of the context's tokens. `dollars` is None where the price is unknown."""
 
@@ -44,7 +44,7 @@ class ComparedSession(Struct, frozen=True):
     file: Path
     epoch: int
     before: int
-    variants: tuple[VariantFigures, ...]
+    variants: tuple[OfflineFigures, ...]
 
 
 class VariantMean(Struct, frozen=True):
@@ -70,11 +70,11 @@ def compare_many(
             raise click.UsageError(f"{option} needs one session; name one FILE.")
     policies = chosen.policies()
     found: list[ComparedSession] = []
-    failed: list[Refused] = []
+    failed: list[FailedFile] = []
     for file in files:
-        let_go()
+        release_session()
         try:
-            found.append(_compared(replace(chosen, files=(file,)), file, policies, answerer))
+            found.append(_compare_session(replace(chosen, files=(file,)), file, policies, answerer))
         except BadInput as reason:
             failed.append(refusal(file, reason))
     if not found:
@@ -90,7 +90,9 @@ def compare_many(
     write_tables(tables)
 
 
-def _compared(chosen: Selection, file: Path, policies: Sequence[Preset], answerer: PureSummarizer) -> ComparedSession:
+def _compare_session(
+    chosen: Selection, file: Path, policies: Sequence[Preset], answerer: PureSummarizer
+) -> ComparedSession:
     bench = on_bench(chosen)
     their = assess_recorded(bench)
     # A preset goes by its own name in every session, and not by that of an agent's version.
@@ -100,17 +102,17 @@ def _compared(chosen: Selection, file: Path, policies: Sequence[Preset], answere
     return ComparedSession(file, bench.epoch, bench.context.total.tokens, tuple(starmap(_figures, ranked)))
 
 
-def _figures(name: str, one: Assessment) -> VariantFigures:
+def _figures(name: str, one: Assessment) -> OfflineFigures:
     held, before = one.retention.whole, one.before.tokens
     dollars = one.summary_cost if one.rates.known else None
     share = one.saved / before if before else None
-    return VariantFigures(name, one.fit, one.after.tokens, share, held.share, held.right, dollars)
+    return OfflineFigures(name, one.fit, one.after.tokens, share, held.share, held.right, dollars)
 
 
 def means_of(sessions: Iterable[ComparedSession]) -> tuple[VariantMean, ...]:
     """One for each variant: what fits most sessions first, then what keeps most, then what costs least; an unknown cost
     counts as the highest."""
-    by_preset: dict[str, list[VariantFigures]] = {}
+    by_preset: dict[str, list[OfflineFigures]] = {}
     for session in sessions:
         for one in session.variants:
             by_preset.setdefault(one.preset, []).append(one)
@@ -144,7 +146,7 @@ def _variants(means: Sequence[VariantMean]) -> Table:
     return Table("variants", "", spec, tuple(rows))
 
 
-def _sessions(found: Sequence[ComparedSession], failed: Sequence[Refused]) -> Table:
+def _sessions(found: Sequence[ComparedSession], failed: Sequence[FailedFile]) -> Table:
     spec = columns(
         "file:text:session epoch:count before:tokens preset:text:best_preset fit after:tokens kept:share error"
     )

@@ -9,10 +9,10 @@ import click
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.bench import DEFAULT_PRESET
+from workbench.cli.demo_output import output_options, write_story
 from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.selection import Selection, selection
-from workbench.cli.telling import tell, tellings
 from workbench.compaction.agent_preset import agent_preset_id
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import DEFAULT
@@ -40,7 +40,7 @@ TELLINGS = "cast svg overwrite text as_json"
     epoch="Start with this epoch instead of the first.",
     watch="Follow this sentence; of several, the first found. Default: a rule that is lost.",
 )
-@tellings
+@output_options
 def command(chosen: Selection, **how: Any) -> None:
     """Show in about a minute what compaction does: the context fills, the trigger fires, the old part becomes a
     summary, a rule survives, the next compaction loses it, a pin keeps it; then two presets side by side.
@@ -72,7 +72,7 @@ def _of_sample(**how: Any) -> None:
         app.run()
         return app.return_code or 0
 
-    tell(found, show, cast_to=how.pop("cast"), svg_to=how.pop("svg"), **how)
+    write_story(found, show, cast_to=how.pop("cast"), svg_to=how.pop("svg"), **how)
 
 
 def _of_file(chosen: Selection, **how: Any) -> None:
@@ -102,4 +102,4 @@ def _of_file(chosen: Selection, **how: Any) -> None:
         app.run()
         return app.return_code or 0
 
-    tell(found, show, cast_to=how.pop("cast"), svg_to=how.pop("svg"), **how)
+    write_story(found, show, cast_to=how.pop("cast"), svg_to=how.pop("svg"), **how)

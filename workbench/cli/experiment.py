@@ -17,9 +17,9 @@ from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
 from workbench.cli.compacting import NO_SUMMARY
 from workbench.cli.output import interrupted, only, plain, warn, write_csv, write_json, write_tables
-from workbench.cli.several import Refused, refusal
+from workbench.cli.several import FailedFile, refusal
 from workbench.cli.spending import OVER_THE_LIMIT
-from workbench.cli.stopping import stopped_as_by_ctrl_c
+from workbench.cli.stopping import cancel_on_signals
 from workbench.runs.experiment import (
     MEASURES,
     ExperimentOptions,
@@ -41,15 +41,15 @@ from workbench.summarizers.spend_limit import SpendLimit, SpendLimitExceeded
 from workbench.tokens.cost import added, money
 
 
-def experiment(files: Sequence[Path], open: Open, purse: SpendLimit, *, keeps: bool, batch: bool, as_json: bool,
+def experiment(files: Sequence[Path], open: Open, spend_limit: SpendLimit, *, keeps: bool, batch: bool, as_json: bool,
                as_csv: str | None) -> None:  # fmt: skip
     """Compare the variants on every session, and write the figures of each and the verdicts.
 
-    Sessions that could cost more than the purse allows are left for the same command with a higher limit; a file that
+    Sessions that could exceed the spend limit are left for the same command with a higher limit; a file that
     fails does not stop the others.
     """
     waiting: list[QueuedSession] = []
-    failed: list[Refused] = []
+    failed: list[FailedFile] = []
     for path in files:
         try:
             waiting.append(queue_session(path, open, again=keeps, batch=batch))
@@ -63,7 +63,7 @@ def experiment(files: Sequence[Path], open: Open, purse: SpendLimit, *, keeps: b
         half = ", as a batch" if batch else ""
         about, most = added(one.about for one in several), added(one.most for one in several)
         warn(f"{counted(calls, 'call')} to make, about {money(about)}, at most {money(most)}{half}.")
-    asking = ExperimentOptions(purse, keeps, warn, _each_state_once())
+    asking = ExperimentOptions(spend_limit, keeps, warn, _each_state_once())
     sessions, refused, left = _run(several, open, asking, batch=batch)
     if left:
         warn(f"{counted(len(left), 'session')} not run: {left[0].reason} The same command continues with the rest.")
@@ -87,10 +87,10 @@ def experiment(files: Sequence[Path], open: Open, purse: SpendLimit, *, keeps: b
 
 def _run(
     several: Sequence[QueuedSession], open: Open, asking: ExperimentOptions, *, batch: bool
-) -> tuple[list[SessionResult], list[Refused], list[QueuedSession]]:
+) -> tuple[list[SessionResult], list[FailedFile], list[QueuedSession]]:
     """The sessions that were compared, the files that failed, and those for which too little money is left."""
     done: list[SessionResult] = []
-    failed: list[Refused] = []
+    failed: list[FailedFile] = []
     left: list[QueuedSession] = []
 
     async def one(file: Path, comparing: Coroutine[Any, Any, SessionResult]) -> None:
@@ -102,20 +102,20 @@ def _run(
     async def in_batches() -> None:
         sent: list[QueuedSession] = []
         for each in several:
-            reason = _too_dear(asking.purse, added(one.most for one in (*sent, each)), each)
+            reason = _over_limit(asking.spend_limit, added(one.most for one in (*sent, each)), each)
             (left if reason else sent).append(replace(each, reason=reason))
         turn = asyncio.Semaphore(1)
         await asyncio.gather(*(one(each.file, compare_in_batches(each.file, open, asking, turn)) for each in sent))
 
     async def live() -> None:
         for number, each in enumerate(several):
-            if reason := _too_dear(asking.purse, each.most, each):
+            if reason := _over_limit(asking.spend_limit, each.most, each):
                 left.extend(replace(one, reason=reason) for one in several[number:])
                 return
             await one(each.file, compare_live(each.file, open, asking))
 
     async def every() -> None:
-        stopped_as_by_ctrl_c()
+        cancel_on_signals()
         await (in_batches() if batch else live())
 
     try:
@@ -127,9 +127,9 @@ def _run(
     return sorted(done, key=lambda one: order.index(one.file)), failed, left
 
 
-def _too_dear(purse: SpendLimit, most: float | None, each: QueuedSession) -> str:
+def _over_limit(spend_limit: SpendLimit, most: float | None, each: QueuedSession) -> str:
     try:
-        purse.check(most, each.models)
+        spend_limit.check(most, each.models)
     except SpendLimitExceeded as reason:
         return str(reason)
     return ""

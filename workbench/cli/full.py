@@ -68,10 +68,10 @@ def _sized(context: Context, index: int) -> Fields:
 
 def _message(message: Message, number: int, tokens: int, basis: Basis) -> Fields:
     sized = {"chars": visible_chars(message), "tokens": tokens, "basis": plain(basis)}
-    return {"number": number, **_said(message), **sized}
+    return {"number": number, **_message_fields(message), **sized}
 
 
-def _said(message: Message) -> Fields:
+def _message_fields(message: Message) -> Fields:
     about = {"id": message.id, "role": message.role, "kind": message.kind, "time": message.time, "model": message.model}
     return {**about, "blocks": list(map(_block, message.blocks))}
 
@@ -110,6 +110,6 @@ def _request(request: SummaryRequest) -> Fields:
         "shape": body.shape,
         "system": body.system,
         "tools": [_tool(tool) for tool in body.tools],
-        "messages": [_said(message) for message in body.messages],
+        "messages": [_message_fields(message) for message in body.messages],
         "text": body.last,
     }

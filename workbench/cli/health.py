@@ -63,7 +63,7 @@ def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
     changes = [compare_export(session, compacted, target, originals) for target in dict.fromkeys(targets)]
     busy = still_written(file)
     bills = check_usage(session, Counter(CountCache(paths.token_counts())))
-    told = _told(session, found, busy, bills, Exports(as_it_is, changes))
+    told = _health_document(session, found, busy, bills, Exports(as_it_is, changes))
     if as_json:
         write_json(told)
         return
@@ -89,7 +89,7 @@ def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Close:
+class OtherFormat:
     """A format that would have taken the file as well."""
 
     title: str
@@ -97,7 +97,7 @@ class Close:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class RelatedSession:
     """A session that belongs to this one."""
 
     id: str
@@ -111,14 +111,14 @@ class Exports:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HealthDocument:
     """All that is said of a file. `in_use`: why the file seems to be still written, or "";
     `faults`: what the format's validation found."""
 
     format: str
     title: str
     recognized_by: str
-    other_formats: Sequence[Close]
+    other_formats: Sequence[OtherFormat]
     in_use: str
     bytes: int
     records: int
@@ -131,19 +131,21 @@ class Told:
     findings: Sequence[ContextFinding]
     usage: UsageCheck
     warnings: Sequence[LoadWarning]
-    related_sessions: Sequence[Beside]
+    related_sessions: Sequence[RelatedSession]
     faults: Sequence[str]
     export: Exports
 
 
-def _told(session: Session, found: Recognition, busy: str, bills: UsageCheck, export: Exports) -> Told:
+def _health_document(
+    session: Session, found: Recognition, busy: str, bills: UsageCheck, export: Exports
+) -> HealthDocument:
     context = session.context()
     pairs = pairs_of(context)
-    return Told(
+    return HealthDocument(
         format=found.format,
         title=found.title,
         recognized_by=found.why,
-        other_formats=[Close(title, why) for title, why in found.others],
+        other_formats=[OtherFormat(title, why) for title, why in found.others],
         in_use=busy,
         bytes=len(session.records.data),
         records=len(session.records),
@@ -156,13 +158,13 @@ def _told(session: Session, found: Recognition, busy: str, bills: UsageCheck, ex
         findings=[*findings(session), *_billed(bills)],
         usage=bills,
         warnings=session.warnings,
-        related_sessions=[Beside(id, what) for id, what in relatives(session)],
+        related_sessions=[RelatedSession(id, what) for id, what in relatives(session)],
         faults=_faults(session),
         export=export,
     )
 
 
-def _about(file: Path, told: Told) -> list[tuple[str, str]]:
+def _about(file: Path, told: HealthDocument) -> list[tuple[str, str]]:
     holds = [
         (told.bytes, "byte"),
         (told.messages, "message"),

@@ -131,7 +131,7 @@ def _inspect(
         write_json(
             failures_of(found.session),
             _inspected(found, count),
-            {"transcript": _spoken(context, verbosity)} if verbosity else {},
+            {"transcript": _transcript_blocks(context, verbosity)} if verbosity else {},
             {"prompt": _prompt(context)} if as_layers else {},
             {"notes": _notes(context)} if with_notes else {},
             {"repair": advice(chosen.file, chosen.part) if not chosen.piped else None},
@@ -190,7 +190,7 @@ class Inspected(Struct, frozen=True):
     round_list: Sequence[Stretch]
 
 
-class Spoken(Struct, frozen=True):
+class TranscriptBlock(Struct, frozen=True):
     """A block of the transcript, by its message."""
 
     number: int
@@ -200,7 +200,7 @@ class Spoken(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class MessageNote:
     """What is noted beside a message."""
 
     number: int
@@ -249,9 +249,9 @@ def _full(found: Opened) -> Mapping[str, object]:
     return of_context(found.session, found.context)
 
 
-def _spoken(context: Context, verbosity: Verbosity) -> list[Spoken]:
+def _transcript_blocks(context: Context, verbosity: Verbosity) -> list[TranscriptBlock]:
     said = transcript(context.messages, verbosity)
-    return [Spoken(one.index + 1, context.messages[one.index].id, one.voice, one.text) for one in said]
+    return [TranscriptBlock(one.index + 1, context.messages[one.index].id, one.voice, one.text) for one in said]
 
 
 def _prompt(context: Context) -> Sequence[PromptPart]:
@@ -262,11 +262,13 @@ def _prompt(context: Context) -> Sequence[PromptPart]:
     return assembled(context, ResultLimits())
 
 
-def _notes(context: Context) -> list[Note]:
+def _notes(context: Context) -> list[MessageNote]:
     from workbench.compaction.assembled.notes import notes_of
 
     ids = [message.id for message in context.messages]
-    return [Note(one.index + 1, ids[one.index], one.kind, one.files, one.text) for one in notes_of(context.shape)]
+    return [
+        MessageNote(one.index + 1, ids[one.index], one.kind, one.files, one.text) for one in notes_of(context.shape)
+    ]
 
 
 def _write_prompt(parts: Iterable[PromptPart]) -> None:
@@ -276,12 +278,12 @@ def _write_prompt(parts: Iterable[PromptPart]) -> None:
         click.echo(f"{printable(part.text)}\n" if part.text else "")
 
 
-def _notes_table(notes: Iterable[Note]) -> Table:
+def _notes_table(notes: Iterable[MessageNote]) -> Table:
     rows = (Row((one.number, one.kind, one.text)) for one in notes)
     return Table("notes", "", columns("number:count:message kind:text:note text"), tuple(rows))
 
 
-def _write_notes(notes: Sequence[Note]) -> None:
+def _write_notes(notes: Sequence[MessageNote]) -> None:
     if notes:
         write_tables([_notes_table([replace(one, text=one_line(" ".join(one.text.split()), NOTE)) for one in notes])])
     else:

@@ -59,7 +59,7 @@ KEYS = {
     "analysis.why.waste.Waste": "rereads unused base64 logs truncated=cut",
     "bench.state.RuleState": "sentence state_before=now state_after=after",
     "cli.compare_many.ComparedSession": "file epoch tokens_before=before variants",
-    "cli.compare_many.VariantFigures": "preset fit tokens_after=after saved_share=saved kept_share=kept "
+    "cli.compare_many.OfflineFigures": "preset fit tokens_after=after saved_share=saved kept_share=kept "
         "correct_share=correct summary_usd=dollars",
     "cli.compare_many.VariantMean": "preset sessions fitting_sessions=fits saved_share=saved kept_share=kept "
         "correct_share=correct summary_usd=dollars",

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from workbench.analysis.course import Course, course_messages, course_of
 from workbench.base import paths
 from workbench.bench import Bench, choose_preset, open_bench, with_counts, with_saved_scale
-from workbench.cli.by_hand import by_hand
 from workbench.cli.opening import Watched, keep, loaded
+from workbench.cli.plan_edits import edit_plan
 from workbench.cli.selection import Selection
 from workbench.compaction.agent_preset import agent_preset_id
 from workbench.compaction.preset import Preset
@@ -29,7 +29,7 @@ def on_bench(chosen: Selection, policy: Callable[[str], Preset] | None = None) -
         counter.count_all(bench.messages, watched.messages_counted, lambda: False)
         keep(session, counter)
     bench = with_counts(bench, counter)
-    return by_hand(choose_preset(bench, policy(agent_preset_id(session))) if policy else bench, chosen)
+    return edit_plan(choose_preset(bench, policy(agent_preset_id(session))) if policy else bench, chosen)
 
 
 def on_bench_and_course(chosen: Selection, policy: Callable[[str], Preset] | None = None) -> tuple[Bench, Course]:
@@ -43,4 +43,4 @@ def on_bench_and_course(chosen: Selection, policy: Callable[[str], Preset] | Non
         with_saved_scale(open_bench(session, counter, epoch=chosen.epoch, window=chosen.window)), counter
     )
     course = course_of(session, counter, first=bench.epoch, scale=bench.scale)
-    return by_hand(choose_preset(bench, policy(agent_preset_id(session))) if policy else bench, chosen), course
+    return edit_plan(choose_preset(bench, policy(agent_preset_id(session))) if policy else bench, chosen), course

@@ -39,7 +39,7 @@ def command(whom: str, refresh: bool, as_json: bool, as_csv: str | None) -> None
     choice = asyncio.run(_choice(connection, refresh))
     made = {
         "models": Table("models", "", columns(MODELS), tuple(map(_row, choice.models))),
-        "connections": Table("connections", "", columns(CONNECTIONS), tuple(map(_told, there.values()))),
+        "connections": Table("connections", "", columns(CONNECTIONS), tuple(map(_connection_row, there.values()))),
     }
     if as_csv:
         write_csv(made, as_csv)
@@ -66,7 +66,7 @@ async def _choice(connection: Connection, refresh: bool) -> ModelChoices:
     return ModelChoices((await fetch_models(connection)).models, 0.0) if refresh else await model_choices(connection)
 
 
-def _told(one: Connection) -> Row:
+def _connection_row(one: Connection) -> Row:
     key = "in the keyring" if one.keyring else one.key_env or "none"
     return Row((one.name, one.protocol, one.address, key))
 

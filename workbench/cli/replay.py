@@ -28,7 +28,7 @@ from workbench.bench import Bench
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.output import USD_PER_MILLION, only, plain, write_csv, write_json, write_tables
 from workbench.cli.selection import Selection
-from workbench.cli.watched import tell_recorded
+from workbench.cli.watched import print_trails
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.summarizer import PureSummarizer
@@ -86,7 +86,7 @@ def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_jso
     if bench.watched:
         write_tables([watched_table(played, bench.watched)])
     if any(trail.passed for trail in own_trails):
-        tell_recorded(own_trails)
+        print_trails(own_trails)
 
 
 def _plot(course: Course, played: list[Replay], window: int | None) -> list[str]:

@@ -13,12 +13,12 @@ from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
 from workbench.bench.rescue import newest_session_in, repaired_copy, with_model, without_model
-from workbench.cli.compacting import DONE, Compacted, compacted
+from workbench.cli.compacting import DONE, CompactionResult, run_compaction
 from workbench.cli.loading import on_bench
 from workbench.cli.output import only, plain, write_json
 from workbench.cli.selection import Selection, selection
 from workbench.cli.spending import max_cost
-from workbench.cli.watched import stand_words
+from workbench.cli.watched import state_words
 from workbench.compaction.outcome import verdict
 from workbench.formats.export import Saved, refuse_place, save, save_in_place
 from workbench.formats.format import Written
@@ -61,7 +61,9 @@ NO_MODEL = "extractive"
 )
 @max_cost
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a sentence and the steps.")
-def command(chosen: Selection, summarizer_name: str | None, purse: SpendLimit, out: Path | None, as_json: bool) -> None:
+def command(
+    chosen: Selection, summarizer_name: str | None, spend_limit: SpendLimit, out: Path | None, as_json: bool
+) -> None:
     """Compact a session that its agent can no longer compact, and print the steps to resume it there.
 
     Without FILE it is the newest session of this folder, whichever agent's. A damaged one is repaired first, as
@@ -90,13 +92,13 @@ def command(chosen: Selection, summarizer_name: str | None, purse: SpendLimit, o
     if repair is not None:
         chosen = replace(chosen, files=(_lying(repair),), part="" if repair.written else chosen.part)
     bench = _under_its_policy(on_bench(replace(chosen, epoch="last")), chosen, asks=summarizer_name is not None)
-    done = compacted(bench, name, purse, journal=True, to=bench.session.format)
-    made = done.made
+    done = run_compaction(bench, name, spend_limit, journal=True, to=bench.session.format)
+    made = done.export
     saved = None
     if made and done.code == DONE:
         saved = save(made, out) if out else save_in_place(made)
     result, code = _result(damaged, done, saved, _reasons(repair)), done.code
-    if repair is not None and done.found.outcome.status != "compacted":  # the repair alone is the rescue
+    if repair is not None and done.assessment.outcome.status != "compacted":  # the repair alone is the rescue
         repair = replace(repair, data=without_secrets(repair.data)) if chosen.mask else repair
         where = save_repair(repair, out)
         result, code = replace(result, out=str(where), steps=steps_of(repair, where)), DONE
@@ -106,8 +108,8 @@ def command(chosen: Selection, summarizer_name: str | None, purse: SpendLimit, o
         if result.repaired:
             click.echo(printable(f"repaired first: {'; '.join(result.repaired)}"), err=True)
         click.echo(printable(_sentence(result)), err=True)
-        for stand in done.found.watched:
-            click.echo(f"watched {stand_words(stand)}", err=True)
+        for stand in done.assessment.watched:
+            click.echo(f"watched {state_words(stand)}", err=True)
         click.echo("".join(f"{printable(line)}\n" for line in result.steps), nl=False)
     raise click.exceptions.Exit(code)
 
@@ -135,22 +137,22 @@ class Result:
     session lies, None where none was written; `repaired` the fixes that were made before, each with its place."""
 
     file: Path
-    done: Compacted
+    done: CompactionResult
     written: Written | None
     out: str | None
     steps: tuple[str, ...]
     repaired: tuple[str, ...]
 
 
-def _result(file: Path, done: Compacted, saved: Saved | None, repaired_copy: tuple[str, ...]) -> Result:
-    written = done.made.written if done.made and saved else None
+def _result(file: Path, done: CompactionResult, saved: Saved | None, repaired_copy: tuple[str, ...]) -> Result:
+    written = done.export.written if done.export and saved else None
     out, after = (str(saved.where), steps(written, saved.where)) if written and saved else (None, ())
     return Result(file, done, written, out, after, repaired_copy)
 
 
 @plain.register
 def _(result: Result) -> dict[str, Any]:
-    done, found, written = result.done, result.done.found, result.written
+    done, found, written = result.done, result.done.assessment, result.written
     session = found.bench.session
     return {
         "file": result.file,
@@ -161,7 +163,7 @@ def _(result: Result) -> dict[str, Any]:
         **only(found, "before", "after"),
         **only(found.outcome, "status", "reason"),
         "checks": done.checks,
-        "run": done.kept or None,
+        "run": done.run_id or None,
         "id": written.id if written else "",
         "output_file": result.out,
         "notes": written.notes if written else (),
@@ -172,7 +174,7 @@ def _(result: Result) -> dict[str, Any]:
 
 def _sentence(result: Result) -> str:
     """What was found, from how many to how many tokens, which checks passed, and where it lies now."""
-    one, checks = result.done.found, result.done.checks
+    one, checks = result.done.assessment, result.done.checks
     session, outcome = one.bench.session, one.outcome
     part = f" --part {session.facts.part}" if session.facts.part else ""
     found = f"{by_id(session.format).title}, {result.file}{part}"

@@ -39,10 +39,10 @@ from workbench.cli.output import (
     write_json,
     write_tables,
 )
-from workbench.cli.running import call_words, keep, run_named
+from workbench.cli.running import call_words, run_named, save_record
 from workbench.cli.selection import Selection, selection
 from workbench.cli.spending import max_cost
-from workbench.cli.watched import stand_words, tell_recorded
+from workbench.cli.watched import print_trails, state_words
 from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
 from workbench.compaction.outcome import Outcome, verdict
@@ -60,11 +60,11 @@ NAMED = 12
         Job(
             "",
             "part strategies presets params fields pins auto_pin split watched epoch window mask summarizer_name "
-            "judge_name purse count recorded fails_on as_json as_csv",
+            "judge_name spend_limit count recorded fails_on as_json as_csv",
         ),
         Job(
             "--ask",
-            "part strategies presets pins auto_pin watched epoch window mask summarizer_name model batch purse "
+            "part strategies presets pins auto_pin watched epoch window mask summarizer_name model batch spend_limit "
             "recorded file most seed write no_journal as_json as_csv",
             "asks",
         ),
@@ -140,9 +140,9 @@ def command(chosen: Selection, asks: bool, **given: Any) -> None:
     cwb retention FOLDER --ask --preset claude-code --preset codex
     """
     if asks:
-        from workbench.cli.probe import probe
+        from workbench.cli.ask import ask_questions
 
-        probe(chosen, **given)
+        ask_questions(chosen, **given)
     else:
         _retention(chosen, **given)
 
@@ -152,7 +152,7 @@ def _retention(
     *,
     summarizer_name: str,
     judge_name: str,
-    purse: SpendLimit,
+    spend_limit: SpendLimit,
     count: int | None,
     recorded: bool,
     fails_on: tuple[str, ...],
@@ -174,20 +174,20 @@ def _retention(
     bench = on_bench(chosen, chosen.policy)
 
     def compact(context: Context) -> Outcome:
-        return _outcome(bench, context, name, purse)
+        return _outcome(bench, context, name, spend_limit)
 
     if count is not None:
         found = generations(bench.context, compact, following(bench.session, bench.epoch), count, bench.watched)
         if as_csv:
             write_csv({"generations": generations_table(found, bench.watched)}, as_csv)
         else:
-            _tell_generations(bench, found, as_json)
+            _print_generations(bench, found, as_json)
         return
     outcome = compact(bench.context)
     held, needed = bench.retention(outcome), bench.later_use(outcome)
     stood = rule_states(bench, outcome)
     failed = failed_rules(held, stood, fails_on)
-    said = _judged(bench, outcome, held, parse_name(judge_name), purse) if judge_name else None
+    said = _judged(bench, outcome, held, parse_name(judge_name), spend_limit) if judge_name else None
     if as_json:
         sizes = {
             "tokens_before": bench.context.total.tokens,
@@ -201,8 +201,8 @@ def _retention(
         epoch = epoch_words(bench.session, bench.epoch)
         write_fields([("strategy", policy_words(bench)), *([("epoch", epoch)] if epoch else []),
                       ("status", verdict(outcome.status, outcome.reason)),
-                      *([("watched", "\n".join(map(stand_words, stood)))] if stood else [])])  # fmt: skip
-        _tell(held, needed)
+                      *([("watched", "\n".join(map(state_words, stood)))] if stood else [])])  # fmt: skip
+        _print_retention(held, needed)
         if said:
             click.echo(f"\n{judge_name} judges {counted(said.facts, 'fact')}: {percent(said.present)} kept, "
                        f"{percent(said.right)} correct; of {grouped(said.pairs)} pairs labelled by hand it agrees with "
@@ -211,22 +211,24 @@ def _retention(
         raise click.exceptions.Exit(CHECK_FAILED)
 
 
-def _judged(bench: Bench, outcome: Outcome, held: Retention, name: SummarizerName, purse: SpendLimit) -> JudgeResult:
+def _judged(
+    bench: Bench, outcome: Outcome, held: Retention, name: SummarizerName, spend_limit: SpendLimit
+) -> JudgeResult:
     """What a model says of the facts and of the labelled pairs. It is paid for, and told on stderr what it took."""
     facts = facts_to_judge(held)
     text = "\n".join(message.text for message in new_messages(outcome))
-    call = run_named(bench, partial(judge_run, facts, text), name, purse, journal=False)
+    call = run_named(bench, partial(judge_run, facts, text), name, spend_limit, journal=False)
     if words := call_words(call):
         warn(words)
     return judge_result(facts, call.run.answers)
 
 
-def _outcome(bench: Bench, context: Context, name: SummarizerName, purse: SpendLimit) -> Outcome:
+def _outcome(bench: Bench, context: Context, name: SummarizerName, spend_limit: SpendLimit) -> Outcome:
     """One compaction; a live one is kept, because it has been paid for."""
     make = partial(compacting, context, bench.edits, bench.strategy, bench.policy)
-    call = run_named(bench, make, name, purse, journal=True)
+    call = run_named(bench, make, name, spend_limit, journal=True)
     if name.has_run_record:
-        keep(call.record)
+        save_record(call.record)
     return call.run.outcome
 
 
@@ -263,11 +265,11 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
         if held is None:
             click.echo("not known: its summary cannot be read (none, or encrypted)")
         else:
-            _tell(held, needed)
+            _print_retention(held, needed)
         if claims:
             click.echo(f"\n{printable(str(claims))} ({counted(claims.claims, 'claim')} checked)")
         click.echo()
-    tell_recorded(passed)
+    print_trails(passed)
 
 
 def _head(bench: Bench) -> dict[str, Any]:
@@ -288,7 +290,7 @@ def later_use_document(found: LaterUse) -> dict[str, Any]:
     }
 
 
-def _tell(held: Retention, needed: LaterUse | None) -> None:
+def _print_retention(held: Retention, needed: LaterUse | None) -> None:
     click.echo(f"head: {counted(held.head, 'message')}\n")
     write_tables([kinds_table(held)])
     if needed:
@@ -297,7 +299,7 @@ def _tell(held: Retention, needed: LaterUse | None) -> None:
     write_tables([lacking_table(held)], NAMED)
 
 
-def _tell_generations(bench: Bench, found: Generations, as_json: bool) -> None:
+def _print_generations(bench: Bench, found: Generations, as_json: bool) -> None:
     if as_json:
         write_json(_head(bench), found)
         return

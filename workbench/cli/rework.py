@@ -38,11 +38,11 @@ def write_rework(chosen: Selection, *, as_json: bool, as_csv: str | None) -> Non
     if not found:
         warn("this session records no compaction.")
     for one in found:
-        _tell(one)
+        _print_rework(one)
     write_tables([table])
 
 
-def _tell(one: Rework) -> None:
+def _print_rework(one: Rework) -> None:
     click.secho(f"epoch {one.made.epoch}: {one.made}", bold=True)
     cost = f": {grouped(one.tokens)} tokens" if one.items else ""
     write_fields(

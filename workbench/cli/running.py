@@ -1,4 +1,4 @@
-"""A run on the command line: watched on a terminal, cancelled by Ctrl-C, kept in the journal however it ends."""
+"""A live run on the command line: its progress on a terminal, Ctrl-C, and its record in the run history."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from workbench.base.printable import printable
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.cli.output import interrupted, on_a_terminal, over_line, plain, warn
-from workbench.cli.spending import priced
-from workbench.cli.stopping import stopped_as_by_ctrl_c
+from workbench.cli.spending import price_words
+from workbench.cli.stopping import cancel_on_signals
 from workbench.compaction.strategy import Compacting
 from workbench.compaction.summary_request import Summary, SummaryFailed
 from workbench.runs.live_run import EditRecord, FinishedRun, LiveRun, connect, drive_live, unchanged
@@ -40,44 +40,42 @@ from workbench.tokens.cost import actual, usage_words
 T = TypeVar("T")
 
 TICK_S = 0.25
-"""How often the line of progress is drawn: its seconds pass without events, too."""
+"""Seconds between two drawings of the progress line, which also shows the time."""
 
 CHARS_PER_TOKEN = 4
-"""Only for tokens that are still being written; the server tells the true figure at the end."""
+"""Estimate for tokens that are being written; the server reports the true figure at the end."""
 
 
 def run_named(
     bench: Bench,
     compacting: Callable[[], Compacting],
     name: SummarizerName,
-    purse: SpendLimit,
+    spend_limit: SpendLimit,
     *,
     journal: bool,
-    keeping: EditRecord = unchanged,
+    edit: EditRecord = unchanged,
     announce: Callable[[str], object] = warn,
 ) -> FinishedRun:
-    """Run `compacting` to its end. A live run is kept with every answer, and one that Ctrl-C cancels, too, as `keeping`
-    has its record; then the command ends. So it does before anything is sent where that could cost more than `purse`
-    allows. Who is asked, where and at what price is told to `announce` before.
-
-    What is doubtful about a policy is said before it costs anything.
+    """Run `compacting` to its end. A live run is saved with every answer, also when Ctrl-C cancels it, its record
+    changed by `edit`; then the command ends. Problems of the policy are reported first, and `announce` receives the
+    model, its address and the price. Raises OverTheLimit before anything is sent.
     """
     meter = bench.layout.sizes.meter
-    price = priced(purse, name, compacting, meter)
+    price = price_words(spend_limit, name, compacting, meter)
     if name.model:
         for doubt in bench.doubts:
             warn(doubt)
     live = LiveRun(bench, name)
-    watched = _Watched(name, live.recorder, purse)
+    watched = _ProgressLine(name, live.recorder, spend_limit)
 
     async def run() -> driver.Run:
-        summarizer = await connect(live, purse, watched.heard)
+        summarizer = await connect(live, spend_limit, watched.on_event)
         if name.model:
             announce(f"{name.model} is asked at {name.connection.address} {price}.")
         watching = asyncio.create_task(watched.tick())
-        stopped_as_by_ctrl_c()
+        cancel_on_signals()
         try:
-            return await drive_live(live, generator, summarizer, keeps=journal, edit=keeping)
+            return await drive_live(live, generator, summarizer, keeps=journal, edit=edit)
         finally:
             watching.cancel()
             watched.clear()
@@ -85,29 +83,29 @@ def run_named(
     clock, generator = time.perf_counter(), compacting()
     try:
         with closing(generator):
-            return FinishedRun(live, completed(run()))
+            return FinishedRun(live, run_to_end(run()))
     except (KeyboardInterrupt, asyncio.CancelledError):
         where = ""
         if journal and name.has_run_record:
-            record = keeping(live.unfinished(time.perf_counter() - clock))
-            where = f"; the received part is saved as run {record.id}" if keep(record) else ""
+            record = edit(live.unfinished(time.perf_counter() - clock))
+            where = f"; the received part is saved as run {record.id}" if save_record(record) else ""
         raise interrupted(f"Cancelled: nothing was written{where}.") from None
 
 
-def completed(work: Coroutine[Any, Any, T]) -> T:
-    """Run `work` to its end. The task gives nothing itself: asyncio asks for the words of a finished one, twice, and in
-    them stands what it gave, which of a long session takes seconds to write."""
-    given: list[T] = []
+def run_to_end(work: Coroutine[Any, Any, T]) -> T:
+    """Run `work` to its end. The task itself returns None: asyncio formats the repr of a finished task, which takes
+    seconds for a result with a long session."""
+    results: list[T] = []
 
-    async def taken() -> None:
-        given.append(await work)
+    async def store_result() -> None:
+        results.append(await work)
 
-    asyncio.run(taken())
-    return given[0]
+    asyncio.run(store_result())
+    return results[0]
 
 
-def keep(record: run_records.RunRecord) -> str:
-    """Put a record into the journal; its id, "" where it could not be kept, which is said on stderr."""
+def save_record(record: run_records.RunRecord) -> str:
+    """Save a record in the run history. Return its id, "" where it could not be saved, with a note on stderr."""
     trouble = run_history.save_run(record)
     if trouble:
         warn(trouble)
@@ -146,14 +144,13 @@ def call_words(call: FinishedRun) -> str:
     lines = [f"{call.live.name}: {', '.join(parts)}"]
     lines += changed_words(call)
     lines += [f"the server's block: {one.block_note}" for one in answers if isinstance(one, ServerSummary)]
-    told = call.run.outcome.reason
-    lines += [str(answer) for answer in answers if not isinstance(answer, Summary) and answer.detail not in told]
+    reason = call.run.outcome.reason
+    lines += [str(answer) for answer in answers if not isinstance(answer, Summary) and answer.detail not in reason]
     return "\n".join(lines)
 
 
 def changed_words(call: FinishedRun) -> list[str]:
-    """How what was sent differs from what was to be: prompts that were cut, fields that were left out; and usage that
-    was left out."""
+    """Describe the adjustments of the requests: shortened prompts, dropped fields, rejected usage."""
     changes = (
         event
         for event in call.live.recorder.events
@@ -162,16 +159,16 @@ def changed_words(call: FinishedRun) -> list[str]:
     return list(dict.fromkeys(map(describe_event, changes)))
 
 
-class _Watched:
-    """One line on a terminal's stderr: who writes, tokens, seconds and cost so far; gone afterwards."""
+class _ProgressLine:
+    """Progress line on stderr: model, tokens, seconds and cost so far; cleared at the end."""
 
-    def __init__(self, name: SummarizerName, recorder: RunRecorder, purse: SpendLimit) -> None:
+    def __init__(self, name: SummarizerName, recorder: RunRecorder, spend_limit: SpendLimit) -> None:
         self._seen = on_a_terminal() and bool(name.model)
-        self._name, self._recorder, self._purse = name, recorder, purse
+        self._name, self._recorder, self._spend_limit = name, recorder, spend_limit
         self._began = time.perf_counter()
         self._chars: dict[str, int] = {}
 
-    def heard(self, event: LiveEvent) -> None:
+    def on_event(self, event: LiveEvent) -> None:
         if isinstance(event, TextReceived):
             self._chars[event.key] = self._chars.get(event.key, 0) + len(event.text)
         elif isinstance(event, PromptSent):
@@ -181,7 +178,7 @@ class _Watched:
 
     async def tick(self) -> None:
         while self._seen:
-            if not self._purse.asking:  # what is asked stands there
+            if not self._spend_limit.asking:  # the question is on this line
                 click.echo(over_line(self._line()), nl=False, err=True)
             await asyncio.sleep(TICK_S)
 

@@ -42,7 +42,7 @@ def list_sessions(
         raise BadInput(f"{root} is not a folder; name a folder with sessions.")
     unreadable: list[Unreadable] = []
     looked_at = _places_of(tool) if tool and not root else places()
-    found = list(islice(_wanted(looked_at, root, tool, search, unreadable), limit))
+    found = list(islice(_matching_sessions(looked_at, root, tool, search, unreadable), limit))
     if as_json:
         write_json({"root": root, "sessions": found, "unreadable": unreadable})
         return
@@ -60,7 +60,7 @@ def list_sessions(
         warn(f"{counted(len(unreadable), 'file')} there could not be read as a session; --skipped shows why.")
 
 
-def _wanted(
+def _matching_sessions(
     looked_at: tuple[Place, ...], root: Path | None, tool: str, search: str, unreadable: list[Unreadable]
 ) -> Iterator[SessionGlance]:
     """What was asked for, as it is found; files that are no sessions are put into `unreadable`."""

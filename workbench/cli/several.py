@@ -1,4 +1,4 @@
-"""Several sessions by one command: what was named, and what of it gives nothing."""
+"""Several sessions in one command: the files to read, and those that failed."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from workbench.finding.discover import is_session_folder
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """A file that gives nothing, and why."""
+class FailedFile:
+    """A file that failed, and the error."""
 
     file: Path
     error: str
 
 
-def refusal(file: Path, reason: BadInput) -> Refused:
-    """It is said at once: the others may take long."""
-    said = str(reason) if str(file) in str(reason) else f"{file}: {reason}"
-    warn(printable(said))
-    return Refused(file, said)
+def refusal(file: Path, reason: BadInput) -> FailedFile:
+    """Report a failed file at once: the others may take long."""
+    error = str(reason) if str(file) in str(reason) else f"{file}: {reason}"
+    warn(printable(error))
+    return FailedFile(file, error)
 
 
 def sessions_in(named: Sequence[Path]) -> list[Path]:
-    """What was named, each once, and for a folder that is no session itself what may be a session below it. Raises
-    BadInput for a folder without any."""
+    """Return the named files, each once; a folder that is no session is replaced by the possible sessions below it.
+    Raises BadInput for a folder without any."""
     found: list[Path] = []
     for path in named:
         if not path.is_dir() or is_session_folder(path):
@@ -50,7 +50,7 @@ def sessions_in(named: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def let_go() -> None:
-    """Of what was open before: it hangs together in circles, may be as large as the next, and was read for itself."""
+def release_session() -> None:
+    """Free the previous session, which has reference cycles and may be as large as the next one."""
     gc.collect()
     clear_session_caches()

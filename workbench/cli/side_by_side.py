@@ -17,11 +17,11 @@ from workbench.cli.experiment import experiment
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import interrupted, only, plain, size_words, warn, write_fields, write_json
-from workbench.cli.running import completed, keep
+from workbench.cli.running import run_to_end, save_record
 from workbench.cli.selection import Selection
-from workbench.cli.several import let_go, sessions_in
+from workbench.cli.several import release_session, sessions_in
 from workbench.cli.spending import OverTheLimit
-from workbench.cli.watched import stand_words
+from workbench.cli.watched import state_words
 from workbench.compaction.outcome import verdict
 from workbench.runs.live_run import FinishedRun, LiveRun
 from workbench.runs.variants import check_count, prompt_variants, run_all
@@ -37,7 +37,7 @@ def side_by_side(
     models: tuple[str, ...],
     summarizers: tuple[str, ...],
     batch: bool,
-    purse: SpendLimit,
+    spend_limit: SpendLimit,
     no_journal: bool,
     as_json: bool,
     as_csv: str | None,
@@ -48,8 +48,10 @@ def side_by_side(
     named = [*(parse_model(model) for model in models), *map(parse_name, summarizers)]
     files = sessions_in(chosen.files)
     if batch or len(files) > 1 or files != list(chosen.files):
-        _many(replace(chosen, files=tuple(files)), prompts, named, purse, not no_journal, batch=batch, as_json=as_json,
-              as_csv=as_csv)  # fmt: skip
+        chosen = replace(chosen, files=tuple(files))
+        _compare_sessions(
+            chosen, prompts, named, spend_limit, not no_journal, batch=batch, as_json=as_json, as_csv=as_csv
+        )
         return
     if as_csv:
         raise click.UsageError("--csv writes the tables of several sessions; name more FILEs, or a folder.")
@@ -57,16 +59,16 @@ def side_by_side(
     check_count(found, named)
     bench = on_bench(chosen, chosen.policy if chosen.strategies or chosen.presets else None)
     live = [one.live(bench) for one in prompt_variants(bench, found, named)]
-    _tell_where(named)
+    _report_addresses(named)
     for each in live:
         for doubt in each.bench.doubts if each.name.model else ():
             warn(f"{each.label}: {doubt}")
-    done = _run(live, purse, journal=not no_journal)
-    kept = ["" if no_journal or not one.live.name.has_run_record else keep(one.record) for one in done]
+    done = _run(live, spend_limit, journal=not no_journal)
+    kept = ["" if no_journal or not one.live.name.has_run_record else save_record(one.record) for one in done]
     if as_json:
         tries = [{**plain(one), "run": run or None} for one, run in zip(done, kept, strict=True)]
         write_json({"before": done[0].assessment.before, "variants": tries})
-        _leave(done)
+        _exit_without_summary(done)
         return
     click.echo(f"before: {size_words(done[0].assessment.before)}")
     for one, run in zip(done, kept, strict=True):
@@ -75,51 +77,51 @@ def side_by_side(
         write_fields([(name, value) for name, value in _rows(one, run) if value])
     if len({one.draft for one in done}) == 1 and done[0].draft:
         click.echo("\nAll drafts are identical.")
-    _leave(done)
+    _exit_without_summary(done)
 
 
-def _many(
-    chosen: Selection, prompts: tuple[str, ...], named: list[SummarizerName], purse: SpendLimit, keeps: bool, *,
+def _compare_sessions(
+    chosen: Selection, prompts: tuple[str, ...], named: list[SummarizerName], spend_limit: SpendLimit, keeps: bool, *,
     batch: bool, as_json: bool, as_csv: str | None,
 ) -> None:  # fmt: skip
-    """Every variant on every session."""
+    """Compare the variants on every session."""
     if chosen.part:
         raise click.UsageError("--part needs one session; name one FILE.")
     found = [prompt_by_id(prompt) for prompt in prompts]
     check_count(found, named)
-    _tell_where(named)
+    _report_addresses(named)
     policy = chosen.policy if chosen.strategies or chosen.presets else None
 
     def opened(path: Path) -> tuple[LiveRun, ...]:
-        let_go()
+        release_session()
         bench = on_bench(replace(chosen, files=(path,)), policy)
         return tuple(one.live(bench) for one in prompt_variants(bench, found, named))
 
-    experiment(chosen.files, opened, purse, keeps=keeps, batch=batch, as_json=as_json, as_csv=as_csv)
+    experiment(chosen.files, opened, spend_limit, keeps=keeps, batch=batch, as_json=as_json, as_csv=as_csv)
 
 
-def _tell_where(named: Sequence[SummarizerName]) -> None:
-    """At what address models are asked, before anything is sent."""
+def _report_addresses(named: Sequence[SummarizerName]) -> None:
+    """Report the addresses of the models before anything is sent."""
     for name in dict.fromkeys(named):
         if name.model:
             warn(f"{name.model} is asked at {name.connection.address}.")
 
 
-def _leave(done: Sequence[FinishedRun]) -> None:
-    """Without any summary there is nothing to compare."""
+def _exit_without_summary(done: Sequence[FinishedRun]) -> None:
+    """Exit with an error if no variant has a summary."""
     if all(one.failures and not one.draft for one in done):
         raise click.exceptions.Exit(NO_SUMMARY)
 
 
-def _run(live: Sequence[LiveRun], purse: SpendLimit, *, journal: bool) -> tuple[FinishedRun, ...]:
+def _run(live: Sequence[LiveRun], spend_limit: SpendLimit, *, journal: bool) -> tuple[FinishedRun, ...]:
     clock = time.perf_counter()
     try:
-        return completed(run_all(live, purse, keeps=journal))
+        return run_to_end(run_all(live, spend_limit, keeps=journal))
     except SpendLimitExceeded as refused:
         raise OverTheLimit(str(refused)) from None
     except KeyboardInterrupt:
         seconds = time.perf_counter() - clock
-        kept = [keep(one.unfinished(seconds)) for one in live if journal and one.name.has_run_record]
+        kept = [save_record(one.unfinished(seconds)) for one in live if journal and one.name.has_run_record]
         where = f"; the received part is saved as {', '.join(filter(None, kept))}" if any(kept) else ""
         raise interrupted(f"Cancelled: nothing was written{where}.") from None
 
@@ -138,7 +140,7 @@ def _rows(one: FinishedRun, kept: str) -> list[tuple[str, str]]:
         ("doubts", "\n".join(one.live.bench.doubts)),
         ("status", verdict(one.run.outcome.status, one.run.outcome.reason)),
         *found_rows(one.assessment.grounding, one.assessment.lost),
-        ("watched", "\n".join(map(stand_words, one.assessment.watched))),
+        ("watched", "\n".join(map(state_words, one.assessment.watched))),
         ("kept as", f"run {kept}" if kept else ""),
         ("draft", one.draft),
     ]

@@ -14,7 +14,7 @@ import click
 
 from workbench.base.printable import printable
 from workbench.cli.output import interrupted, over_line
-from workbench.cli.stopping import stopped_as_by_ctrl_c
+from workbench.cli.stopping import cancel_on_signals
 from workbench.compaction.strategy import Compacting
 from workbench.runs.cost_estimate import request_costs_of
 from workbench.summarizers.by_name import SummarizerName
@@ -51,17 +51,17 @@ class Dollars(click.ParamType["float"]):
 
 
 def max_cost(command: F) -> F:
-    """Give a command the option, and `purse`: with that limit, else with that of the settings. On a terminal what could
-    cost more is asked for."""
+    """Give a command the option --max-cost and the parameter `spend_limit`, by default that of the settings. On a
+    terminal the user confirms what could cost more."""
 
     def opened(ctx: click.Context, param: click.Parameter, most: float | None) -> SpendLimit:
-        purse = default_spend_limit() if most is None else SpendLimit(None if most == float("inf") else most)
-        purse.ask = asked_on_the_terminal if can_be_asked() else None
-        return purse
+        spend_limit = default_spend_limit() if most is None else SpendLimit(None if most == float("inf") else most)
+        spend_limit.ask = confirm_on_terminal if can_confirm() else None
+        return spend_limit
 
     return click.option(
         "--max-cost",
-        "purse",
+        "spend_limit",
         type=Dollars(),
         callback=opened,
         metavar="DOLLARS",
@@ -70,19 +70,19 @@ def max_cost(command: F) -> F:
     )(command)
 
 
-def can_be_asked() -> bool:
-    """Whether somebody sits there who reads what stderr says, and can answer."""
+def can_confirm() -> bool:
+    """True if a user reads stderr and can answer."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-async def asked_on_the_terminal(what: str) -> bool:
-    """No is what is said by anything but a yes, and by a terminal that is gone; Ctrl-C cancels, as it does anywhere."""
+async def confirm_on_terminal(what: str) -> bool:
+    """Ask for confirmation. Anything but yes is no, also a closed terminal; Ctrl-C cancels."""
     click.echo(over_line(f"{printable(what)}. Send anyway? [y/N] "), nl=False, err=True)
     return (await _line_typed(sys.stdin.fileno())).strip().lower() in ("y", "yes")
 
 
 async def _line_typed(terminal: int) -> str:
-    """In a thread that nobody waits for at the end: the program can be left while it reads."""
+    """Read a line in a daemon thread, so that the program can end while it waits."""
     loop = asyncio.get_running_loop()
     typed: asyncio.Future[bytes] = loop.create_future()
 
@@ -101,24 +101,26 @@ async def _line_typed(terminal: int) -> str:
     return (await typed).decode(errors="replace")
 
 
-def priced(purse: SpendLimit, name: SummarizerName, compacting: Callable[[], Compacting], meter: Meter) -> str:
-    """What a run is foreseen to cost, in words; "" where no model is asked. Raises OverTheLimit where that may be more
-    than is left."""
+def price_words(
+    spend_limit: SpendLimit, name: SummarizerName, compacting: Callable[[], Compacting], meter: Meter
+) -> str:
+    """Return the cost estimate of a run in words; "" where no model is asked. Raises OverTheLimit where it may exceed
+    the spend limit."""
     if not name.model:
         return ""
-    foreseen = request_costs_of(drive(compacting(), estimate), meter, name)
-    most = added(one.at_most.dollars for one in foreseen)
-    within(purse, most, name.model)
-    about = added(one.cost.dollars for one in foreseen)
+    estimates = request_costs_of(drive(compacting(), estimate), meter, name)
+    most = added(one.at_most.dollars for one in estimates)
+    check_limit(spend_limit, most, name.model)
+    about = added(one.cost.dollars for one in estimates)
     return "at an unknown price" if None in (about, most) else f"for about {money(about)}, at most {money(most)}"
 
 
-def within(purse: SpendLimit, most: float | None, model: str) -> None:
-    """Asks where somebody can be asked. Raises OverTheLimit."""
+def check_limit(spend_limit: SpendLimit, most: float | None, model: str) -> None:
+    """Check a cost against the spend limit; on a terminal the user may allow more. Raises OverTheLimit."""
 
     async def allowed() -> None:
-        stopped_as_by_ctrl_c()
-        await purse.allow(most, model)
+        cancel_on_signals()
+        await spend_limit.allow(most, model)
 
     try:
         asyncio.run(allowed())

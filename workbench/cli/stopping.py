@@ -7,7 +7,7 @@ import signal
 from contextlib import suppress
 
 
-def stopped_as_by_ctrl_c() -> None:
+def cancel_on_signals() -> None:
     """Have a terminal that is closed, and a system that ends the process, cancel the task at hand, where the system can
     tell of that."""
     task = asyncio.current_task()

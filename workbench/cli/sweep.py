@@ -40,7 +40,7 @@ from workbench.cli.output import (
 )
 from workbench.cli.replay import cost_unit
 from workbench.cli.selection import Selection
-from workbench.cli.several import Refused
+from workbench.cli.several import FailedFile
 from workbench.cli.watched import WORDS
 from workbench.compaction.preset import load_preset, preset_names, save_preset
 from workbench.finding.discover import is_session_folder
@@ -96,7 +96,7 @@ def sweep(
             "watched": plan.watched,
             "variants": rows,
             "cells": cells,
-            "failed": [Refused(Path(file), error) for file, error in failed.items()],
+            "failed": [FailedFile(Path(file), error) for file, error in failed.items()],
             "best": {"criterion": criterion.name, **plain(found)} if found else None,
             "saved": saved,
         }

@@ -13,25 +13,25 @@ from workbench.cli.output import write_tables
 WORDS = 100
 
 
-def stand_words(stand: RuleState) -> str:
+def state_words(stand: RuleState) -> str:
     """`verbatim → gone: Never log the refresh token.`"""
     went = f" → {stand.after}" if stand.after else ""
     return f"{stand.now}{went}: {_shown(stand.sentence, WORDS)}"
 
 
-def tell_recorded(trails: Sequence[RuleTrail]) -> None:
+def print_trails(trails: Sequence[RuleTrail]) -> None:
     """How each sentence came through the recorded compactions, and how it stands in the end."""
     if not trails:
         return
     passed = trails[0].passed
     each = "before and after each compaction that the file records" if passed else "which records no compaction"
     spec = [Column(f"epoch_{one.at}", f"epoch {one.at}") for one in passed]
-    rows = (Row((*map(went, trail.passed), trail.last, _shown(trail.sentence, WORDS))) for trail in trails)
+    rows = (Row((*map(change_words, trail.passed), trail.last, _shown(trail.sentence, WORDS))) for trail in trails)
     title = f"Watched in the session, {each}"
     write_tables([Table("watched", title, (*spec, *columns("now sentence")), tuple(rows))])
 
 
-def went(one: StateChange) -> str:
+def change_words(one: StateChange) -> str:
     """`verbatim → gone`."""
     return f"{one.before} → {one.after}"
 

@@ -24,7 +24,7 @@ from workbench.cli.output import csv_option, only, plain, write_csv, write_field
 from workbench.cli.replay import cost_unit, replay_document
 from workbench.cli.rework import rework_document, write_rework
 from workbench.cli.selection import Selection, selection
-from workbench.cli.watched import tell_recorded
+from workbench.cli.watched import print_trails
 from workbench.compaction.agent_preset import agent_preset_id
 from workbench.repairs.advice import advice
 from workbench.tokens.sizes import usage_words
@@ -95,7 +95,7 @@ def _why(chosen: Selection, *, as_json: bool, as_csv: str | None) -> None:
     for number, one in enumerate(found.findings, 1):
         click.echo(f"{number:2}. {printable(one.text)}{_where(one)}")
     write_tables(tables(found).values(), SHOWN)
-    tell_recorded(passed)
+    print_trails(passed)
     if advised:
         click.echo(f"\n{printable(str(advised))}")
 

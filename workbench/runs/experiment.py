@@ -271,7 +271,7 @@ class ExperimentOptions:
     `warn` receives the reason when a run cannot be saved, `on_batch` the progress of a batch, asked every `every_s`
     seconds."""
 
-    purse: SpendLimit
+    spend_limit: SpendLimit
     saves: bool
     warn: Callable[[str], None]
     on_batch: batches.OnBatch = lambda _: None
@@ -331,7 +331,7 @@ def _session_result(file: Path, bench: Bench, variants: Sequence[VariantFigures]
 
 async def _run_live(live: LiveRun, asking: ExperimentOptions) -> VariantFigures:
     """Send the requests without a known answer, save the answers, and assess the run. Raises BadInput without a key."""
-    summarizer = await connect(live, asking.purse)
+    summarizer = await connect(live, asking.spend_limit)
     known = await asyncio.to_thread(known_answers, live) if asking.saves else {}
     run = await drive_live(live, _compacting_with_known(live, known), summarizer, keeps=asking.saves)
     dollars = live.recorder.cost(live.name.model).dollars if live.name.model else 0.0

@@ -1,7 +1,7 @@
 """A run that asks a summarizer: key, spend limit, calls, record, cancellation. Screen and commands use the same one.
 
     run = LiveRun(bench, name)
-    summarizer = await connect(run, purse)                        BadInput before anything is sent
+    summarizer = await connect(run, spend_limit)                        BadInput before anything is sent
     done = await drive_live(run, compacting, summarizer, keeps=…) saves each answer in the run history at once
     FinishedRun(run, done).record                                 for the run history
 
@@ -114,10 +114,10 @@ class LiveRun:
 
 
 async def connect(
-    run: LiveRun, purse: SpendLimit, on_event: OnLiveEvent = ignore_event, *, limits: CallLimits | None = None
+    run: LiveRun, spend_limit: SpendLimit, on_event: OnLiveEvent = ignore_event, *, limits: CallLimits | None = None
 ) -> Summarizer:
-    """Return the run's summarizer, within the spend limit of `purse`. Sends nothing. Raises BadInput without a key, and
-    for a summarizer that does not exist."""
+    """Return the run's summarizer, bounded by the spend limit. Sends nothing. Raises BadInput without a key, and for a
+    summarizer that does not exist."""
     await check_key(run.name)
 
     def record_event(event: LiveEvent) -> None:
@@ -125,7 +125,7 @@ async def connect(
         on_event(event)
 
     bench = run.bench
-    spending = Spending(purse, bench.layout.sizes.meter.text_tokens)
+    spending = Spending(spend_limit, bench.layout.sizes.meter.text_tokens)
     return await asyncio.to_thread(
         lambda: summarizer_named(
             run.name, on_event=record_event, limits=limits, session=bench.session, spending=spending

@@ -196,13 +196,13 @@ async def ask(
     exam: Exam,
     model: str,
     known: Mapping[str, Answer],
-    purse: SpendLimit,
+    spend_limit: SpendLimit,
     on_event: OnLiveEvent = ignore_event,
 ) -> QuestionRun:
     """Ask `model` the questions that `known` does not answer; each answer is saved in the run history at once. Raises
     BadInput without a key."""
     live = LiveRun(bench, parse_model(model))
-    summarizer = await connect(live, purse, on_event)
+    summarizer = await connect(live, spend_limit, on_event)
     run = await drive_live(live, receive_recorded_forms(exam.asking(known)), summarizer, keeps=True, edit=as_probe_run)
     return await asyncio.to_thread(grade_run, exam, known, live, run)
 

@@ -4,7 +4,7 @@
     setting_variants(preset, ["FIELD=A..B:STEP"])  a preset with several values of one or two settings
     prompt_variants(bench, prompts, summarizers)   each prompt by each summarizer
     assess_offline(bench, variant)                 runs it offline, and assesses the outcome
-    run_all(live, purse)                           runs every variant by its summarizer, all at once
+    run_all(live, spend_limit)                           runs every variant by its summarizer, all at once
 
 `analysis.replay` simulates a variant's preset over the session, and `experiment` runs variants on many sessions. The
 tables at the end show any number of assessments.
@@ -136,23 +136,25 @@ def highest_costs(live: Sequence[LiveRun]) -> list[tuple[float | None, str]]:
 
 
 async def run_all(
-    live: Sequence[LiveRun], purse: SpendLimit, on_event: OnVariantEvent | None = None, *, keeps: bool
+    live: Sequence[LiveRun], spend_limit: SpendLimit, on_event: OnVariantEvent | None = None, *, keeps: bool
 ) -> tuple[FinishedRun, ...]:
     """Run all variants at once. Cancelling leaves the session as it is; the events so far stay in each recorder, and
     with `keeps` each answer is saved in the run history before the next request.
 
     Raises BadInput before anything is sent for a summarizer that cannot be used, and TooDear where all together could
-    cost more than `purse` allows.
+    cost more than `spend_limit` allows.
     """
     for one in live:
         await check_key(one.name)
-    if purse.limit is not None:
+    if spend_limit.limit is not None:
         costs = await asyncio.to_thread(highest_costs, live)
         for model in dict.fromkeys(model for most, model in costs if most is None):
-            await purse.allow(None, model)
+            await spend_limit.allow(None, model)
         known = [(most, model) for most, model in costs if most is not None]
-        await purse.allow(fsum(most for most, _ in known), " and ".join(dict.fromkeys(model for _, model in known)))
-    running = [_run_variant(number, one, purse, on_event, keeps=keeps) for number, one in enumerate(live)]
+        await spend_limit.allow(
+            fsum(most for most, _ in known), " and ".join(dict.fromkeys(model for _, model in known))
+        )
+    running = [_run_variant(number, one, spend_limit, on_event, keeps=keeps) for number, one in enumerate(live)]
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in running]
@@ -162,9 +164,9 @@ async def run_all(
 
 
 async def _run_variant(
-    number: int, live: LiveRun, purse: SpendLimit, on_event: OnVariantEvent | None, *, keeps: bool
+    number: int, live: LiveRun, spend_limit: SpendLimit, on_event: OnVariantEvent | None, *, keeps: bool
 ) -> FinishedRun:
-    summarizer = await connect(live, purse, partial(on_event, number) if on_event else ignore_event)
+    summarizer = await connect(live, spend_limit, partial(on_event, number) if on_event else ignore_event)
     done = FinishedRun(live, await drive_live(live, live.bench.compacting(), summarizer, keeps=keeps))
     await asyncio.to_thread(compute, done.assessment, "after", "checks", "grounding", "lost", "watched")
     return done

@@ -1,4 +1,4 @@
-"""What a person does to the plan by flags, as on the bench by keys: pins, edits, the split."""
+"""Apply the options --pin, --drop, --shorten, --split and --watch to a bench."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from workbench.cli.selection import Selection
 from workbench.session import Message
 
 
-def by_hand(bench: Bench, chosen: Selection) -> Bench:
-    """The bench with messages pinned, dropped and shortened and the split set as was named, and the sentences watched.
+def edit_plan(bench: Bench, chosen: Selection) -> Bench:
+    """Return the bench with the named pins, edits, split and watched rules.
 
-    One that is to be dropped and shortened is dropped. With `auto_pin` every suggested pin that is accepted unasked
-    is added. Raises BadInput for a message that is not there.
+    A message that is both dropped and shortened is dropped. `auto_pin` adds every suggested pin that needs no
+    confirmation. Raises BadInput for a message that is not there.
     """
     dropped, shortened, pinned = (_ids(bench, named) for named in (chosen.drops, chosen.shortens, chosen.pins))
     for id in shortened:
@@ -33,12 +33,12 @@ def by_hand(bench: Bench, chosen: Selection) -> Bench:
 
 
 def _ids(bench: Bench, named: Sequence[str]) -> list[str]:
-    """Ids, each once: a message named twice is not let go again."""
+    """Return ids, each once: toggling a message twice would undo it."""
     return list(dict.fromkeys(message_id(bench.messages, one) for one in named))
 
 
 def message_id(messages: Sequence[Message], reference: str) -> str:
-    """The id that `reference` stands for among the messages of a context.
+    """Return the id of the message that `reference` names in a context.
 
     An id itself comes first, then a number (1 is the first message, as `cwb inspect` counts), then the beginning of
     exactly one id. Raises BadInput when nothing fits or several do.

@@ -17,9 +17,9 @@ from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.cli.output import interrupted, warn
-from workbench.cli.running import keep, run_named
-from workbench.cli.several import Refused, refusal
-from workbench.cli.spending import within
+from workbench.cli.running import run_named, save_record
+from workbench.cli.several import FailedFile, refusal
+from workbench.cli.spending import check_limit
 from workbench.compaction.summary_request import Answer
 from workbench.runs.questions import (
     QuestionCosts,
@@ -43,7 +43,7 @@ from workbench.tokens.cost import added, money, usage_words
 
 
 @dataclass(frozen=True, slots=True)
-class Sat:
+class SessionInfo:
     """What is told of a session when it is held no more: the epoch, where the questions are from, in words, the numbers
     of the messages that tell the answers, from 1, by their ids, and how each watched sentence stands in every arm."""
 
@@ -55,7 +55,7 @@ class Sat:
 
 
 @dataclass(frozen=True)
-class Sitting:
+class SessionExam:
     """A session, and what is asked of whom. `origin` is where the questions are from, in words."""
 
     bench: Bench
@@ -67,26 +67,26 @@ class Sitting:
         assert self.bench.session.path is not None
         return self.bench.session.path
 
-    def sat(self) -> Sat:
+    def info(self) -> SessionInfo:
         """Reads every message."""
         index_of = self.bench.context.shape.index_of
         numbers = {probe.source: index_of[probe.source] + 1 for probe in self.exam.probes if probe.source in index_of}
-        return Sat(self.file, self.bench.epoch, self.origin, numbers, rules_by_variant(self.bench, self.exam))
+        return SessionInfo(self.file, self.bench.epoch, self.origin, numbers, rules_by_variant(self.bench, self.exam))
 
 
-Open = Callable[[Path], Sitting]
+Open = Callable[[Path], SessionExam]
 """Opens a session anew, to the same questions. Raises BadInput."""
 
 
-def foreseen(sitting: Sitting, model: str, *, journal: bool, batch: bool) -> QuestionCosts:
+def estimate_questions(sitting: SessionExam, model: str, *, journal: bool, batch: bool) -> QuestionCosts:
     """What asking after a session will take, beside what the journal keeps."""
     known = saved_answers(sitting.bench, model) if journal else {}
     return question_costs(sitting.bench, sitting.exam, model, known, batch=batch)
 
 
-def answers(
-    quotes: Mapping[Path, QuestionCosts], open: Open, model: str, purse: SpendLimit, *, journal: bool, batch: bool
-) -> tuple[list[tuple[Sat, Probing]], list[Refused]]:
+def ask_sessions(
+    quotes: Mapping[Path, QuestionCosts], open: Open, model: str, spend_limit: SpendLimit, *, journal: bool, batch: bool
+) -> tuple[list[tuple[SessionInfo, Probing]], list[FailedFile]]:
     """The model's answers, those that the journal keeps and the others asked now; and the sessions that gave none. What
     all of it costs is told once, before and after. A session is held while it is asked after: one at a time, or all of
     them while their batches are under way."""
@@ -100,25 +100,25 @@ def answers(
     warn(f"{model} is asked {calls} at {where}, ≈{grouped(quote.tokens)} tokens: about {quote.cost}{at_most}{before}.")
     if quote.judge_cost.dollars:
         warn(f"a judge of answers in prose comes to at most {money(quote.judge_cost.dollars)} on top.")
-    within(purse, quote.most, asking_of(model).model)
+    check_limit(spend_limit, quote.most, asking_of(model).model)
     if quote.calls:
         asyncio.run(check_key(asking_of(model)))
-    asked_for = [partial(_asking, path, open, model, journal) for path in quotes]
-    done = _in_batches(asked_for) if batch else [_live(one, purse) for one in asked_for]
-    came = [one for one in done if isinstance(one, Came)]
-    _tell_bill([one.bill for one in came if one.bill], model, batch=batch)
+    asked_for = [partial(_pending_exam, path, open, model, journal) for path in quotes]
+    done = _in_batches(asked_for) if batch else [_ask_live_or_error(one, spend_limit) for one in asked_for]
+    came = [one for one in done if isinstance(one, SessionAnswers)]
+    _report_usage([one.bill for one in came if one.bill], model, batch=batch)
     for one in came:
-        where = f"{printable(one.sat.file.name)}: " if len(quotes) > 1 else ""
+        where = f"{printable(one.info.file.name)}: " if len(quotes) > 1 else ""
         for failure, many in Counter(one.failed).items():
             warn(f"{where}{counted(many, 'call')} failed; the same command asks again: {failure}")
     if any(one.cut for one in came):
         warn(f"a context is too long for {model}: its oldest messages were left out.")
     failed = [refusal(path, no) for path, no in zip(quotes, done, strict=True) if isinstance(no, BadInput)]
-    return [(one.sat, one.probing) for one in came], failed
+    return [(one.info, one.probing) for one in came], failed
 
 
 @dataclass(frozen=True, slots=True)
-class Bill:
+class BilledCalls:
     """What was asked now; `dollars` is None where that is not known."""
 
     calls: int
@@ -127,44 +127,44 @@ class Bill:
 
 
 @dataclass(frozen=True, slots=True)
-class Came:
+class SessionAnswers:
     """What came of asking after a session, without the session."""
 
-    sat: Sat
+    info: SessionInfo
     probing: Probing
-    bill: Bill | None
+    bill: BilledCalls | None
     failed: tuple[str, ...]
     cut: bool
 
 
-def _came(sitting: Sitting, done: QuestionRun) -> Came:
+def _session_answers(sitting: SessionExam, done: QuestionRun) -> SessionAnswers:
     record = done.record
-    bill = Bill(len(record.calls), record.usage, record.dollars) if record else None
-    return Came(sitting.sat(), done.probing, bill, done.failed, done.cut)
+    bill = BilledCalls(len(record.calls), record.usage, record.dollars) if record else None
+    return SessionAnswers(sitting.info(), done.probing, bill, done.failed, done.cut)
 
 
 @dataclass(frozen=True)
-class Asking:
+class PendingExam:
     """A session's exam, and what `model` has answered of it before."""
 
-    sitting: Sitting
+    sitting: SessionExam
     model: str
     known: Mapping[str, Answer]
     journal: bool
 
     def keep(self, record: run_records.RunRecord) -> None:
         if self.journal:
-            keep(record)
+            save_record(record)
 
 
-def _asking(path: Path, open: Open, model: str, journal: bool) -> Asking:
+def _pending_exam(path: Path, open: Open, model: str, journal: bool) -> PendingExam:
     sitting = open(path)
-    return Asking(sitting, model, saved_answers(sitting.bench, model) if journal else {}, journal)
+    return PendingExam(sitting, model, saved_answers(sitting.bench, model) if journal else {}, journal)
 
 
-def _live(opened: Callable[[], Asking], purse: SpendLimit) -> Came | BadInput:
+def _ask_live_or_error(opened: Callable[[], PendingExam], spend_limit: SpendLimit) -> SessionAnswers | BadInput:
     try:
-        return _asked_live(opened(), purse)
+        return _ask_live(opened(), spend_limit)
     except BadInput as refused:
         return _without_frames(refused)
 
@@ -174,28 +174,28 @@ def _without_frames(refused: BadInput) -> BadInput:
     return BadInput(str(refused))
 
 
-def _asked_live(asking: Asking, purse: SpendLimit) -> Came:
+def _ask_live(asking: PendingExam, spend_limit: SpendLimit) -> SessionAnswers:
     bench, exam = asking.sitting.bench, asking.sitting.exam
     name = asking_of(asking.model)
     call = run_named(
         bench,
         lambda: receive_recorded_forms(exam.asking(asking.known)),
         name,
-        purse,
+        spend_limit,
         journal=asking.journal,
-        keeping=as_probe_run,
+        edit=as_probe_run,
         announce=lambda _: None,  # all that is asked is told together, before the first session
     )
     done = grade_run(exam, asking.known, call.live, call.run)
     if done.record:
         asking.keep(done.record)
-    return _came(asking.sitting, done)
+    return _session_answers(asking.sitting, done)
 
 
-def _in_batches(several: Sequence[Callable[[], Asking]]) -> list[Came | BadInput]:
+def _in_batches(several: Sequence[Callable[[], PendingExam]]) -> list[SessionAnswers | BadInput]:
     """Every session as a batch of its own, all at once. What Ctrl-C leaves under way the same command takes up."""
 
-    async def one(opened: Callable[[], Asking], uploads: asyncio.Semaphore) -> Came | BadInput:
+    async def one(opened: Callable[[], PendingExam], uploads: asyncio.Semaphore) -> SessionAnswers | BadInput:
         seen = set[BatchProgress]()
 
         def on_batch(now: BatchProgress) -> None:
@@ -209,11 +209,11 @@ def _in_batches(several: Sequence[Callable[[], Asking]]) -> list[Came | BadInput
             done = await ask_in_batch(
                 sitting.bench, sitting.exam, asking.model, asking.known, on_batch, uploads, asking.keep
             )
-            return await asyncio.to_thread(_came, sitting, done)
+            return await asyncio.to_thread(_session_answers, sitting, done)
         except BadInput as refused:
             return _without_frames(refused)
 
-    async def every() -> list[Came | BadInput]:
+    async def every() -> list[SessionAnswers | BadInput]:
         uploads = batches.upload_slots()
         return await asyncio.gather(*(one(opened, uploads) for opened in several))
 
@@ -223,7 +223,7 @@ def _in_batches(several: Sequence[Callable[[], Asking]]) -> list[Came | BadInput
         raise interrupted("Stopped: the batch continues; the same command collects it.") from None
 
 
-def _tell_bill(bills: Sequence[Bill], model: str, *, batch: bool) -> None:
+def _report_usage(bills: Sequence[BilledCalls], model: str, *, batch: bool) -> None:
     if not bills:
         return
     usage, calls = run_records.sum_usage(one.usage for one in bills), counted(sum(one.calls for one in bills), "call")

@@ -14,13 +14,13 @@ from workbench.analysis.probes import Probing, ProbingTotal, looked_up, probes_p
 from workbench.base.errors import BadInput
 from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
+from workbench.cli.ask_model import SessionExam, SessionInfo, ask_sessions, estimate_questions
+from workbench.cli.ask_output import csv_tables, document, print_answers, print_total, sum_document
 from workbench.cli.loading import on_bench
 from workbench.cli.output import warn, write_csv, write_json
-from workbench.cli.probe_asking import Sat, Sitting, answers, foreseen
-from workbench.cli.probe_telling import csv_tables, document, sum_document, tell, tell_sum
-from workbench.cli.running import call_words, keep, run_named
+from workbench.cli.running import call_words, run_named, save_record
 from workbench.cli.selection import Selection
-from workbench.cli.several import Refused, let_go, refusal, sessions_in
+from workbench.cli.several import FailedFile, refusal, release_session, sessions_in
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.preset import Preset
 from workbench.compaction.summary_request import Answer
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Exams:
+class QuestionOptions:
     """How sessions are asked after: `several` where they lie in folders or more than one is named. `summaries` holds
     what was summarized of a session when it was opened first."""
 
@@ -53,22 +53,22 @@ class Exams:
     several: bool
     policies: Sequence[Preset] | None
     name: SummarizerName
-    purse: SpendLimit
+    spend_limit: SpendLimit
     recorded: bool
     file: Path | None
     most: int | None
     seed: int
     journal: bool
-    refused: list[Refused]
+    refused: list[FailedFile]
     summaries: dict[Path, list[Mapping[str, Answer]]]
 
 
-def probe(
+def ask_questions(
     chosen: Selection,
     *,
     model: str,
     batch: bool,
-    purse: SpendLimit,
+    spend_limit: SpendLimit,
     summarizer_name: str,
     recorded: bool,
     file: Path | None,
@@ -89,20 +89,22 @@ def probe(
     if several and (file or chosen.part):
         raise click.UsageError("--probes and --part need one session; name one FILE.")
     policies = chosen.policies() if chosen.strategies or chosen.presets else None
-    exams = Exams(chosen, several, policies, name, purse, recorded, file, most, seed, not no_journal, [], {})
+    exams = QuestionOptions(
+        chosen, several, policies, name, spend_limit, recorded, file, most, seed, not no_journal, [], {}
+    )
     if write:
-        _end(bool(list(_each(exams, files, _written))))
+        _exit_unless(bool(list(_for_each(exams, files, _write_questions))))
     else:
-        answered = _asked(exams, files, model, batch=batch) if model else _each(exams, files, _looked_up)
+        answered = _ask_model(exams, files, model, batch=batch) if model else _for_each(exams, files, _look_up)
         if as_csv:
             found = list(answered)
             write_csv(csv_tables(found), as_csv)
-            _end(bool(found))
+            _exit_unless(bool(found))
         else:
-            _end(_told(exams, answered, as_json=as_json))
+            _exit_unless(_write_answers(exams, answered, as_json=as_json))
 
 
-def _each(exams: Exams, files: Sequence[Path], done: Callable[[Exams, Path], T]) -> Iterator[T]:
+def _for_each(exams: QuestionOptions, files: Sequence[Path], done: Callable[[QuestionOptions, Path], T]) -> Iterator[T]:
     """One session after the other; of several one that gives nothing keeps none of the others from theirs."""
     for path in files:
         try:
@@ -113,30 +115,32 @@ def _each(exams: Exams, files: Sequence[Path], done: Callable[[Exams, Path], T])
             exams.refused.append(refusal(path, reason))
 
 
-def _asked(exams: Exams, files: Sequence[Path], model: str, *, batch: bool) -> list[tuple[Sat, Probing]]:
+def _ask_model(
+    exams: QuestionOptions, files: Sequence[Path], model: str, *, batch: bool
+) -> list[tuple[SessionInfo, Probing]]:
     """The answers of a model, after what they cost is known of every session."""
-    quotes = dict(_each(exams, files, partial(_quote, model=model, batch=batch)))
-    sit = partial(_sitting, exams)
-    answered, failed = answers(quotes, sit, model, exams.purse, journal=exams.journal, batch=batch)
+    quotes = dict(_for_each(exams, files, partial(_estimate, model=model, batch=batch)))
+    sit = partial(_open_exam, exams)
+    answered, failed = ask_sessions(quotes, sit, model, exams.spend_limit, journal=exams.journal, batch=batch)
     if failed and not exams.several:
         raise BadInput(failed[0].error)
     exams.refused.extend(failed)
     return answered
 
 
-def _quote(exams: Exams, path: Path, model: str, *, batch: bool) -> tuple[Path, QuestionCosts]:
-    return path, foreseen(_sitting(exams, path), model, journal=exams.journal, batch=batch)
+def _estimate(exams: QuestionOptions, path: Path, model: str, *, batch: bool) -> tuple[Path, QuestionCosts]:
+    return path, estimate_questions(_open_exam(exams, path), model, journal=exams.journal, batch=batch)
 
 
-def _looked_up(exams: Exams, path: Path) -> tuple[Sat, Probing]:
-    one = _sitting(exams, path)
+def _look_up(exams: QuestionOptions, path: Path) -> tuple[SessionInfo, Probing]:
+    one = _open_exam(exams, path)
     del exams.summaries[path]
-    return one.sat(), looked_up(one.exam)
+    return one.info(), looked_up(one.exam)
 
 
-def _sitting(exams: Exams, path: Path) -> Sitting:
+def _open_exam(exams: QuestionOptions, path: Path) -> SessionExam:
     """The session with what each compaction makes of it; what was summarized when it was opened first is known."""
-    let_go()
+    release_session()
     bench = on_bench(replace(exams.chosen, files=(path,)))
     wanted = questions(bench, exams.file, exams.most)
     if not wanted.probes:
@@ -144,18 +148,18 @@ def _sitting(exams: Exams, path: Path) -> Sitting:
     presets, known = exams.policies or [bench.as_preset], exams.summaries.pop(path, [])
     outcomes = [(RECORDED, recorded_compaction(bench))] if exams.recorded else []
     if known:
-        outcomes += [_made_again(bench, *one) for one in zip(presets, known, strict=True)]
+        outcomes += [_compact_with_answers(bench, *one) for one in zip(presets, known, strict=True)]
     else:
-        made = [_made(bench, preset, exams.name, exams.purse, journal=exams.journal) for preset in presets]
+        made = [_compact(bench, preset, exams.name, exams.spend_limit, journal=exams.journal) for preset in presets]
         exams.summaries[path] = [run.answers_by_key for _, run in made]
         outcomes += [(called, run.outcome) for called, run in made]
         if wanted.file and (strangers := count_from_other_epochs(bench, wanted.probes)):
             asked = counted(strangers, "question")
             warn(f"{asked} in {wanted.file.name} from messages that are not in this epoch.")
-    return Sitting(bench, wanted.origin, exam_of(bench, wanted.probes, outcomes, exams.seed))
+    return SessionExam(bench, wanted.origin, exam_of(bench, wanted.probes, outcomes, exams.seed))
 
 
-def _written(exams: Exams, path: Path) -> Path:
+def _write_questions(exams: QuestionOptions, path: Path) -> Path:
     """Write the questions about a session next to it, or to the file that is named."""
     bench = on_bench(replace(exams.chosen, files=(path,)))
     there = exams.file or (None if path in exams.chosen.piped else probes_path(bench.session))
@@ -170,7 +174,7 @@ def _written(exams: Exams, path: Path) -> Path:
     return there
 
 
-def _told(exams: Exams, answered: Iterable[tuple[Sat, Probing]], *, as_json: bool) -> bool:
+def _write_answers(exams: QuestionOptions, answered: Iterable[tuple[SessionInfo, Probing]], *, as_json: bool) -> bool:
     """Write each session's answers as soon as they are known, of several their sum; whether there were any."""
     documents: list[dict[str, Any]] = []
     found: list[Probing] = []
@@ -179,33 +183,35 @@ def _told(exams: Exams, answered: Iterable[tuple[Sat, Probing]], *, as_json: boo
         if as_json:
             documents.append(document(one, probing))
         else:
-            tell(one, probing, alone=not exams.several)
+            print_answers(one, probing, alone=not exams.several)
     together = ProbingTotal(tuple(found)) if exams.several and found else None
     if as_json and exams.several:
         write_json({"sessions": documents, "total": together and sum_document(together), "failed": exams.refused})
     elif as_json:
         write_json(*documents)
     elif together:
-        tell_sum(together, len(exams.refused))
+        print_total(together, len(exams.refused))
     return bool(found)
 
 
-def _end(good: bool) -> None:
+def _exit_unless(good: bool) -> None:
     if not good:
         raise click.exceptions.Exit(FAILED)
 
 
-def _made(bench: Bench, preset: Preset, name: SummarizerName, purse: SpendLimit, *, journal: bool) -> tuple[str, Run]:
+def _compact(
+    bench: Bench, preset: Preset, name: SummarizerName, spend_limit: SpendLimit, *, journal: bool
+) -> tuple[str, Run]:
     """A compaction under its name; where a model writes in it, it is kept before the next one begins."""
     there = choose_preset(bench, preset)
-    call = run_named(there, there.compacting, name, purse, journal=journal)
+    call = run_named(there, there.compacting, name, spend_limit, journal=journal)
     if journal and name.has_run_record:
-        keep(call.record)
+        save_record(call.record)
     if name.model and (words := call_words(call)):
         warn(words)
     return there.as_preset.name, call.run
 
 
-def _made_again(bench: Bench, preset: Preset, summaries: Mapping[str, Answer]) -> tuple[str, Outcome]:
+def _compact_with_answers(bench: Bench, preset: Preset, summaries: Mapping[str, Answer]) -> tuple[str, Outcome]:
     there = choose_preset(bench, preset)
     return there.as_preset.name, drive(there.compacting(), recorded_answers(summaries)).outcome

@@ -14,17 +14,17 @@ from workbench.analysis.watched_rules import sentence_columns
 from workbench.base.printable import one_line, printable
 from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
+from workbench.cli.ask_model import SessionInfo
 from workbench.cli.output import only, write_fields, write_tables
-from workbench.cli.probe_asking import Sat
 from workbench.runs.questions import RuleByVariant
 
 WORDS = 110
 
 
-def document(sat: Sat, found: Probing) -> dict[str, Any]:
+def document(sat: SessionInfo, found: Probing) -> dict[str, Any]:
     head = {"file": sat.file, "epoch": sat.epoch, "question_source": sat.origin, "answer_source": found.by}
     watched = [_watched_document(found, one) for one in sat.watched]
-    return {**head, **probing_document(found), "watched": watched}
+    return {**head, **answers_document(found), "watched": watched}
 
 
 def _watched_document(found: Probing, one: RuleByVariant) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def _watched_document(found: Probing, one: RuleByVariant) -> dict[str, Any]:
     return {"sentence": one.sentence, "states": dict(zip((arm.name for arm in found.arms), one.verdicts, strict=True))}
 
 
-def tell(sat: Sat, found: Probing, *, alone: bool) -> None:
+def print_answers(sat: SessionInfo, found: Probing, *, alone: bool) -> None:
     """Of one among several the arms; of one alone every question, too."""
     controls = len(found.probes) - len(found.asked)
     asked = f"{counted(len(found.asked), 'question')} and {counted(controls, 'control')}, {sat.origin}"
@@ -45,7 +45,7 @@ def tell(sat: Sat, found: Probing, *, alone: bool) -> None:
     write_tables([_shares_table(_variants(found), found.kinds).without("file", "epoch", "sessions", "controls")])
     click.echo()
     if alone:
-        _tell_questions(found, sat.numbers)
+        _print_questions(found, sat.numbers)
     if sat.watched:
         if alone:
             click.echo()
@@ -60,7 +60,7 @@ def _by(found: Probing) -> str:
     return f"{found.by}: what the text contains, not what a model knows" if found.by == LOOKED_UP else found.by
 
 
-def _tell_questions(found: Probing, numbers: Mapping[str, int]) -> None:
+def _print_questions(found: Probing, numbers: Mapping[str, int]) -> None:
     """Print each question with its grade in every variant, and the number of the message that holds the answer."""
     rows = (
         Row(("".join(GLYPHS[row[number].mark] for row in found.given), probe.kind, probe.used or None,
@@ -75,7 +75,7 @@ def _tell_questions(found: Probing, numbers: Mapping[str, int]) -> None:
     )
 
 
-def tell_sum(found: ProbingTotal, refused: int) -> None:
+def print_total(found: ProbingTotal, refused: int) -> None:
     click.secho(counted(len(found.several), "session") + " together", bold=True)
     questions = sum(len(one.asked) for one in found.several)
     controls = sum(len(one.probes) for one in found.several) - questions
@@ -88,7 +88,7 @@ def tell_sum(found: ProbingTotal, refused: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class VariantAnswers:
     """A variant's answers in one session or in several: `share` of correct ones, in all and by kind; `below_full`, by
     how much that is less than with the full context, and the ends of its interval; controls that were answered, and of
     how many."""
@@ -123,9 +123,9 @@ class Variant:
         }
 
 
-def _variants(found: Probing) -> list[Variant]:
+def _variants(found: Probing) -> list[VariantAnswers]:
     return [
-        Variant(
+        VariantAnswers(
             one.name,
             one.tokens,
             found.share(arm),
@@ -138,9 +138,9 @@ def _variants(found: Probing) -> list[Variant]:
     ]
 
 
-def _totals(found: ProbingTotal) -> list[Variant]:
+def _totals(found: ProbingTotal) -> list[VariantAnswers]:
     return [
-        Variant(
+        VariantAnswers(
             name,
             found.tokens(name),
             found.share(name),
@@ -155,7 +155,7 @@ def _totals(found: ProbingTotal) -> list[Variant]:
 
 
 def _shares_table(
-    several: Sequence[Variant], kinds: Sequence[ProbeKind], file: str = "", epoch: int | None = None
+    several: Sequence[VariantAnswers], kinds: Sequence[ProbeKind], file: str = "", epoch: int | None = None
 ) -> Table:
     shares = " ".join(f"{kind}:share" for kind in kinds)
     spec = (
@@ -167,7 +167,7 @@ def _shares_table(
     return Table("variants", "", columns(spec), tuple(one.row(file, epoch) for one in several))
 
 
-def csv_tables(several: Sequence[tuple[Sat, Probing]]) -> dict[str, Table]:
+def csv_tables(several: Sequence[tuple[SessionInfo, Probing]]) -> dict[str, Table]:
     """The shares of each variant of each session, and each answer."""
     kinds = tuple(dict.fromkeys(kind for _, found in several for kind in found.kinds))
     made = [_shares_table(_with(kinds, found), kinds, str(sat.file), sat.epoch) for sat, found in several]
@@ -186,7 +186,7 @@ def csv_tables(several: Sequence[tuple[Sat, Probing]]) -> dict[str, Table]:
     }
 
 
-def _with(kinds: Sequence[ProbeKind], found: Probing) -> list[Variant]:
+def _with(kinds: Sequence[ProbeKind], found: Probing) -> list[VariantAnswers]:
     """The variants with a share, None for those that were not asked, of each of these kinds."""
     return [replace(one, kinds={kind: one.kinds.get(kind) for kind in kinds}) for one in _variants(found)]
 
@@ -195,7 +195,7 @@ def _figures(share: ProbeScore | None) -> tuple[float | None, ...]:
     return (share.right, share.of, share.value, share.low, share.high) if share else (None,) * 5
 
 
-def probing_document(found: Probing) -> dict[str, Any]:
+def answers_document(found: Probing) -> dict[str, Any]:
     """Arms with their shares, and each probe with every arm's answer."""
     return {
         "variants": [one.document() for one in _variants(found)],

@@ -18,7 +18,7 @@ from workbench.play.moving import moving
 from workbench.play.told import told
 
 
-def tellings(command: Callable[..., None]) -> Callable[..., None]:
+def output_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of which `tell` is told; whether its files can be written is seen before it begins."""
     path = click.Path(path_type=Path)
 
@@ -39,7 +39,9 @@ def tellings(command: Callable[..., None]) -> Callable[..., None]:
     return offering
 
 
-def tell(story: Story, show: Callable[[], int], *, cast_to: Path | None, svg_to: Path | None, **how: Any) -> None:
+def write_story(
+    story: Story, show: Callable[[], int], *, cast_to: Path | None, svg_to: Path | None, **how: Any
+) -> None:
     """Write the files that were named; else tell it in words or as data, or `show` it, which gives the exit code.
 
     Raises BadInput for a file that is there and may not be replaced.
