@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from workbench.base.figures import grouped
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
+from workbench.compaction.ledger.alone import ledger_text
 from workbench.compaction.ledger.entries import KINDS, LedgerEntry
 from workbench.compaction.ledger.gather import ledger_entries
 from workbench.compaction.ledger.names import names_in
-from workbench.compaction.ledger.plan import ledger_text
 from workbench.compaction.ledger.queue import queue_of
 from workbench.compaction.ledger.shorter import DEEPEST, LEAST_CHARS, shortened
 from workbench.compaction.ledger.text import WORDS, Ledger, read_ledger, written

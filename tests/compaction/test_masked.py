@@ -20,11 +20,11 @@ from workbench.compaction.context import Context
 from workbench.compaction.conversation import TextBody
 from workbench.compaction.edits import Edits, apply_edits
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
+from workbench.compaction.ledger.alone import ledger_text
 from workbench.compaction.ledger.entries import LedgerEntry
 from workbench.compaction.ledger.gather import FoundEntry, _reasons, ledger_entries, numbering
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.names import names_of
-from workbench.compaction.ledger.plan import ledger_text
 from workbench.compaction.ledger.queue import Priority, QueueStep, Rank, _unnamed
 from workbench.compaction.ledger.room import LedgerFiller, LedgerTask, _unit_has
 from workbench.compaction.ledger.ruler import in_characters

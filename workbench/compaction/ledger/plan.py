@@ -8,15 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 
-from workbench.base.secrets import without_secrets
-from workbench.base.text import clip_at_sentence
-from workbench.compaction.context import Context
-from workbench.compaction.language import Language
 from workbench.compaction.ledger.entries import LedgerEntry, counted_by_group
-from workbench.compaction.ledger.gather import FoundEntry, narratives_of, numbering
+from workbench.compaction.ledger.gather import FoundEntry, numbering
 from workbench.compaction.ledger.queue import FEWEST_CHARS, WHOLE, QueueStep
 from workbench.compaction.ledger.room import LedgerFiller, LedgerSelection, LedgerTask, tail_has
-from workbench.compaction.ledger.ruler import in_tokens
 from workbench.compaction.ledger.text import WORDS, Ledger, omitted_line, written
 from workbench.compaction.spans import indexes_of, spans_of
 from workbench.session import Message, Span, Text
@@ -163,10 +158,3 @@ def _left_out(task: LedgerTask, ledger: Ledger, room: int) -> tuple[tuple[str, i
 def spans(plan: LedgerPlan, stop: int) -> list[Span]:
     """Messages after the ledger, in order."""
     return [*spans_of(plan.staying), Span(plan.cut, stop)]
-
-
-def ledger_text(context: Context, budget_tokens: int, language: Language = "en") -> str:
-    """Ledger of the whole context in at most `budget_tokens` tokens; the text of earlier summaries is its narrative."""
-    narrative = clip_at_sentence(without_secrets(narratives_of(context, context.shape.summaries)), budget_tokens // 2)
-    task = LedgerTask(context, in_tokens(context), frozenset(), language, first=len(context) + 1)
-    return planned(task, budget_tokens, narrative).text
