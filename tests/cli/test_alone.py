@@ -20,7 +20,7 @@ from workbench.cli.open import OVERFLOWING, SAMPLE_PRESET, command, first_shown
 from workbench.formats.files import load
 from workbench.tokens import Counter
 from workbench.tui.middle.tabs import abridged_parts
-from workbench.tui.middle.view import View
+from workbench.tui.middle.view import TabInput
 from workbench.tui.policy_words import unmovable_words
 from workbench.tui.rows import Groups
 
@@ -121,4 +121,4 @@ def test_b2_the_sample_opens_under_a_preset_whose_split_can_be_moved(
     assert opened == [SAMPLE_PRESET, "trim", None, None]
     bench = open_bench(load(OVERFLOW), Counter(), preset=SAMPLE_PRESET)
     assert unmovable_words(bench) == ""
-    assert "Abridged history" in abridged_parts(View(bench, Groups(bench.layout), 0))[0].text
+    assert "Abridged history" in abridged_parts(TabInput(bench, Groups(bench.layout), 0))[0].text

@@ -48,9 +48,9 @@ from workbench.tokens.sizes import Basis, Sizes
 from workbench.tokens.window import Window
 from workbench.tui.middle.message import message_parts
 from workbench.tui.middle.tabs import TABS
-from workbench.tui.middle.view import Folds, View
+from workbench.tui.middle.view import Folds, TabInput
 from workbench.tui.rows import Groups
-from workbench.tui.screens.run_watch import Watch, planned
+from workbench.tui.screens.run_watch import RunProgress, planned
 
 ANSWER = "\n\n".join(f"{title}\n* something" for title in SECTIONS)
 PICTURE = Media("image/png", 3)
@@ -138,7 +138,7 @@ def test_the_recap_outlives_the_rounds_that_wrote_the_list() -> None:
 def test_request_shows_the_whole_next_prompt_of_the_new_context() -> None:
     """Folded on the screen, whole in a file; an archive stands in it as the summary's placeholder."""
     bench = open_bench(session_of([*rounds(12), user("now", "see @src/a.py")]), Counter(), preset="layered")
-    view = View(bench, Groups(bench.layout), 0)
+    view = TabInput(bench, Groups(bench.layout), 0)
     shown = [part.text for part in TABS["request"](replace(view, folds=Folds()))]
     assert shown[0] == "Next prompt, in order, with a placeholder for the summary"
     assert [line.split(" · ")[0] for line in shown[1:6]] == [
@@ -752,7 +752,7 @@ def test_the_screen_tells_of_them_beside_the_message(preset: str) -> None:
     before, after = "     1→x = 1", "     1→x = 2"
     messages = [user("u", "fix @src/a.py"), *read(1, before), *read(2, after)]
     bench = open_bench(session_of(messages), Counter(), preset=preset)
-    said = ["\n".join(p.text for p in message_parts(View(bench, Groups(bench.layout), index))) for index in (0, 4)]
+    said = ["\n".join(p.text for p in message_parts(TabInput(bench, Groups(bench.layout), index))) for index in (0, 4)]
     assert "mentions @src/a.py" in said[0]
     assert ("You MUST read this file" in said[0]) is (preset == "layered")
     assert "Note: src/a.py was modified externally." in said[1]
@@ -823,7 +823,7 @@ def test_one_sees_what_a_run_does_before_and_while_it_waits() -> None:
     step, asked = next(generator), next(generator)
     assert isinstance(step, ProgressStep)
     assert isinstance(asked, tuple)
-    watch = Watch()
+    watch = RunProgress()
     lines = planned([StepFinished(step), RequestsStarted(asked, 0)])
     assert [watch.words(line) for line in lines] == [
         ("○ compress tool results", f"planned · {step.detail}"),

@@ -31,7 +31,7 @@ from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.list_keys import Lined
 from workbench.tui.widgets.policy_sheet import PolicySheet
-from workbench.tui.widgets.records import Heads, Records, seen_of
+from workbench.tui.widgets.records import Heads, RecordTable, seen_of
 from workbench.tui.widgets.rounds_list import ListHeading
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
@@ -233,7 +233,7 @@ def unhelpful(screen: Screen[Any]) -> Iterator[str]:
 
 
 NAMES = {
-    "CompareScreen": "Compare", "KeptScreen": "Kept", "PromptsScreen": "Prompts", "RulesScreen": "Rules",
+    "CompareScreen": "Compare", "RetentionScreen": "Kept", "PromptsScreen": "Prompts", "RulesScreen": "Rules",
     "RunScreen": "Run", "SessionsScreen": "Sessions", "WhyScreen": "Why",
 }  # fmt: skip
 """Screens whose first line begins with their name in bold; dialogs have theirs in the border."""
@@ -391,7 +391,7 @@ def unframed(screen: Screen[Any]) -> Iterator[str]:
         if line.background_colors[1] != screen.background_colors[1]:
             yield "has another ground under its footer"
     for heads in screen.query(Heads):
-        rows = screen.query_one(Records)
+        rows = screen.query_one(RecordTable)
         if seen_of(heads.columns, 0, heads.size.width) != seen_of(rows.columns, 0, rows.line_width):
             yield "has headings that are not over their columns"
 

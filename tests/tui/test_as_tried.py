@@ -34,7 +34,7 @@ from workbench.formats.files import load
 from workbench.formats.registry import formats
 from workbench.session import Message, Text, ToolResult
 from workbench.tokens import Counter
-from workbench.tui.screens.ask import Answer, AskScreen
+from workbench.tui.screens.ask import AskScreen, LineAnswer
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.export import ExportScreen
@@ -212,7 +212,7 @@ async def test_what_a_question_does_is_refused_or_tells_something_or_ends_it() -
         return outcome
 
     async with at_rest(story(), size=SIZE) as pilot:
-        await pilot.app.push_screen(AskScreen("Count", "Which?", "one", Answer, do))
+        await pilot.app.push_screen(AskScreen("Count", "Which?", "one", LineAnswer, do))
         screen = pilot.app.screen
         screen.query_one(Input).post_message(Paste("a\nb"))
         await settled(pilot)

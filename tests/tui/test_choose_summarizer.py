@@ -7,7 +7,7 @@ import pytest
 from workbench.summarizers.by_name import SummarizerName
 from workbench.summarizers.model_list import OfferedModel
 from workbench.summarizers.run_history import RunRow
-from workbench.tui.screens.choose_summarizer import ANSWERS, DRAFT, Job, able, choices, matching
+from workbench.tui.screens.choose_summarizer import ANSWERS, DRAFT, SummarizerJob, able, choices, matching
 
 KEPT = RunRow(
     "r1", 0.0, 1.0, "finished", "trim", "", "litellm:ok-2", "ok-2", "s", "/f.jsonl", "compacted", 1, 9, 9, 0.0
@@ -45,6 +45,6 @@ def test_a_models_name_that_is_typed_stands_before_kept_runs_and_rehearsals(
         (DRAFT, "hand", ["As typed", "the model “hand”"]),
     ],
 )
-def test_only_who_can_do_it_is_offered(job: Job, typed: str, offered: list[str]) -> None:
+def test_only_who_can_do_it_is_offered(job: SummarizerJob, typed: str, offered: list[str]) -> None:
     every = choices(OFFERED, [KEPT], {"openai"}, job)
     assert [choice.title for choice in able(matching(every, typed), job)] == offered

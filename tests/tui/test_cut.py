@@ -24,7 +24,7 @@ from workbench.tui.screens.why import WhyScreen
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.cut_text import CutText, WholeFigures
 from workbench.tui.widgets.text_list import TextList
-from workbench.tui.widgets.text_view import Part, wrap
+from workbench.tui.widgets.text_view import TextPart, wrap
 from workbench.tui.widgets.two_ends import TwoEnds, fewer_parts
 
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
@@ -164,7 +164,7 @@ def test_no_line_of_a_text_is_broken_in_a_figure(gap: str) -> None:
         (f"no more than 86{gap}% of it", 15, ["no more than", f"86{gap}% of it"]),
         ("in all 3 0000 apples", 8, ["in all 3", "0000", "apples"]),
     ):
-        shown = wrap([Part(text)], width)
+        shown = wrap([TextPart(text)], width)
         assert [text[start:stop].strip() for start, stop in zip(shown.start, shown.stop, strict=True)] == rows
 
 

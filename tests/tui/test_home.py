@@ -20,7 +20,7 @@ from workbench.tui.screens.help import HelpScreen, explained
 from workbench.tui.screens.loading import LoadingScreen, Opening, open_on_bench
 from workbench.tui.screens.sessions import SessionsScreen
 from workbench.tui.settings import Settings
-from workbench.tui.widgets.records import Records
+from workbench.tui.widgets.records import RecordTable
 from workbench.tui.widgets.text_view import TextView
 
 SIZE = (120, 40)
@@ -46,7 +46,7 @@ async def test_a_session_is_found_looked_at_and_opened(kept: Path, tmp_path: Pat
     bad.write_text("nothing")
     async with at_rest("sessions", sources=[given, bad], size=SIZE) as pilot:
         screen = await brought(pilot, SessionsScreen)
-        table = screen.query_one(Records)
+        table = screen.query_one(RecordTable)
         titles = [row["title"] for row in table.lines]
         assert [Path(str(row["file"])) for row in table.lines[:1]] == [given]
         assert titles[1:3] == ["title of paint the door", "title of mend the gate"]
@@ -83,7 +83,7 @@ async def test_a_session_is_found_looked_at_and_opened(kept: Path, tmp_path: Pat
         await press(pilot, "escape", "escape", "escape")
         assert pilot.app.screen is bench
         await press(pilot, "ctrl+o")
-        await pilot.click(Records, offset=(5, 0), times=2)
+        await pilot.click(RecordTable, offset=(5, 0), times=2)
         await settled(pilot)
         assert bench_screen(pilot) is not bench
         assert bench_screen(pilot).bench.session.path == given

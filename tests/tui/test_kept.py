@@ -21,10 +21,10 @@ from workbench.tui.kept.rework import ReworkPane
 from workbench.tui.kept.surviving import bar_of, heads, rows
 from workbench.tui.kept.words import assessed, is_recorded, kind_lines
 from workbench.tui.screens.help import HelpScreen
-from workbench.tui.screens.kept import KeptScreen
+from workbench.tui.screens.kept import RetentionScreen
 from workbench.tui.widgets.facts_list import FactsList
 from workbench.tui.widgets.rounds_list import RoundsList
-from workbench.tui.widgets.table import Table
+from workbench.tui.widgets.table import TextTable
 from workbench.tui.widgets.text_list import TextList
 
 
@@ -52,7 +52,7 @@ async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
     async with on_bench(story(), preset="trim") as (pilot, _):
         bench = bench_screen(pilot).bench
         expected = retention(bench.context, bench.offline.outcome)
-        screen = await brought(pilot, KeptScreen, "X")
+        screen = await brought(pilot, RetentionScreen, "X")
         pane = screen.query_one(FactsPane)
         listed, table = pane.query_one(FactsList), pane.query_one(TextList)
         assert tuple(listed.facts) == expected.lacking
@@ -94,7 +94,7 @@ async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
 
 async def test_the_recorded_compaction_is_judged_too_and_the_other_tabs_follow() -> None:
     async with on_bench(with_a_recorded_compaction(), epoch=1, size=(80, 24)) as (pilot, _):
-        screen = await brought(pilot, KeptScreen, "X", "t")
+        screen = await brought(pilot, RetentionScreen, "X", "t")
         pane = screen.query_one(FactsPane)
         assert pane.found is not None
         theirs = pane.found
@@ -159,7 +159,7 @@ def test_bars_of_generations_use_a_wide_screen(width: int, count: int, cells: in
 
 async def test_all_generations_are_seen_on_a_small_screen() -> None:
     async with on_bench(story(8), preset="augment-example", size=(80, 24)) as (pilot, _):
-        screen = await brought(pilot, KeptScreen, "X", "3")
+        screen = await brought(pilot, RetentionScreen, "X", "3")
         table = screen.query_one(DataTable)
         assert len(table.columns) == 2 + 5
         assert table.virtual_size.width <= table.scrollable_content_region.width
@@ -168,7 +168,7 @@ async def test_all_generations_are_seen_on_a_small_screen() -> None:
 
 async def test_bars_of_generations_are_as_long_as_the_screen_is_wide() -> None:
     async with on_bench(story(8), preset="augment-example", size=(200, 60)) as (pilot, _):
-        screen = await brought(pilot, KeptScreen, "X", "3")
+        screen = await brought(pilot, RetentionScreen, "X", "3")
         table = screen.query_one(DataTable)
         assert cell_len(str(table.get_row_at(0)[2])) == bar_of(196, 5) + 6
         await pilot.resize_terminal(100, 40)
@@ -201,10 +201,10 @@ async def test_work_that_was_repeated_leads_to_its_message() -> None:
     session = replace(session, messages=(*session.messages, *again), epochs=epochs)
     async with on_bench(session, size=(120, 40)) as (pilot, bench):
         await done(pilot, "questions")
-        screen = await brought(pilot, KeptScreen)
+        screen = await brought(pilot, RetentionScreen)
         assert not screen.query(FactsPane)
         await press(pilot, "4")
-        table = screen.query_one(ReworkPane).query_one(Table)
+        table = screen.query_one(ReworkPane).query_one(TextTable)
         assert table.message == "r1"
         await press(pilot, "enter")
         assert pilot.app.screen is bench

@@ -20,8 +20,8 @@ from workbench.formats.files import load
 from workbench.runs.questions import Questions, questions
 from workbench.session import Message, Session, Text
 from workbench.summarizers import run_history
-from workbench.tui.kept.questions import QuestionsPane, asked
-from workbench.tui.screens.kept import KeptScreen
+from workbench.tui.kept.questions import QuestionsPane, short_question
+from workbench.tui.screens.kept import RetentionScreen
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
@@ -50,7 +50,7 @@ def listed(screen: QuestionsPane) -> list[str]:
 
 async def test_a_failed_question_is_pinned_and_asked_again() -> None:
     async with on_bench(talk(), preset="trim") as (pilot, bench):
-        screen = (await brought(pilot, KeptScreen, "X", "2")).query_one(QuestionsPane)
+        screen = (await brought(pilot, RetentionScreen, "X", "2")).query_one(QuestionsPane)
         said, beside = screen.query_one(".said", Static), screen.query_one(TextView)
         assert grid(screen) == [
             "✓ ✓ ·  recall", "✓ · ·  recall", "✓ ✓ ·  continuation", "✓ ✓ ·  continuation", "✓ ✓ ✓  control",
@@ -93,7 +93,7 @@ async def test_a_failed_question_is_pinned_and_asked_again() -> None:
 async def test_watched_sentences_come_first_and_are_pinned_like_a_source() -> None:
     nowhere = "Never paint the lock gates green."
     async with on_bench(talk(), preset="trim", watched=(WEIR, LOST, nowhere)) as (pilot, _):
-        screen = (await brought(pilot, KeptScreen, "X", "2")).query_one(QuestionsPane)
+        screen = (await brought(pilot, RetentionScreen, "X", "2")).query_one(QuestionsPane)
         beside = screen.query_one(TextView)
         assert grid(screen)[:4] == ["✔ ✔ ○  watched", "✔ ○ ○  watched", "○ ○ ○  watched", "✓ ✓ ·  recall"]
         await press(pilot, "down")
@@ -110,7 +110,7 @@ async def test_watched_sentences_come_first_and_are_pinned_like_a_source() -> No
 
 async def test_enter_goes_to_the_source() -> None:
     async with on_bench(talk()) as (pilot, bench):
-        await brought(pilot, KeptScreen, "X", "2")
+        await brought(pilot, RetentionScreen, "X", "2")
         await press(pilot, "down", "enter")
         assert pilot.app.screen is bench
         assert bench.view.tab == "message"
@@ -119,13 +119,13 @@ async def test_enter_goes_to_the_source() -> None:
 async def test_the_questions_are_written_beside_the_session_and_read_from_there(tmp_path: Path) -> None:
     session = replace(talk(), path=tmp_path / "canal.json")
     async with on_bench(session) as (pilot, _):
-        await brought(pilot, KeptScreen, "X", "2")
+        await brought(pilot, RetentionScreen, "X", "2")
         await press(pilot, "w", "escape")
         path = tmp_path / "canal.probes.toml"
         assert len(read_probes(path)) == 5
         by_hand = [("How many florins?", "17"), ("How many guilders?", "17")]
         path.write_text("".join(f'[[probe]]\nkind="recall"\nquestion="{one}"\nanswer="{n}"\n' for one, n in by_hand))
-        screen = (await brought(pilot, KeptScreen, "X", "2")).query_one(QuestionsPane)
+        screen = (await brought(pilot, RetentionScreen, "X", "2")).query_one(QuestionsPane)
         assert "from canal.probes.toml" in str(screen.query_one(".said", Static).content)
         assert grid(screen) == ["✓ ✓ ·  recall", "· · ·  recall"]
         assert "source message 2, assistant" in screen.query_one(TextView).text
@@ -135,7 +135,7 @@ async def test_the_questions_are_written_beside_the_session_and_read_from_there(
         assert screen.bench.pins == {"a0"}
         await press(pilot, "escape")
         path.write_text("[[probe]]\n")
-        screen = (await brought(pilot, KeptScreen, "X", "2")).query_one(QuestionsPane)
+        screen = (await brought(pilot, RetentionScreen, "X", "2")).query_one(QuestionsPane)
         assert "line 1: kind is one of" in str(screen.query_one(".said", Static).content)
 
 
@@ -145,7 +145,7 @@ async def test_a_model_is_asked_and_its_answers_are_kept(tmp_path: Path, monkeyp
         client_talks_to(api, monkeypatch)
         api.replies = [answer("1: not known"), error(400, "invalid_request_error", "no more"), answer("1: not known")]
         async with on_bench(session) as (pilot, _):
-            screen = (await brought(pilot, KeptScreen, "X", "2")).query_one(QuestionsPane)
+            screen = (await brought(pilot, RetentionScreen, "X", "2")).query_one(QuestionsPane)
             said = screen.query_one(".said", Static)
             await press(pilot, "m", *MODEL, "enter")
             assert f"answered by {MODEL}" in str(said.content)
@@ -175,7 +175,7 @@ async def test_a_model_is_asked_and_its_answers_are_kept(tmp_path: Path, monkeyp
     ],
 )
 def test_questions_that_begin_alike_are_told_apart_in_the_list(question: str, listed: str) -> None:
-    assert asked(question) == listed
+    assert short_question(question) == listed
 
 
 async def test_b6_a_tab_that_is_being_computed_says_so_and_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +188,7 @@ async def test_b6_a_tab_that_is_being_computed_says_so_and_is_opened_once(monkey
 
     monkeypatch.setattr("workbench.tui.kept.questions.questions", held_back)
     async with on_bench(talk(), preset="trim") as (pilot, _):
-        screen = await brought(pilot, KeptScreen, "X")
+        screen = await brought(pilot, RetentionScreen, "X")
         await pilot.press("2", "2", "1", "2")
         await quiet()
         [pane] = screen.query(QuestionsPane)

@@ -90,10 +90,10 @@ class Lines(TextView):
 def test_hits_are_walked_round_the_end(start: int, way: int, here: bool, found: int) -> None:
     lines = Lines("a Token", "nothing", "token token")
     assert hit(lines, start, way, here=here) is None
-    lines.sought = query_of("tOKEN")
+    lines.search_query = query_of("tOKEN")
     assert hit(lines, start, way, here=here) == found
     assert found_in(lines, query_of("/^t/")) == [2]
-    lines.sought = query_of("elsewhere")
+    lines.search_query = query_of("elsewhere")
     assert hit(lines, start, way, here=here) is None
 
 
@@ -165,7 +165,7 @@ class Rows(App[None]):
     def compose(self) -> ComposeResult:
         yield TextList(empty="nothing")
 
-    def on_text_list_chosen(self, event: TextList.Chosen) -> None:
+    def on_text_list_selected(self, event: TextList.Selected) -> None:
         self.chosen.append(event.at)
 
 

@@ -37,11 +37,11 @@ from workbench.tui.bench.host import take
 from workbench.tui.middle.pager import Pager
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.compare import CompareScreen
-from workbench.tui.screens.prompts import Listed, PromptsScreen
+from workbench.tui.screens.prompts import PromptFile, PromptsScreen
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.screens.run_history import RunHistory
 from workbench.tui.widgets.prompt_editor import PromptEditor
-from workbench.tui.widgets.table import Table
+from workbench.tui.widgets.table import TextTable
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
@@ -57,7 +57,7 @@ async def test_a_prompt_that_is_deleted_while_it_is_listed_is_told_of(monkeypatc
     path = write_own("mine.en.md", file_of("exchange-summary.en.md").read_text("utf-8").replace("id: ", "id: my-", 1))
     async with on_bench(story(), size=SIZE) as (pilot, _):
         screen = await brought(pilot, PromptsScreen, "E", "escape")
-        place = next(at for at, one in enumerate(screen.every) if isinstance(one, Listed) and one.file == path.name)
+        place = next(at for at, one in enumerate(screen.every) if isinstance(one, PromptFile) and one.file == path.name)
         screen.query_one(TextList).go(place)
         await settled(pilot)
         path.unlink()
@@ -74,11 +74,11 @@ async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:
         first = next(
             at
             for at, one in enumerate(screen.every)
-            if isinstance(one, Listed) and one.file == "exchange-summary.en.md"
+            if isinstance(one, PromptFile) and one.file == "exchange-summary.en.md"
         )
         screen.query_one(TextList).go(first)
         await settled(pilot)
-        assert isinstance(screen.here, Listed)
+        assert isinstance(screen.here, PromptFile)
         view = screen.query_one(TextView)
         assert "Never log the token" not in view.text
         await press(pilot, "v")
@@ -156,7 +156,7 @@ async def test_prompts_and_models_are_rows_whose_runs_are_kept_compared_and_play
         pilot, bench,
     ):  # fmt: skip
         screen = await brought(pilot, CompareScreen, "C")
-        table, told = screen.query_one(Table), screen.query_one("#details", Static)
+        table, told = screen.query_one(TextTable), screen.query_one("#details", Static)
         await press(pilot, "p", "down", "enter", *"rehearse truncated", "enter", "m", *"rehearse garbage", "enter")
         labels = [one.label for one in screen.asking.waiting]
         assert labels == ["exchange-summary.zh · rehearse:truncated", "rehearse:garbage"]

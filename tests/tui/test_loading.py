@@ -19,7 +19,7 @@ from workbench.bench import Bench
 from workbench.formats import files
 from workbench.tui.bench import planning
 from workbench.tui.bench.screen import BenchScreen
-from workbench.tui.bench.store import View
+from workbench.tui.bench.store import BenchView
 from workbench.tui.home import read_home
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.help import HelpScreen
@@ -74,7 +74,7 @@ async def test_of_a_large_session_the_newest_epochs_are_shown_and_then_all(
     screen = BenchScreen(ready.bench, ready.counter, ready.groups, mark=ready.mark, memory=memory)
     seen: list[tuple[bool, str]] = []
 
-    def look(was: View | None, now: View) -> None:
+    def look(was: BenchView | None, now: BenchView) -> None:
         seen.append(
             (bool(now.bench.session.begins_at), title_end(now.shown, now.preset, now.counting, now.reading).plain)
         )

@@ -27,17 +27,17 @@ from workbench.tui.app import WorkbenchApp
 from workbench.tui.lines import RoundsDrawing, split_words
 from workbench.tui.middle.blocks import block_parts, text_parts
 from workbench.tui.middle.code import LONGEST, Coloured, language_of
-from workbench.tui.middle.columns import beside
+from workbench.tui.middle.columns import side_by_side
 from workbench.tui.middle.json_folds import folded, pretty
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.recorded import _ground_of
 from workbench.tui.middle.tabs import TABS, abridged_parts
-from workbench.tui.middle.view import Folds, Piece, View
+from workbench.tui.middle.view import Folds, Piece, TabInput
 from workbench.tui.plain import figure
 from workbench.tui.policy_words import split_line
 from workbench.tui.rows import Groups
 from workbench.tui.widgets.rounds_list import RoundsList
-from workbench.tui.widgets.text_view import Part, wrap
+from workbench.tui.widgets.text_view import TextPart, wrap
 
 SIZE = (120, 40)
 
@@ -154,7 +154,7 @@ def bench() -> Bench:
 
 
 def test_results_name_their_call_and_are_told_apart_from_it(bench: Bench) -> None:
-    view = View(bench, Groups(bench.layout), 2, folds=Folds())
+    view = TabInput(bench, Groups(bench.layout), 2, folds=Folds())
     parts = TABS["message"](view)
     assert "◀ result of Read · 1 line, 14 characters" in [part.text for part in parts if part.style == "result"]
     assert Piece("1\tdef f(): ...", language="python") in parts
@@ -172,7 +172,7 @@ def test_results_name_their_call_and_are_told_apart_from_it(bench: Bench) -> Non
 
 def test_the_result_tells_what_every_message_stands_for() -> None:
     bench = steps.split_at(open_bench(story(), Counter()), "m24")
-    rows = "\n".join(part.text for part in TABS["result"](View(bench, Groups(bench.layout), 0))).split("\n")
+    rows = "\n".join(part.text for part in TABS["result"](TabInput(bench, Groups(bench.layout), 0))).split("\n")
     assert sum("replaces 1–24" in row for row in rows) == 2
     assert [row.split("  = ")[1].split(":")[0] for row in rows if "  = " in row] == [str(n) for n in range(25, 33)]
 
@@ -181,7 +181,7 @@ def test_what_is_retold_says_where_it_stands() -> None:
     """The sample's newest summary replaced three requests and stands in the midst of the third."""
     session = load(SAMPLES / "augment-with-summary.json")
     bench = open_bench(session, Counter(), epoch=len(session.epochs), preset="augment-example")
-    parts = abridged_parts(View(bench, Groups(bench.layout), 0))
+    parts = abridged_parts(TabInput(bench, Groups(bench.layout), 0))
     assert "9 requests · messages 3–50 and earlier ones" in parts[0].text
     assert [part.text for part in parts[2:] if part.style == "dim"] == [
         *["── before this context"] * 2,
@@ -203,8 +203,8 @@ def test_the_line_of_the_split_speaks_in_the_strategys_unit() -> None:
 
 
 def test_two_texts_stand_beside_each_other_row_by_row() -> None:
-    left, right = [Part("漢字 " * 12), Part("short", "warning")], [Part("right", "good")]
-    rows = beside(left, right, 60)
+    left, right = [TextPart("漢字 " * 12), TextPart("short", "warning")], [TextPart("right", "good")]
+    rows = side_by_side(left, right, 60)
     wrapped = wrap(rows, 60)
     assert len(wrapped) == len(rows) == 4
     assert {cell_len(line.split("│")[0]) for line in wrapped.lines} == {29}
@@ -275,7 +275,7 @@ def test_a_request_has_one_size_on_its_tab_and_where_it_is_quoted(words: int) ->
     messages = list(story(8).messages)
     messages[0] = replace(messages[0], blocks=(Text("the keel lies " * words),))
     opened = steps.choose_preset(open_bench(session_of(messages), Counter()), load_preset("claude-code"))
-    heads = [part.text for part in TABS["request"](View(opened, Groups(opened.layout), 0)) if part.style == "title"]
+    heads = [part.text for part in TABS["request"](TabInput(opened, Groups(opened.layout), 0)) if part.style == "title"]
     (quote,) = request_costs(opened, SummarizerName("anthropic", "claude-sonnet-4-5"))
     assert (quote.chars > 400_000) == (words == 90_000)
     assert [head for head in heads if head.endswith(f"~{figure(quote.tokens)} tokens")] == heads[-1:]

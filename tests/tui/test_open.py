@@ -16,14 +16,14 @@ from tests.tui.app import at_rest, bench_screen, brought, done, notes, press, se
 from workbench.tui.bench.following import TRIES, look
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.sessions import SessionsScreen
-from workbench.tui.widgets.records import Records
+from workbench.tui.widgets.records import RecordTable
 from workbench.tui.widgets.rounds_list import RoundsList
 
 SIZES = ((80, 24), (120, 40), (200, 60))
 
 
 def lines_of(pilot: Pilot[None]) -> list[str]:
-    files = pilot.app.screen.query_one(Records)
+    files = pilot.app.screen.query_one(RecordTable)
     return [files.render_line(y).text for y in range(files.scrollable_content_region.height)]
 
 
@@ -31,7 +31,7 @@ async def test_a_folder_given_is_looked_through(tmp_path: Path, own_home: Path) 
     session_at(own_home / ".claude/projects/p/elsewhere.jsonl", "not asked for", 1_000)
     session_at(tmp_path / "a/gate.jsonl", "mend the gate", 1_000)
     async with at_rest("sessions", sources=[tmp_path], size=SIZES[1]) as pilot:
-        rows = pilot.app.screen.query_one(Records).lines
+        rows = pilot.app.screen.query_one(RecordTable).lines
         assert [row["title"] for row in rows] == ["title of mend the gate"]
 
 

@@ -9,7 +9,7 @@ from workbench.session import Usage
 from workbench.summarizers.driver import RequestAnswered, RequestFailed, RequestsStarted, StepFinished
 from workbench.summarizers.live_events import PromptSent, RetryScheduled, TextReceived, UsageReported
 from workbench.tui.screens.run import stream_parts
-from workbench.tui.screens.run_watch import Watch, planned
+from workbench.tui.screens.run_watch import RunProgress, planned
 from workbench.tui.widgets.draft_editor import common, location
 
 
@@ -19,17 +19,17 @@ def request(name: str) -> SummaryRequest:
 
 def test_calls_at_once_are_each_shown_with_state_time_and_tokens() -> None:
     now = [0.0]
-    watch = Watch(lambda: now[0])
+    watch = RunProgress(lambda: now[0])
     one, two, three = request("first"), request("second"), request("third")
     now[0] = 2.0
     watch.told(StepFinished(ProgressStep("tidy", "12 fewer")))
     watch.told(RequestsStarted((one, two, three), 0))
     for asked in (one, two):
         watch.asked(asked, asked.text)
-        watch.heard(PromptSent(asked.text, "m", 1, 10))
-    watch.heard(TextReceived("first", "x" * 40))
-    watch.heard(TextReceived("second", "lost"))
-    watch.heard(RetryScheduled("second", 1, 1.0, "the rate limit is reached"))
+        watch.on_live_event(PromptSent(asked.text, "m", 1, 10))
+    watch.on_live_event(TextReceived("first", "x" * 40))
+    watch.on_live_event(TextReceived("second", "lost"))
+    watch.on_live_event(RetryScheduled("second", 1, 1.0, "the rate limit is reached"))
     now[0] = 5.0
     assert [watch.words(line) for line in watch.lines] == [
         ("✔ tidy", "done · 2.0 s · 12 fewer"),
@@ -39,7 +39,7 @@ def test_calls_at_once_are_each_shown_with_state_time_and_tokens() -> None:
     ]
     shown = [part.text for part in stream_parts(watch.at_work, 5)]
     assert shown == ["1 · first · writing", "x" * 40, "2 · second · retrying", "…", "3 · third · waiting", "…"]
-    watch.heard(UsageReported("first", Usage(input=9, output=30)))
+    watch.on_live_event(UsageReported("first", Usage(input=9, output=30)))
     watch.told(RequestAnswered(0, one, Summary("x" * 40, usage=Usage(9, 31))))
     watch.told(RequestFailed(1, two, SummaryFailed("timeout", "too late")))
     watch.cancelled()
@@ -52,18 +52,18 @@ def test_calls_at_once_are_each_shown_with_state_time_and_tokens() -> None:
 
 
 def test_an_answer_is_counted_as_its_draft_is() -> None:
-    watch = Watch(lambda: 0.0, count=lambda text: 7 * len(text))
+    watch = RunProgress(lambda: 0.0, count=lambda text: 7 * len(text))
     one = request("first")
     watch.told(RequestsStarted((one,), 0))
     watch.asked(one, one.text)
-    watch.heard(TextReceived("first", "x" * 40))
+    watch.on_live_event(TextReceived("first", "x" * 40))
     assert watch.words(watch.calls[0])[1] == "writing · 0.0 s · ~10 tokens"
     watch.told(RequestAnswered(0, one, Summary("x" * 40)))
     assert watch.words(watch.calls[0])[1] == "done · 0.0 s · ~280 tokens"
 
 
 def test_a_plan_has_neither_times_nor_figures() -> None:
-    watch = Watch()
+    watch = RunProgress()
     lines = planned([StepFinished(ProgressStep("tidy")), RequestsStarted((request("sum"),), 0)])
     assert [watch.words(line) for line in lines] == [("○ tidy", "planned"), ("○ sum", "planned")]
 

@@ -21,7 +21,7 @@ from workbench.tui.entries import sample_entries
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.sessions import SessionsScreen
-from workbench.tui.widgets.records import Heads, Records
+from workbench.tui.widgets.records import Heads, RecordTable
 from workbench.tui.widgets.text_view import TextView
 
 CHANGED = 1_767_323_045
@@ -43,7 +43,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def names(screen: SessionsScreen) -> list[str]:
-    return [Path(str(line["file"])).name for line in screen.query_one(Records).lines]
+    return [Path(str(line["file"])).name for line in screen.query_one(RecordTable).lines]
 
 
 def title(screen: SessionsScreen) -> str:
@@ -55,7 +55,7 @@ def advice(screen: SessionsScreen) -> str:
 
 
 def lines(screen: SessionsScreen) -> list[str]:
-    table = screen.query_one(Records)
+    table = screen.query_one(RecordTable)
     return [table.render_line(y).text for y in range(len(table.lines))]
 
 
@@ -67,7 +67,7 @@ async def test_listed_sorted_and_filtered(corpus: Path, own_home: Path) -> None:
         (mole,) = [line for line in lines(screen) if "mole" in line]
         assert "[bold]mole" in mole
         # To the column of the cost and twice s: the dearest first, then the cheapest.
-        columns = [one.key for one in screen.query_one(Records).columns]
+        columns = [one.key for one in screen.query_one(RecordTable).columns]
         await press(pilot, *["right"] * columns.index("peak_tokens"), "s")
         assert names(screen) == ["long.jsonl", "mole.jsonl", "quay.jsonl"]
         await press(pilot, "s")
@@ -80,9 +80,9 @@ async def test_listed_sorted_and_filtered(corpus: Path, own_home: Path) -> None:
         assert len(names(screen)) == 3
         assert screen.query_one(Input).value == ""
         await press(pilot, "slash", *"mole", "enter")
-        assert names(screen)[screen.query_one(Records).line] == "mole.jsonl"
+        assert names(screen)[screen.query_one(RecordTable).line] == "mole.jsonl"
         await press(pilot, "n", "N")
-        assert names(screen)[screen.query_one(Records).line] == "mole.jsonl"
+        assert names(screen)[screen.query_one(RecordTable).line] == "mole.jsonl"
         assert len(names(screen)) == 3, "what is looked for does not filter"
         for size in SIZES:
             await pilot.resize_terminal(*size)
@@ -156,7 +156,7 @@ async def test_a_compaction_opens_at_the_epoch_that_it_ended(tmp_path: Path, own
         async with at_rest("sessions", sources=[path.parent], size=SIZES[0]) as pilot:
             screen = await brought(pilot, SessionsScreen)
             await press(pilot, "c")
-            table = screen.query_one(Records)
+            table = screen.query_one(RecordTable)
             row = [line["epoch"] for line in table.lines].index(epoch)
             await press(pilot, *["down"] * row, "enter")
             assert bench_screen(pilot).bench.epoch == epoch
@@ -165,7 +165,7 @@ async def test_a_compaction_opens_at_the_epoch_that_it_ended(tmp_path: Path, own
 async def test_where_there_is_nothing_to_advise_the_top_says_what_is_listed(tmp_path: Path, own_home: Path) -> None:
     async with at_rest("sessions", sources=[tmp_path], size=SIZES[0]) as pilot:
         assert str(pilot.app.screen.query_one("#advice Static", Static).render()) == f"Sessions  in {tmp_path}"
-        assert "No session in" in str(pilot.app.screen.query_one(Records).empty)
+        assert "No session in" in str(pilot.app.screen.query_one(RecordTable).empty)
 
 
 async def test_an_empty_table_says_why_and_speaks_of_words_only_where_some_are_typed(
@@ -174,7 +174,7 @@ async def test_an_empty_table_says_why_and_speaks_of_words_only_where_some_are_t
     said = []
 
     def told(screen: SessionsScreen) -> None:
-        said.append(screen.query_one(Records).render_line(0).text.strip())
+        said.append(screen.query_one(RecordTable).render_line(0).text.strip())
 
     folder = tmp_path / "corpus"
     folder.mkdir()
@@ -199,10 +199,10 @@ async def test_an_empty_table_says_why_and_speaks_of_words_only_where_some_are_t
 async def test_the_cursor_stays_at_the_top_or_on_its_row(corpus: Path, own_home: Path) -> None:
     async with at_rest("sessions", sources=[corpus], size=SIZES[0]) as pilot:
         screen = await brought(pilot, SessionsScreen)
-        table = screen.query_one(Records)
+        table = screen.query_one(RecordTable)
         for number, keys, here in ((1, (), "first 1"), (2, ("down",), "first 1"), (3, (), "first 1")):
             made = SessionRow(f"/first {number}", time=CHANGED + 10.0 * number)
-            screen.post_message(SessionsScreen.Read([made], 0, done=True))
+            screen.post_message(SessionsScreen.RowsRead([made], 0, done=True))
             await settled(pilot)
             await press(pilot, *keys)
             assert table.here is not None
@@ -228,7 +228,7 @@ async def test_sessions_of_every_agent_are_listed_before_they_are_read(
     async with app_of("sessions", sources=[story_file(tmp_path)]).run_test(size=SIZES[2]) as pilot:
         screen = pilot.app.screen
         assert isinstance(screen, SessionsScreen)
-        table = screen.query_one(Records)
+        table = screen.query_one(RecordTable)
         await until(lambda: any(line["tokens"] for line in table.lines if line["file"] == str(rollout)))
         await until(lambda: bool(table.lines[-1]["agent"]))
         assert names(screen)[:3] == ["story.json", "rollout-a.jsonl", "gate.jsonl"], "the named one, then the newest"
@@ -256,7 +256,7 @@ async def test_a_path_is_typed_or_dropped_or_chosen(tmp_path: Path, own_home: Pa
         assert bench_screen(pilot).bench.session.path == path
         screen = await brought(pilot, SessionsScreen, "ctrl+o", "ctrl+f", "escape")
         assert type(pilot.app.screen) is SessionsScreen
-        screen.query_one(Records).post_message(events.Paste(f"'{path}' "))
+        screen.query_one(RecordTable).post_message(events.Paste(f"'{path}' "))
         before = bench_screen(pilot)
         await settled(pilot)
         assert bench_screen(pilot) is not before
@@ -304,7 +304,7 @@ async def test_left_while_it_reads(corpus: Path, own_home: Path, monkeypatch: py
 
 async def test_columns_are_seen_whole_and_sorted_by_a_click_on_their_names(corpus: Path, own_home: Path) -> None:
     async with at_rest("sessions", sources=[corpus], size=(80, 24)) as pilot:
-        table = pilot.app.screen.query_one(Records)
+        table = pilot.app.screen.query_one(RecordTable)
         heads, wrong = table.heads, []
         for _ in range(len(table.columns)):
             shown = str(heads.render())

@@ -20,7 +20,7 @@ from workbench.tokens import Counter
 from workbench.tui.middle.changes import changes_parts, text_changes
 from workbench.tui.middle.message import message_parts
 from workbench.tui.middle.recorded import theirs_parts
-from workbench.tui.middle.view import Parts, View
+from workbench.tui.middle.view import Parts, TabInput
 from workbench.tui.rows import Groups
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.status_lines import opening_words, state_text
@@ -34,8 +34,8 @@ def bench() -> Bench:
     return open_bench(story(), Counter())
 
 
-def view(bench: Bench, index: int = 0, **wishes: object) -> View:
-    return View(bench, Groups(bench.layout), index, **wishes)  # type: ignore[arg-type]
+def view(bench: Bench, index: int = 0, **wishes: object) -> TabInput:
+    return TabInput(bench, Groups(bench.layout), index, **wishes)  # type: ignore[arg-type]
 
 
 def words(parts: Parts) -> str:

@@ -22,7 +22,7 @@ from workbench.summarizers.by_name import SummarizerName
 from workbench.tui.kept.questions import QuestionsPane
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.confirm import ConfirmScreen
-from workbench.tui.screens.kept import KeptScreen
+from workbench.tui.screens.kept import RetentionScreen
 from workbench.tui.themes import THEMES
 
 WHAT = "This may cost $0.12, more than $0.10"
@@ -106,7 +106,7 @@ async def test_questions_are_asked_for(yes: bool, tmp_path: Path, monkeypatch: p
         client_talks_to(api, monkeypatch)
         at_most(0.0001)
         async with on_bench(session) as (pilot, _):
-            screen = await brought(pilot, KeptScreen, "X", "2")
+            screen = await brought(pilot, RetentionScreen, "X", "2")
             pane = screen.query_one(QuestionsPane)
             pane.model = MODEL
             pane.start()

@@ -7,20 +7,20 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 
-from workbench.tui.widgets.table import Table
+from workbench.tui.widgets.table import TextTable
 
 
 class Alone(App[None]):
-    CSS = "Table { height: 100%; }"
+    CSS = "TextTable { height: 100%; }"
 
     def compose(self) -> ComposeResult:
-        yield Table(fixed_columns=1)
+        yield TextTable(fixed_columns=1)
 
 
 @pytest.mark.parametrize("drawn", [False, True], ids=["measured first", "drawn first"])
 async def test_a_row_is_whole_also_where_it_is_drawn_before_the_table_was_idle(drawn: bool) -> None:
     async with Alone().run_test(size=(60, 8)) as pilot:
-        table = pilot.app.query_one(Table)
+        table = pilot.app.query_one(TextTable)
         await pilot.pause()
 
         def shown() -> list[str]:
@@ -50,7 +50,7 @@ async def test_a_row_is_whole_also_where_it_is_drawn_before_the_table_was_idle(d
 async def test_a_column_that_is_cut_is_left_out_and_the_headings_say_that_there_are_more() -> None:
     """Columns of 4 cells with their padding, the first one fixed."""
     async with Alone().run_test(size=(14, 4)) as pilot:
-        table = pilot.app.query_one(Table)
+        table = pilot.app.query_one(TextTable)
         for head in "abcde":
             table.add_column(head, key=head, width=2)
         table.add_row(*(Text(str(number)) for number in range(10, 60, 10)))

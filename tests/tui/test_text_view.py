@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 
 from workbench.tui.plain import plain
-from workbench.tui.widgets.text_view import BIG, Part, TextView, Wrapped, wrap
+from workbench.tui.widgets.text_view import BIG, TextPart, TextView, Wrapped, wrap
 
 
 def rows(wrapped: Wrapped) -> list[str]:
@@ -18,18 +18,18 @@ def rows(wrapped: Wrapped) -> list[str]:
 
 @given(st.text(max_size=400), st.integers(8, 60))
 def test_every_row_fits_and_no_character_but_spaces_is_lost(text: str, width: int) -> None:
-    shown = rows(wrap((Part(text),), width))
+    shown = rows(wrap((TextPart(text),), width))
     assert all(cell_len(row) <= width for row in shown)
     expected = plain(text).expandtabs(4).replace("\n", "").replace(" ", "")
     assert "".join(shown).replace(" ", "") == expected
 
 
 def test_lines_break_at_spaces() -> None:
-    assert rows(wrap((Part("one two three four"),), 10)) == ["one two ", "three four"]
+    assert rows(wrap((TextPart("one two three four"),), 10)) == ["one two ", "three four"]
 
 
 def test_a_part_of_one_row_is_cut() -> None:
-    assert rows(wrap((Part("one two three four", one_row=True),), 10)) == ["one two t…"]
+    assert rows(wrap((TextPart("one two three four", one_row=True),), 10)) == ["one two t…"]
 
 
 @given(st.text())
@@ -43,7 +43,7 @@ def test_nothing_that_a_terminal_obeys_is_left(text: str) -> None:
 
 def test_a_megabyte_wraps_whole() -> None:
     text = "words of some length and then more of them\n" * 24_000
-    wrapped = wrap((Part(text),), 60)
+    wrapped = wrap((TextPart(text),), 60)
     assert len(wrapped) == 24_001
 
 
@@ -55,9 +55,9 @@ class Alone(App[None]):
 async def test_a_big_text_that_is_wrapped_again_does_not_come_back() -> None:
     async with Alone().run_test(size=(60, 8)) as pilot:
         view = pilot.app.query_one(TextView)
-        big = (Part("words " * BIG),)
+        big = (TextPart("words " * BIG),)
         view.put(big, wrap(big, 30))
-        view.show((Part("what is asked for now"),))
+        view.show((TextPart("what is asked for now"),))
         await pilot.app.workers.wait_for_complete()
         assert view.text == "what is asked for now"
         view.put(big, wrap(big, 30))

@@ -27,7 +27,7 @@ from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.kept.generations import GenerationsPane, compact_repeatedly
 from workbench.tui.plain import line_of
 from workbench.tui.screens.compare import CompareScreen
-from workbench.tui.screens.kept import KeptScreen
+from workbench.tui.screens.kept import RetentionScreen
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.facts_list import FactsList
 from workbench.tui.widgets.watched_lines import (
@@ -38,8 +38,8 @@ from workbench.tui.widgets.watched_lines import (
     TALL,
     WatchedLines,
     Watching,
+    fixes_cells,
     line_cells,
-    ways_cells,
 )
 
 RULE = "Never log the token."
@@ -88,7 +88,7 @@ def test_b1_what_keeps_a_lost_rule_is_told_with_whole_figures_at_every_width(wid
     """`+24.6k` was cut to `+24.6`: the line was counted one cell too short, and then cut without a word."""
     bench = open_bench(story(), Counter())
     ways = RuleFixes(bench, GONE[1], None, RuleFix("“Target: share” 61 %", 24_600, "", bench))
-    cells = ways_cells(Watching(GONE, ways=ways), width)
+    cells = fixes_cells(Watching(GONE, ways=ways), width)
     shown = line_of([Segment(text) for text, _ in cells], width, Style()).text
     assert len(shown) == width
     said = "b “Target: share” 61 % +24.6k"
@@ -141,7 +141,7 @@ async def test_where_nothing_is_compacted_all_three_verdicts_are_there() -> None
 
 async def test_a_lost_fact_is_watched_and_pinned() -> None:
     async with on_bench(failing_story(), preset="trim", size=(100, 40)) as (pilot, screen):
-        await brought(pilot, KeptScreen, "X")
+        await brought(pilot, RetentionScreen, "X")
         fact = pilot.app.screen.query_one(FactsList).fact
         assert fact is not None
         lost = fact.text
@@ -221,7 +221,7 @@ async def test_compare_and_generations_tell_of_each_watched_sentence() -> None:
         assert (plot.call, plot.picture.marks[lost]) == (lost, LOST)
         assert "◉ ○ → ○ · ◉ ○ → ○ · ◉ ✔ → ✔ · ◉ ✔ → ○" in str(compared.query_one("#call", Static).render())
         await press(pilot, "escape")
-        kept = await brought(pilot, KeptScreen, "X", "3")
+        kept = await brought(pilot, RetentionScreen, "X", "3")
         table = kept.query_one(GenerationsPane).query_one(DataTable)
         told = [[str(cell) for cell in table.get_row_at(at)] for at in range(table.row_count)]
         assert [row[2] for row in told if row[0].startswith("◉")] == ["○ gone", "○ gone", "✔ verbatim", "○ gone"]

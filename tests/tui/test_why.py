@@ -31,7 +31,7 @@ from workbench.tui.courses import Abandoned, course_on, own_preset
 from workbench.tui.screens.why import WhyScreen, call_words, headline
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.rounds_list import RoundsList
-from workbench.tui.widgets.table import Table
+from workbench.tui.widgets.table import TextTable
 from workbench.tui.widgets.text_list import TextList
 
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
@@ -126,7 +126,7 @@ async def test_a_card_is_applied_on_the_bench_and_taken_back() -> None:
         assert screen.found is not None
         kinds = [one.kind for one in screen.found.findings]
         assert kinds == ["clear", "tool", "unused", "message", "logs", "rereads", "strategy"]
-        assert [mend.does if isinstance(mend, MessageFix) else mend and mend.words for mend in screen.mends] == [
+        assert [mend.does if isinstance(mend, MessageFix) else mend and mend.words for mend in screen.fixes] == [
             "use that preset",
             None,
             "drop",
@@ -135,7 +135,7 @@ async def test_a_card_is_applied_on_the_bench_and_taken_back() -> None:
             "drop",
             None,
         ]
-        unused = screen.mends[2]
+        unused = screen.fixes[2]
         assert isinstance(unused, MessageFix)
         assert screen.found.limit is not None
         await press(pilot, "a")
@@ -163,7 +163,7 @@ async def test_every_card_has_a_key_what_lies_in_no_message_shows_the_layers() -
         await press(pilot, *["down"] * at, "enter")
         assert pilot.app.screen is screen
         assert screen.query_one(Tabs).active == "tab-layers"
-        assert isinstance(screen.focused, Table)
+        assert isinstance(screen.focused, TextTable)
 
 
 async def test_what_was_done_again_after_a_compaction_stands_in_a_tab_and_at_its_mark() -> None:

@@ -163,18 +163,18 @@ class WorkbenchApp(App[None]):
         opening = Opening(path, epoch=epoch, usual_window=self.settings.window, memory=self.memory, part=part)
         self.push_screen(LoadingScreen(opening, _import_bench))
 
-    def on_sessions_screen_wanted(self, wanted: SessionsScreen.Wanted) -> None:
-        self.open(wanted.path, wanted.part, wanted.epoch)
+    def on_sessions_screen_open_requested(self, request: SessionsScreen.OpenRequested) -> None:
+        self.open(request.path, request.part, request.epoch)
 
-    def on_read_again(self, wanted: ReadAgain) -> None:
+    def on_read_again(self, request: ReadAgain) -> None:
         """Open the bench's file again and carry the work over to it."""
         opening = Opening(
-            wanted.path,
-            window=wanted.window,
+            request.path,
+            window=request.window,
             usual_window=self.settings.window,
             memory=self.memory,
-            carry=wanted.work,
-            part=wanted.part,
+            carry=request.work,
+            part=request.part,
         )
         self.push_screen(LoadingScreen(opening, _import_bench))
 

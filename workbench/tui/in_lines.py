@@ -25,10 +25,10 @@ def next_hit(app: App[Any], way: int) -> None:
     lines = _here(app)
     if lines is None:
         return
-    if lines.sought is None:
+    if lines.search_query is None:
         app.notify("No search yet: / searches.", severity="warning")
     elif (line := hit(lines, lines.place, way)) is None:
-        app.notify(f"{lines.sought.text}: not found here.", severity="warning", markup=False)
+        app.notify(f"{lines.search_query.text}: not found here.", severity="warning", markup=False)
     else:
         lines.to_line(line)
 

@@ -15,7 +15,7 @@ from workbench.tokens import Counter
 from workbench.tui.bench import finding, planning
 from workbench.tui.bench.actions import ACTIONS
 from workbench.tui.bench.host import Cursor
-from workbench.tui.bench.store import Store, View, first_view
+from workbench.tui.bench.store import BenchView, Store, first_view
 from workbench.tui.rows import Groups
 
 
@@ -43,7 +43,7 @@ class Desk:
         self.store.subscribe(partial(finding.look_again, self))
 
     @property
-    def view(self) -> View:
+    def view(self) -> BenchView:
         return self.store.view
 
     @property

@@ -207,15 +207,15 @@ def test_what_was_counted_exactly_stays_whatever_is_undone() -> None:
 
 
 def test_a_run_of_another_screen_is_committed_with_its_pins() -> None:
-    from workbench.tui.screens.run import Ended
+    from workbench.tui.screens.run import RunScreenResult
 
     desk = Desk(story())
     visiting.run_with(desk)
     (_, ran) = desk.asked.pop()
-    ran(Ended("recorded:x"))
+    ran(RunScreenResult("recorded:x"))
     assert (desk.bench.summarizer, desk.view.history.past, desk.bench.result) == ("recorded:x", (), None)
     run = desk.bench.offline
-    ran(Ended("recorded:x", frozenset({"m0"}), run))
+    ran(RunScreenResult("recorded:x", frozenset({"m0"}), run))
     assert (desk.bench.pins, desk.bench.result, desk.view.tab) == ({"m0"}, run, "summary")
     take(desk, window)
     assert desk.bench.result is None

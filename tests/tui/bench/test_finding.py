@@ -97,7 +97,7 @@ def test_a_search_that_is_given_up_leads_back() -> None:
     desk.rest()
     assert desk.at == (16, False)
     finding.cancelled(desk, "search")
-    assert (desk.at, desk.view.finding.words, desk.view.finding.sought) == ((3, False), "", None)
+    assert (desk.at, desk.view.finding.words, desk.view.finding.search_query) == ((3, False), "", None)
 
 
 @pytest.mark.parametrize(

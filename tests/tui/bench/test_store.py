@@ -28,7 +28,7 @@ from workbench.tokens import Counter, Scale
 from workbench.tui.bench import counting, planning, policy, shaping
 from workbench.tui.bench.host import take
 from workbench.tui.bench.remembering import write_now, write_soon
-from workbench.tui.bench.store import AT_ONCE, Store, View
+from workbench.tui.bench.store import AT_ONCE, BenchView, Store
 from workbench.tui.plain import percent
 from workbench.tui.rows import Groups
 
@@ -41,7 +41,7 @@ def long(count: int) -> Desk:
 def test_what_a_listener_changes_is_told_when_all_have_heard_of_what_came_before() -> None:
     store, told = Store(Desk(story()).view), list[tuple[str, str, str]]()
 
-    def first(was: View | None, now: View) -> None:
+    def first(was: BenchView | None, now: BenchView) -> None:
         told.append(("first", was.said if was else "-", now.said))
         if now.said == "one":
             store.put(replace(now, said="two"))
@@ -409,7 +409,7 @@ def test_counting_ends_where_all_was_counted_meanwhile() -> None:
 def test_figures_of_a_session_that_another_took_the_place_of_are_not_drawn() -> None:
     desk, late, told = counting_for_ever()
 
-    async def replaced() -> View:
+    async def replaced() -> BenchView:
         task = asyncio.create_task(counting.count_from(desk, Span(0, 0)))
         await asyncio.to_thread(told.wait)
         desk.store.put(replace(Desk(story(5)).view, counting=(0, 5)))

@@ -7,7 +7,7 @@ from functools import partial
 
 from workbench.tui.bench import finding, following, planning, policy, reading, shaping, visiting, watching
 from workbench.tui.bench.host import Action, Host
-from workbench.tui.bench.store import View
+from workbench.tui.bench.store import BenchView
 from workbench.tui.fields import changed_fields
 from workbench.tui.middle.tabs import TABS
 from workbench.tui.sheet import SheetAction
@@ -30,7 +30,7 @@ def do(host: Host, id: str) -> None:
         host.call_later(ACTIONS[id].run, host)
 
 
-def rows_of(view: View) -> tuple[SheetAction, ...]:
+def rows_of(view: BenchView) -> tuple[SheetAction, ...]:
     """Rows below the settings, with their present values."""
     limit, scale = view.bench.original.limit, view.bench.scale
     changed = len(changed_fields(view.bench.policy, view.preset.policy))
@@ -58,7 +58,7 @@ TAB_HELP = {
 """Content of each tab, for help, palette and tooltip."""
 
 
-def not_recorded(view: View) -> str:
+def not_recorded(view: BenchView) -> str:
     """Reason why there is no recorded compaction to show, "" if there is one."""
     bench = view.bench
     return (
@@ -66,7 +66,7 @@ def not_recorded(view: View) -> str:
     )
 
 
-def _all(why_not: Callable[[View], str] = lambda view: "") -> Callable[[View], str]:
+def _all(why_not: Callable[[BenchView], str] = lambda view: "") -> Callable[[BenchView], str]:
     """Wrap `why_not` for actions that need every epoch, or that put the bench where it does not grow."""
     return lambda view: planning.END_ALONE if view.bench.session.begins_at else why_not(view)
 
@@ -168,10 +168,10 @@ _MEASURE = (
            visiting.see_why, _all()),
     Action("kept", "X", "Kept",
            "Facts that the compaction keeps and loses, what several in a row leave, and repeated work.",
-           visiting.see_kept, _all(visiting.nothing_to_lose)),
+           visiting.see_retention, _all(visiting.nothing_to_lose)),
     Action("questions", "", "Questions",
            "What can still be answered after the compaction: questions with exact answers, made from the session.",
-           partial(visiting.see_kept, tab="questions"), _all(visiting.nothing_to_lose)),
+           partial(visiting.see_retention, tab="questions"), _all(visiting.nothing_to_lose)),
     Action("compare", "C", "Compare", "Compare presets, numbers, prompts and models on this session.",
            visiting.compare, _all()),
     Action("replay", "", "Simulate",

@@ -16,7 +16,7 @@ from workbench.formats import parsed
 from workbench.session import Span
 from workbench.tokens import Counter, to_weigh, weights
 from workbench.tui.bench.host import Host
-from workbench.tui.bench.store import View, drawable, to_count
+from workbench.tui.bench.store import BenchView, drawable, to_count
 from workbench.tui.rows import Groups
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def show_epochs(host: Host) -> None:
         host.spawn("epochs", _epochs, host)
 
 
-def follow_epoch(host: Host, was: View | None, now: View) -> None:
+def follow_epoch(host: Host, was: BenchView | None, now: BenchView) -> None:
     """Have the verdict told again where another epoch came onto the bench."""
     if was is not None and was.bench.epoch != now.bench.epoch:
         show_epochs(host)

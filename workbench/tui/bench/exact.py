@@ -15,7 +15,7 @@ from workbench.tokens import Scale, scales
 from workbench.tui.bench.counting import show_epochs
 from workbench.tui.bench.host import Host
 from workbench.tui.plain import change, figure
-from workbench.tui.screens.ask import Answer, AskScreen
+from workbench.tui.screens.ask import AskScreen, LineAnswer
 
 ABOUT = """\
 The API counts the context as an export would send it, before and after the compaction. This is free, but the whole \
@@ -33,15 +33,15 @@ def ask_and_count(host: Host) -> None:
     host.ask(ask)
 
 
-def read_model(host: Host, typed: str) -> Answer[str]:
+def read_model(host: Host, typed: str) -> LineAnswer[str]:
     """Parse the model that counts, and say where the context is sent. Raises BadInput."""
     if model := typed.strip():
         address = parse_model(model).connection.address
-        return Answer(model, f"Sends the whole context to {address} to be counted; it costs nothing.")
+        return LineAnswer(model, f"Sends the whole context to {address} to be counted; it costs nothing.")
     scale = host.store.bench.scale
     if scale is None:
         raise BadInput("Name the model whose tokens are to be counted.")
-    return Answer("", f"forgets × {scale.value:.2f}, {scale.source}")
+    return LineAnswer("", f"forgets × {scale.value:.2f}, {scale.source}")
 
 
 async def _counted(host: Host, model: str) -> str:

@@ -15,31 +15,31 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.tui import filters
 from workbench.tui.bench.host import Cursor, Host
-from workbench.tui.bench.store import Finding, View, other_fates
+from workbench.tui.bench.store import BenchView, SearchState, other_fates
 from workbench.tui.filters import Filter, matching, tools_of
 from workbench.tui.plain import figure, one_line, several
 from workbench.tui.rows import Arrangement, Groups, arranged
-from workbench.tui.screens.ask import Answer, AskScreen
+from workbench.tui.screens.ask import AskScreen, LineAnswer
 
 TYPED_S = 0.1
 """Time that typing rests before the search begins."""
 
 
-def _put(host: Host, finding: Finding) -> None:
+def _put(host: Host, finding: SearchState) -> None:
     host.store.put(replace(host.store.view, finding=finding))
 
 
-def tell(host: Host) -> None:
+def show_words(host: Host) -> None:
     """Show search, filter and order, and the number of the hit under the cursor."""
     view = host.store.view
     _put(host, replace(view.finding, words=words_of(view.finding, view.groups, host.cursor)))
 
 
-def words_of(finding: Finding, groups: Groups, cursor: Cursor) -> str:
+def words_of(finding: SearchState, groups: Groups, cursor: Cursor) -> str:
     parts = []
     if finding.refused:
         parts.append(f"✘ {finding.refused}")
-    elif finding.sought:
+    elif finding.search_query:
         parts.append(_count(finding, groups, cursor))
     listed = finding.arrangement
     if finding.narrowing and listed is not None:
@@ -50,9 +50,9 @@ def words_of(finding: Finding, groups: Groups, cursor: Cursor) -> str:
     return " · ".join(parts)
 
 
-def _count(finding: Finding, groups: Groups, cursor: Cursor) -> str:
+def _count(finding: SearchState, groups: Groups, cursor: Cursor) -> str:
     found = finding.listed
-    what = one_line(finding.sought.text, 40) if finding.sought else ""
+    what = one_line(finding.search_query.text, 40) if finding.search_query else ""
     out_of = several(len(found), "message")
     hidden = len(finding.hits) - len(found)
     aside = f" ({figure(hidden)} more hidden by the filter)" if hidden else ""
@@ -66,15 +66,15 @@ def _count(finding: Finding, groups: Groups, cursor: Cursor) -> str:
 # --- the list ---------------------------------------------------------------------------------------------------------
 
 
-def look_again(host: Host, was: View | None, now: View) -> None:
+def look_again(host: Host, was: BenchView | None, now: BenchView) -> None:
     """Search and filter again after another plan or context is drawn."""
     if was is None or not other_fates(was, now):
         return
     finding, messages = now.finding, now.shown.layout.messages
     if was.shown.layout.messages is not messages:
         _put(host, replace(finding, hits=(), listed=(), ranks=()))
-        if finding.sought:
-            host.spawn("find", search, host, finding.sought.text, settle=0)
+        if finding.search_query:
+            host.spawn("find", search, host, finding.search_query.text, settle=0)
     _rearrange(host)
 
 
@@ -105,10 +105,10 @@ async def relist(host: Host) -> None:
 
 def _list(host: Host, arrangement: Arrangement | None) -> None:
     _put(host, with_listed(replace(host.store.view.finding, arrangement=arrangement)))
-    tell(host)
+    show_words(host)
 
 
-def with_listed(finding: Finding) -> Finding:
+def with_listed(finding: SearchState) -> SearchState:
     """State with the hits that are listed, in the list's order."""
     listed = finding.arrangement
     if listed is None or not finding.hits:
@@ -118,7 +118,7 @@ def with_listed(finding: Finding) -> Finding:
     return replace(finding, ranks=ranks, listed=array("q", (listed.members[rank] for rank in ranks)))
 
 
-def rank(finding: Finding, groups: Groups, index: int, header: bool) -> int:
+def rank(finding: SearchState, groups: Groups, index: int, header: bool) -> int:
     """Number of messages listed before this one, with every round open."""
     listed, group = finding.arrangement, groups.group_of(index)
     if listed is None:
@@ -133,10 +133,10 @@ def rank(finding: Finding, groups: Groups, index: int, header: bool) -> int:
 
 def find(host: Host) -> None:
     finding = _from_here(host)
-    host.ask_line("search", finding.sought.text if finding.sought else "")
+    host.ask_line("search", finding.search_query.text if finding.search_query else "")
 
 
-def _from_here(host: Host) -> Finding:
+def _from_here(host: Host) -> SearchState:
     cursor = host.cursor
     finding = replace(host.store.view.finding, origin=(cursor.index, cursor.on_header))
     _put(host, finding)
@@ -164,17 +164,17 @@ async def search(host: Host, text: str, *, settle: float, go: bool = False) -> N
     view = host.store.view
     if messages is not view.shown.layout.messages:
         return
-    finding = replace(view.finding, sought=query, refused=refused, hits=found)
+    finding = replace(view.finding, search_query=query, refused=refused, hits=found)
     finding = with_listed(finding)
     _put(host, finding)
     if go:
         index, header = next_hit(finding, view.groups, *finding.origin, 1, here=True) or finding.origin
         host.go(index, header=header)
-    tell(host)
+    show_words(host)
 
 
-def no_hit(view: View) -> str:
-    if not view.finding.sought:
+def no_hit(view: BenchView) -> str:
+    if not view.finding.search_query:
         return "No search yet: / searches."
     return "" if view.finding.listed else "No listed message matches the search."
 
@@ -183,11 +183,11 @@ def find_next(host: Host, way: int) -> None:
     view, cursor = host.store.view, host.cursor
     if place := next_hit(view.finding, view.groups, cursor.index, cursor.on_header, way):
         host.go(place[0], header=place[1])
-        tell(host)
+        show_words(host)
 
 
 def next_hit(
-    finding: Finding, groups: Groups, index: int, header: bool, way: int, *, here: bool = False
+    finding: SearchState, groups: Groups, index: int, header: bool, way: int, *, here: bool = False
 ) -> tuple[int, bool] | None:
     """Next hit in the list's order, wrapping round the end, and whether it is a header; None without hits. `here`
     allows the place itself."""
@@ -204,7 +204,7 @@ def accepted(host: Host, job: Literal["search", "jump"], text: str) -> None:
     if job == "jump" and text.strip() and not _jump(host, text):
         return
     host.close_line()
-    tell(host)
+    show_words(host)
 
 
 def cancelled(host: Host, job: Literal["search", "jump"]) -> None:
@@ -213,21 +213,21 @@ def cancelled(host: Host, job: Literal["search", "jump"]) -> None:
         index, header = host.store.view.finding.origin
         _forget_search(host)
         host.go(index, header=header)
-    tell(host)
+    show_words(host)
 
 
 def clear(host: Host) -> None:
     """Clear the search; without one, the filter."""
-    if host.store.view.finding.sought:
+    if host.store.view.finding.search_query:
         _forget_search(host)
-        tell(host)
+        show_words(host)
     else:
         _show_only(host, Filter())
 
 
 def _forget_search(host: Host) -> None:
     host.cancel("find")
-    _put(host, replace(host.store.view.finding, sought=None, refused="", hits=(), listed=(), ranks=()))
+    _put(host, replace(host.store.view.finding, search_query=None, refused="", hits=(), listed=(), ranks=()))
 
 
 # --- jump -------------------------------------------------------------------------------------------------------------
@@ -281,9 +281,9 @@ async def ask_filter(host: Host) -> None:
     view = host.store.view
     tools = await asyncio.to_thread(tools_of, view.bench.layout.messages)
 
-    def read(typed: str) -> Answer[Filter]:
+    def read(typed: str) -> LineAnswer[Filter]:
         chosen = filters.read(typed, [name for name, _ in tools])
-        return Answer(chosen, f"only {chosen}" if chosen else "everything is shown")
+        return LineAnswer(chosen, f"only {chosen}" if chosen else "everything is shown")
 
     ask = AskScreen("Filter", filters.about(tools), filters.as_words(view.finding.narrowing), read)
     host.ask(ask, lambda answer: _show_only(host, answer.value))

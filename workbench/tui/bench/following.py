@@ -76,11 +76,11 @@ def look(host: Host, now: float | None = None) -> None:
     elif following.mark is None or not host.app.app_focus:
         return
     mark = file_mark(path)
-    if following.is_gone != (mark is None):
-        following = replace(following, is_gone=mark is None)
+    if following.is_missing != (mark is None):
+        following = replace(following, is_missing=mark is None)
         _put(host, following)
-        if following.is_gone:
-            host.tell(_gone(host, path), bad=True)
+        if following.is_missing:
+            host.tell(_missing_words(host, path), bad=True)
     if mark is None or mark == following.mark:
         return
     _put(host, replace(following, mark=mark))
@@ -90,7 +90,7 @@ def look(host: Host, now: float | None = None) -> None:
         host.tell(f"{path.name} has changed on disk; Read again (ctrl+p) reads it and keeps your work.")
 
 
-def _gone(host: Host, path: Path) -> str:
+def _missing_words(host: Host, path: Path) -> str:
     """Sentence about a missing file. A large session's bytes are read again for an export; a small one's are in
     memory."""
     what = "export or read it again" if host.store.bench.session.records.digest else "read it again"
@@ -112,8 +112,8 @@ def toggle_follow(host: Host) -> None:
     elif path is None:
         host.tell("This session was not read from a file, so there is nothing to follow.", bad=True)
     elif file_mark(path) is None:
-        _put(host, replace(view.following, is_gone=True))
-        host.tell(_gone(host, path), bad=True)
+        _put(host, replace(view.following, is_missing=True))
+        host.tell(_missing_words(host, path), bad=True)
     else:
         _put(host, Following())  # a change that was reported before is read now
         follow(host)

@@ -15,7 +15,7 @@ from workbench.bench import Bench
 from workbench.compaction.settings import Setting
 from workbench.session import Span
 from workbench.tokens import Counter
-from workbench.tui.bench.store import Store, View
+from workbench.tui.bench.store import BenchView, Store
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -68,7 +68,7 @@ class Host(Protocol):
         """Push a screen; `then` gets its result unless that is None. Once awaited, the screen has the keys."""
 
     def spawn(
-        self, group: str, work: Callable[P, Coroutine[None, None, None]], *given: P.args, **named: P.kwargs
+        self, group: str, work: Callable[P, Coroutine[None, None, None]], *args: P.args, **kwargs: P.kwargs
     ) -> None:
         """Run work concurrently; it replaces other work of its group."""
 
@@ -86,7 +86,7 @@ class Host(Protocol):
     def leave(self) -> None:
         """Cancel running work, or go back to the list."""
 
-    def ask_line(self, asked: Literal["search", "jump"], text: str = "") -> None:
+    def ask_line(self, job: Literal["search", "jump"], text: str = "") -> None:
         """Open the line below the panes for typing."""
 
     def close_line(self) -> None:
@@ -102,7 +102,7 @@ class Action(Struct, frozen=True):
     name: str
     help: str
     run: Callable[[Host], Awaitable[object] | None]
-    why_not: Callable[[View], str] = lambda view: ""
+    why_not: Callable[[BenchView], str] = lambda view: ""
 
 
 def take(host: Host, make: Callable[[Bench], Bench], key: str = "", said: str = "") -> None:

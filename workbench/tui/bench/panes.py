@@ -14,7 +14,7 @@ from workbench.bench import Bench
 from workbench.compaction.layers import layers_after
 from workbench.tokens.sizes import Basis, Size, usage_words
 from workbench.tui.bars import ContextBars
-from workbench.tui.bench.store import View, other_fates
+from workbench.tui.bench.store import BenchView, other_fates
 from workbench.tui.headline import Headline, plans_of
 from workbench.tui.lines import RoundsDrawing
 from workbench.tui.policy_words import split_line, split_words
@@ -38,31 +38,31 @@ NAMED = 3
 """Most calls that the tooltip lists whose usage the context does not explain."""
 
 
-def other(was: View | None, now: View, *names: str) -> bool:
+def other(was: BenchView | None, now: BenchView, *names: str) -> bool:
     """True if one of these fields of the view changed."""
     return was is None or any(getattr(was, name) is not getattr(now, name) for name in names)
 
 
-def draw_title(title: TwoEnds, was: View | None, now: View) -> None:
+def draw_title(title: TwoEnds, was: BenchView | None, now: BenchView) -> None:
     if other(was, now, "shown", "counting", "reading", "preset"):
         title.show(title_text(now.shown), title_end(now.bench, now.preset, now.counting, now.reading))
         title.tooltip = Text(f"Tokens are counted by {now.shown.layout.sizes.meter.method}.")
 
 
-def draw_status(status: TwoEnds, was: View | None, now: View) -> None:
+def draw_status(status: TwoEnds, was: BenchView | None, now: BenchView) -> None:
     if other(was, now, "shown", "tried", "checks", "running", "said"):
         state = state_text(now.shown, now.checks) if now.is_planned else PLANNING
         status.show(status_text(now.running, now.said), state)
 
 
-def draw_headline(view: HeadlineView, was: View | None, now: View) -> None:
+def draw_headline(view: HeadlineView, was: BenchView | None, now: BenchView) -> None:
     if other(was, now, "shown", "tried", "verdict", "assessed"):
         is_fresh = now.assessed is not None and now.assessed.bench is now.shown
         plans = plans_of(now.shown, now.assessed if is_fresh else None) if now.is_planned else ()
         view.show(Headline(now.verdict, plans))
 
 
-def draw_budget(bar: BudgetBar, was: View | None, now: View) -> None:
+def draw_budget(bar: BudgetBar, was: BenchView | None, now: BenchView) -> None:
     if other(was, now, "shown", "tried", "bills", "stretches") and now.is_planned:
         bench, plan, outcome = now.shown, now.shown.plan, now.shown.outcome
         gaps = now.bills.gaps_in(bench.epoch) if now.bills else ()
@@ -94,25 +94,25 @@ def _about_budget(bench: Bench, gaps: Sequence[Gap]) -> Iterator[str]:
         yield f"{counted(len(gaps) - NAMED, 'other call')} likewise; `cwb inspect --health` names each."
 
 
-def draw_epochs(line: EpochsLine, was: View | None, now: View) -> None:
+def draw_epochs(line: EpochsLine, was: BenchView | None, now: BenchView) -> None:
     if other(was, now, "stretches") or line.epoch != now.bench.epoch:
         line.show(now.stretches, now.bench.epoch)
 
 
-def draw_watched(lines: WatchedLines, was: View | None, now: View) -> None:
+def draw_watched(lines: WatchedLines, was: BenchView | None, now: BenchView) -> None:
     if other(was, now, "shown", "stands", "ways"):
         ways = now.ways if now.ways and now.ways.bench is now.shown else None
         lines.show(Watching(now.bench.watched, now.stands, now.stood is now.shown, ways=ways))
 
 
-def _drawing(now: View) -> RoundsDrawing:
+def _drawing(now: BenchView) -> RoundsDrawing:
     bench = now.shown
     if not now.is_planned:
         return RoundsDrawing(now.groups, None, bench.pins)
     return RoundsDrawing(now.groups, bench.outcome, bench.pins, bench.strategy.movable, split_line(bench))
 
 
-def draw_rounds(rounds: RoundsList, was: View | None, now: View) -> None:
+def draw_rounds(rounds: RoundsList, was: BenchView | None, now: BenchView) -> None:
     found = now.finding
     if other_fates(was, now):
         rounds.show(_drawing(now))
@@ -122,16 +122,16 @@ def draw_rounds(rounds: RoundsList, was: View | None, now: View) -> None:
         return
     if found.arrangement is not was.finding.arrangement:
         rounds.relist(found.arrangement)
-    if found.sought is not was.finding.sought or found.hits is not was.finding.hits:
-        rounds.mark(found.sought, found.hits)
+    if found.search_query is not was.finding.search_query or found.hits is not was.finding.hits:
+        rounds.mark(found.search_query, found.hits)
 
 
-def draw_found(bar: FindBar, was: View | None, now: View) -> None:
+def draw_found(bar: FindBar, was: BenchView | None, now: BenchView) -> None:
     if was is not None and now.finding.words != was.finding.words:
         bar.say(now.finding.words)
 
 
-def draw_triggers(form: PolicyForm, was: View | None, now: View) -> None:
+def draw_triggers(form: PolicyForm, was: BenchView | None, now: BenchView) -> None:
     if other(was, now, "shown", "tried", "remark") and now.is_planned:
         bench = now.shown
         words = filter(None, (split_words(bench), now.remark))

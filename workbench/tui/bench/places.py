@@ -8,7 +8,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Tabs
 
-from workbench.tui.bench.store import View
+from workbench.tui.bench.store import BenchView
 from workbench.tui.middle.pager import Pager
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -24,11 +24,11 @@ LINES: list[tuple[int, str]] | None = [(0, "-lowest"), (20, "-low"), (30, "-tall
 description."""
 
 
-def place_of(view: View) -> str:
+def place_of(view: BenchView) -> str:
     return view.pane if view.pane in PLACES else "middle"
 
 
-def tab_of(screen: Screen[Any], view: View) -> str:
+def tab_of(screen: Screen[Any], view: BenchView) -> str:
     """Marked tab: a narrow screen has one for each pane, a wide one for the content of the middle."""
     return view.pane if screen.size.width < NARROW else view.tab
 
@@ -37,7 +37,7 @@ def in_list(screen: Screen[Any]) -> bool:
     return isinstance(screen.focused, RoundsList)
 
 
-def show_place(screen: Screen[Any], view: View) -> None:
+def show_place(screen: Screen[Any], view: BenchView) -> None:
     """Set the classes that select the visible place on a narrow screen. The settings cover the other places while they
     are in use."""
     at = place_of(view)
@@ -45,7 +45,7 @@ def show_place(screen: Screen[Any], view: View) -> None:
     screen.update_classes({"-sheet": at == "policy", **shown})
 
 
-def mark_tab(screen: Screen[Any], view: View) -> None:
+def mark_tab(screen: Screen[Any], view: BenchView) -> None:
     """Mark the tab of the visible pane. The tabs post no message about it: it could arrive at another width and be
     mistaken for the user's choice."""
     tabs, active = screen.query_one(Tabs), f"tab-{tab_of(screen, view)}"
@@ -54,7 +54,7 @@ def mark_tab(screen: Screen[Any], view: View) -> None:
             tabs.active = active
 
 
-def focus_place(screen: Screen[Any], view: View) -> None:
+def focus_place(screen: Screen[Any], view: BenchView) -> None:
     match place_of(view):
         case "rounds":
             screen.query_one(RoundsList).focus()
@@ -67,7 +67,7 @@ def focus_place(screen: Screen[Any], view: View) -> None:
                 form.query_one(Chosen).focus()
 
 
-def led_to(screen: Screen[Any], focused: Widget, view: View) -> str:
+def led_to(screen: Screen[Any], focused: Widget, view: BenchView) -> str:
     """Pane that a click or tab led to, "" if the view's place is unchanged."""
     if screen.query_one(PolicyForm) in focused.ancestors:
         return "" if place_of(view) == "policy" else "policy"

@@ -16,7 +16,7 @@ from workbench.formats.format import Progress
 from workbench.session import Message
 from workbench.tui.bench.counting import count
 from workbench.tui.bench.host import Host, take
-from workbench.tui.bench.store import Change, View, brought_up, drawable, moved, to_count
+from workbench.tui.bench.store import BenchView, PendingChange, drawable, moved, to_count, with_present_drawn
 from workbench.tui.fields import changes_model_text
 from workbench.tui.plain import percent
 from workbench.tui.rows import Groups
@@ -42,7 +42,7 @@ def _measure(bench: Bench) -> None:
     layers_after(bench.context, bench.outcome)
 
 
-def plan_present(host: Host, was: View | None, now: View) -> None:
+def plan_present(host: Host, was: BenchView | None, now: BenchView) -> None:
     """Have the present bench planned where it could not be drawn at once."""
     if now.shown is not now.bench and not host.busy("plan"):
         host.spawn("plan", make_plan, host)
@@ -58,7 +58,7 @@ async def make_plan(host: Host) -> None:
             view = replace(
                 view, shown=bench, is_planned=True
             )  # the first plan is drawn even if the bench has changed meanwhile
-        store.put(brought_up(view))
+        store.put(with_present_drawn(view))
         if store.view.owed and drawable(store.bench):
             move_split(host, 0)
 
@@ -90,7 +90,7 @@ def want(
     tell = said if callable(said) else lambda before, after: str(said)
     view = host.store.view
     others = (change for change in view.wanted if not key or change.key != key)
-    host.store.put(replace(view, wanted=(*others, Change(make, key, tell))))
+    host.store.put(replace(view, wanted=(*others, PendingChange(make, key, tell))))
     if not host.busy("change"):
         host.spawn("change", make_changes, host)
 
@@ -115,13 +115,13 @@ async def make_changes(host: Host) -> None:
                 store.step(after, change.key, said)
 
 
-def _made(change: Change, before: Bench) -> tuple[Bench, str]:
+def _made(change: PendingChange, before: Bench) -> tuple[Bench, str]:
     after = change.make(before)
     planned(after)
     return after, change.said(before, after)
 
 
-def _let_go(host: Host, change: Change) -> None:
+def _let_go(host: Host, change: PendingChange) -> None:
     view = host.store.view
     host.store.put(replace(view, wanted=tuple(one for one in view.wanted if one is not change)))
 
@@ -129,7 +129,7 @@ def _let_go(host: Host, change: Change) -> None:
 # --- epochs -----------------------------------------------------------------------------------------------------------
 
 
-def no_epoch(view: View, by: int) -> str:
+def no_epoch(view: BenchView, by: int) -> str:
     """Why the epoch cannot be changed by `by`, "" where it can."""
     number, last = view.bench.epoch + by, len(view.bench.session.epochs)
     if 1 <= number <= last:
@@ -164,7 +164,7 @@ async def to_epoch(host: Host, number: int) -> None:
 # --- what is said of a plan -------------------------------------------------------------------------------------------
 
 
-def try_out(host: Host, was: View | None, now: View) -> None:
+def try_out(host: Host, was: BenchView | None, now: BenchView) -> None:
     """Have what is shown run offline where it is another, is counted and is the present bench: nothing holds up
     counting or planning, nor reading the rest of a session."""
     other = was is None or was.bench is not now.bench or was.shown is not now.shown or was.counting is not now.counting
@@ -195,12 +195,12 @@ def _tried(bench: Bench) -> None:
     _measure(bench)
 
 
-def is_tried(was: View | None, now: View) -> bool:
+def is_tried(was: BenchView | None, now: BenchView) -> bool:
     """Whether what is shown has just been tried, and can be judged."""
     return now.tried is now.shown and (was is None or was.tried is not now.tried)
 
 
-def judge(host: Host, was: View | None, now: View) -> None:
+def judge(host: Host, was: BenchView | None, now: BenchView) -> None:
     """Have what is shown checked, and remarked on by its strategy."""
     if is_tried(was, now):
         host.spawn("checks", run_checks, host)
@@ -236,7 +236,7 @@ UNREAD = "Offline runs ignore the prompt. R uses a model."
 END_ALONE = "This needs the whole session; only its end is loaded yet."
 
 
-def cannot_run(view: View) -> str:
+def cannot_run(view: BenchView) -> str:
     if view.bench.session.begins_at:  # a result would keep the rest from the bench
         return END_ALONE
     if not view.bench.messages:

@@ -16,7 +16,7 @@ from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategy import Strategy
 from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.planning import want
-from workbench.tui.bench.store import View, measured_by
+from workbench.tui.bench.store import BenchView, measured_by
 from workbench.tui.fields import changed_fields, fields_of
 from workbench.tui.plain import figure, several
 
@@ -37,7 +37,7 @@ def choose(host: Host, preset: Preset) -> None:
     want(host, partial(steps.choose_preset, preset=preset), said=f"preset {preset.id}")
 
 
-def as_preset(view: View) -> str:
+def as_preset(view: BenchView) -> str:
     same = view.bench.policy == view.preset.policy
     return f"No setting differs from the preset {view.preset.id}." if same else ""
 
@@ -51,12 +51,12 @@ def reset(host: Host) -> None:
 
 
 def paste_params(host: Host) -> None:
-    from workbench.tui.screens.ask import Answer, ask_params
+    from workbench.tui.screens.ask import LineAnswer, ask_params
 
     here = host.store.bench.strategy
     others = (one for one in all_strategies() if one is not here)
 
-    def pasted(answer: Answer[tuple[Strategy[Any], Policy]]) -> None:
+    def pasted(answer: LineAnswer[tuple[Strategy[Any], Policy]]) -> None:
         taking, policy = answer.value
         preset = replace(default_preset(taking.id), policy=policy, sources={})
         said = f"pasted {taking.parameters.name}" if taking.parameters else ""
@@ -66,9 +66,9 @@ def paste_params(host: Host) -> None:
 
 
 async def set_window(host: Host) -> None:
-    from workbench.tui.screens.ask import Answer, ask_window
+    from workbench.tui.screens.ask import LineAnswer, ask_window
 
-    def set_it(answer: Answer[int | None]) -> None:
+    def set_it(answer: LineAnswer[int | None]) -> None:
         want(host, partial(steps.with_window, tokens=answer.value), said=f"window: {answer.note}")
 
     await host.ask(ask_window(host.store.bench), set_it)
@@ -110,7 +110,7 @@ def edit(host: Host, field: Setting | None, run_with: Callable[[Host], object]) 
 # --- saving -----------------------------------------------------------------------------------------------------------
 
 
-def saved_as(view: View, name: str) -> Preset:
+def saved_as(view: BenchView, name: str) -> Preset:
     """Present settings as a preset of that name. Unchanged settings keep the sources of the chosen preset."""
     preset, policy = view.preset, view.bench.policy
     other = {field.path[0] for field in changed_fields(policy, preset.policy)}
@@ -120,9 +120,9 @@ def saved_as(view: View, name: str) -> Preset:
 
 
 def save(host: Host) -> None:
-    from workbench.tui.screens.ask import Answer, ask_preset_name
+    from workbench.tui.screens.ask import LineAnswer, ask_preset_name
 
-    def named(answer: Answer[str]) -> None:
+    def named(answer: LineAnswer[str]) -> None:
         store, name = host.store, answer.value
         try:
             path = save_preset(saved_as(store.view, name))
@@ -146,7 +146,7 @@ def copy_toml(host: Host) -> None:
     _copy(host, text, "the settings as TOML")
 
 
-def no_params(view: View) -> str:
+def no_params(view: BenchView) -> str:
     strategy = view.bench.strategy
     return "" if strategy.parameters else f"No product has parameters for {strategy.id}: copy the settings as TOML."
 

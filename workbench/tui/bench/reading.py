@@ -11,11 +11,11 @@ from workbench.analysis.transcript import VERBOSITIES
 from workbench.base.errors import BadInput
 from workbench.base.files import write_atomically
 from workbench.tui.bench.host import Host
-from workbench.tui.bench.store import View
+from workbench.tui.bench.store import BenchView
 from workbench.tui.external_editor import edit_outside, editor_command
 from workbench.tui.middle.tabs import TABS, sent_texts
 from workbench.tui.middle.view import Folds
-from workbench.tui.middle.view import View as Source
+from workbench.tui.middle.view import TabInput as Source
 from workbench.tui.plain import figure
 from workbench.tui.screens.ask import ask_path
 from workbench.tui.widgets.list_keys import hit
@@ -25,7 +25,7 @@ SETTLE_S = 0.05
 """Time the cursor rests before the middle is filled."""
 
 
-def source(view: View, index: int, folds: Folds | None = None, width: int = 0) -> Source:
+def source(view: BenchView, index: int, folds: Folds | None = None, width: int = 0) -> Source:
     """Input of the middle's tabs: message `index` in a pane of `width` cells. Without `folds` and width nothing is
     folded or side by side."""
     inside = max(0, min(index, len(view.shown.messages) - 1))
@@ -60,7 +60,7 @@ def next_verbosity(host: Host) -> None:
     host.store.put(replace(view, verbosity=following, tab="message"))
 
 
-def no_editor(view: View) -> str:
+def no_editor(view: BenchView) -> str:
     try:
         editor_command()
     except BadInput as refused:

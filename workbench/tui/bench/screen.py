@@ -55,7 +55,7 @@ from workbench.tui.bench.actions import (
 from workbench.tui.bench.also import ALSO
 from workbench.tui.bench.host import Cursor
 from workbench.tui.bench.remembering import WRITE_S, write_now, write_soon
-from workbench.tui.bench.store import Store, View, first_view
+from workbench.tui.bench.store import BenchView, Store, first_view
 from workbench.tui.failures import failure_of
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.tabs import TABS
@@ -130,7 +130,7 @@ class BenchScreen(Screen[None]):
         self._possible: tuple[bool | None, ...] = ()
 
     @property
-    def view(self) -> View:
+    def view(self) -> BenchView:
         return self.store.view
 
     @property
@@ -200,10 +200,10 @@ class BenchScreen(Screen[None]):
 
     # --- what follows from the view ---------------------------------------------------------------------------------
 
-    def _draw_middle(self, was: View | None, now: View) -> None:
-        if was is not None and now.finding.sought is not was.finding.sought:
+    def _draw_middle(self, was: BenchView | None, now: BenchView) -> None:
+        if was is not None and now.finding.search_query is not was.finding.search_query:
             text = self.query_one(TextView)
-            text.seek(now.finding.sought)
+            text.seek(now.finding.search_query)
             reading.show_hit(text)
         if panes.other(was, now, "history"):
             self.query_one("#tab-theirs", Tab).display = not not_recorded(now)
@@ -217,7 +217,7 @@ class BenchScreen(Screen[None]):
     def fill_middle(self) -> None:
         self.spawn("middle", reading.fill, self, self.query_one(TextView))
 
-    def _draw_policy(self, was: View | None, now: View) -> None:
+    def _draw_policy(self, was: BenchView | None, now: BenchView) -> None:
         form = self.query_one(PolicyForm)
         if form.policy is not now.bench.policy or panes.other(was, now, "preset") or form.rows != rows_of(now):
             self.call_later(self._show_policy)
@@ -230,14 +230,14 @@ class BenchScreen(Screen[None]):
                 view.bench.policy, view.preset, f"{view.bench.strategy.title} · {view.preset.name}", rows_of(view)
             )
 
-    def _grey(self, was: View | None, now: View) -> None:
+    def _grey(self, was: BenchView | None, now: BenchView) -> None:
         """Draw the footer anew, but only when something can be done that could not be done before, or the reverse."""
         possible = tuple(self._can(id) for id in ACTIONS)
         if possible != self._possible:
             self._possible = possible
             self.refresh_bindings()
 
-    def _remember(self, was: View | None, now: View) -> None:
+    def _remember(self, was: BenchView | None, now: BenchView) -> None:
         """Something may have changed: write down what there is, once it has rested."""
         if was is not None and was.bench is not now.bench and self._due is None and self.memory:
             self._due = self.set_timer(WRITE_S, self._write_soon)
@@ -341,9 +341,9 @@ class BenchScreen(Screen[None]):
         return self.app.push_screen(screen, given)
 
     def spawn(
-        self, group: str, work: Callable[P, Coroutine[None, None, None]], *given: P.args, **named: P.kwargs
+        self, group: str, work: Callable[P, Coroutine[None, None, None]], *args: P.args, **kwargs: P.kwargs
     ) -> None:
-        begin = partial(work, *given, **named)
+        begin = partial(work, *args, **kwargs)
         # Without a description Textual makes one: the `repr` of the work and of the session that it is given.
         _: Worker[None] = self.run_worker(
             begin, name=group, group=group, description=group, exclusive=True, exit_on_error=False
@@ -355,8 +355,8 @@ class BenchScreen(Screen[None]):
     def cancel(self, group: str) -> None:
         self.workers.cancel_group(self, group)
 
-    def ask_line(self, asked: Literal["search", "jump"], text: str = "") -> None:
-        self.query_one(FindBar).ask(asked, text)
+    def ask_line(self, job: Literal["search", "jump"], text: str = "") -> None:
+        self.query_one(FindBar).ask(job, text)
 
     def close_line(self) -> None:
         self.query_one(FindBar).close()
@@ -411,7 +411,7 @@ class BenchScreen(Screen[None]):
         if name and name != places.tab_of(self, self.view):
             self.show_pane(name)
 
-    @on(RoundsList.Moved)
+    @on(RoundsList.Highlighted)
     def _moved(self) -> None:
         if self.view.tab == "message":
             self.fill_middle()
@@ -460,16 +460,16 @@ class BenchScreen(Screen[None]):
 
     @on(FindBar.Typed)
     def _typed(self, event: FindBar.Typed) -> None:
-        if event.asked == "search":
+        if event.job == "search":
             finding.typed(self, event.text)
 
     @on(FindBar.Accepted)
     def _accepted(self, event: FindBar.Accepted) -> None:
-        finding.accepted(self, event.asked, event.text)
+        finding.accepted(self, event.job, event.text)
 
     @on(FindBar.Cancelled)
     def _cancelled(self, event: FindBar.Cancelled) -> None:
-        finding.cancelled(self, event.asked)
+        finding.cancelled(self, event.job)
 
     @on(BudgetBar.Dragged)
     def _dragged(self, event: BudgetBar.Dragged) -> None:
@@ -479,6 +479,6 @@ class BenchScreen(Screen[None]):
     async def _watched_clicked(self) -> None:
         await visiting.see_rules(self)
 
-    @on(EpochsLine.Chosen)
-    def _epoch_chosen(self, event: EpochsLine.Chosen) -> None:
+    @on(EpochsLine.Selected)
+    def _epoch_chosen(self, event: EpochsLine.Selected) -> None:
         self.spawn("epoch", planning.to_epoch, self, event.epoch)

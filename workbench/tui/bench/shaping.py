@@ -12,13 +12,13 @@ from workbench.compaction.keeping import with_pairs
 from workbench.session import Span
 from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.planning import want
-from workbench.tui.bench.store import View
+from workbench.tui.bench.store import BenchView
 from workbench.tui.history import UndoHistory
 from workbench.tui.plain import figure
 from workbench.tui.policy_words import unmovable_words
 
 
-def no_message(view: View) -> str:
+def no_message(view: BenchView) -> str:
     return "" if view.bench.messages else "There is no message here."
 
 
@@ -39,11 +39,11 @@ def _span(host: Host) -> Span:
 # --- the split --------------------------------------------------------------------------------------------------------
 
 
-def unmovable(view: View) -> str:
+def unmovable(view: BenchView) -> str:
     return unmovable_words(view.bench)
 
 
-def not_by_hand(view: View) -> str:
+def not_by_hand(view: BenchView) -> str:
     own = view.bench.split_at is None
     return unmovable(view) or ("The split is already the strategy's own." if own else "")
 
@@ -66,11 +66,11 @@ def unsplit(host: Host) -> None:
 # --- undo -------------------------------------------------------------------------------------------------------------
 
 
-def nothing_to_undo(view: View) -> str:
+def nothing_to_undo(view: BenchView) -> str:
     return "" if view.history.past or view.wanted else "There is nothing to undo."
 
 
-def nothing_to_redo(view: View) -> str:
+def nothing_to_redo(view: BenchView) -> str:
     return "" if view.history.future else "There is nothing to redo."
 
 

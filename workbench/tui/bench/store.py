@@ -37,7 +37,7 @@ ALL, AS_USUAL = Filter(), Folds()
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SearchState:
     """Search, filter and order of the list.
 
     `hits` are the messages that match the search; `listed` those of them in the list, in its order, and `ranks` their
@@ -45,7 +45,7 @@ class Finding:
     message, and whether its round's header.
     """
 
-    sought: Query | None = None
+    search_query: Query | None = None
     refused: str = ""
     hits: Sequence[int] = ()
     listed: Sequence[int] = ()
@@ -59,7 +59,7 @@ class Finding:
     @property
     def is_on(self) -> bool:
         """True if escape has a search or a filter to clear."""
-        return bool(self.sought or self.narrowing)
+        return bool(self.search_query or self.narrowing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +69,13 @@ class Following:
 
     is_on: bool = False
     mark: Mark | None = None
-    is_gone: bool = False
+    is_missing: bool = False
     not_before: float = 0.0
     failed: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Change:
+class PendingChange:
     """Step that is still being planned. `said` describes its effect on the bench before it."""
 
     make: Callable[[Bench], Bench]
@@ -84,7 +84,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class BenchView:
     """Everything that is drawn of the bench, and that decides which actions are on.
 
     `shown` is the newest bench with a plan; it differs from the present one while that is being planned. Until the
@@ -118,9 +118,9 @@ class View:
     bills: UsageCheck | None = None
     verbosity: Verbosity = "default"
     folds: Folds = AS_USUAL
-    finding: Finding = Finding()
+    finding: SearchState = SearchState()
     following: Following = Following()
-    wanted: tuple[Change, ...] = ()
+    wanted: tuple[PendingChange, ...] = ()
     kept: SavedWork | None = None
     owed: int = 0
     stands: tuple[RuleState, ...] = ()
@@ -134,9 +134,9 @@ class View:
         return self.history.present
 
 
-def first_view(bench: Bench, groups: Groups, mark: Mark | None = None) -> View:
+def first_view(bench: Bench, groups: Groups, mark: Mark | None = None) -> BenchView:
     """View of a newly opened session: nothing counted, and planned only if the bench is."""
-    return View(
+    return BenchView(
         UndoHistory(bench),
         bench if bench.is_planned else replace(bench),
         groups,
@@ -170,7 +170,7 @@ def measured_by(bench: Bench) -> Preset:
     return found if found.strategy == bench.strategy.id else default_preset(bench.strategy.id)
 
 
-def moved(view: View, history: UndoHistory) -> View:
+def moved(view: BenchView, history: UndoHistory) -> BenchView:
     """View at another step of its history, drawn at once if possible."""
     bench, before = history.present, view.bench
     view = replace(view, history=history)
@@ -178,10 +178,10 @@ def moved(view: View, history: UndoHistory) -> View:
         return view
     if (bench.preset, bench.strategy) != (before.preset, before.strategy):
         view = replace(view, preset=measured_by(bench))
-    return brought_up(replace(view, checks=None, tried=None))
+    return with_present_drawn(replace(view, checks=None, tried=None))
 
 
-def brought_up(view: View) -> View:
+def with_present_drawn(view: BenchView) -> BenchView:
     """View with its present bench drawn, if that is possible now."""
     bench = view.bench
     groups = view.groups if view.groups.layout is bench.layout else Groups(bench.layout)
@@ -189,7 +189,7 @@ def brought_up(view: View) -> View:
     return replace(view, shown=bench, groups=groups, remark="", is_planned=True) if can_draw else view
 
 
-def other_fates(was: View | None, now: View) -> bool:
+def other_fates(was: BenchView | None, now: BenchView) -> bool:
     """True if fates on the screen changed: another bench is shown, or an offline run differs from its estimate."""
     if was is None or was.shown is not now.shown:
         return True
@@ -197,7 +197,7 @@ def other_fates(was: View | None, now: View) -> bool:
     return was.tried is not now.tried and shown.has_offline_run and shown.outcome.fates != shown.plan.outcome.fates
 
 
-Listener = Callable[[View | None, View], None]
+Listener = Callable[[BenchView | None, BenchView], None]
 """Callback with the former and the present view; the former is None at first."""
 
 
@@ -205,7 +205,7 @@ class Store:
     """Holder of the view. Subscribers get every change in the order of subscription; a change by a subscriber is
     delivered after all have got the one before."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: BenchView) -> None:
         self.view = view
         self._told = view
         self._telling = False
@@ -219,7 +219,7 @@ class Store:
         self._listeners.append(listener)
         listener(None, self.view)
 
-    def put(self, view: View) -> None:
+    def put(self, view: BenchView) -> None:
         self.view = view
         if self._telling:
             return

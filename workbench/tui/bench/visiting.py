@@ -20,7 +20,7 @@ from workbench.tui.bench import finding, policy, shaping, watching
 from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.planning import run_offline, show_outcome, to_epoch, want
 from workbench.tui.bench.remembering import write_now
-from workbench.tui.bench.store import View
+from workbench.tui.bench.store import BenchView
 from workbench.tui.plain import several
 
 if TYPE_CHECKING:
@@ -107,19 +107,19 @@ async def _repaired(host: Host) -> None:
     host.ask(RepairScreen(found), lambda where: host.tell(f"The repaired copy is in {where}."))
 
 
-def no_file(view: View) -> str:
+def no_file(view: BenchView) -> str:
     """Reason why there is nothing to repair."""
     return "" if view.bench.session.path else "This session was not read from a file: there is nothing to repair."
 
 
-async def _brought(screen: str) -> None:
+async def _import_screen(screen: str) -> None:
     """Import the module of a large screen in a thread; drawing continues meanwhile, and keys wait."""
     if (module := f"workbench.tui.screens.{screen}") not in sys.modules:
         await asyncio.to_thread(import_module, module)
 
 
 async def compare(host: Host, *, on_plot: bool = False) -> None:
-    await _brought("compare")
+    await _import_screen("compare")
     from workbench.tui.screens.compare import CompareScreen
 
     def chosen(wanted: Variant | str) -> None:
@@ -148,7 +148,7 @@ def run_with(host: Host, limits: CallLimits | None = None, *, history: bool = Fa
     host.ask(RunScreen(host.store.bench, limits, history=history), partial(_ran, host))
 
 
-def _ran(host: Host, ended: running.Ended) -> None:
+def _ran(host: Host, ended: running.RunScreenResult) -> None:
     store = host.store
     if ended.summarizer != store.bench.summarizer:
         store.everywhere(partial(steps.with_summarizer, name=ended.summarizer))
@@ -163,7 +163,7 @@ def _ran(host: Host, ended: running.Ended) -> None:
 # --- rules, what is kept ------------------------------------------------------------------------------
 
 
-def nothing_to_lose(view: View) -> str:
+def nothing_to_lose(view: BenchView) -> str:
     return "" if view.bench.messages else "This epoch holds no messages: there is nothing to lose."
 
 
@@ -186,16 +186,16 @@ async def see_rules(host: Host) -> None:
     await host.ask(RulesScreen(on_bench), go_there)
 
 
-async def see_kept(host: Host, tab: str = "facts") -> None:
-    await _brought("kept")
-    from workbench.tui.kept.pane import Kept
-    from workbench.tui.screens.kept import KeptScreen
+async def see_retention(host: Host, tab: str = "facts") -> None:
+    await _import_screen("kept")
+    from workbench.tui.kept.pane import RetentionState
+    from workbench.tui.screens.kept import RetentionScreen
 
-    shared = Kept(host.store.view.history, partial(watching.turn, host), host.counter)
-    host.ask(KeptScreen(shared, tab), partial(_left, host))
+    shared = RetentionState(host.store.view.history, partial(watching.turn, host), host.counter)
+    host.ask(RetentionScreen(shared, tab), partial(_left, host))
 
 
-def _left(host: Host, ended: kept.Ended) -> None:
+def _left(host: Host, ended: kept.RetentionResult) -> None:
     store = host.store
     if ended.history is not None:
         # Counting went on meanwhile: the steps taken there get the figures that are known here.
@@ -216,30 +216,30 @@ def see_why(host: Host) -> None:
         if isinstance(wanted, str):
             go_to(host, wanted)
         else:
-            host.spawn("jump", _mended, host, wanted)
+            host.spawn("jump", _apply_fix, host, wanted)
 
     screen: Screen[Any] = WhyScreen(host.store.bench, host.counter)
     host.ask(screen, ended)
 
 
-async def _mended(host: Host, applied: why.Applied) -> None:
+async def _apply_fix(host: Host, applied: why.Applied) -> None:
     """Apply a finding's fix in its epoch: planned at once, and one step to undo."""
     from workbench.analysis.why.fixes import PresetFix
 
     await to_epoch(host, applied.epoch)
-    mend = applied.mend
-    if isinstance(mend, PresetFix):
-        policy.choose(host, mend.preset)
-    elif mend.does == "pin":
-        take(host, lambda bench: steps.with_pins(bench, bench.pins | frozenset(mend.messages)), said=_done(mend))
+    fix = applied.fix
+    if isinstance(fix, PresetFix):
+        policy.choose(host, fix.preset)
+    elif fix.does == "pin":
+        take(host, lambda bench: steps.with_pins(bench, bench.pins | frozenset(fix.messages)), said=_done(fix))
     else:
-        edit = steps.toggle_dropped if mend.does == "drop" else steps.toggle_shortened
-        want(host, partial(edit, ids=mend.messages), said=_done(mend))
+        edit = steps.toggle_dropped if fix.does == "drop" else steps.toggle_shortened
+        want(host, partial(edit, ids=fix.messages), said=_done(fix))
 
 
-def _done(mend: MessageFix) -> str:
-    past = {"pin": "pinned", "drop": "dropped", "shorten": "shortened"}[mend.does]
-    return f"{past} {several(len(mend.messages), 'message')}; u takes it back"
+def _done(fix: MessageFix) -> str:
+    past = {"pin": "pinned", "drop": "dropped", "shorten": "shortened"}[fix.does]
+    return f"{past} {several(len(fix.messages), 'message')}; u takes it back"
 
 
 def play(host: Host) -> None:
@@ -253,7 +253,7 @@ async def _played(host: Host) -> None:
 
     store, bench = host.store, host.store.bench
 
-    def told() -> Story:
+    def make_story() -> Story:
         from workbench.tui.courses import course_on, own_preset
 
         there, course = course_on(bench, host.counter, lambda _: None, first=1)
@@ -265,7 +265,7 @@ async def _played(host: Host) -> None:
 
     store.put(replace(store.view, running="preparing the demo"))
     try:
-        found = await asyncio.to_thread(told)
+        found = await asyncio.to_thread(make_story)
     except BadInput as refused:
         host.tell(str(refused), bad=True)
     else:

@@ -12,7 +12,7 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState, rule_states, steps
 from workbench.tui.bench import planning
 from workbench.tui.bench.host import Host, take
-from workbench.tui.bench.store import View
+from workbench.tui.bench.store import BenchView
 
 if TYPE_CHECKING:
     from workbench.bench.assessment import Assessment
@@ -29,13 +29,13 @@ def turn(host: Host, sentence: str) -> tuple[str, ...]:
     return after
 
 
-def judge_watched(host: Host, was: View | None, now: View) -> None:
+def judge_watched(host: Host, was: BenchView | None, now: BenchView) -> None:
     """Judge the watched rules again if they or the shown bench changed."""
     if planning.is_tried(was, now) and now.shown.watched:
-        host.spawn("watched", find_stands, host)
+        host.spawn("watched", find_rule_states, host)
 
 
-async def find_stands(host: Host) -> None:
+async def find_rule_states(host: Host) -> None:
     """Judge the shown bench now, after its compaction, then after a second one. A preview is run offline."""
     bench = host.store.view.shown
     for judged in (partial(rule_states, bench, None), partial(_after, bench), partial(_after, bench, again=True)):
@@ -43,27 +43,27 @@ async def find_stands(host: Host) -> None:
         if bench is not host.store.view.shown:
             return
         host.store.put(replace(host.store.view, stands=found, stood=bench))
-    host.spawn("ways", find_ways, host, bench, found)
+    host.spawn("ways", find_fixes, host, bench, found)
 
 
-async def find_ways(host: Host, bench: Bench, told: Sequence[RuleState]) -> None:
+async def find_fixes(host: Host, bench: Bench, states: Sequence[RuleState]) -> None:
     """Find fixes for the first lost watched rule."""
     from workbench.bench.fixes import find_fixes
 
-    found = await asyncio.to_thread(find_fixes, bench, told, lambda: bench is host.store.view.shown)
+    found = await asyncio.to_thread(find_fixes, bench, states, lambda: bench is host.store.view.shown)
     if bench is host.store.view.shown:
         host.store.put(replace(host.store.view, ways=found))
 
 
-def no_pin(view: View) -> str:
+def no_pin(view: BenchView) -> str:
     return _no_way(view) or ("" if view.ways and view.ways.pin else "Its message is pinned, or no longer here.")
 
 
-def no_number(view: View) -> str:
+def no_number(view: BenchView) -> str:
     return _no_way(view) or ("" if view.ways and view.ways.setting else "No setting that was tried keeps it.")
 
 
-def _no_way(view: View) -> str:
+def _no_way(view: BenchView) -> str:
     if not view.bench.watched:
         return "No rule is watched: W chooses one."
     return "" if view.ways and view.ways.bench is view.bench else "No watched rule is known to be lost."
@@ -79,12 +79,12 @@ def keep_by_number(host: Host) -> None:
         _take(host, ways.setting)
 
 
-def _take(host: Host, mend: RuleFix | None) -> None:
-    if mend:
-        take(host, lambda _: mend.bench, said=f"{mend.words}, which keeps it; u takes it back")
+def _take(host: Host, fix: RuleFix | None) -> None:
+    if fix:
+        take(host, lambda _: fix.bench, said=f"{fix.words}, which keeps it; u takes it back")
 
 
-def find_receipt(host: Host, was: View | None, now: View) -> None:
+def find_receipt(host: Host, was: BenchView | None, now: BenchView) -> None:
     """Assess the compaction again if the shown bench changed."""
     if planning.is_tried(was, now) and (now.shown.result or planning.is_small(now.shown)):
         host.spawn("receipt", make_receipt, host)

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from workbench.bench import Bench
 from workbench.bench.assessment import Assessment
 from workbench.facts.fact import FactKind
-from workbench.tui.kept.pane import Kept, KeptPane
+from workbench.tui.kept.pane import RetentionPane, RetentionState
 from workbench.tui.kept.words import assessed, fact_words, kind_lines, summary_line, whose
 from workbench.tui.keys import shared
 from workbench.tui.plain import plain
@@ -24,7 +24,7 @@ from workbench.tui.widgets.facts_list import HEADS, FactsList
 from workbench.tui.widgets.text_list import TextList
 
 
-class FactsPane(KeptPane):
+class FactsPane(RetentionPane):
     TITLE = "Facts"
     HELP = """\
 Facts of the replaced messages, and which of them the compaction keeps: instructions, requests, decisions, file paths, \
@@ -43,7 +43,7 @@ in an epoch that one ended ({ and } on the bench go there)."""
         shared("filter", "kind(1)", "Kind", "Only the next kind of fact, or all again.", show=False),
     ]
 
-    def __init__(self, kept: Kept, *, id: str) -> None:
+    def __init__(self, kept: RetentionState, *, id: str) -> None:
         super().__init__(kept, id=id)
         self.found: Assessment | None = None
         self.kinds: tuple[FactKind | None, ...] = (None,)
@@ -97,8 +97,8 @@ in an epoch that one ended ({ and } on the bench go there)."""
         first = " · ".join(filter(None, (self.kept.said, whose(self.bench, self.kept.is_recorded))))
         self.query_one(".said", Static).update(Text(plain(f"{first}\n{words}")))
 
-    @on(FactsList.Moved)
-    def _marked(self, event: FactsList.Moved) -> None:
+    @on(FactsList.Highlighted)
+    def _marked(self, event: FactsList.Highlighted) -> None:
         self.query_one(".fact", Static).update(fact_words(event.fact, self.bench.pins), layout=False)
 
     # --- choosing ---------------------------------------------------------------------------------------------------
@@ -107,15 +107,15 @@ in an epoch that one ended ({ and } on the bench go there)."""
         at = (self.kinds.index(self.kind) + by) % len(self.kinds)
         self.query_one(TextList).go(at)
 
-    @on(TextList.Moved)
-    def _kind_marked(self, event: TextList.Moved) -> None:
+    @on(TextList.Highlighted)
+    def _kind_marked(self, event: TextList.Highlighted) -> None:
         # By the time the event arrives, the list may have become shorter.
         kind = self.kinds[event.at] if event.at < len(self.kinds) else None
         if kind != self.kind:
             self.kind = kind
             self._list()
 
-    @on(TextList.Chosen)
+    @on(TextList.Selected)
     def _kind_chosen(self) -> None:
         self.query_one(FactsList).focus()
 
@@ -130,6 +130,6 @@ in an epoch that one ended ({ and } on the bench go there)."""
         fact = self.query_one(FactsList).fact
         return fact.text if fact else ""
 
-    @on(FactsList.Chosen)
-    def _chosen(self, event: FactsList.Chosen) -> None:
-        self.post_message(self.Wanted(event.fact.message))
+    @on(FactsList.Selected)
+    def _chosen(self, event: FactsList.Selected) -> None:
+        self.post_message(self.GoToMessage(event.fact.message))

@@ -24,12 +24,12 @@ from workbench.compaction.edits import compacting
 from workbench.compaction.outcome import Outcome
 from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive
-from workbench.tui.kept.pane import Kept, KeptPane
+from workbench.tui.kept.pane import RetentionPane, RetentionState
 from workbench.tui.kept.surviving import bar_of, heads, rows
 from workbench.tui.keys import shared
 from workbench.tui.plain import percent, plain
 from workbench.tui.widgets.cut_text import WholeFigures
-from workbench.tui.widgets.table import Table
+from workbench.tui.widgets.table import TextTable
 
 USUAL, MOST = 5, 100
 """Number of compactions at first, and at most."""
@@ -38,7 +38,7 @@ SETTLE_S = 0.3
 """Time the number rests before anything is compacted."""
 
 
-class GenerationsPane(KeptPane):
+class GenerationsPane(RetentionPane):
     TITLE = "After n compactions"
     HELP = """\
 Facts kept after several compactions in a row, with the settings on the bench and extractive summaries, without a \
@@ -59,12 +59,12 @@ compactions there are."""
         number: int
 
     @dataclass
-    class Made(Message):
+    class Done(Message):
         """All compactions are done; arrives after the last `Began`."""
 
         found: Generations
 
-    def __init__(self, kept: Kept, *, id: str) -> None:
+    def __init__(self, kept: RetentionState, *, id: str) -> None:
         super().__init__(kept, id=id)
         self.count = USUAL
         self.found: Generations | None = None
@@ -72,7 +72,7 @@ compactions there are."""
     def compose(self) -> ComposeResult:
         yield Static(classes="said")
         yield WholeFigures(classes="finding")
-        yield Table(cursor_type="row", fixed_columns=1, classes="lines")
+        yield TextTable(cursor_type="row", fixed_columns=1, classes="lines")
 
     def start(self) -> None:
         self.compact()
@@ -90,14 +90,14 @@ compactions there are."""
 
         found = await asyncio.to_thread(compact_repeatedly, self.bench, count, began, lambda: worker.is_cancelled)
         if found is not None:
-            self.post_message(self.Made(found))
+            self.post_message(self.Done(found))
 
     @on(Began)
     def _began(self, event: Began) -> None:
         self.say(f"number {event.number} in progress …")
 
-    @on(Made)
-    def _made(self, event: Made) -> None:
+    @on(Done)
+    def _done(self, event: Done) -> None:
         self.found = event.found
         self.draw()
 
@@ -129,7 +129,7 @@ compactions there are."""
             words += " · * tail repeated"
         self.say(words)
         self.query_one(".finding", WholeFigures).update(f"{found.finding}." if found.finding else "")
-        table = self.query_one(Table)
+        table = self.query_one(TextTable)
         at = table.cursor_row
         table.clear(columns=True)
         for head in heads(found):
@@ -139,7 +139,7 @@ compactions there are."""
         table.move_cursor(row=at)
 
 
-class Stopped(Exception):
+class CompactionsCancelled(Exception):
     """The user left or changed the number of compactions."""
 
 
@@ -152,12 +152,12 @@ def compact_repeatedly(
     def compact(context: Context) -> Outcome:
         nonlocal number
         if cancelled():
-            raise Stopped
+            raise CompactionsCancelled
         number += 1
         began(number)
         return drive(compacting(context, bench.edits, bench.strategy, bench.policy), extractive).outcome
 
     try:
         return generations(bench.context, compact, following(bench.session, bench.epoch), count, bench.watched)
-    except Stopped:
+    except CompactionsCancelled:
         return None

@@ -19,7 +19,7 @@ from workbench.tui.rules import toggle_watched
 
 
 @dataclass
-class Kept:
+class RetentionState:
     """State that the tabs share. `watch` watches a sentence or stops watching it and returns the watched ones; it
     raises BadInput. `said` is the last action in words. `is_recorded`: the agent's recorded compaction is assessed, not
     the bench's own."""
@@ -52,19 +52,19 @@ class Kept:
         self.history, self.said = self.history.undone(), "undone"
 
 
-class KeptPane(Vertical):
+class RetentionPane(Vertical):
     """Tab of the screen. `start` computes its content for the present bench, `say` puts one line above it."""
 
     TITLE = ""
     HELP = ""
 
     @dataclass
-    class Wanted(Message):
+    class GoToMessage(Message):
         """Go to this message on the bench, by its id."""
 
         message: str
 
-    def __init__(self, kept: Kept, *, id: str) -> None:
+    def __init__(self, kept: RetentionState, *, id: str) -> None:
         super().__init__(id=id)
         self.kept = kept
         self.of: tuple[Bench, bool] | None = None

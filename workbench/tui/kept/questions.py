@@ -44,7 +44,7 @@ from workbench.summarizers.by_name import SummarizerName, parse_model
 from workbench.summarizers.live_events import CallEnded as CallEnded
 from workbench.summarizers.live_events import LiveEvent
 from workbench.tokens.cost import money
-from workbench.tui.kept.pane import Kept, KeptPane
+from workbench.tui.kept.pane import RetentionPane, RetentionState
 from workbench.tui.kept.surviving import COLOURS
 from workbench.tui.keys import shared
 from workbench.tui.plain import figure, one_line, plain, several
@@ -53,14 +53,14 @@ from workbench.tui.screens.run_words import who
 from workbench.tui.spending import spend_limit_of
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.text_list import TextList
-from workbench.tui.widgets.text_view import Part, TextView
+from workbench.tui.widgets.text_view import TextPart, TextView
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 
 SHADES = {"✓": "green", "✗": "red", "·": "red", "?": "dim"}
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnswerGrid:
     """Answers of every arm, and the number of the arm that is the bench's own outcome."""
 
     questions: Questions
@@ -77,7 +77,7 @@ class Answered:
         return (*self.watched, *range(len(right)))
 
 
-class QuestionsPane(KeptPane):
+class QuestionsPane(RetentionPane):
     TITLE = "Questions"
     HELP = """\
 Questions about this context that have one exact answer, made from its own messages; first those whose answer the \
@@ -97,10 +97,10 @@ writes the questions to a file next to the session, where you can change them; E
     ]
     EMPTY = "No question is listed: f shows all of them again."
 
-    def __init__(self, kept: Kept, *, id: str) -> None:
+    def __init__(self, kept: RetentionState, *, id: str) -> None:
         super().__init__(kept, id=id)
-        self.asked: Questions | None = None
-        self.found: Answered | None = None
+        self.question_set: Questions | None = None
+        self.found: AnswerGrid | None = None
         self.model = ""
         self.failed = False
         self.shown: tuple[RuleByVariant | int, ...] = ()
@@ -138,14 +138,14 @@ writes the questions to a file next to the session, where you can change them; E
         bench, model = self.bench, self.model
         self.running = True
         try:
-            asked = self.asked
-            if asked is None:
-                asked = self.asked = await asyncio.to_thread(questions, bench)
-            if not asked.probes:
+            question_set = self.question_set
+            if question_set is None:
+                question_set = self.question_set = await asyncio.to_thread(questions, bench)
+            if not question_set.probes:
                 raise no_questions_error(bench)
-            self._busy(f"compacting the context for {several(len(asked.probes), 'question')} …")
-            exam, ours = await asyncio.to_thread(_exam, bench, asked)
-            self._busy(f"answering {several(len(asked.probes), 'question')} …")
+            self._busy(f"compacting the context for {several(len(question_set.probes), 'question')} …")
+            exam, ours = await asyncio.to_thread(_exam, bench, question_set)
+            self._busy(f"answering {several(len(question_set.probes), 'question')} …")
             watched = await asyncio.to_thread(rules_by_variant, bench, exam)
             probing = await (self._live(bench, exam, model) if model else asyncio.to_thread(looked_up, exam))
         except BadInput as refused:
@@ -155,7 +155,7 @@ writes the questions to a file next to the session, where you can change them; E
         finally:
             self.running = False
             self.query_one(TextList).empty = self.EMPTY
-        self.found = Answered(asked, probing, watched, ours)
+        self.found = AnswerGrid(question_set, probing, watched, ours)
         self.draw()
 
     async def _live(self, bench: Bench, exam: Exam, model: str) -> Probing:
@@ -198,11 +198,11 @@ writes the questions to a file next to the session, where you can change them; E
         texts.border_title = f"{'failed' if self.failed else 'questions'} · {len(self.shown)}"
         texts.show(row_line(found.probing, row) for row in self.shown)
         if not self.shown:
-            self.query_one(TextView).show([Part("Every question is answered correctly.", "good")], "none")
+            self.query_one(TextView).show([TextPart("Every question is answered correctly.", "good")], "none")
         self.say("\n".join((shares(found.probing), how(found, self.kept.said))))
 
-    @on(TextList.Moved)
-    def _marked(self, event: TextList.Moved) -> None:
+    @on(TextList.Highlighted)
+    def _marked(self, event: TextList.Highlighted) -> None:
         if self.found and 0 <= event.at < len(self.shown):
             row = self.shown[event.at]
             self.query_one(TextView).show(details(self.found.probing, row, self.bench), row)
@@ -259,10 +259,10 @@ writes the questions to a file next to the session, where you can change them; E
             return
         self.notify(f"{path} is written; change it as you like.", markup=False)
 
-    @on(TextList.Chosen)
+    @on(TextList.Selected)
     def _go_there(self) -> None:
         if self.source is not None:
-            self.post_message(self.Wanted(self.bench.messages[self.source].id))
+            self.post_message(self.GoToMessage(self.bench.messages[self.source].id))
 
     def cancel(self) -> bool:
         if not (self.running and self.model):
@@ -273,13 +273,13 @@ writes the questions to a file next to the session, where you can change them; E
         return True
 
 
-def _exam(bench: Bench, asked: Questions) -> tuple[Exam, int]:
+def _exam(bench: Bench, question_set: Questions) -> tuple[Exam, int]:
     """Exam with the arms: the agent's own compaction if one is recorded, and the bench's outcome (an offline run for a
     preview); and the number of our arm."""
     outcomes: list[tuple[str, Outcome]] = [(bench.as_preset.name, (bench.result or bench.offline).outcome)]
     with suppress(BadInput):  # none is recorded here, or it cannot be read
         outcomes.insert(0, (RECORDED, recorded_compaction(bench)))
-    return exam_of(bench, asked.probes, outcomes), len(outcomes)
+    return exam_of(bench, question_set.probes, outcomes), len(outcomes)
 
 
 def source_of(found: Probing, row: RuleByVariant | int, bench: Bench) -> int | None:
@@ -303,10 +303,10 @@ def line(found: Probing, number: int) -> Text:
     glyphs = [_glyph(found, arm, number) for arm in range(len(found.arms))]
     cells = [(f"{glyph} ", SHADES[glyph]) for glyph in glyphs]
     used = "↻" if probe.used else " "
-    return Text.assemble(*cells, (f" {probe.kind:<12} {used} ", "dim"), one_line(asked(probe.question), 160))
+    return Text.assemble(*cells, (f" {probe.kind:<12} {used} ", "dim"), one_line(short_question(probe.question), 160))
 
 
-def asked(question: str) -> str:
+def short_question(question: str) -> str:
     """Short form of a question for the list: without the beginning that many share, or only the words around a
     blank."""
     _, quote, words = question.partition('"')
@@ -340,7 +340,7 @@ def shares(found: Probing) -> str:
     return " · ".join(known_by_arm)
 
 
-def how(found: Answered, last_action: str) -> str:
+def how(found: AnswerGrid, last_action: str) -> str:
     by = found.probing.by
     answered = "answered by text search, no model" if by == LOOKED_UP else f"answered by {by}"
     origin = f"from {found.questions.file.name}" if found.questions.file else found.questions.origin
@@ -349,18 +349,18 @@ def how(found: Answered, last_action: str) -> str:
     return " · ".join(filter(None, (last_action, answered, f"{several(many, 'question')}{with_controls} {origin}")))
 
 
-def details(found: Probing, row: RuleByVariant | int, bench: Bench) -> Sequence[Part]:
+def details(found: Probing, row: RuleByVariant | int, bench: Bench) -> Sequence[TextPart]:
     """Text next to the list for one of its rows."""
-    return _stands(found, row, bench) if isinstance(row, RuleByVariant) else _answers(found, row, bench)
+    return _rule_parts(found, row, bench) if isinstance(row, RuleByVariant) else _question_parts(found, row, bench)
 
 
-def _stands(found: Probing, row: RuleByVariant, bench: Bench) -> Sequence[Part]:
+def _rule_parts(found: Probing, row: RuleByVariant, bench: Bench) -> Sequence[TextPart]:
     """Watched sentence with its source, and its state in each arm."""
     at = best_place(row.sentence, bench.context.shape)
     where = "no message of this context" if at is None else _message(at, bench)
-    parts = [Part(row.sentence, "title"), Part(""), Part(f"source {where}", "dim"), Part("")]
+    parts = [TextPart(row.sentence, "title"), TextPart(""), TextPart(f"source {where}", "dim"), TextPart("")]
     for arm, verdict in zip(found.arms, row.verdicts, strict=True):
-        parts.append(Part(f"{SIGNS[verdict]} {arm.name}: {verdict}", STYLES[verdict]))
+        parts.append(TextPart(f"{SIGNS[verdict]} {arm.name}: {verdict}", STYLES[verdict]))
     return parts
 
 
@@ -369,22 +369,22 @@ def _message(at: int, bench: Bench) -> str:
     return f"message {figure(at + 1)}, {message.role}{' · pinned' if message.id in bench.pins else ''}"
 
 
-def _answers(found: Probing, number: int, bench: Bench) -> Sequence[Part]:
+def _question_parts(found: Probing, number: int, bench: Bench) -> Sequence[TextPart]:
     """Question, right answer with its source, and each arm's answer with the line it is from."""
     probe = found.probes[number]
     right = "not known: it is in no context" if probe.kind == "control" else probe.answer
-    parts = [Part(probe.question, "title"), Part(""), Part(f"right  {right}", "good")]
-    parts += [Part(f"or     {other}", "good") for other in probe.accept]
+    parts = [TextPart(probe.question, "title"), TextPart(""), TextPart(f"right  {right}", "good")]
+    parts += [TextPart(f"or     {other}", "good") for other in probe.accept]
     at = bench.context.shape.index_of.get(probe.source)
     if probe.kind != "control":
-        parts += [Part(f"source {'by hand' if at is None else _message(at, bench)}", "dim")]
+        parts += [TextPart(f"source {'by hand' if at is None else _message(at, bench)}", "dim")]
     if probe.says and probe.says != probe.answer:
-        parts += [Part(f"       {one_line(probe.says, 600)}", "dim")]
+        parts += [TextPart(f"       {one_line(probe.says, 600)}", "dim")]
     for arm, row in zip(found.arms, found.given, strict=True):
         reply = row[number]
-        parts += [Part(""), Part(_answer(arm.name, reply), "good" if reply.right else "bad")]
+        parts += [TextPart(""), TextPart(_answer(arm.name, reply), "good" if reply.right else "bad")]
         if reply.line:
-            parts.append(Part(f"  {'from' if reply.told else 'nearest'}: {one_line(reply.line, 400)}", "dim"))
+            parts.append(TextPart(f"  {'from' if reply.told else 'nearest'}: {one_line(reply.line, 400)}", "dim"))
     return parts
 
 

@@ -16,12 +16,12 @@ from workbench.analysis.why.tables import rework_table
 from workbench.bench import Bench
 from workbench.tokens import Counter
 from workbench.tui.courses import Abandoned, ReportStage, course_on
-from workbench.tui.kept.pane import Kept, KeptPane
+from workbench.tui.kept.pane import RetentionPane, RetentionState
 from workbench.tui.plain import plain, several
-from workbench.tui.widgets.table import Table
+from workbench.tui.widgets.table import TextTable
 
 
-class ReworkPane(KeptPane):
+class ReworkPane(RetentionPane):
     TITLE = "Rework"
     HELP = """\
 Rework is work repeated after a recorded compaction: files that were read again, commands that were run again, edits \
@@ -30,13 +30,13 @@ it first, and its tokens; Enter goes there. It is counted from the file; no mode
 bench's own compaction would cause cannot be known."""
     BINDINGS: ClassVar = []
 
-    def __init__(self, kept: Kept, *, id: str) -> None:
+    def __init__(self, kept: RetentionState, *, id: str) -> None:
         super().__init__(kept, id=id)
         self.found: tuple[Rework, ...] | None = None
 
     def compose(self) -> ComposeResult:
         yield Static(classes="said")
-        yield Table(cursor_type="row", classes="lines")
+        yield TextTable(cursor_type="row", classes="lines")
 
     def start(self) -> None:
         if self.found is None:  # pins do not change the recorded session
@@ -62,15 +62,15 @@ bench's own compaction would cause cannot be known."""
             self.say(f"No work was repeated after {many}.")
         else:
             self.say(f"Work was repeated {several(len(items), 'time')} after {many}: {several(tokens, 'token')}.")
-            self.query_one(Table).show(rework_table(items))
+            self.query_one(TextTable).show(rework_table(items))
 
     def say(self, words: str) -> None:
         self.query_one(".said", Static).update(Text(plain(words)))
 
     @on(DataTable.RowSelected)
     def _chosen(self) -> None:
-        if message := self.query_one(Table).message:
-            self.post_message(self.Wanted(message))
+        if message := self.query_one(TextTable).message:
+            self.post_message(self.GoToMessage(message))
 
 
 def _rework(bench: Bench, counter: Counter, report: ReportStage) -> tuple[Rework, ...]:

@@ -12,7 +12,7 @@ from workbench.tui.middle.json_folds import compact, folded, pretty, text_shape
 from workbench.tui.middle.view import Folds, Parts, Piece
 from workbench.tui.plain import figure, several
 from workbench.tui.rows import call_words
-from workbench.tui.widgets.text_view import Part
+from workbench.tui.widgets.text_view import TextPart
 
 MOST_JSON = 200_000
 """Characters from which a result is shown as text even if it is JSON."""
@@ -28,27 +28,31 @@ def block_parts(block: Block, folds: Folds | None = None, place: str = "", calle
     """
     match block:
         case Text(text, injected):
-            return [Part("┄ added by the agent", "dim"), Part(text, "dim")] if injected else text_parts(text)
+            return [TextPart("┄ added by the agent", "dim"), TextPart(text, "dim")] if injected else text_parts(text)
         case Thinking(text, signature):
             hidden = f"(not recorded; its signature of {figure(len(signature))} characters still costs context)"
-            return [Part("┄ thinking", "dim"), Part(text or hidden, "thinking")]
+            return [TextPart("┄ thinking", "dim"), TextPart(text or hidden, "thinking")]
         case ToolUse(id, name, arguments):
-            head = Part(f"▶ call {name} · {call_shape(arguments)}", "call")
-            return [head, Part(f"  {id}", "dim"), *_input_parts(block, folds, place)]
+            head = TextPart(f"▶ call {name} · {call_shape(arguments)}", "call")
+            return [head, TextPart(f"  {id}", "dim"), *_input_parts(block, folds, place)]
         case Media():
-            return [Part(f"▣ {block.media_type} · {figure(block.size)} bytes", "dim")]
+            return [TextPart(f"▣ {block.media_type} · {figure(block.size)} bytes", "dim")]
         case Opaque(type, raw):
-            head = Part(f"┄ {type} (unknown block type, kept unchanged)", "dim")
+            head = TextPart(f"┄ {type} (unknown block type, kept unchanged)", "dim")
             return [head, *_json_parts(raw, folds, place)]
         case _:
             sign, style = ("✘ error", "bad") if block.is_error else ("◀ result", "result")
-            parts = [Part(f"{sign} of {called.name if called else block.call_id} · {text_shape(block.text)}", style)]
-            parts += [Part(f"  {call_words(called)}", "dim"), Part(f"  {block.call_id}", "dim")] if called else []
+            parts = [
+                TextPart(f"{sign} of {called.name if called else block.call_id} · {text_shape(block.text)}", style)
+            ]
+            parts += (
+                [TextPart(f"  {call_words(called)}", "dim"), TextPart(f"  {block.call_id}", "dim")] if called else []
+            )
             if block.said:
                 parts += [
-                    Part("✎ user's words", "title"),
-                    Part(block.said),
-                    Part("◀ as the model reads it", "dim"),
+                    TextPart("✎ user's words", "title"),
+                    TextPart(block.said),
+                    TextPart("◀ as the model reads it", "dim"),
                 ]
             language = language_of_call(called) if called else ""
             for number, part in enumerate(block.content):
@@ -56,7 +60,7 @@ def block_parts(block: Block, folds: Folds | None = None, place: str = "", calle
                     parts += _result_parts(part.text, folds, f"{place}.{number}", language)
                 else:
                     parts += block_parts(part)
-            return parts if block.text else [*parts, Part("(empty)", "dim")]
+            return parts if block.text else [*parts, TextPart("(empty)", "dim")]
 
 
 def text_parts(text: str) -> Parts:
@@ -70,17 +74,17 @@ def text_parts(text: str) -> Parts:
             text[start:stop].removesuffix("\n")
             for start, stop in pairwise((at, fence.start, fence.body, fence.end, fence.stop))
         )
-        parts += [Part(words)] if at < fence.start else []
-        parts.append(Part(opening, "dim"))
+        parts += [TextPart(words)] if at < fence.start else []
+        parts.append(TextPart(opening, "dim"))
         parts += [_code(code, language_of(fence.word))] if fence.body < fence.end else []
-        parts += [Part(closing, "dim")] if fence.end < fence.stop else []
+        parts += [TextPart(closing, "dim")] if fence.end < fence.stop else []
         at = fence.stop
-    return [*parts, Part(text[at:])] if not parts or at < len(text) or text.endswith("\n") else parts
+    return [*parts, TextPart(text[at:])] if not parts or at < len(text) or text.endswith("\n") else parts
 
 
-def _code(text: str, language: str) -> Part:
+def _code(text: str, language: str) -> TextPart:
     if not language:
-        return Part(text)
+        return TextPart(text)
     lexer(language)  # created here, in the thread
     return Piece(text, language=language)
 
@@ -103,14 +107,14 @@ def language_of_call(call: ToolUse) -> str:
 def _input_parts(call: ToolUse, folds: Folds | None, place: str) -> Parts:
     """Arguments of a call: nested values folded, commands and file contents in colours."""
     if isinstance(call.input, str) or folds is None:
-        return [Part(pretty(call.input))]
+        return [TextPart(pretty(call.input))]
     language = language_of_call(call) or ("bash" if _TAKES_COMMANDS & call.input.keys() else "")
     return _json_parts(call.input, folds, place, language)
 
 
 def _json_parts(value: Any, folds: Folds | None, place: str, language: str = "") -> Parts:
     if folds is None:
-        return [Part(pretty(value))]
+        return [TextPart(pretty(value))]
     lexer("json")
     if language:
         lexer(language)
@@ -125,7 +129,7 @@ def _result_parts(text: str, folds: Folds | None, place: str, language: str) -> 
         except (ValueError, RecursionError):
             pass
     if folds is None:
-        return [Part(text)]
+        return [TextPart(text)]
     if text[:1] in ("{", "["):
         language = language or "json"
     elif not language and text.startswith(("diff --git ", "--- a/", "@@ ", "Index: ")):

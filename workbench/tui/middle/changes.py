@@ -10,10 +10,10 @@ from workbench.compaction.context import memories_in
 from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome
 from workbench.session import Message, Span
 from workbench.tokens.visible import visible_parts
-from workbench.tui.middle.view import Parts, View
+from workbench.tui.middle.view import Parts, TabInput
 from workbench.tui.plain import figure
 from workbench.tui.rows import FATE_WORDS, first_words, role_word
-from workbench.tui.widgets.text_view import Part
+from workbench.tui.widgets.text_view import TextPart
 
 AROUND = 2
 """Unchanged messages or lines that are shown before and after a change."""
@@ -22,13 +22,13 @@ MOST_LINES = 1_500
 """Differing lines of a message above which they are shown as one removed and one added block."""
 
 
-def changes_parts(view: View) -> Parts:
+def changes_parts(view: TabInput) -> Parts:
     """Context before and after: `-` removed, `+` new, `~` shortened, unchanged messages folded; rewritten memories
     first."""
     bench = view.bench
     outcome, context = bench.outcome, bench.context
     if outcome.status == "unchanged":
-        return [Part("Nothing changes.", "title"), Part(outcome.reason, "dim")]
+        return [TextPart("Nothing changes.", "title"), TextPart(outcome.reason, "dim")]
     after = context.outcome_size(outcome)
     made = [piece for piece in outcome.pieces if isinstance(piece, NewMessage)]
     short = [piece for piece in made if rewritten(outcome, piece) is not None]
@@ -36,22 +36,22 @@ def changes_parts(view: View) -> Parts:
     gone = len(outcome.source) - kept - len(short)
     counts = f"- {figure(gone)} removed · + {figure(len(made) - len(short))} new · ~ {figure(len(short))} shortened"
     return [
-        Part(f"Changes: {counts} · = {figure(kept)} unchanged", "title"),
-        Part(f"{context.total} → {after} tokens, with system prompt and tools", "dim"),
-        Part(""),
+        TextPart(f"Changes: {counts} · = {figure(kept)} unchanged", "title"),
+        TextPart(f"{context.total} → {after} tokens, with system prompt and tools", "dim"),
+        TextPart(""),
         *_memories(bench.context.memories, outcome.memories),
         *_walk(bench, outcome),
     ]
 
 
-def _memories(before: str, after: str | None) -> Iterator[Part]:
+def _memories(before: str, after: str | None) -> Iterator[TextPart]:
     """Changes of the agent's memories, line by line; nothing if the compaction leaves them alone."""
     if after is None:
         return
     old, new = memories_in(before), memories_in(after)
-    yield Part(f"memories · {figure(len(old))} → {figure(len(new))} lines", "title")
+    yield TextPart(f"memories · {figure(len(old))} → {figure(len(new))} lines", "title")
     yield from text_changes(old, new)
-    yield Part("")
+    yield TextPart("")
 
 
 def rewritten(outcome: Outcome, piece: NewMessage) -> int | None:
@@ -62,14 +62,14 @@ def rewritten(outcome: Outcome, piece: NewMessage) -> int | None:
     return spans[0].start
 
 
-def _walk(bench: Bench, outcome: Outcome) -> Iterator[Part]:
+def _walk(bench: Bench, outcome: Outcome) -> Iterator[TextPart]:
     """Pieces in output order; removed messages come before the next piece of the input."""
     staying = _staying(outcome)
     at = 0
     for piece in outcome.pieces:
         index = piece.start if isinstance(piece, KeptSpan) else rewritten(outcome, piece)
-        upto = index if index is not None else max((span.stop for span in _stood(piece)), default=at)
-        yield from _gone(bench, outcome, staying, at, upto)
+        upto = index if index is not None else max((span.stop for span in _replaced_spans(piece)), default=at)
+        yield from _removed(bench, outcome, staying, at, upto)
         at = max(at, upto)
         if isinstance(piece, KeptSpan):
             yield from _unchanged(bench, piece)
@@ -79,10 +79,10 @@ def _walk(bench: Bench, outcome: Outcome) -> Iterator[Part]:
             at = max(at, index + 1)
         else:
             yield from _new(bench, piece)
-    yield from _gone(bench, outcome, staying, at, len(outcome.source))
+    yield from _removed(bench, outcome, staying, at, len(outcome.source))
 
 
-def _stood(piece: KeptSpan | NewMessage) -> tuple[Span, ...]:
+def _replaced_spans(piece: KeptSpan | NewMessage) -> tuple[Span, ...]:
     return piece.replaces if isinstance(piece, NewMessage) else ()
 
 
@@ -95,7 +95,7 @@ def _staying(outcome: Outcome) -> bytearray:
     return cells
 
 
-def _gone(bench: Bench, outcome: Outcome, staying: bytearray, start: int, stop: int) -> Iterator[Part]:
+def _removed(bench: Bench, outcome: Outcome, staying: bytearray, start: int, stop: int) -> Iterator[TextPart]:
     lines = []
     for i in range(start, stop):
         if not staying[i]:
@@ -103,18 +103,18 @@ def _gone(bench: Bench, outcome: Outcome, staying: bytearray, start: int, stop: 
             head = f"- {i + 1:>5} {role_word(message):<8}{bench.context.size(i, i + 1)!s:>9}  {FATE_WORDS[fate]:<10} "
             lines.append(head + first_words(message)[:300])
     if lines:
-        yield Part("\n".join(lines), "bad", one_row=True)
+        yield TextPart("\n".join(lines), "bad", one_row=True)
 
 
-def _unchanged(bench: Bench, piece: KeptSpan) -> Iterator[Part]:
+def _unchanged(bench: Bench, piece: KeptSpan) -> Iterator[TextPart]:
     count = piece.stop - piece.start
     shown = range(piece.start, piece.stop)
     if count > 2 * AROUND + 1:
-        yield Part("\n".join(_line(bench, i) for i in shown[:AROUND]), "dim", one_row=True)
+        yield TextPart("\n".join(_line(bench, i) for i in shown[:AROUND]), "dim", one_row=True)
         size = bench.context.size(piece.start + AROUND, piece.stop - AROUND)
-        yield Part(f"  ⋮ {figure(count - 2 * AROUND)} messages unchanged, {size} tokens", "dim")
+        yield TextPart(f"  ⋮ {figure(count - 2 * AROUND)} messages unchanged, {size} tokens", "dim")
         shown = shown[-AROUND:]
-    yield Part("\n".join(_line(bench, i) for i in shown), "dim", one_row=True)
+    yield TextPart("\n".join(_line(bench, i) for i in shown), "dim", one_row=True)
 
 
 def _line(bench: Bench, index: int) -> str:
@@ -123,18 +123,18 @@ def _line(bench: Bench, index: int) -> str:
     return f"= {index + 1:>5} {role_word(message):<8}{size!s:>9}  {first_words(message)[:300]}"
 
 
-def _shortened(bench: Bench, old: Message, new: Message, index: int) -> Iterator[Part]:
+def _shortened(bench: Bench, old: Message, new: Message, index: int) -> Iterator[TextPart]:
     size, after = bench.context.size(index, index + 1), bench.context.measure((new,))
-    yield Part(f"~ {index + 1:>5} {role_word(old):<8}{size} → {after} tokens", "warning", one_row=True)
+    yield TextPart(f"~ {index + 1:>5} {role_word(old):<8}{size} → {after} tokens", "warning", one_row=True)
     yield from text_changes(lines_of(old), lines_of(new), indent="  ")
 
 
-def _new(bench: Bench, piece: NewMessage) -> Iterator[Part]:
+def _new(bench: Bench, piece: NewMessage) -> Iterator[TextPart]:
     spans = ", ".join(f"{figure(s.start + 1)}–{figure(s.stop)}" for s in piece.replaces[:4])
     instead = f" for {spans}{'…' if len(piece.replaces) > 4 else ''}" if spans else ""
     head = f"+       {role_word(piece.message):<8}{bench.context.measure((piece.message,))!s:>9}  new{instead}"
-    yield Part(head, "good", one_row=True)
-    yield Part("\n".join(f"  + {line}" for line in lines_of(piece.message)), "good")
+    yield TextPart(head, "good", one_row=True)
+    yield TextPart("\n".join(f"  + {line}" for line in lines_of(piece.message)), "good")
 
 
 def lines_of(message: Message) -> list[str]:
@@ -143,7 +143,7 @@ def lines_of(message: Message) -> list[str]:
     return "\n".join(parts).split("\n")
 
 
-def text_changes(old: Sequence[str], new: Sequence[str], indent: str = "") -> Iterator[Part]:
+def text_changes(old: Sequence[str], new: Sequence[str], indent: str = "") -> Iterator[TextPart]:
     """Removed (`-`) and added (`+`) lines with the lines around them; equal runs between are folded."""
     front = _common(old, new)
     back = _common(old[front:][::-1], new[front:][::-1])
@@ -158,9 +158,9 @@ def text_changes(old: Sequence[str], new: Sequence[str], indent: str = "") -> It
             yield from _equal(left[a:b], indent)
             continue
         if a < b:
-            yield Part("\n".join(f"{indent}- {line}" for line in left[a:b]), "bad")
+            yield TextPart("\n".join(f"{indent}- {line}" for line in left[a:b]), "bad")
         if c < d:
-            yield Part("\n".join(f"{indent}+ {line}" for line in right[c:d]), "good")
+            yield TextPart("\n".join(f"{indent}+ {line}" for line in right[c:d]), "good")
     yield from _equal(old[len(old) - back :], indent, last=True)
 
 
@@ -173,7 +173,7 @@ def _common(old: Sequence[str], new: Sequence[str]) -> int:
     return count
 
 
-def _equal(lines: Sequence[str], indent: str, *, first: bool = False, last: bool = False) -> Iterator[Part]:
+def _equal(lines: Sequence[str], indent: str, *, first: bool = False, last: bool = False) -> Iterator[TextPart]:
     head = 0 if first else AROUND
     tail = 0 if last else AROUND
     if len(lines) <= head + tail + 1:
@@ -183,4 +183,4 @@ def _equal(lines: Sequence[str], indent: str, *, first: bool = False, last: bool
         folded = f"{indent}  ⋮ {figure(len(lines) - head - tail)} lines unchanged"
         shown = [*(f"{indent}  {line}" for line in above), folded, *(f"{indent}  {line}" for line in below)]
     if shown:
-        yield Part("\n".join(shown), "dim")
+        yield TextPart("\n".join(shown), "dim")

@@ -14,10 +14,10 @@ from workbench.session import Message, ToolResult, ToolUse
 from workbench.tokens.sizes import visible_chars
 from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import lines_of, rewritten, text_changes
-from workbench.tui.middle.view import Parts, View
+from workbench.tui.middle.view import Parts, TabInput
 from workbench.tui.plain import figure, several
 from workbench.tui.rows import FATE_WORDS, role_word
-from workbench.tui.widgets.text_view import Part
+from workbench.tui.widgets.text_view import TextPart
 
 if TYPE_CHECKING:
     from workbench.compaction.assembled.notes import SessionNote
@@ -28,11 +28,11 @@ MENTIONED = 8
 _VOICES = {"thinking": "thinking", "call": "call", "result": "result", "error": "bad", "note": "dim", "user": "title"}
 
 
-def message_parts(view: View) -> Parts:
+def message_parts(view: TabInput) -> Parts:
     """Message under the cursor; at another verbosity, its round."""
     bench, index = view.bench, view.index
     if not bench.messages:
-        return [Part("This epoch has no messages.", "dim")]
+        return [TextPart("This epoch has no messages.", "dim")]
     if view.verbosity != "default":
         return round_parts(view)
     context, message = bench.context, bench.messages[index]
@@ -41,9 +41,9 @@ def message_parts(view: View) -> Parts:
     if message.kind not in ("normal", role_word(message)):
         about.append(message.kind)
     parts = [
-        Part(" · ".join([*about, f"{size} tokens", f"{figure(size.chars)} characters"]), "title"),
-        Part(_fate(bench, index) if view.is_planned else "planning…"),
-        Part(
+        TextPart(" · ".join([*about, f"{size} tokens", f"{figure(size.chars)} characters"]), "title"),
+        TextPart(_fate(bench, index) if view.is_planned else "planning…"),
+        TextPart(
             " · ".join(
                 filter(
                     None,
@@ -58,23 +58,25 @@ def message_parts(view: View) -> Parts:
     calls = _calls_answered(bench.layout, index)
     for number, block in enumerate(message.blocks):
         called = calls.get(block.call_id) if isinstance(block, ToolResult) else None
-        parts += [Part(""), *block_parts(block, view.folds, f"{message.id}/{number}", called)]
-    return parts if message.blocks else [*parts, Part(""), Part("(no content)", "dim")]
+        parts += [TextPart(""), *block_parts(block, view.folds, f"{message.id}/{number}", called)]
+    return parts if message.blocks else [*parts, TextPart(""), TextPart("(no content)", "dim")]
 
 
-def round_parts(view: View) -> Parts:
+def round_parts(view: TabInput) -> Parts:
     """Round under the cursor as a conversation: a line for each call (compact), or its last answer (quiet)."""
     groups, messages = view.groups, view.bench.messages
     span = groups.spans[groups.group_of(view.index)]
-    parts = [Part(f"{_where(view)} · {view.verbosity} · {several(len(span), 'message')} · ctrl+p Verbosity", "title")]
+    parts = [
+        TextPart(f"{_where(view)} · {view.verbosity} · {several(len(span), 'message')} · ctrl+p Verbosity", "title")
+    ]
     entries = list(transcript(messages[span.start : span.stop], view.verbosity))
     for entry in entries:
-        parts += [Part(""), Part(f"{entry.voice} · message {figure(span.start + entry.index + 1)}", "dim")]
-        parts.append(Part(entry.text, _VOICES.get(entry.voice, "")))
-    return parts if entries else [*parts, Part(""), Part("This round has no text answer.", "dim")]
+        parts += [TextPart(""), TextPart(f"{entry.voice} · message {figure(span.start + entry.index + 1)}", "dim")]
+        parts.append(TextPart(entry.text, _VOICES.get(entry.voice, "")))
+    return parts if entries else [*parts, TextPart(""), TextPart("This round has no text answer.", "dim")]
 
 
-def _where(view: View) -> str:
+def _where(view: TabInput) -> str:
     label = view.groups.label(view.groups.group_of(view.index))
     return {"pre": "before the first round", "now": "current input"}.get(label, f"round {label}")
 
@@ -89,9 +91,11 @@ def _notes(bench: Bench, index: int) -> Parts:
     shape = bench.layout.shape
     from workbench.compaction.assembled.notes import notes_at
 
-    parts = [Part(_note(noted), "warning" if noted.kind == "changed" else "dim") for noted in notes_at(shape, index)]
+    parts = [
+        TextPart(_note(noted), "warning" if noted.kind == "changed" else "dim") for noted in notes_at(shape, index)
+    ]
     found = bench.strategy.view.notes(shape, bench.policy, index)
-    return [*parts, *(Part(note.text, "warning" if note.warns else "dim") for note in found)]
+    return [*parts, *(TextPart(note.text, "warning" if note.warns else "dim") for note in found)]
 
 
 def _note(noted: SessionNote) -> str:
@@ -108,7 +112,13 @@ def _rewritten(bench: Bench, index: int) -> Parts:
             new, before = piece.message, bench.context.size(index, index + 1)
             head = f"▚ shortened: {before} → {bench.context.measure((new,))} tokens"
             changed = list(text_changes(lines_of(old), lines_of(new), indent="  "))
-            return [Part(""), Part(head, "title"), *changed, Part(""), Part("── complete, as it is now", "title")]
+            return [
+                TextPart(""),
+                TextPart(head, "title"),
+                *changed,
+                TextPart(""),
+                TextPart("── complete, as it is now", "title"),
+            ]
     return []
 
 

@@ -19,7 +19,7 @@ from workbench.tui.keys import shared
 from workbench.tui.middle import code
 from workbench.tui.middle.code import Coloured, Run
 from workbench.tui.middle.view import Piece
-from workbench.tui.widgets.text_view import Part, TextView, Wrapped
+from workbench.tui.widgets.text_view import TextPart, TextView, Wrapped
 
 
 class Pager(TextView):
@@ -58,7 +58,7 @@ class Pager(TextView):
         self._chosen = ""
         self._coloured: dict[int, Coloured] = {}
 
-    def put(self, parts: tuple[Part, ...], wrapped: Wrapped, key: object = None) -> None:
+    def put(self, parts: tuple[TextPart, ...], wrapped: Wrapped, key: object = None) -> None:
         # `wrap` makes one line of every line of a part, so the first lines follow from the parts.
         self._firsts = list(accumulate((part.text.count("\n") + 1 for part in parts), initial=0))
         numbered, folded = zip(self._firsts, parts, strict=False), bool(self._folds)

@@ -10,10 +10,10 @@ from workbench.compaction.outcome import Fate, NewMessage, Outcome
 from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.compaction.summary_tags import summary_inside
 from workbench.session import Compaction, Message, Session, Span
-from workbench.tui.middle.columns import beside
-from workbench.tui.middle.view import Parts, View
+from workbench.tui.middle.columns import side_by_side
+from workbench.tui.middle.view import Parts, TabInput
 from workbench.tui.plain import figure
-from workbench.tui.widgets.text_view import Part
+from workbench.tui.widgets.text_view import TextPart
 
 if TYPE_CHECKING:
     from workbench.analysis.grounding import Grounding, SummaryChecker
@@ -26,7 +26,7 @@ LISTED = 12
 """Most losses of each summary that are listed."""
 
 
-def theirs_parts(view: View) -> Parts:
+def theirs_parts(view: TabInput) -> Parts:
     """Both summaries: the claims of each checked against the messages that ours replaces, and the facts that each
     outcome lost."""
     bench = view.bench
@@ -38,11 +38,11 @@ def theirs_parts(view: View) -> Parts:
             if others and not bench.session.begins_at
             else ""
         )
-        return [Part("This epoch does not end with a recorded compaction.", "title"), Part(where.strip())]
+        return [TextPart("This epoch does not end with a recorded compaction.", "title"), TextPart(where.strip())]
     their = recorded_summary(bench.session, recorded)
     if their is None:
         words = "The session records a compaction here, without a summary: "
-        return [Part(words + _how(recorded), "title")]
+        return [TextPart(words + _how(recorded), "title")]
     run = bench.result or bench.offline
     our = [p.message for p in run.outcome.pieces if isinstance(p, NewMessage) and p.message.kind == "summary"]
     ground = _ground(bench, run.outcome)
@@ -54,12 +54,12 @@ def theirs_parts(view: View) -> Parts:
     their_outcome = recorded_outcome(bench.session, bench.epoch)
     if is_unreadable(their_outcome):
         words = "The session records a compaction here, with an encrypted summary: "
-        return [Part(words + _how(recorded), "title"), Part("Its content is unknown.")]
+        return [TextPart(words + _how(recorded), "title"), TextPart("Its content is unknown.")]
     they_lost = bench.retention(their_outcome).lost
-    parts = [Part("The recorded summary (theirs) next to ours, for the same messages", "title")]
-    parts += [Part(_how(recorded), "dim"), Part("")]
+    parts = [TextPart("The recorded summary (theirs) next to ours, for the same messages", "title")]
+    parts += [TextPart(_how(recorded), "dim"), TextPart("")]
     if not our:
-        parts += [Part(f"Ours: no summary. {run.outcome.reason}", "warning"), Part("")]
+        parts += [TextPart(f"Ours: no summary. {run.outcome.reason}", "warning"), TextPart("")]
         found = _losses("theirs", theirs[2], they_lost)
         return [*parts, *_table([("theirs", *theirs, they_lost)]), *found, *_whole("Theirs", theirs[0])]
     text = "\n\n".join(summary_inside(message.text) for message in our)
@@ -67,14 +67,14 @@ def theirs_parts(view: View) -> Parts:
     we_lost = bench.retention(run.outcome).lost
     who = "the last run" if bench.result else "an offline run by the extractive summarizer"
     framed = figure(sum(len(message.text) for message in our))
-    parts += [Part(f"Ours: {who}; the summary message has {framed} characters", "dim"), Part("")]
+    parts += [TextPart(f"Ours: {who}; the summary message has {framed} characters", "dim"), TextPart("")]
     parts += _table([("theirs", *theirs, they_lost), ("ours", *ours, we_lost)])
     lost = _losses("theirs", theirs[2], they_lost), _losses("ours", ours[2], we_lost)
     whole = _whole("Theirs", theirs[0]), _whole("Ours", ours[0])
     if view.width >= BESIDE:
-        return [*parts, *beside(*lost, view.width), *beside(*whole, view.width)]
+        return [*parts, *side_by_side(*lost, view.width), *side_by_side(*whole, view.width)]
     if view.width:
-        parts.append(Part("m widens this pane: both are then side by side", "dim"))
+        parts.append(TextPart("m widens this pane: both are then side by side", "dim"))
     return [*parts, *lost[0], *lost[1], *whole[0], *whole[1]]
 
 
@@ -113,23 +113,26 @@ def _table(rows: Sequence[tuple[str, str, int, Grounding, Sequence[TrackedFact]]
         claims = f"{figure(found.claims):>7}{figure(len(found.unfounded)):>12}"
         lines.append(f"{name:<7}{figure(len(text)):>10}{'~' + figure(tokens):>8}{claims}{lost}")
     note = "claims: paths, commands, identifiers, numbers, quotations; unsupported: claims that are in no message"
-    return [Part("\n".join(lines), one_row=True), Part(f"{note}; lost: facts that the summary does not keep", "dim")]
+    return [
+        TextPart("\n".join(lines), one_row=True),
+        TextPart(f"{note}; lost: facts that the summary does not keep", "dim"),
+    ]
 
 
 def _losses(whose: str, found: Grounding, lost: Sequence[TrackedFact]) -> Parts:
-    parts = [Part(""), Part(f"Lost by {whose}", "title")]
+    parts = [TextPart(""), TextPart(f"Lost by {whose}", "title")]
     if not lost:
-        parts.append(Part("No fact is lost.", "good"))
+        parts.append(TextPart("No fact is lost.", "good"))
     for loss in lost[:LISTED]:
         why = f" ({loss.why})" if loss.why else ""
-        parts.append(Part(f"✘ {loss.kind}: {' '.join(loss.text.split())[:300]}{why}", "warning", one_row=True))
+        parts.append(TextPart(f"✘ {loss.kind}: {' '.join(loss.text.split())[:300]}{why}", "warning", one_row=True))
     if len(lost) > LISTED:
-        parts.append(Part(f"… and {figure(len(lost) - LISTED)} more", "dim"))
+        parts.append(TextPart(f"… and {figure(len(lost) - LISTED)} more", "dim"))
     if found.unfounded:
         several = ", ".join(one.text for one in found.unfounded[:LISTED])
-        parts.append(Part(f"? unsupported: {several}"[:2_000], "dim"))
+        parts.append(TextPart(f"? unsupported: {several}"[:2_000], "dim"))
     return parts
 
 
 def _whole(title: str, text: str) -> Parts:
-    return [Part(""), Part(f"── {title} · {figure(len(text))} characters", "title"), Part(text)]
+    return [TextPart(""), TextPart(f"── {title} · {figure(len(text))} characters", "title"), TextPart(text)]

@@ -16,35 +16,37 @@ from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import changes_parts
 from workbench.tui.middle.message import message_parts
 from workbench.tui.middle.recorded import theirs_parts
-from workbench.tui.middle.view import Parts, Piece, View
+from workbench.tui.middle.view import Parts, Piece, TabInput
 from workbench.tui.plain import figure, several
 from workbench.tui.policy_words import trigger_words
 from workbench.tui.rows import FATE_WORDS, first_words, role_word
-from workbench.tui.widgets.text_view import Part
+from workbench.tui.widgets.text_view import TextPart
 
 if TYPE_CHECKING:
     from workbench.compaction.checks import Check
 
 
-def request_tab(view: View) -> Parts:
+def request_tab(view: TabInput) -> Parts:
     """Next prompt, folded; requests for summaries; abridged history if the strategy has one."""
     return [*prompt_parts(view), *request_parts(view), *abridged_parts(view)]
 
 
-def prompt_parts(view: View) -> Parts:
+def prompt_parts(view: TabInput) -> Parts:
     """Complete next prompt, part by part in its order."""
     bench, outcome = view.bench, view.bench.outcome
     after = bench.context if outcome.status == "unchanged" else bench.context.from_outcome(outcome)
     waits = _waits(bench)
-    parts: Parts = [Part(f"Next prompt, in order{', with a placeholder for the summary' if waits else ''}", "title")]
+    parts: Parts = [
+        TextPart(f"Next prompt, in order{', with a placeholder for the summary' if waits else ''}", "title")
+    ]
     for part in bench.strategy.view.prompt_parts(after, bench.policy):
         place = f"prompt/{part.name}"
         is_open = view.folds is None or view.folds.is_open(place, usual=False)
         head = f"{'▾' if is_open else '▸'} {part.name} · {part.basis.value}{figure(part.tokens)} tokens"
         parts.append(Piece(f"{head}{' · ' if part.note else ''}{part.note}", "dim", fold=place if part.text else ""))
         if is_open and part.text:
-            parts += [Part(shorten_placeholder(part.text) if waits else part.text), Part("")]
-    return [*parts, Part("")]
+            parts += [TextPart(shorten_placeholder(part.text) if waits else part.text), TextPart("")]
+    return [*parts, TextPart("")]
 
 
 def _waits(bench: Bench) -> bool:
@@ -64,12 +66,12 @@ def sent_texts(bench: Bench) -> list[str]:
         return [request.shown for request in requests]
 
 
-def request_parts(view: View) -> Parts:
+def request_parts(view: TabInput) -> Parts:
     """Every request exactly as it would be sent."""
     bench = view.bench
     requests = bench.plan.requests
     if not requests:
-        return [Part("No summary is requested.", "title"), Part(bench.plan.outcome.reason, "dim")]
+        return [TextPart("No summary is requested.", "title"), TextPart(bench.plan.outcome.reason, "dim")]
     parts: Parts = []
     for number, (request, text) in enumerate(zip(requests, sent_texts(bench), strict=True), 1):
         tokens = bench.layout.sizes.meter.text_tokens(text)
@@ -81,73 +83,75 @@ def request_parts(view: View) -> Parts:
             else request.form
         )
         parts += [
-            Part(f"{head} · ~{figure(tokens)} tokens", "title"),
-            Part(
+            TextPart(f"{head} · ~{figure(tokens)} tokens", "title"),
+            TextPart(
                 f"{several(len(request.messages), 'message')} · {exact} · answer: {limits}",
                 "dim",
             ),
-            Part(""),
-            Part(text),
-            Part(""),
+            TextPart(""),
+            TextPart(text),
+            TextPart(""),
         ]
     return parts
 
 
-def summary_parts(view: View) -> Parts:
+def summary_parts(view: TabInput) -> Parts:
     """New messages that replace the head."""
     bench = view.bench
     made = [piece for piece in bench.outcome.pieces if isinstance(piece, NewMessage)]
     parts = [preview_note(bench)]
     if not made:
-        return [*parts, Part("No new message.", "title"), Part(bench.outcome.reason, "dim")]
+        return [*parts, TextPart("No new message.", "title"), TextPart(bench.outcome.reason, "dim")]
     for piece in made:
         size = bench.context.measure((piece.message,))
         parts += [
-            Part(""),
-            Part(f"{piece.message.role} · {piece.message.kind} · {size} tokens · {_stands(piece.replaces)}", "title"),
+            TextPart(""),
+            TextPart(
+                f"{piece.message.role} · {piece.message.kind} · {size} tokens · {_replaces(piece.replaces)}", "title"
+            ),
         ]
         for number, block in enumerate(piece.message.blocks):
             shown = Text(shorten_placeholder(block.text)) if isinstance(block, Text) and _waits(bench) else block
-            parts += [Part(""), *block_parts(shown, view.folds, f"{piece.message.id}/{number}")]
+            parts += [TextPart(""), *block_parts(shown, view.folds, f"{piece.message.id}/{number}")]
     return parts
 
 
-def _stands(spans: tuple[Span, ...]) -> str:
+def _replaces(spans: tuple[Span, ...]) -> str:
     if not spans:
         return "new"
     several = [f"{figure(s.start + 1)}–{figure(s.stop)}" if len(s) > 1 else figure(s.start + 1) for s in spans[:4]]
     return f"replaces {', '.join(several)}{'…' if len(spans) > 4 else ''}"
 
 
-def preview_note(bench: Bench) -> Part:
+def preview_note(bench: Bench) -> TextPart:
     """Line that says whether the text below is a preview or a result."""
     if bench.result is None and bench.has_offline_run:
-        return Part("Preview of an offline run, without a model. r runs it, R uses a model.", "warning")
+        return TextPart("Preview of an offline run, without a model. r runs it, R uses a model.", "warning")
     if bench.result is None:
-        return Part("Preview: the summary is a placeholder of the expected size. r runs the compaction.", "warning")
-    return Part("Result of the last run (any change discards it)", "good")
+        return TextPart("Preview: the summary is a placeholder of the expected size. r runs the compaction.", "warning")
+    return TextPart("Result of the last run (any change discards it)", "good")
 
 
-def result_tab(view: View) -> Parts:
+def result_tab(view: TabInput) -> Parts:
     """New context, and its changes from the one before."""
-    changes = [Part(""), *changes_parts(view)] if view.bench.outcome.status != "unchanged" else []
+    changes = [TextPart(""), *changes_parts(view)] if view.bench.outcome.status != "unchanged" else []
     return [*result_parts(view), *changes]
 
 
-def result_parts(view: View) -> Parts:
+def result_parts(view: TabInput) -> Parts:
     """New context, a line for each message, with the numbers of the messages that it replaces."""
     bench = view.bench
     outcome, context = bench.outcome, bench.context
     after = context.outcome_size(outcome)
     parts = [
         preview_note(bench),
-        Part(verdict(outcome.status, outcome.reason), "title"),
-        Part(
+        TextPart(verdict(outcome.status, outcome.reason), "title"),
+        TextPart(
             f"{figure(len(bench.messages))} → {several(after.messages, 'message')} · "
             f"{context.total} → {after} tokens (with system prompt and tools)",
             "dim",
         ),
-        Part(""),
+        TextPart(""),
     ]
     unchanged: list[str] = []
     for number, (message, spans) in enumerate(zip(outcome.messages, outcome.provenance, strict=True), 1):
@@ -159,70 +163,72 @@ def result_parts(view: View) -> Parts:
             )
             continue
         if unchanged:
-            parts.append(Part("\n".join(unchanged), one_row=True))
+            parts.append(TextPart("\n".join(unchanged), one_row=True))
             unchanged = []
         size = context.measure((message,))
-        words = f"{number:>5} {role_word(message):<8}{size!s:>9}  {_stands(spans)}: {first_words(message)[:300]}"
-        parts.append(Part(words, "good", one_row=True))
-    return [*parts, Part("\n".join(unchanged), one_row=True)] if unchanged else parts
+        words = f"{number:>5} {role_word(message):<8}{size!s:>9}  {_replaces(spans)}: {first_words(message)[:300]}"
+        parts.append(TextPart(words, "good", one_row=True))
+    return [*parts, TextPart("\n".join(unchanged), one_row=True)] if unchanged else parts
 
 
-def trace_parts(view: View) -> Parts:
+def trace_parts(view: TabInput) -> Parts:
     """Reasons of the outcome: status, triggers, steps, and the strategy's own account."""
     bench = view.bench
     outcome, plan = bench.outcome, bench.plan
-    parts = [Part(verdict(outcome.status, outcome.reason), "title"), Part(""), Part("Triggers", "title")]
-    parts += [Part(trigger_words(t), "good" if t.fires else "dim") for t in plan.triggers]
+    parts = [TextPart(verdict(outcome.status, outcome.reason), "title"), TextPart(""), TextPart("Triggers", "title")]
+    parts += [TextPart(trigger_words(t), "good" if t.fires else "dim") for t in plan.triggers]
     if not plan.triggers:
-        parts.append(Part("none", "dim"))
+        parts.append(TextPart("none", "dim"))
     if bench.context.manual:
-        parts.append(Part("✔ A manual run compacts even if no trigger fires.", "good"))
+        parts.append(TextPart("✔ A manual run compacts even if no trigger fires.", "good"))
     if outcome.rungs:
-        parts += [Part(""), Part("Steps", "title")]
+        parts += [TextPart(""), TextPart("Steps", "title")]
         for rung in outcome.rungs:
             note = f": {rung.note}" if rung.note else ""
-            parts.append(Part(f"▸ {rung.name}: {figure(rung.before)} → {figure(rung.after)} tokens{note}"))
-    parts += [Part(""), Part("Account", "title"), *(Part(line) for line in outcome.trace)]
+            parts.append(TextPart(f"▸ {rung.name}: {figure(rung.before)} → {figure(rung.after)} tokens{note}"))
+    parts += [TextPart(""), TextPart("Account", "title"), *(TextPart(line) for line in outcome.trace)]
     counts = ((fate, count) for fate, count in outcome.fate_counts.items() if count)
     fates = [
-        Part(f"{fate.glyph} {FATE_WORDS[fate]:<12}{figure(count):>8} {plural(count, 'message')}")
+        TextPart(f"{fate.glyph} {FATE_WORDS[fate]:<12}{figure(count):>8} {plural(count, 'message')}")
         for fate, count in counts
     ]
-    parts += [Part(""), Part("Fates", "title"), *fates]
-    parts += [Part(""), Part("Token counts", "title"), Part(bench.layout.sizes.meter.method)]
+    parts += [TextPart(""), TextPart("Fates", "title"), *fates]
+    parts += [TextPart(""), TextPart("Token counts", "title"), TextPart(bench.layout.sizes.meter.method)]
     if bench.session.warnings:
-        parts += [Part(""), Part("Warnings", "title")]
-        parts += [Part(f"! {warning}", "warning") for warning in bench.session.warnings]
+        parts += [TextPart(""), TextPart("Warnings", "title")]
+        parts += [TextPart(f"! {warning}", "warning") for warning in bench.session.warnings]
     return parts
 
 
-def checks_tab(view: View) -> Parts:
+def checks_tab(view: TabInput) -> Parts:
     """Every check with its verdict, and the reasons of the outcome."""
-    return [*checks_parts(view), Part(""), *trace_parts(view)]
+    return [*checks_parts(view), TextPart(""), *trace_parts(view)]
 
 
-def checks_parts(view: View) -> Parts:
+def checks_parts(view: TabInput) -> Parts:
     """Every check with its verdict, failures first."""
-    return [preview_note(view.bench), *check_list(view.checks or ())] if view.checks else [Part("checking …", "dim")]
+    return (
+        [preview_note(view.bench), *check_list(view.checks or ())] if view.checks else [TextPart("checking …", "dim")]
+    )
 
 
 def check_list(checks: tuple[Check, ...]) -> Parts:
-    parts = [checks_title(checks), Part("")]
+    parts = [checks_title(checks), TextPart("")]
     for check in sorted(checks, key=lambda c: (c.passed, not c.hard)):
-        parts.append(Part(check_line(check), "good" if check.passed else "bad" if check.hard else "warning"))
+        parts.append(TextPart(check_line(check), "good" if check.passed else "bad" if check.hard else "warning"))
         if check.detail:
-            parts.append(Part(f"  {check.detail}", "dim" if check.passed else ""))
+            parts.append(TextPart(f"  {check.detail}", "dim" if check.passed else ""))
     return parts
 
 
-def checks_title(checks: tuple[Check, ...]) -> Part:
+def checks_title(checks: tuple[Check, ...]) -> TextPart:
     failed = [check for check in checks if not check.passed]
     hard = sum(check.hard for check in failed)
     if failed and not hard:
-        return Part(f"! {len(failed)} of {len(checks)} checks warn", "title")
+        return TextPart(f"! {len(failed)} of {len(checks)} checks warn", "title")
     if not failed:
-        return Part(f"✔ all {len(checks)} checks passed", "title")
-    return Part(f"✘ {len(failed)} of {len(checks)} checks failed, {hard} of them required", "title")
+        return TextPart(f"✔ all {len(checks)} checks passed", "title")
+    return TextPart(f"✘ {len(failed)} of {len(checks)} checks failed, {hard} of them required", "title")
 
 
 def check_line(check: Check) -> str:
@@ -239,7 +245,7 @@ def _split_in(bench: Bench) -> int:
     return given.shape.index_of[id] if id is not None else 0
 
 
-def abridged_parts(view: View) -> Parts:
+def abridged_parts(view: TabInput) -> Parts:
     """Abridged history of the summary message; nothing if the strategy has none."""
     bench = view.bench
     if bench.strategy.view.abridged is None:
@@ -248,17 +254,17 @@ def abridged_parts(view: View) -> Parts:
     entries = abridged.entries
     size = sum(len(text) for _, text in entries)
     if not entries:
-        return [Part("The abridged history is empty: there is nothing before the tail, or the limit is 0.", "dim")]
+        return [TextPart("The abridged history is empty: there is nothing before the tail, or the limit is 0.", "dim")]
     covered = _covered([span for spans, _ in entries for span in spans])
     covered += " and earlier ones" if any(not spans for spans, _ in entries) else ""
     head = f"Abridged history · {several(len(entries), 'request')} · {covered}"
     left = "" if abridged.whole else " · older ones did not fit"
     parts = [
-        Part(f"{head} · {figure(size)} of {figure(abridged.limit)} characters{left}", "title"),
-        Part("Made without a model from everything before the tail; part of the summary message.", "dim"),
+        TextPart(f"{head} · {figure(size)} of {figure(abridged.limit)} characters{left}", "title"),
+        TextPart("Made without a model from everything before the tail; part of the summary message.", "dim"),
     ]
     for spans, text in entries:
-        parts += [Part(""), Part(f"── {_covered(spans)}", "dim"), Part(text)]
+        parts += [TextPart(""), TextPart(f"── {_covered(spans)}", "dim"), TextPart(text)]
     return parts
 
 
@@ -266,7 +272,7 @@ def _covered(spans: Sequence[Span]) -> str:
     return f"messages {figure(spans[0].start + 1)}–{figure(spans[-1].stop)}" if spans else "before this context"
 
 
-TABS: dict[str, Callable[[View], Parts]] = {
+TABS: dict[str, Callable[[TabInput], Parts]] = {
     "message": message_parts,
     "request": request_tab,
     "summary": summary_parts,
@@ -279,7 +285,7 @@ TABS: dict[str, Callable[[View], Parts]] = {
 __all__ = [
     "TABS",
     "Parts",
-    "View",
+    "TabInput",
     "checks_parts",
     "checks_title",
     "message_parts",

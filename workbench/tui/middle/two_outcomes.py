@@ -19,13 +19,13 @@ from workbench.bench import Bench
 from workbench.compaction.outcome import NewMessage
 from workbench.tokens.sizes import Size
 from workbench.tui.middle.changes import AROUND, lines_of, text_changes
-from workbench.tui.middle.columns import beside
+from workbench.tui.middle.columns import side_by_side
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.view import Parts
 from workbench.tui.plain import figure, plain, several
 from workbench.tui.ranking import RankRow
 from workbench.tui.rows import first_words, role_word
-from workbench.tui.widgets.text_view import Part, wrap
+from workbench.tui.widgets.text_view import TextPart, wrap
 
 BESIDE = 64
 """Cells from which two outcomes are side by side."""
@@ -64,7 +64,7 @@ class TwoOutcomes(Vertical):
             view.put(parts, await asyncio.to_thread(wrap, parts, width), words)
 
 
-Sides = tuple[Part | None, Part | None]
+Sides = tuple[TextPart | None, TextPart | None]
 """Left and right cell of a row; None is empty."""
 
 
@@ -74,19 +74,19 @@ def context_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> 
     forms, `=` both alike. Below `BESIDE` cells there is one column."""
     both = list(compare_fates(first.outcome, second.outcome))
     parts = _laid([*_names(bench, first, second)], width)
-    parts += [Part(_counts(both), "dim"), Part("")]
+    parts += [TextPart(_counts(both), "dim"), TextPart("")]
     return parts + _laid(_rows(bench, first, second, both), width)
 
 
-def _laid(rows: Iterable[Part | Sides], width: int) -> Parts:
+def _laid(rows: Iterable[TextPart | Sides], width: int) -> Parts:
     """Rows in two columns; below each other, and equal cells once, if there is no room."""
     parts: Parts = []
     for row in rows:
-        if isinstance(row, Part):
+        if isinstance(row, TextPart):
             parts.append(row)
         elif width >= BESIDE:
             left, right = ([] if side is None else [side] for side in row)
-            parts += beside(left, right, width)
+            parts += side_by_side(left, right, width)
         else:
             alone = row[:1] if row[0] == row[1] else row
             parts += [side for side in alone if side is not None]
@@ -96,7 +96,7 @@ def _laid(rows: Iterable[Part | Sides], width: int) -> Parts:
 def _names(bench: Bench, first: RankRow, second: RankRow) -> Iterator[Sides]:
     named = zip("AB", (first, second), strict=True)
     left, right = (
-        Part(f"{letter} {one.name}: {bench.context.outcome_size(one.outcome)} tokens", "title", one_row=True)
+        TextPart(f"{letter} {one.name}: {bench.context.outcome_size(one.outcome)} tokens", "title", one_row=True)
         for letter, one in named
     )
     yield left, right
@@ -118,7 +118,7 @@ _GONE: tuple[ComparedFate, ...] = ("gone",)
 _THERE: tuple[ComparedFate, ...] = ("kept", "shortened")
 
 
-def _rows(bench: Bench, first: RankRow, second: RankRow, both: Sequence[FatePair]) -> Iterator[Part | Sides]:
+def _rows(bench: Bench, first: RankRow, second: RankRow, both: Sequence[FatePair]) -> Iterator[TextPart | Sides]:
     short = shortened_messages(first.outcome), shortened_messages(second.outcome)
     named = zip("AB", (first, second), strict=True)
     new = [(_place(piece), letter, piece) for letter, one in named for piece in added_messages(one.outcome)]
@@ -140,14 +140,14 @@ def _beside_each_other(bench: Bench, new: Sequence[tuple[int, str, NewMessage]])
     yield from zip_longest(left, right)
 
 
-def _new(bench: Bench, letter: str, piece: NewMessage) -> Part:
+def _new(bench: Bench, letter: str, piece: NewMessage) -> TextPart:
     size = bench.context.measure((piece.message,))
     stood = sum(len(span) for span in piece.replaces)
     instead = f"for {several(stood, 'message')}" if stood else "for none"
     words = (
         f"{letter} +   new {role_word(piece.message):<8}{_short(size)} {instead}: {first_words(piece.message)[:300]}"
     )
-    return Part(words, _STYLES[letter], one_row=True)
+    return TextPart(words, _STYLES[letter], one_row=True)
 
 
 _STYLES = {"A": "good", "B": "result"}
@@ -156,10 +156,10 @@ _STYLES = {"A": "good", "B": "result"}
 
 def _stretch(
     bench: Bench, one: FatePair, short: tuple[dict[int, NewMessage], dict[int, NewMessage]]
-) -> Iterator[Part | Sides]:
+) -> Iterator[TextPart | Sides]:
     match one.first, one.second:
         case "gone", "gone":
-            yield Part(
+            yield TextPart(
                 f"  ⋮ {several(len(one), 'message')} in neither, {bench.context.size(one.start, one.stop)} tokens",
                 "dim",
             )
@@ -179,14 +179,14 @@ def _stretch(
             yield from _more(one)
 
 
-def _same(bench: Bench, one: FatePair) -> Iterator[Part | Sides]:
-    lines = [Part(_line(bench, "=", index), "dim", one_row=True) for index in _ends(one)]
+def _same(bench: Bench, one: FatePair) -> Iterator[TextPart | Sides]:
+    lines = [TextPart(_line(bench, "=", index), "dim", one_row=True) for index in _ends(one)]
     if len(lines) == len(one):
         yield from ((line, line) for line in lines)
         return
     size = bench.context.size(one.start + 1, one.stop - 1)
     yield lines[0], lines[0]
-    yield Part(f"  ⋮ {several(len(one) - 2, 'message')} in both, {size} tokens", "dim")
+    yield TextPart(f"  ⋮ {several(len(one) - 2, 'message')} in both, {size} tokens", "dim")
     yield lines[1], lines[1]
 
 
@@ -195,14 +195,14 @@ def _ends(one: FatePair) -> Sequence[int]:
     return range(one.start, one.stop) if len(one) <= 2 * AROUND + 1 else (one.start, one.stop - 1)
 
 
-def _listed(bench: Bench, one: FatePair, letter: str) -> Iterator[Part]:
+def _listed(bench: Bench, one: FatePair, letter: str) -> Iterator[TextPart]:
     for index in range(one.start, min(one.stop, one.start + LISTED)):
-        yield Part(_line(bench, letter, index), _STYLES[letter], one_row=True)
+        yield TextPart(_line(bench, letter, index), _STYLES[letter], one_row=True)
 
 
-def _more(one: FatePair) -> Iterator[Part]:
+def _more(one: FatePair) -> Iterator[TextPart]:
     if len(one) > LISTED:
-        yield Part(f"  ⋮ and {figure(len(one) - LISTED)} more alike", "dim")
+        yield TextPart(f"  ⋮ and {figure(len(one) - LISTED)} more alike", "dim")
 
 
 def _line(bench: Bench, sign: str, index: int) -> str:
@@ -220,7 +220,7 @@ def _forms(bench: Bench, index: int, short: tuple[dict[int, NewMessage], dict[in
     whole = bench.messages[index]
     one, other = (made[index].message if index in made else whole for made in short)
     if lines_of(one) == lines_of(other):
-        line = Part(_line(bench, "=", index) + " (shortened alike)", "dim", one_row=True)
+        line = TextPart(_line(bench, "=", index) + " (shortened alike)", "dim", one_row=True)
         yield line, line
         return
     left, right = (
@@ -229,15 +229,15 @@ def _forms(bench: Bench, index: int, short: tuple[dict[int, NewMessage], dict[in
     )
     head = f"~ {index + 1:>5} {role_word(whole):<8}"
     yield (
-        Part(f"{head}{_short(left)} in A", "warning", one_row=True),
-        Part(f"{head}{_short(right)} in B", "warning", one_row=True),
+        TextPart(f"{head}{_short(left)} in A", "warning", one_row=True),
+        TextPart(f"{head}{_short(right)} in B", "warning", one_row=True),
     )
     yield from _faced(text_changes(lines_of(one), lines_of(other), indent="  "))
 
 
-def _faced(changes: Iterable[Part]) -> Iterator[Sides]:
+def _faced(changes: Iterable[TextPart]) -> Iterator[Sides]:
     """Pair removed lines with the added ones that replace them; common lines are in both columns."""
-    waiting: Part | None = None
+    waiting: TextPart | None = None
     for part in changes:
         if part.style == "bad":
             waiting = part
@@ -257,16 +257,16 @@ def summary_parts(bench: Bench, first: RankRow, second: RankRow, width: int) -> 
     """New messages of either outcome, side by side if there is room."""
     columns = [_whole(bench, letter, one) for letter, one in (("A", first), ("B", second))]
     if width >= BESIDE:
-        return beside(columns[0], columns[1], width)
-    return [*columns[0], Part(""), *columns[1]]
+        return side_by_side(columns[0], columns[1], width)
+    return [*columns[0], TextPart(""), *columns[1]]
 
 
 def _whole(bench: Bench, letter: str, one: RankRow) -> Parts:
     made = added_messages(one.outcome)
     size = bench.context.measure([piece.message for piece in made])
-    parts = [Part(f"{letter} {one.name}: {figure(len(made))} new, {size} tokens", "title")]
+    parts = [TextPart(f"{letter} {one.name}: {figure(len(made))} new, {size} tokens", "title")]
     if not made:
-        parts.append(Part(one.outcome.reason or "no new message", "dim"))
+        parts.append(TextPart(one.outcome.reason or "no new message", "dim"))
     for piece in made:
-        parts += [Part(""), Part("\n".join(lines_of(piece.message)))]
+        parts += [TextPart(""), TextPart("\n".join(lines_of(piece.message)))]
     return parts

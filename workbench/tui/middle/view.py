@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from workbench.analysis.transcript import Verbosity
 from workbench.bench import Bench
 from workbench.tui.rows import Groups
-from workbench.tui.widgets.text_view import Part
+from workbench.tui.widgets.text_view import TextPart
 
 if TYPE_CHECKING:
     from workbench.compaction.checks import Check
 
-Parts = list[Part]
+Parts = list[TextPart]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece(Part):
+class Piece(TextPart):
     """Part that the pager draws in several styles; any other view draws it in one.
 
     `language` names the lexer of its lines. `fold` is the key of the fold that its first line opens and closes.
@@ -42,7 +42,7 @@ class Folds:
 
 
 @dataclass(frozen=True)
-class View:
+class TabInput:
     """Input of a tab: bench, rounds, message under the cursor, checks if they are done, verbosity.
 
     `folds` None folds nothing, as for a file. `width` is the pane's width in cells; 0 puts nothing side by side.

@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Answer(Generic[T]):
+class LineAnswer(Generic[T]):
     """Parsed value, and a sentence about how it was understood."""
 
     value: T
@@ -50,7 +50,7 @@ class Answer(Generic[T]):
 TAKES = "enter accepts, esc cancels"
 
 
-class AskScreen(ModalScreen[Answer[T] | None]):
+class AskScreen(ModalScreen[LineAnswer[T] | None]):
     """Dialog dismissed with the answer, or None if cancelled. `read` raises BadInput for text that it refuses.
 
     `do` is called with the value before the screen closes, and raises BadInput if it fails. The reason, or the text
@@ -67,7 +67,7 @@ you type; enter takes it, escape leaves everything as it is. What takes a while 
         title: str,
         about: str,
         value: str,
-        read: Callable[[str], Answer[T]],
+        read: Callable[[str], LineAnswer[T]],
         do: Callable[[T], Awaitable[str]] | None = None,
     ) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ you type; enter takes it, escape leaves everything as it is. What takes a while 
     def on_mount(self) -> None:
         self._answer(self.value)
 
-    def _answer(self, typed: str) -> Answer[T] | None:
+    def _answer(self, typed: str) -> LineAnswer[T] | None:
         try:
             answer = self.read(typed)
         except BadInput as refused:
@@ -111,7 +111,7 @@ you type; enter takes it, escape leaves everything as it is. What takes a while 
                 self._done(answer, self.do)
 
     @work(group="ask", exit_on_error=False, description="ask")
-    async def _done(self, answer: Answer[T], do: Callable[[T], Awaitable[str]]) -> None:
+    async def _done(self, answer: LineAnswer[T], do: Callable[[T], Awaitable[str]]) -> None:
         typed = self.query_one(Input)
         typed.disabled = True  # one call at a time
         self._say("working …, esc cancels")
@@ -135,10 +135,10 @@ you type; enter takes it, escape leaves everything as it is. What takes a while 
 def ask_path(about: str, path: Path, write: Callable[[Path], object]) -> AskScreen[Path]:
     """Ask for the path of a new file, and call `write` with it in a thread. Existing files are never overwritten."""
 
-    def read(typed: str) -> Answer[Path]:
+    def read(typed: str) -> LineAnswer[Path]:
         if not typed.strip():
             raise BadInput("Type the name of a file.")
-        return Answer(Path(typed.strip()).expanduser())
+        return LineAnswer(Path(typed.strip()).expanduser())
 
     async def do(path: Path) -> str:
         await run_shielded(lambda: write(path))
@@ -151,19 +151,19 @@ _TOKENS = re.compile(r"(\d+(?:\.\d+)?)([km]?)", re.IGNORECASE)
 SMALLEST, LARGEST = 1_000, 100_000_000
 
 
-def read_window(typed: str, own: Window | None) -> Answer[int | None]:
+def read_window(typed: str, own: Window | None) -> LineAnswer[int | None]:
     """Parse a number of tokens: `200k`, `1M`, `200 000`; empty text, which is None, means the session's `own` window.
     Raises BadInput."""
     text = "".join(typed.replace("_", "").split())
     if not text:
-        return Answer(None, str(own) if own else "unknown: shares of the window never fire")
+        return LineAnswer(None, str(own) if own else "unknown: shares of the window never fire")
     found = _TOKENS.fullmatch(text)
     if not found:
         raise BadInput(f"{typed!r} is no number of tokens; write it as 200k, 1M or 200 000.")
     tokens = round(float(found[1]) * {"": 1, "k": 1_000, "m": 1_000_000}[found[2].lower()])
     if not SMALLEST <= tokens <= LARGEST:
         raise BadInput(f"A window has {figure(SMALLEST)} to {figure(LARGEST)} tokens, not {figure(tokens)}.")
-    return Answer(tokens, f"{figure(tokens)} tokens")
+    return LineAnswer(tokens, f"{figure(tokens)} tokens")
 
 
 def ask_window(bench: Bench) -> AskScreen[int | None]:
@@ -174,14 +174,14 @@ def ask_window(bench: Bench) -> AskScreen[int | None]:
     return AskScreen("Window", about, str(bench.user_window or ""), lambda typed: read_window(typed, own))
 
 
-def read_preset_name(typed: str) -> Answer[str]:
+def read_preset_name(typed: str) -> LineAnswer[str]:
     """Parse the name of a preset, and say what it would replace. Raises BadInput."""
     name = typed.strip()
     path = preset_path(name)
     if path.exists():
-        return Answer(name, f"replaces your preset {path}")
+        return LineAnswer(name, f"replaces your preset {path}")
     hides = "; stands before the one that comes with the workbench" if (BUNDLED / f"{name}.toml").exists() else ""
-    return Answer(name, f"writes {path}{hides}")
+    return LineAnswer(name, f"writes {path}{hides}")
 
 
 def ask_preset_name(preset: str) -> AskScreen[str]:
@@ -190,16 +190,16 @@ def ask_preset_name(preset: str) -> AskScreen[str]:
     return AskScreen("Save as preset", about, f"my-{preset.removeprefix('my-')}", read_preset_name)
 
 
-def read_prompt_file(typed: str) -> Answer[str]:
+def read_prompt_file(typed: str) -> LineAnswer[str]:
     """Parse the name of a prompt's file, and say what it would replace. Raises BadInput."""
     name = typed.strip().removesuffix(".md") + ".md"
     if Path(name).name != name or name == ".md":
         raise BadInput(f"{typed!r} is no name for a prompt; give one without folders.")
     path = paths.prompts() / name
     if path.exists():
-        return Answer(name, f"replaces your prompt {path}")
+        return LineAnswer(name, f"replaces your prompt {path}")
     known = name in prompt_files()
-    return Answer(name, f"writes {path}{'; it then stands before the one of the workbench' if known else ''}")
+    return LineAnswer(name, f"writes {path}{'; it then stands before the one of the workbench' if known else ''}")
 
 
 def ask_prompt_name(prompt: str) -> AskScreen[str]:
@@ -213,11 +213,11 @@ def ask_params(strategies: Sequence[Strategy[Any]]) -> AskScreen[tuple[Strategy[
     parse them."""
     pasted = [one.parameters for one in strategies if one.parameters]
 
-    def read(typed: str) -> Answer[tuple[Strategy[Any], Policy]]:
+    def read(typed: str) -> LineAnswer[tuple[Strategy[Any], Policy]]:
         if not typed.strip():
             raise BadInput("Paste them here.")
         strategy, found = parse_with_best(strategies, typed)
-        return Answer((strategy, found.policy), one_line(understood(strategy, found), 1_000))
+        return LineAnswer((strategy, found.policy), one_line(understood(strategy, found), 1_000))
 
     about = "\n".join(one.about for one in pasted)
     return AskScreen(f"Paste {' or '.join(one.name for one in pasted)}", about, "", read)

@@ -26,7 +26,7 @@ from workbench.tui.widgets.text_list import TextList
 
 
 @dataclass(frozen=True)
-class Choice:
+class PresetChoice:
     """Line of the list: a strategy, which selects its default preset, or one of its presets."""
 
     strategy: Strategy[Any]
@@ -50,7 +50,7 @@ class Choice:
         return f"{self.preset.about}{source}{basis}"
 
 
-def choices() -> tuple[tuple[Choice, ...], tuple[str, ...]]:
+def choices() -> tuple[tuple[PresetChoice, ...], tuple[str, ...]]:
     """Every strategy with its presets below it, and a sentence for each preset or strategy that cannot be used."""
     presets, refused = [], [*unusable()]
     for name in preset_names():
@@ -58,17 +58,17 @@ def choices() -> tuple[tuple[Choice, ...], tuple[str, ...]]:
             presets.append(load_preset(name))
         except BadInput as bad:
             refused.append(str(bad))
-    found: list[Choice] = []
+    found: list[PresetChoice] = []
     for one in all_strategies():
         try:
-            found.append(Choice(one, default_preset(one.id), heading=True))
+            found.append(PresetChoice(one, default_preset(one.id), heading=True))
         except BadInput:
             continue
-        found += [Choice(one, preset) for preset in presets if preset.strategy == one.id]
+        found += [PresetChoice(one, preset) for preset in presets if preset.strategy == one.id]
     return tuple(found), tuple(refused)
 
 
-def matching(every: tuple[Choice, ...], query: str) -> tuple[Choice, ...]:
+def matching(every: tuple[PresetChoice, ...], query: str) -> tuple[PresetChoice, ...]:
     """Choices that contain every word of the query, with the headings above them."""
     words = query.casefold().split()
     hits = [choice for choice in every if all(word in choice.found_by for word in words)]
@@ -104,9 +104,9 @@ while the context is still too large."""
     def __init__(self, chosen: str) -> None:
         super().__init__()
         self.chosen = chosen
-        self.every: tuple[Choice, ...] = ()
+        self.every: tuple[PresetChoice, ...] = ()
         self.refused: tuple[str, ...] = ()
-        self.shown: tuple[Choice, ...] = ()
+        self.shown: tuple[PresetChoice, ...] = ()
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -142,7 +142,7 @@ while the context is still too large."""
     def _searched(self, event: Input.Changed) -> None:
         self._list(event.value)
 
-    @on(TextList.Moved)
+    @on(TextList.Highlighted)
     def _marked(self) -> None:
         at = self.query_one(TextList).at  # may have changed: typing narrows the list
         if at < 0:
@@ -152,8 +152,8 @@ while the context is still too large."""
             text.append(f"\n✘ {one_line(sentence, 400)}", "bold")
         self.query_one("#about", Static).update(text)
 
-    @on(TextList.Chosen)
-    def _clicked(self, event: TextList.Chosen) -> None:
+    @on(TextList.Selected)
+    def _clicked(self, event: TextList.Selected) -> None:
         self.dismiss(self.shown[event.at].preset)
 
     def action_take(self) -> None:
@@ -167,7 +167,7 @@ while the context is still too large."""
             self.dismiss(self.shown[marked].preset)
 
 
-def _line(choice: Choice, chosen: str) -> Text:
+def _line(choice: PresetChoice, chosen: str) -> Text:
     if choice.heading:
         return Text.assemble((choice.strategy.title, "bold"), (f"  {choice.strategy.about}", "dim"), no_wrap=True)
     mark = "▸" if choice.preset.id == chosen else " "

@@ -46,7 +46,7 @@ GARBAGE = "an answer that says nothing about the session, which no check notices
 
 
 @dataclass(frozen=True)
-class Choice:
+class SummarizerChoice:
     """Line of the list; a heading has no name."""
 
     name: SummarizerName | None
@@ -59,27 +59,30 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Job:
+class SummarizerJob:
     """Job of the summarizer: its title, the offline choices for it, and a test of who can do it."""
 
     title: str
-    offline: tuple[Choice, ...]
+    offline: tuple[SummarizerChoice, ...]
     can: Callable[[SummarizerName], bool]
 
 
-EXTRACTIVE = Choice(
+EXTRACTIVE = SummarizerChoice(
     SummarizerName("extractive"), "extractive", "sentences from the messages themselves; no model, no network"
 )
-SUMMARY = Job(
+SUMMARY = SummarizerJob(
     "Who writes the summary",
-    (EXTRACTIVE, Choice(BY_HAND, "by hand", "you write the summary in the editor, next to the messages it replaces")),
+    (
+        EXTRACTIVE,
+        SummarizerChoice(BY_HAND, "by hand", "you write the summary in the editor, next to the messages it replaces"),
+    ),
     lambda name: True,
 )
-DRAFT = Job("Who writes this variant's summary", (EXTRACTIVE,), lambda name: name != BY_HAND)
+DRAFT = SummarizerJob("Who writes this variant's summary", (EXTRACTIVE,), lambda name: name != BY_HAND)
 """Job without writing by hand: variants compare models."""
-ANSWERS = Job(
+ANSWERS = SummarizerJob(
     "Who answers the questions",
-    (Choice(SummarizerName("extractive"), "looked up", "found by text search; no model, no network"),),
+    (SummarizerChoice(SummarizerName("extractive"), "looked up", "found by text search; no model, no network"),),
     lambda name: name.is_live or name.kind == "extractive",
 )
 
@@ -88,22 +91,22 @@ def choices(
     offered: Mapping[str, Sequence[OfferedModel]],
     recorded: Iterable[RunRow],
     responding: Collection[str] = (),
-    job: Job = SUMMARY,
-) -> tuple[Choice, ...]:
+    job: SummarizerJob = SUMMARY,
+) -> tuple[SummarizerChoice, ...]:
     """All choices in groups; models by connection, of which those in `responding` have the Responses API."""
-    found = [Choice(None, "Offline"), *job.offline]
+    found = [SummarizerChoice(None, "Offline"), *job.offline]
     for whom, models in offered.items():
-        found += [Choice(None, f"Models of {whom}")] if models else []
-        found += [Choice(SummarizerName(whom, model.id), model.id, _about(model)) for model in models]
+        found += [SummarizerChoice(None, f"Models of {whom}")] if models else []
+        found += [SummarizerChoice(SummarizerName(whom, model.id), model.id, _about(model)) for model in models]
     found += [
-        Choice(None, "The server's own compaction (beta)"),
+        SummarizerChoice(None, "The server's own compaction (beta)"),
         *(
-            Choice(SummarizerName("server", f"{way}:{model.id}"), f"{way} · {model.id}", about)
+            SummarizerChoice(SummarizerName("server", f"{way}:{model.id}"), f"{way} · {model.id}", about)
             for way, about in SERVER_MODES.items()
             for model in offered.get(DEFAULT, ())[:2]
         ),
         *(
-            Choice(
+            SummarizerChoice(
                 SummarizerName("server", f"compact:{model.id}", whom),
                 f"compact · {whom}/{model.id}",
                 SERVER_MODES["compact"],
@@ -114,17 +117,18 @@ def choices(
         ),
     ]
     if runs := [
-        Choice(SummarizerName("recorded", entry.id), _run_title(entry), _run_about(entry)) for entry in recorded
+        SummarizerChoice(SummarizerName("recorded", entry.id), _run_title(entry), _run_about(entry))
+        for entry in recorded
     ]:
-        found += [Choice(None, "Recorded runs, played again offline"), *runs]
-    found.append(Choice(None, "Rehearse a failure: nothing is sent"))
+        found += [SummarizerChoice(None, "Recorded runs, played again offline"), *runs]
+    found.append(SummarizerChoice(None, "Rehearse a failure: nothing is sent"))
     for kind in FAILURE_KINDS:
         about = FAILURES[kind][1] if kind in FAILURES else GARBAGE
-        found.append(Choice(SummarizerName("rehearse", kind), kind, about))
+        found.append(SummarizerChoice(SummarizerName("rehearse", kind), kind, about))
     return able(found, job)
 
 
-def able(every: Sequence[Choice], job: Job) -> tuple[Choice, ...]:
+def able(every: Sequence[SummarizerChoice], job: SummarizerJob) -> tuple[SummarizerChoice, ...]:
     """Choices that can do the job, under their headings."""
     can = [choice for choice in every if choice.name is None or job.can(choice.name)]
     return tuple(a for a, b in zip(can, [*can[1:], None], strict=True) if a.name is not None or (b and b.name))
@@ -151,13 +155,13 @@ def recorded_runs(session: Session, fingerprint: str) -> tuple[RunRow, ...]:
     return tuple(sorted(answered, key=lambda entry: entry.session != fingerprint)[:RUNS])
 
 
-def matching(every: Sequence[Choice], query: str) -> tuple[Choice, ...]:
+def matching(every: Sequence[SummarizerChoice], query: str) -> tuple[SummarizerChoice, ...]:
     """Choices that contain every word of the query, under their headings; then the query as a model's name. Recorded
     runs and rehearsals come last."""
     words = query.casefold().split()
-    found: list[Choice] = []
-    offline: list[Choice] = []
-    heading: Choice | None = None
+    found: list[SummarizerChoice] = []
+    offline: list[SummarizerChoice] = []
+    heading: SummarizerChoice | None = None
     for choice in every:
         if choice.name is None:
             heading = choice
@@ -169,7 +173,10 @@ def matching(every: Sequence[Choice], query: str) -> tuple[Choice, ...]:
     if typed is not None and not any(choice.name == typed for choice in found):
         known = find_model(typed.model)
         about = _about(OfferedModel(id=typed.model)) if known else "window and price unknown; the name is sent as typed"
-        found += [Choice(None, "As typed"), Choice(typed, f"the model “{typed.with_connection}”", about)]
+        found += [
+            SummarizerChoice(None, "As typed"),
+            SummarizerChoice(typed, f"the model “{typed.with_connection}”", about),
+        ]
     return tuple(found + offline)
 
 
@@ -220,7 +227,9 @@ listed last, or those of the table of models; F5 asks the servers again. Nothing
         HELP_KEY,
     ]
 
-    def __init__(self, session: Session, fingerprint: str, chosen: SummarizerName, job: Job = SUMMARY) -> None:
+    def __init__(
+        self, session: Session, fingerprint: str, chosen: SummarizerName, job: SummarizerJob = SUMMARY
+    ) -> None:
         super().__init__()
         self.job = job
         self.session, self.fingerprint, self.chosen = session, fingerprint, chosen
@@ -228,8 +237,8 @@ listed last, or those of the table of models; F5 asks the servers again. Nothing
         self.responding: set[str] = set()
         self.recorded: tuple[RunRow, ...] = ()
         self.report = ""
-        self.every: tuple[Choice, ...] = ()
-        self.shown: tuple[Choice, ...] = ()
+        self.every: tuple[SummarizerChoice, ...] = ()
+        self.shown: tuple[SummarizerChoice, ...] = ()
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -295,7 +304,7 @@ listed last, or those of the table of models; F5 asks the servers again. Nothing
         self.query_one(TextList).show((_line(choice, self.chosen) for choice in self.shown), at, headings)
         self._explain()
 
-    @on(TextList.Moved)
+    @on(TextList.Highlighted)
     def _explain(self) -> None:
         marked = self.query_one(TextList).at
         choice = self.shown[marked] if 0 <= marked < len(self.shown) else None
@@ -304,8 +313,8 @@ listed last, or those of the table of models; F5 asks the servers again. Nothing
             words.append(f"\n! {one_line(self.report, 400)}", "bold")
         self.query_one("#about", Static).update(words)
 
-    @on(TextList.Chosen)
-    def _clicked(self, event: TextList.Chosen) -> None:
+    @on(TextList.Selected)
+    def _clicked(self, event: TextList.Selected) -> None:
         self.dismiss(self.shown[event.at].name)
 
     def action_take(self) -> None:
@@ -319,7 +328,7 @@ listed last, or those of the table of models; F5 asks the servers again. Nothing
             self.dismiss(self.shown[marked].name)
 
 
-def _line(choice: Choice, chosen: SummarizerName) -> Text:
+def _line(choice: SummarizerChoice, chosen: SummarizerName) -> Text:
     if choice.name is None:
         return Text(choice.title, "bold", no_wrap=True)
     mark = "▸" if choice.name == chosen else " "

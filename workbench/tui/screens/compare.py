@@ -54,7 +54,7 @@ from workbench.tui.screens.run_words import who
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.session_plot import LINES, Lines, SessionPlot
-from workbench.tui.widgets.table import Table
+from workbench.tui.widgets.table import TextTable
 
 EVERY_S = 0.25
 """Interval between two drawings of the table, which is drawn completely."""
@@ -136,7 +136,7 @@ what was there."""
         CLOSE_KEY,
         HELP_KEY,
     ]
-    AUTO_FOCUS = "Table"
+    AUTO_FOCUS = "TextTable"
 
     def __init__(self, bench: Bench, counter: Counter, *, on_plot: bool = False) -> None:
         super().__init__()
@@ -162,7 +162,7 @@ what was there."""
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(id="said")
-            yield Table(cursor_type="row", fixed_columns=2)
+            yield TextTable(cursor_type="row", fixed_columns=2)
             with Horizontal(id="below"):
                 yield SessionPlot()
                 yield Static(id="details")
@@ -247,7 +247,7 @@ what was there."""
 
     def _draw(self) -> None:
         """Draw the table again with the cursor on its row; a cursor at the top stays there."""
-        table, here = self.query_one(Table), self.here
+        table, here = self.query_one(TextTable), self.here
         name = self._shown[here] if 0 < here < len(self._shown) else ""
         table.clear(columns=True)
         table.add_column("", key="mark")
@@ -281,7 +281,7 @@ what was there."""
     @property
     def here(self) -> int:
         """Index of the row under the cursor, -1 if there is none."""
-        at = self.query_one(Table).cursor_row
+        at = self.query_one(TextTable).cursor_row
         return at if at < len(self._shown) else -1
 
     @property
@@ -400,7 +400,7 @@ what was there."""
         """Queue variants that r runs, which may cost something."""
         self.asking.add(variants)
         self._draw()
-        self.query_one(Table).move_cursor(row=len(self._shown) - 1)
+        self.query_one(TextTable).move_cursor(row=len(self._shown) - 1)
 
     def action_remove(self) -> None:
         one = self.row
@@ -465,7 +465,7 @@ what was there."""
         if two:
             self.query_one(TwoOutcomes).show(self.bench, *self.pair, summaries=two == "summaries")
         else:
-            self.query_one(Table).focus()
+            self.query_one(TextTable).focus()
 
     @on(DataTable.RowSelected)
     def action_choose(self) -> None:
@@ -476,8 +476,8 @@ what was there."""
         elif one is not None:
             self.notify(f"The {RECORDED} compaction is the agent's own: it has no policy to open.", markup=False)
 
-    @on(CallsPlot.Chosen)
-    def _go_to_call(self, event: CallsPlot.Chosen) -> None:
+    @on(CallsPlot.Selected)
+    def _go_to_call(self, event: CallsPlot.Selected) -> None:
         if self.course is not None and len(self.course.calls):
             self.dismiss(id_at_call(self.course, event.call))
 

@@ -36,7 +36,7 @@ from workbench.tui.widgets.on_off import OnOff
 
 
 @dataclass(frozen=True)
-class Draft:
+class ExportDraft:
     """Export in memory, and its checks."""
 
     export: Export
@@ -47,14 +47,14 @@ class Draft:
         return bool(failures(self.checks))
 
 
-def draft(bench: Bench, format_id: str, *, mask: bool) -> Draft:
+def draft(bench: Bench, format_id: str, *, mask: bool) -> ExportDraft:
     """Write the outcome in a format in memory, with its secrets or masked, and check it. Raises BadInput."""
     outcome = bench.outcome
     messages = messages_for(outcome, bench.result.answers if bench.result else (), format_id)
     export = export_compacted(bench.session, bench.context.from_outcome(outcome), messages, format_id)
     export = masked_export(export) if mask else export
     checks = check(bench.context, outcome, bench.strategy, bench.policy)
-    return Draft(export, (*checks, export_check(not export.problems, export.verdict), *_preview_check(bench)))
+    return ExportDraft(export, (*checks, export_check(not export.problems, export.verdict), *_preview_check(bench)))
 
 
 def _preview_check(bench: Bench) -> tuple[Check, ...]:
@@ -95,7 +95,7 @@ never changed."""
     def __init__(self, bench: Bench) -> None:
         super().__init__()
         self.bench = bench
-        self.draft: Draft | None = None
+        self.draft: ExportDraft | None = None
         self.written: tuple[Export, Path] | None = None
 
     def compose(self) -> ComposeResult:
@@ -170,7 +170,7 @@ never changed."""
         if failure := failure_of(event):
             self._say(f"✘ {failure}")
 
-    def _show(self, draft: Draft) -> None:
+    def _show(self, draft: ExportDraft) -> None:
         text = Text(f"{checks_title(draft.checks).text}\n", "bold")
         for one in sorted(draft.checks, key=lambda c: (c.passed, not c.hard)):
             line, colour = check_line(one), "green" if one.passed else "red" if one.hard else "yellow"

@@ -19,7 +19,7 @@ from workbench.compaction.outcome import Fate
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
 from workbench.tui.rows import FATE_WORDS
 from workbench.tui.widgets.keys_line import KeysLine
-from workbench.tui.widgets.text_view import Part, TextView
+from workbench.tui.widgets.text_view import TextPart, TextView
 
 ABOUT_BENCH = """\
 The bench shows one recorded session and what a compaction does to it. Every change is planned again without a \
@@ -147,14 +147,14 @@ class HelpScreen(ModalScreen[None]):
         text = self.query_one(TextView)
         text.show(self._parts(text.wrap_width), key="help")
 
-    def _parts(self, width: int) -> Iterator[Part]:
+    def _parts(self, width: int) -> Iterator[TextPart]:
         closing = {CLOSE_KEY.id, HELP_KEY.id}
         short = {name: [key for key in keys if key.id not in closing] for name, keys in self.own.items()}
         yield from _columns({name: keys for name, keys in short.items() if keys}, max((width + 1) // COLUMN, 1))
-        yield Part(f"\n{self.text}")
+        yield TextPart(f"\n{self.text}")
         for name, keys in (*self.own.items(), *self.others.items()):
             yield from _group(name, keys, width)
-        yield Part("\nThe names on the right are those that config.toml uses to change keys.", "dim")
+        yield TextPart("\nThe names on the right are those that config.toml uses to change keys.", "dim")
         if self.text is ABOUT_BENCH:
             fates = [Key(f"{fate.glyph} {FATE_WORDS[fate]}", "", words, "") for fate, words in FATES.items()]
             yield from _group("Fates of a message", fates, width)
@@ -200,7 +200,7 @@ def poured(groups: Mapping[str, Sequence[Key]], columns: int) -> list[list[Line]
     return found
 
 
-def _columns(groups: Mapping[str, Sequence[Key]], columns: int) -> Iterator[Part]:
+def _columns(groups: Mapping[str, Sequence[Key]], columns: int) -> Iterator[TextPart]:
     """Groups as rows of text, each key with its name; dim if it is off."""
     cells = max((len(_first(key)) for keys in groups.values() for key in keys), default=0)
     for row in zip_longest(*poured(groups, columns), fillvalue=""):
@@ -213,7 +213,7 @@ def _columns(groups: Mapping[str, Sequence[Key]], columns: int) -> Iterator[Part
                 text += f"{f'{_first(line):>{cells}}  {line.name}':<{COLUMN - 1}.{COLUMN - 1}} "
                 style = "title" if line.can else "dim"
             styles += [(start, style), *([(start + cells, "")] if style == "title" else [])]
-        yield Part(text.rstrip(), one_row=True, then=tuple(styles))
+        yield TextPart(text.rstrip(), one_row=True, then=tuple(styles))
 
 
 def _first(key: Key) -> str:
@@ -221,9 +221,9 @@ def _first(key: Key) -> str:
     return key.shown.partition(" ")[0]
 
 
-def _group(heading: str, keys: Sequence[Key], width: int) -> Iterator[Part]:
+def _group(heading: str, keys: Sequence[Key], width: int) -> Iterator[TextPart]:
     """Heading, and for each key its description in as many lines as needed, with its id at the right."""
-    yield Part(f"\n{heading}", "heading")
+    yield TextPart(f"\n{heading}", "heading")
     first = min(max(9, *(len(key.shown) for key in keys)), width // 3) + 2
     last = max(len(key.id) for key in keys) + 2 if width >= LEAST_FOR_IDS else 0
     room = max(width - first - last, 12)
@@ -231,4 +231,4 @@ def _group(heading: str, keys: Sequence[Key], width: int) -> Iterator[Part]:
         for number, line in enumerate(textwrap.wrap(key.words, room)):
             lead, end = (f"{key.shown:<{first}}", f"  {key.id}") if not number else (" " * first, "")
             row = f"{lead}{line:<{room}}{end if last else ''}".rstrip()
-            yield Part(row, "title", then=((first, ""), (first + room, "dim")))
+            yield TextPart(row, "title", then=((first, ""), (first + room, "dim")))

@@ -16,7 +16,7 @@ from textual.widgets import ContentSwitcher, Static, Tab, Tabs
 from workbench.tui.history import UndoHistory
 from workbench.tui.kept.facts import FactsPane
 from workbench.tui.kept.generations import GenerationsPane
-from workbench.tui.kept.pane import Kept, KeptPane
+from workbench.tui.kept.pane import RetentionPane, RetentionState
 from workbench.tui.kept.questions import QuestionsPane
 from workbench.tui.kept.rework import ReworkPane
 from workbench.tui.kept.words import is_recorded
@@ -28,7 +28,7 @@ from workbench.tui.widgets.keys_line import KeysLine
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide"), (170, "-huge")]
 """Columns from which a list and its text, and a list and its table, are next to each other."""
 
-PANES: dict[str, type[KeptPane]] = {
+PANES: dict[str, type[RetentionPane]] = {
     "facts": FactsPane,
     "questions": QuestionsPane,
     "generations": GenerationsPane,
@@ -37,7 +37,7 @@ PANES: dict[str, type[KeptPane]] = {
 
 
 @dataclass(frozen=True)
-class Ended:
+class RetentionResult:
     """Result of the screen: the bench's history if steps were taken here, and the id of the message to go to."""
 
     history: UndoHistory | None
@@ -49,7 +49,7 @@ def _tab_keys() -> Iterator[BindingType]:
         yield shared(f"tab.{number}", f"tab('{name}')", pane.TITLE, f"Show {pane.TITLE}.", show=False)
 
 
-class KeptScreen(ModalScreen[Ended | None]):
+class RetentionScreen(ModalScreen[RetentionResult | None]):
     HELP = """\
 What the compaction keeps, in four tabs (1 to 4): facts of the replaced messages; questions that are still answered; \
 what several compactions in a row leave; and rework: work repeated after a recorded compaction. A preview \
@@ -68,14 +68,14 @@ tail are the newest messages, which stay as they are."""
         HELP_KEY,
     ]
 
-    def __init__(self, kept: Kept, tab: str = "facts") -> None:
+    def __init__(self, kept: RetentionState, tab: str = "facts") -> None:
         super().__init__()
         self.kept = kept
         self.tab = tab
 
     @property
-    def pane(self) -> KeptPane:
-        return self.query_one(f"#{self.tab}", KeptPane)
+    def pane(self) -> RetentionPane:
+        return self.query_one(f"#{self.tab}", RetentionPane)
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -143,8 +143,8 @@ tail are the newest messages, which stay as they are."""
     def action_watch(self) -> None:
         self.pane.watch_sentence()
 
-    @on(KeptPane.Wanted)
-    def _wanted(self, event: KeptPane.Wanted) -> None:
+    @on(RetentionPane.GoToMessage)
+    def _go_to_message(self, event: RetentionPane.GoToMessage) -> None:
         self.leave(event.message)
 
     def action_leave(self) -> None:
@@ -152,4 +152,4 @@ tail are the newest messages, which stay as they are."""
             self.leave(None)
 
     def leave(self, message: str | None) -> None:
-        self.dismiss(Ended(self.kept.history if self.kept.is_changed else None, message))
+        self.dismiss(RetentionResult(self.kept.history if self.kept.is_changed else None, message))

@@ -18,7 +18,7 @@ from workbench.runs.variants import OFFLINE, Variant, setting_variants
 from workbench.session import fingerprint
 from workbench.summarizers.by_name import SummarizerName, parse_name
 from workbench.tui.plain import several
-from workbench.tui.screens.ask import Answer, AskScreen
+from workbench.tui.screens.ask import AskScreen, LineAnswer
 from workbench.tui.screens.choose_summarizer import DRAFT, ChooseSummarizerScreen
 from workbench.tui.screens.prompt_text import Edited
 from workbench.tui.screens.prompts import PromptsScreen, every_prompt
@@ -28,11 +28,11 @@ Add = Callable[[Sequence[Variant]], object]
 
 
 def of_a_number(app: App[Any], bench: Bench, add: Add) -> None:
-    def read(typed: str) -> Answer[tuple[Variant, ...]]:
+    def read(typed: str) -> LineAnswer[tuple[Variant, ...]]:
         found = setting_variants(bench.as_preset, typed.split())
-        return Answer(found, several(len(found), "variant"))
+        return LineAnswer(found, several(len(found), "variant"))
 
-    def add_variants(answer: Answer[tuple[Variant, ...]] | None) -> None:
+    def add_variants(answer: LineAnswer[tuple[Variant, ...]] | None) -> None:
         if answer:
             add(answer.value)
 

@@ -28,14 +28,14 @@ class ProgressScreen(ModalScreen[T | None]):
     NAME: ClassVar[str] = ""
 
     @dataclass
-    class Progress(Message):
+    class StageReported(Message):
         sentence: str
 
         def can_replace(self, message: Message) -> bool:
-            return isinstance(message, ProgressScreen.Progress)
+            return isinstance(message, ProgressScreen.StageReported)
 
     @dataclass
-    class Refused(Message):
+    class WorkFailed(Message):
         sentence: str
 
     @contextmanager
@@ -46,25 +46,25 @@ class ProgressScreen(ModalScreen[T | None]):
         def report(sentence: str) -> None:
             if worker.is_cancelled:
                 raise Abandoned
-            self.post_message(self.Progress(sentence))
+            self.post_message(self.StageReported(sentence))
 
         try:
             yield report
         except Abandoned:
             return
         except BadInput as refused:
-            self.post_message(self.Refused(str(refused)))
+            self.post_message(self.WorkFailed(str(refused)))
 
     def say(self, words: str) -> None:
         """Show text on the screen's first line."""
         self.query_one("#title", Static).update(titled(self.NAME, words))
 
-    @on(Progress)
-    def _progress(self, event: Progress) -> None:
+    @on(StageReported)
+    def _progress(self, event: StageReported) -> None:
         self.say(f"{event.sentence} · esc stops")
 
-    @on(Refused)
-    def _refused(self, event: Refused) -> None:
+    @on(WorkFailed)
+    def _refused(self, event: WorkFailed) -> None:
         self.say(f"✘ {event.sentence}")
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:

@@ -28,11 +28,11 @@ from workbench.tui.failures import failure_of
 from workbench.tui.fields import InvalidValue, fields_of, is_model_text, with_typed
 from workbench.tui.keys import shared
 from workbench.tui.middle.tabs import request_parts, summary_parts
-from workbench.tui.middle.view import View
+from workbench.tui.middle.view import TabInput
 from workbench.tui.plain import one_line
 from workbench.tui.rows import Groups
-from workbench.tui.screens.ask import Answer, ask_prompt_name
-from workbench.tui.widgets.text_view import Part, TextView, Wrapped, wrap
+from workbench.tui.screens.ask import LineAnswer, ask_prompt_name
+from workbench.tui.widgets.text_view import TextPart, TextView, Wrapped, wrap
 
 SETTLE_S = 0.25
 """Time without typing before the preview is filled in again."""
@@ -81,7 +81,7 @@ which is then in the list of prompts."""
     ]
 
     @dataclass
-    class Ended(Message):
+    class Closed(Message):
         edited: Edited | None
 
     def __init__(self, bench: Bench, field: Setting) -> None:
@@ -169,10 +169,10 @@ which is then in the list of prompts."""
         self.query_one(TextArea).load_text(text)
 
     def action_take(self) -> None:
-        self.post_message(self.Ended(self._edited() if self.policy != self.bench.policy else None))
+        self.post_message(self.Closed(self._edited() if self.policy != self.bench.policy else None))
 
     def action_run(self) -> None:
-        self.post_message(self.Ended(self._edited(runs=True)))
+        self.post_message(self.Closed(self._edited(runs=True)))
 
     def _edited(self, *, runs: bool = False) -> Edited:
         return Edited(self.policy, f"edited {self.field.label}", runs)
@@ -186,7 +186,7 @@ which is then in the list of prompts."""
             self.notify(str(refused), severity="warning", markup=False)
             return
 
-        def named(answer: Answer[str] | None) -> None:
+        def named(answer: LineAnswer[str] | None) -> None:
             if answer is not None:
                 try:
                     self.notify(f"saved as {write_own(answer.value, content)}", markup=False)
@@ -197,7 +197,7 @@ which is then in the list of prompts."""
 
     def action_leave(self) -> None:
         if self.policy == self.bench.policy or self._sure:
-            self.post_message(self.Ended(None))
+            self.post_message(self.Closed(None))
             return
         self._sure = True
         self.notify("The text was changed: ctrl+s accepts it, esc again discards the change.", markup=False)
@@ -224,9 +224,9 @@ which is then in the list of prompts."""
             self.notify(failure, severity="error", markup=False)
 
 
-def preview(bench: Bench, *, shows_summary: bool) -> tuple[Part, ...]:
+def preview(bench: Bench, *, shows_summary: bool) -> tuple[TextPart, ...]:
     """Preview of a policy: the request as it would be sent, or with `shows_summary` the new messages."""
-    view = View(bench, Groups(bench.layout), 0)
+    view = TabInput(bench, Groups(bench.layout), 0)
     return tuple(summary_parts(view) if shows_summary else request_parts(view))
 
 

@@ -26,11 +26,11 @@ from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.screens.prompt_text import Edited, PolicyTextEditor, preview
 from workbench.tui.widgets.prompt_editor import PromptEditor
 from workbench.tui.widgets.text_list import TextList
-from workbench.tui.widgets.text_view import Part, TextView, wrap
+from workbench.tui.widgets.text_view import TextPart, TextView, wrap
 
 
 @dataclass(frozen=True)
-class Listed:
+class PromptFile:
     """File of a prompt, and the prompt in it or what is wrong with it."""
 
     file: str
@@ -38,16 +38,16 @@ class Listed:
     trouble: str = ""
 
 
-def every_prompt() -> tuple[Listed, ...]:
+def every_prompt() -> tuple[PromptFile, ...]:
     """All prompts; one of the user's that cannot be used has a reason instead."""
     return tuple(map(_listed, prompt_files()))
 
 
-def _listed(file: str) -> Listed:
+def _listed(file: str) -> PromptFile:
     try:
-        return Listed(file, stored_prompt(file))
+        return PromptFile(file, stored_prompt(file))
     except BadInput as refused:
-        return Listed(file, None, str(refused))
+        return PromptFile(file, None, str(refused))
 
 
 class PromptsScreen(ListAndText[Edited]):
@@ -80,7 +80,7 @@ line."""
         self.bench = bench
         self.field = field
         self.texts = [one for one in fields_of(type(bench.policy)) if one.kind == "lines"]
-        self.every: tuple[Setting | Listed | str, ...] = ()
+        self.every: tuple[Setting | PromptFile | str, ...] = ()
         """Rows of the list; a str is a heading."""
         self.sent = False
 
@@ -96,7 +96,7 @@ line."""
         self.every = (*own, "All prompts", *every_prompt())
         names = [_name(one) for one in self.every]
         fits = (
-            n for n, one in enumerate(self.every) if isinstance(one, Listed) and one.found and self._fits(one.found)
+            n for n, one in enumerate(self.every) if isinstance(one, PromptFile) and one.found and self._fits(one.found)
         )
         at = names.index(_name(here)) if here and _name(here) in names else next(fits, 1)
         headings = {n for n, one in enumerate(self.every) if isinstance(one, str)}
@@ -104,11 +104,11 @@ line."""
         self.show_it()
 
     @property
-    def here(self) -> Setting | Listed | None:
+    def here(self) -> Setting | PromptFile | None:
         one = self.every[self.at] if 0 <= self.at < len(self.every) else None
         return None if isinstance(one, str) else one
 
-    def _line(self, one: Setting | Listed | str) -> Text:
+    def _line(self, one: Setting | PromptFile | str) -> Text:
         if isinstance(one, str):
             return Text(one, no_wrap=True)
         if isinstance(one, Setting):
@@ -122,7 +122,7 @@ line."""
     def _fits(self, one: StoredPrompt) -> bool:
         return one.strategy == self.bench.strategy.id and one.field in type(self.bench.policy).model_fields
 
-    @on(TextList.Moved)
+    @on(TextList.Highlighted)
     def _moved(self) -> None:
         self.show_it()
         self.refresh_bindings()
@@ -137,21 +137,21 @@ line."""
         parts = await asyncio.to_thread(self._parts, one, sent)
         view.put(parts, await asyncio.to_thread(wrap, parts, view.wrap_width), (_name(one), sent))
 
-    def _parts(self, one: Setting | Listed, sent: bool) -> tuple[Part, ...]:
+    def _parts(self, one: Setting | PromptFile, sent: bool) -> tuple[TextPart, ...]:
         if isinstance(one, Setting):
             if sent:
                 return preview(replace(self.bench, result=None), shows_summary=not is_model_text(one))
-            return (Part(str(one.of(self.bench.policy)) or "(empty)"),)
+            return (TextPart(str(one.of(self.bench.policy)) or "(empty)"),)
         if one.found is None:
-            return (Part(one.trouble, "bad"),)
+            return (TextPart(one.trouble, "bad"),)
         if not sent:
-            return (Part(one.found.prompt.text),)
+            return (TextPart(one.found.prompt.text),)
         try:
-            return (Part(render_prompt(one.found, self.bench.context, self.bench.edits, self.bench.policy)),)
+            return (TextPart(render_prompt(one.found, self.bench.context, self.bench.edits, self.bench.policy)),)
         except BadInput as nothing:
-            return (Part(str(nothing), "warning"), Part("\n" + one.found.prompt.text))
+            return (TextPart(str(nothing), "warning"), TextPart("\n" + one.found.prompt.text))
 
-    def _about(self, one: Setting | Listed) -> None:
+    def _about(self, one: Setting | PromptFile) -> None:
         if isinstance(one, Setting):
             words = f"{label_of(one.path[-1])} · {one.help}\n"
             words += (
@@ -187,13 +187,13 @@ line."""
         self.query_one(TextList).disabled = True
         self.query_one(Horizontal).mount(editor)
 
-    @on(PromptEditor.Ended)
-    async def _copy_edited(self, event: PromptEditor.Ended) -> None:
+    @on(PromptEditor.Closed)
+    async def _copy_edited(self, event: PromptEditor.Closed) -> None:
         await self._close_editor()
         self._saved(event.path)
 
-    @on(PolicyTextEditor.Ended)
-    async def _text_edited(self, event: PolicyTextEditor.Ended) -> None:
+    @on(PolicyTextEditor.Closed)
+    async def _text_edited(self, event: PolicyTextEditor.Closed) -> None:
         if event.edited:
             self.dismiss(event.edited)
         else:
@@ -212,14 +212,14 @@ line."""
         """While a prompt is edited, the list stays where it is."""
         if self.has_class("-editing") and action in ("turn", "edit", "outside", "use"):
             return False
-        if action in ("outside", "use") and not isinstance(self.here, Listed):
+        if action in ("outside", "use") and not isinstance(self.here, PromptFile):
             return None
         return super().check_action(action, parameters)
 
     def action_outside(self) -> None:
 
         one = self.here
-        if not isinstance(one, Listed):
+        if not isinstance(one, PromptFile):
             return
         try:
             before = content_of(one.file)
@@ -234,7 +234,7 @@ line."""
             self.notify(f"saved as {path}; it is used from now on", markup=False)
             self.list_them()
 
-    @on(TextList.Chosen)
+    @on(TextList.Selected)
     def action_use(self) -> None:
         one = self.here
         if isinstance(one, Setting):
@@ -254,5 +254,5 @@ line."""
         self.dismiss(Edited(policy, "another prompt") if policy != self.bench.policy else None)
 
 
-def _name(one: Setting | Listed | str) -> str:
-    return one.key if isinstance(one, Setting) else one.file if isinstance(one, Listed) else ""
+def _name(one: Setting | PromptFile | str) -> str:
+    return one.key if isinstance(one, Setting) else one.file if isinstance(one, PromptFile) else ""

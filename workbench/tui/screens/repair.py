@@ -16,9 +16,9 @@ from workbench.repairs.engine import Repair, repair
 from workbench.repairs.listing import lines_of
 from workbench.repairs.saving import save
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
-from workbench.tui.screens.ask import Answer, ask_path
+from workbench.tui.screens.ask import LineAnswer, ask_path
 from workbench.tui.widgets.keys_line import KeysLine
-from workbench.tui.widgets.text_view import Part, TextView
+from workbench.tui.widgets.text_view import TextPart, TextView
 
 SHOWN = 2_000
 """Most fixes that are listed."""
@@ -61,7 +61,7 @@ kept."""
 
     def draw(self) -> None:
         heading, *lines = lines_of(self.repair, SHOWN, chosen_by="o keeps the next one")
-        self.query_one(TextView).show([Part(heading, "title"), *(Part(line) for line in lines)])
+        self.query_one(TextView).show([TextPart(heading, "title"), *(TextPart(line) for line in lines)])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         match action:
@@ -92,7 +92,7 @@ kept."""
         def write(path: Path) -> None:
             save(repair, path)
 
-        def written(answer: Answer[Path] | None) -> None:
+        def written(answer: LineAnswer[Path] | None) -> None:
             if answer is not None:
                 self.dismiss(answer.value)
 

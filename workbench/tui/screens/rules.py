@@ -198,8 +198,8 @@ the bench: u undoes the last one, here or there."""
         words = " · ".join(filter(None, (rule_words(rule), past and f"recorded compactions: {past}")))
         place.update(Text(f"{words or 'no message says it'}\n", "dim").append(one_line(rule.sentence, 600), "not dim"))
 
-    @on(RulesList.Moved)
-    def _marked(self, event: RulesList.Moved) -> None:
+    @on(RulesList.Highlighted)
+    def _marked(self, event: RulesList.Highlighted) -> None:
         self.tell(event.rule)
         if event.rule is not None and not (event.rule.sentence in self.states and event.rule.sentence in self.epochs):
             self.look_at(event.rule)
@@ -293,8 +293,8 @@ the bench: u undoes the last one, here or there."""
 
     # --- leaving ----------------------------------------------------------------------------------------------------
 
-    @on(RulesList.Chosen)
-    def _chosen(self, event: RulesList.Chosen) -> None:
+    @on(RulesList.Selected)
+    def _chosen(self, event: RulesList.Selected) -> None:
         if event.rule.index is None:
             self.said = "No message says this."
             self.say()

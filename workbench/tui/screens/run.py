@@ -36,16 +36,16 @@ from workbench.tui.failures import failure_of
 from workbench.tui.plain import one_line, titled
 from workbench.tui.screens.run_draft import Drafting
 from workbench.tui.screens.run_history import RunHistory
-from workbench.tui.screens.run_journal import Kept, keep_cancelled, keep_finished
+from workbench.tui.screens.run_journal import SavedRun, save_cancelled, save_finished
 from workbench.tui.screens.run_keys import BINDINGS, HELP, PANES
-from workbench.tui.screens.run_watch import Line, Watch, planned
-from workbench.tui.screens.run_words import BY_HAND, progress_words, quote_parts, reading_words, spent_words, who
+from workbench.tui.screens.run_watch import RunLine, RunProgress, planned
+from workbench.tui.screens.run_words import BY_HAND, estimate_parts, progress_words, reading_words, spent_words, who
 from workbench.tui.spending import spend_limit_of
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_list import TextList
-from workbench.tui.widgets.text_view import Part, TextView, wrap
+from workbench.tui.widgets.text_view import TextPart, TextView, wrap
 from workbench.tui.widgets.watched_lines import WatchedLines
 
 FLUSH_S = 0.2
@@ -57,7 +57,7 @@ BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide"), (17
 
 
 @dataclass(frozen=True)
-class Ended:
+class RunScreenResult:
     """Result of the screen: the chosen summarizer, and the committed run with its pins, if any."""
 
     summarizer: str
@@ -75,7 +75,7 @@ def chosen(bench: Bench) -> SummarizerName:
         return SummarizerName("extractive")
 
 
-class RunScreen(Drafting, Screen[Ended | None]):
+class RunScreen(Drafting, Screen[RunScreenResult | None]):
     HELP = HELP
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     BINDINGS = BINDINGS
@@ -89,8 +89,8 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.writer = chosen(bench)
         self.phase: Phase = "ready"
         self.quotes: tuple[RequestCost, ...] | None = None
-        self.lines: list[Line] = []
-        self.progress = Watch()
+        self.lines: list[RunLine] = []
+        self.progress = RunProgress()
         self.live = LiveRun(bench, self.writer)
         self.earlier = Usage()
         self.purse = SpendLimit()
@@ -163,7 +163,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
             title, state = self.progress.words(line)
             rows.append(Text.assemble((one_line(title, 200), "bold"), "\n  ", (one_line(state, 400), "dim")))
         at_hand = (n for n, line in enumerate(self.lines) if self.phase == "draft" and line.number == self.at)
-        with self.prevent(TextList.Moved):
+        with self.prevent(TextList.Highlighted):
             self.query_one("#steps", TextList).show(rows, next(at_hand, None))
 
     def _draw_state(self) -> None:
@@ -208,14 +208,14 @@ class RunScreen(Drafting, Screen[Ended | None]):
         bench, name, view = self.bench, self.writer, self.query_one(TextView)
         self.quotes = None
 
-        def made() -> tuple[tuple[RequestCost, ...], list[Line], tuple[Part, ...]]:
+        def compute() -> tuple[tuple[RequestCost, ...], list[RunLine], tuple[TextPart, ...]]:
             events: list[RunEvent] = []
             drive(bench.compacting(), estimate, events.append)
             found = request_costs(bench, name)
-            return found, planned(events), quote_parts(found, name, bench)
+            return found, planned(events), estimate_parts(found, name, bench)
 
         try:
-            found, lines, parts = await asyncio.to_thread(made)
+            found, lines, parts = await asyncio.to_thread(compute)
         except BadInput as broken:
             self.say(str(broken))
             return
@@ -251,8 +251,8 @@ class RunScreen(Drafting, Screen[Ended | None]):
             self.focus_pane(self.pane)
         self.refresh_bindings()
 
-    @on(RunHistory.Wanted)
-    def _play_again(self, event: RunHistory.Wanted) -> None:
+    @on(RunHistory.PlayBack)
+    def _play_again(self, event: RunHistory.PlayBack) -> None:
         self.action_history()
         self.summarize_with(event.name)
         self.say(f"{event.name} writes the summary now: enter plays it again")
@@ -275,7 +275,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.phase, self.progress, self.live = "running", self.watching(), LiveRun(self.bench, self.writer)
         self.say("")
         self.lines = self.progress.lines
-        self.query_one(TextView).show((Part("waiting for the first words …", "dim"),), "waiting")
+        self.query_one(TextView).show((TextPart("waiting for the first words …", "dim"),), "waiting")
         self.query_one(TextView).border_title = "the summary as it is written"
         self.remove_class("-editing")
         self.show_pane("centre")
@@ -286,7 +286,11 @@ class RunScreen(Drafting, Screen[Ended | None]):
         """Summarizer chosen by the user, with its calls observed. Raises BadInput if it cannot be used: no key, no such
         run."""
         asks = self.writer != BY_HAND
-        ask = await connect(self.live, self.purse, self.progress.heard, limits=self.limits) if asks else user_writes
+        ask = (
+            await connect(self.live, self.purse, self.progress.on_live_event, limits=self.limits)
+            if asks
+            else user_writes
+        )
 
         async def watched(request: SummaryRequest) -> Answer:
             self.progress.asked(request, await asyncio.to_thread(lambda: request.key))
@@ -311,7 +315,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
             watch.cancelled()
             self.earlier = sum_usage((self.earlier, live.recorder.usage))
             if name.has_run_record:  # first: the program may be ending, and the panes be gone
-                self.keep(lambda: keep_cancelled(live, time.perf_counter() - clock))
+                self.keep(lambda: save_cancelled(live, time.perf_counter() - clock))
             if self.is_attached:
                 self._back_to(before, "cancelled; nothing was changed")
             raise
@@ -321,15 +325,15 @@ class RunScreen(Drafting, Screen[Ended | None]):
         watch.finished(done.outcome)
         self.earlier = sum_usage((self.earlier, live.recorder.usage))
         if name.has_run_record:
-            self.keep(lambda: keep_finished(live, done))
+            self.keep(lambda: save_finished(live, done))
         heard = [line.text for line in watch.calls]
-        self.show_drafts(self._kept_edits(drafts_of(done, heard), drafts))
+        self.show_drafts(self._with_old_edits(drafts_of(done, heard), drafts))
 
     def phase_before(self, drafts: tuple[Draft, ...]) -> Phase:
         return "draft" if drafts else "ready"
 
     @staticmethod
-    def _kept_edits(new: tuple[Draft, ...], old: tuple[Draft, ...]) -> tuple[Draft, ...]:
+    def _with_old_edits(new: tuple[Draft, ...], old: tuple[Draft, ...]) -> tuple[Draft, ...]:
         """New drafts, except where an old one answered the same request: that keeps its edits."""
         by_key = {draft.request.key: draft for draft in old}
         return tuple(by_key.get(draft.request.key, draft) for draft in new)
@@ -343,12 +347,12 @@ class RunScreen(Drafting, Screen[Ended | None]):
             self.prepare()  # nothing was written: show the requests again
         self.draw()
 
-    def keep(self, record: Callable[[], Kept]) -> None:
+    def keep(self, record: Callable[[], SavedRun]) -> None:
         """Save a run in the run history, in a thread, whatever becomes of the screen."""
         self._report_saved(run_shielded(record))
 
     @work(group="journal", exit_on_error=False, description="keep")
-    async def _report_saved(self, saving: Awaitable[Kept]) -> None:
+    async def _report_saved(self, saving: Awaitable[SavedRun]) -> None:
         id, trouble = await saving
         if trouble:
             self.app.notify(trouble, severity="warning", markup=False)
@@ -372,12 +376,12 @@ class RunScreen(Drafting, Screen[Ended | None]):
             self.say("The drafts are not committed: ctrl+s commits them, esc again discards them.")
         else:
             self.left = True
-            self.dismiss(Ended(str(self.writer)))
+            self.dismiss(RunScreenResult(str(self.writer)))
 
     def leave_with(self, run: Run) -> None:
         """Commit the run and close."""
         self.left = True
-        self.dismiss(Ended(str(self.writer), self.bench.pins, run))
+        self.dismiss(RunScreenResult(str(self.writer), self.bench.pins, run))
 
     # --- panes ------------------------------------------------------------------------------------------------------
 
@@ -436,14 +440,14 @@ OF_PANES = frozenset(
 """Actions on the panes, which the run history hides."""
 
 
-def stream_parts(calls: list[Line], rows: int) -> tuple[Part, ...]:
+def stream_parts(calls: list[RunLine], rows: int) -> tuple[TextPart, ...]:
     """Text of running calls: of one call all of it, of several the last `rows` lines of each."""
-    parts: list[Part] = []
+    parts: list[TextPart] = []
     for line in calls:
         if len(calls) == 1:
-            parts.append(Part(line.text or "waiting for the first words …", "" if line.text else "dim"))
+            parts.append(TextPart(line.text or "waiting for the first words …", "" if line.text else "dim"))
             continue
         number = (line.number or 0) + 1
-        parts.append(Part(f"{number} · {line.what} · {line.state}", "title"))
-        parts.append(Part("\n".join(line.text[-4_000:].splitlines()[-rows:]) or "…"))
+        parts.append(TextPart(f"{number} · {line.what} · {line.state}", "title"))
+        parts.append(TextPart("\n".join(line.text[-4_000:].splitlines()[-rows:]) or "…"))
     return tuple(parts)

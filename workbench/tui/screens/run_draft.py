@@ -38,10 +38,10 @@ from workbench.summarizers.server_endpoints import ServerSummary
 from workbench.summarizers.summarizer import Summarizer
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.plain import one_line
-from workbench.tui.screens.ask import Answer, AskScreen
+from workbench.tui.screens.ask import AskScreen, LineAnswer
 from workbench.tui.screens.run_facts import Facts
-from workbench.tui.screens.run_journal import Kept, keep_call, keep_cancelled, keep_edited, keep_uncommitted
-from workbench.tui.screens.run_watch import Line, Watch
+from workbench.tui.screens.run_journal import SavedRun, save_call, save_cancelled, save_edited, save_uncommitted
+from workbench.tui.screens.run_watch import RunLine, RunProgress
 from workbench.tui.screens.run_words import (
     BY_HAND,
     failure_words,
@@ -50,7 +50,7 @@ from workbench.tui.screens.run_words import (
 )
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.text_list import TextList
-from workbench.tui.widgets.text_view import Part, TextView
+from workbench.tui.widgets.text_view import TextPart, TextView
 
 SETTLE_S = 0.3
 """Time without typing before the draft is assessed again."""
@@ -71,8 +71,8 @@ class Drafting(Facts):
     if TYPE_CHECKING:
         writer: SummarizerName
         phase: str
-        lines: list[Line]
-        progress: Watch
+        lines: list[RunLine]
+        progress: RunProgress
         live: LiveRun
         earlier: Usage
         pane: str
@@ -81,7 +81,7 @@ class Drafting(Facts):
         def start(self, drafts: tuple[Draft, ...]) -> None: ...
         def focus_pane(self, name: str) -> None: ...
         async def summarizer(self) -> Summarizer: ...
-        def keep(self, record: Callable[[], Kept]) -> object: ...
+        def keep(self, record: Callable[[], SavedRun]) -> object: ...
         def leave_with(self, run: Run) -> None: ...
         def _told(self, event: RunEvent) -> None: ...
 
@@ -102,15 +102,15 @@ class Drafting(Facts):
         """True if leaving would lose a paid answer or the user's text."""
         return any(draft.edited or draft.accepted or self.writer.model for draft in self.drafts)
 
-    def watching(self) -> Watch:
+    def watching(self) -> RunProgress:
         """New progress of a run."""
-        return Watch(count=self.bench.context.layout.sizes.meter.text_tokens)
+        return RunProgress(count=self.bench.context.layout.sizes.meter.text_tokens)
 
     def on_unmount(self) -> None:
         """Save drafts that are neither committed nor discarded if the program ends, as when a terminal is closed."""
         bench, drafts = self.bench, self.drafts
         if not self.left and any(draft.edited or draft.accepted for draft in drafts):
-            run_shielded(lambda: keep_uncommitted(bench, drafts))
+            run_shielded(lambda: save_uncommitted(bench, drafts))
 
     # --- which draft ------------------------------------------------------------------------------------------------
 
@@ -123,7 +123,7 @@ class Drafting(Facts):
             failed = (n for n, draft in enumerate(drafts) if not isinstance(draft.final_answer, Summary))
             self.choose(next(failed, len(drafts) - 1))
         else:
-            self.query_one(TextView).show((Part("No summary was asked for.", "title"),), "none")
+            self.query_one(TextView).show((TextPart("No summary was asked for.", "title"),), "none")
             self.put_grounding(None)
             self.put_sections()
             self.read()
@@ -147,8 +147,8 @@ class Drafting(Facts):
         self.read()
         self.draw()
 
-    @on(TextList.Moved, "#steps")
-    def _step_chosen(self, event: TextList.Moved) -> None:
+    @on(TextList.Highlighted, "#steps")
+    def _step_chosen(self, event: TextList.Highlighted) -> None:
         number = self.lines[event.at].number if 0 <= event.at < len(self.lines) else None
         if self.phase == "draft" and number is not None and number != self.at and number < len(self.drafts):
             self.choose(number)
@@ -207,15 +207,15 @@ class Drafting(Facts):
             Text(f"! {one_line(title.strip('# '), 60)}: missing", "bold", no_wrap=True, overflow="ellipsis")
             for title in missing_titles(draft.text, draft.request.sections)
         ]
-        with self.prevent(TextList.Moved):
+        with self.prevent(TextList.Highlighted):
             texts.show(lines)
 
-    @on(TextList.Moved, "#sections")
-    def _section_chosen(self, event: TextList.Moved) -> None:
+    @on(TextList.Highlighted, "#sections")
+    def _section_chosen(self, event: TextList.Highlighted) -> None:
         if 0 <= event.at < len(self.sections) and event.texts.has_focus:
             self.query_one(DraftEditor).go_to(self.sections[event.at].body)
 
-    @on(TextList.Chosen, "#sections")
+    @on(TextList.Selected, "#sections")
     def _section_opened(self) -> None:
         self.show_pane("centre")
         self.query_one(DraftEditor).focus()
@@ -277,13 +277,13 @@ class Drafting(Facts):
             return
         section = self.sections[self.section]
 
-        def read(typed: str) -> Answer[str]:
+        def read(typed: str) -> LineAnswer[str]:
             if not typed.strip():
                 raise BadInput("Describe the change.")
             cost = f"one more call to {self.writer.model}" if self.writer.model else f"answered by {self.writer}"
-            return Answer(typed.strip(), cost)
+            return LineAnswer(typed.strip(), cost)
 
-        def rewrite(answer: Answer[str] | None) -> None:
+        def rewrite(answer: LineAnswer[str] | None) -> None:
             if answer is not None:
                 self.rewrite(draft, section, answer.value)
 
@@ -331,7 +331,7 @@ class Drafting(Facts):
             self.earlier = sum_usage((self.earlier, live.recorder.usage))
             if name.has_run_record and watch.calls:
                 seconds = time.perf_counter() - clock
-                how = keep_cancelled if cancelled else keep_call
+                how = save_cancelled if cancelled else save_call
                 self.keep(lambda: how(live, seconds))
             if self.is_attached:
                 self.add_class("-editing")
@@ -415,7 +415,7 @@ class Drafting(Facts):
             self.start(drafts)
             return
         if any(isinstance(draft.final_answer, Summary) and (draft.edited or draft.accepted) for draft in drafts):
-            _, trouble = await run_shielded(lambda: keep_edited(bench, reading))
+            _, trouble = await run_shielded(lambda: save_edited(bench, reading))
             if trouble:
                 self.app.notify(trouble, severity="warning", markup=False)
         self.leave_with(reading.run)

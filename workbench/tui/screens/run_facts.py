@@ -74,8 +74,8 @@ class Facts(Screen["object"]):
         headings = {n for n, line in enumerate(self.facts) if line.fact is None}
         texts.show((line.text for line in self.facts), headings=headings)
 
-    @on(TextList.Moved, "#facts")
-    def _fact_marked(self, event: TextList.Moved) -> None:
+    @on(TextList.Highlighted, "#facts")
+    def _fact_marked(self, event: TextList.Highlighted) -> None:
         fact = self.facts[event.at].fact if 0 <= event.at < len(self.facts) else None
         words = ""
         if isinstance(fact, UnsupportedClaim):
@@ -88,8 +88,8 @@ class Facts(Screen["object"]):
         self.query_one("#fact", Static).update(Text("\n".join(one_line(line, 300) for line in words.split("\n"))))
         self.grey()
 
-    @on(TextList.Chosen, "#facts")
-    def _fact_opened(self, event: TextList.Chosen) -> None:
+    @on(TextList.Selected, "#facts")
+    def _fact_opened(self, event: TextList.Selected) -> None:
         if isinstance(self.facts[event.at].fact, UnsupportedClaim):
             self.show_pane("centre")
             self.query_one(DraftEditor).focus()

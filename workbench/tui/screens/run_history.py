@@ -33,7 +33,7 @@ from workbench.tui.keys import shared
 from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.text_list import TextList
-from workbench.tui.widgets.text_view import Part, TextView, wrap
+from workbench.tui.widgets.text_view import TextPart, TextView, wrap
 
 REQUEST_CHARS = 100_000
 """Most characters of a request that are shown; the command line shows all."""
@@ -57,7 +57,7 @@ cost, by day, model and session. H closes the list."""
     ]
 
     @dataclass
-    class Wanted(Message):
+    class PlayBack(Message):
         """Play this run back."""
 
         name: SummarizerName
@@ -118,7 +118,7 @@ cost, by day, model and session. H closes the list."""
         line.append(one_line(entry.summarizer, 40), "bold")
         return line.append(f" · {entry.strategy} · {money(entry.dollars)}", "dim")
 
-    @on(TextList.Moved)
+    @on(TextList.Highlighted)
     def _moved(self) -> None:
         if self.here is None or self.here.id != self._doomed:
             self._doomed = ""
@@ -129,14 +129,14 @@ cost, by day, model and session. H closes the list."""
         entry, view = self.here, self.query_one(TextView)
         differs = bool(self.differs and self.marked)
         view.border_title = f"what differs from {self.marked}" if differs else "the run"
-        parts: tuple[Part, ...] = (Part(self.EMPTY, "dim"),)
+        parts: tuple[TextPart, ...] = (TextPart(self.EMPTY, "dim"),)
         if self.sums:
             view.border_title, parts = "what runs have cost", sum_parts(self.entries)
         elif entry is not None:
             try:
                 parts = await asyncio.to_thread(diff_parts if differs else run_parts, entry.id, self.marked)
             except BadInput as damaged:
-                parts = (Part(str(damaged), "bad"),)
+                parts = (TextPart(str(damaged), "bad"),)
         view.put(parts, await asyncio.to_thread(wrap, parts, view.wrap_width), (entry and entry.id, differs, self.sums))
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
@@ -179,7 +179,7 @@ cost, by day, model and session. H closes the list."""
         self.marked = "" if self.marked == entry.id else self.marked
         self.list_them()
 
-    @on(TextList.Chosen)
+    @on(TextList.Selected)
     def action_replay(self) -> None:
         entry = self.here
         if entry is None:
@@ -187,7 +187,7 @@ cost, by day, model and session. H closes the list."""
         if not entry.calls:
             self.say("this run made no request, so there is nothing to play again")
             return
-        self.post_message(self.Wanted(SummarizerName("recorded", entry.id)))
+        self.post_message(self.PlayBack(SummarizerName("recorded", entry.id)))
 
 
 def spent_line(entries: Sequence[RunRow], session: str) -> str:
@@ -199,43 +199,43 @@ def spent_line(entries: Sequence[RunRow], session: str) -> str:
     return f"spent {money(today)} today, {money(mine.dollars)} here, {money(all_.dollars)} in all{unknown}"
 
 
-def sum_parts(entries: Sequence[RunRow]) -> tuple[Part, ...]:
+def sum_parts(entries: Sequence[RunRow]) -> tuple[TextPart, ...]:
     """Sums by day, by model and by session."""
-    parts: list[Part] = []
+    parts: list[TextPart] = []
     for by in get_args(By):
-        parts += [Part(""), Part(f"by {by}", "title")] if parts else [Part(f"by {by}", "title")]
+        parts += [TextPart(""), TextPart(f"by {by}", "title")] if parts else [TextPart(f"by {by}", "title")]
         for row in spending(entries, by):
             unknown = f", {row.unknown} of unknown price" if row.unknown else ""
-            parts.append(Part(f"{money(row.dollars):>10}  {row.title} · {several(row.runs, 'run')}{unknown}"))
+            parts.append(TextPart(f"{money(row.dollars):>10}  {row.title} · {several(row.runs, 'run')}{unknown}"))
     return tuple(parts)
 
 
-def run_parts(id: str, _: str = "") -> tuple[Part, ...]:
+def run_parts(id: str, _: str = "") -> tuple[TextPart, ...]:
     """Complete record of a run. Raises BadInput if it is missing or damaged; reads a file: not for an event loop."""
     run = run_history.load_run(id)
     parts = _rows(run_facts(run))
     for number, call in enumerate(run.calls, 1):
-        parts.append(Part(f"\ncall {number} of {len(run.calls)}: {call.purpose}", "title"))
+        parts.append(TextPart(f"\ncall {number} of {len(run.calls)}: {call.purpose}", "title"))
         parts += _rows(call_facts(call))
-        parts += [Part("answered", "dim"), Part(call.text or "nothing")]
+        parts += [TextPart("answered", "dim"), TextPart(call.text or "nothing")]
         cut = len(call.request) - REQUEST_CHARS
         request = call.request if cut <= 0 else f"{call.request[:REQUEST_CHARS]}\n[… {figure(cut)} more characters …]"
-        parts += [Part("\nasked", "dim"), Part(request, "thinking")]
+        parts += [TextPart("\nasked", "dim"), TextPart(request, "thinking")]
     return tuple(parts)
 
 
-def diff_parts(id: str, marked: str) -> tuple[Part, ...]:
+def diff_parts(id: str, marked: str) -> tuple[TextPart, ...]:
     """Differences of two runs. Raises BadInput; reads files: not for an event loop."""
     a, b = run_history.load_run(marked), run_history.load_run(id)
-    parts = [Part(f"{name}: {short_value(old)} → {short_value(new)}") for name, old, new in differing_fields(a, b)] or [
-        Part("the runs differ only in their answers")
-    ]
+    parts = [
+        TextPart(f"{name}: {short_value(old)} → {short_value(new)}") for name, old, new in differing_fields(a, b)
+    ] or [TextPart("the runs differ only in their answers")]
     for number, lines in enumerate(answer_diffs(a, b), 1):
         if lines:
-            parts.append(Part(f"\nanswer {number}", "title"))
-            parts += [Part(line, {"+": "good", "-": "bad"}.get(line[:1], "")) for line in lines]
+            parts.append(TextPart(f"\nanswer {number}", "title"))
+            parts += [TextPart(line, {"+": "good", "-": "bad"}.get(line[:1], "")) for line in lines]
     return tuple(parts)
 
 
-def _rows(rows: list[tuple[str, str]]) -> list[Part]:
-    return [Part(f"{name:12}{value}") for name, value in rows if value]
+def _rows(rows: list[tuple[str, str]]) -> list[TextPart]:
+    return [TextPart(f"{name:12}{value}") for name, value in rows if value]

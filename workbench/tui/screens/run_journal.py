@@ -19,37 +19,37 @@ from workbench.summarizers.driver import Run
 from workbench.summarizers.run_records import RunRecord as Record
 from workbench.tui.screens.run_words import BY_HAND
 
-Kept = tuple[str, str]
+SavedRun = tuple[str, str]
 
 
-def keep_cancelled(live: LiveRun, seconds: float) -> Kept:
+def save_cancelled(live: LiveRun, seconds: float) -> SavedRun:
     """Save a cancelled run, with the text so far."""
-    return _keep(live.unfinished(seconds))
+    return _save(live.unfinished(seconds))
 
 
-def keep_finished(live: LiveRun, run: Run) -> Kept:
+def save_finished(live: LiveRun, run: Run) -> SavedRun:
     """Save a run that came to its end, failed or not, with the checks of its outcome."""
-    return _keep(FinishedRun(live, run).record)
+    return _save(FinishedRun(live, run).record)
 
 
-def keep_call(live: LiveRun, seconds: float) -> Kept:
+def save_call(live: LiveRun, seconds: float) -> SavedRun:
     """Save a single call besides a run: a rewritten section."""
     end = "failed" if live.recorder.failed else "finished"
-    return _keep(live.unfinished(seconds).model_copy(update={"end": end}))
+    return _save(live.unfinished(seconds).model_copy(update={"end": end}))
 
 
-def keep_edited(bench: Bench, reading: Assessment) -> Kept:
+def save_edited(bench: Bench, reading: Assessment) -> SavedRun:
     """Save the committed edits as a run of its own, so that `recorded` plays the edited text back."""
     live = _by_hand(bench, reading.run.requests, reading.run.answers)
-    return _keep(live.finished(replace(reading.run, seconds=0.0), reading.checks))
+    return _save(live.finished(replace(reading.run, seconds=0.0), reading.checks))
 
 
-def keep_uncommitted(bench: Bench, drafts: Sequence[Draft]) -> Kept:
+def save_uncommitted(bench: Bench, drafts: Sequence[Draft]) -> SavedRun:
     """Save the user's edits when the program ends, as a run that can be played back."""
     answers = [draft.final_answer for draft in drafts]
     live = _by_hand(bench, [draft.request for draft in drafts], answers)
     whole = all(isinstance(answer, Summary) for answer in answers)
-    return _keep(live.unfinished(0.0).model_copy(update={"end": "finished" if whole else "failed"}))
+    return _save(live.unfinished(0.0).model_copy(update={"end": "finished" if whole else "failed"}))
 
 
 def _by_hand(bench: Bench, requests: Sequence[SummaryRequest], answers: Sequence[Answer]) -> LiveRun:
@@ -61,6 +61,6 @@ def _by_hand(bench: Bench, requests: Sequence[SummaryRequest], answers: Sequence
     return live
 
 
-def _keep(record: Record) -> Kept:
+def _save(record: Record) -> SavedRun:
     trouble = run_history.save_run(record)
     return record.id, trouble

@@ -49,7 +49,7 @@ CHARS_PER_TOKEN = 4
 
 
 @dataclass
-class Line:
+class RunLine:
     """Line of the run: a step (`number` None) or a call. `notes` are retries, cuts and failures in words."""
 
     what: str
@@ -82,7 +82,7 @@ class Line:
         return (self.ended if self.ended is not None else now) - self.began
 
 
-class Watch:
+class RunProgress:
     """Observer of a run: gets the driver's events (`told`) and those of live calls (`heard`), both on the event loop.
     `count` counts the tokens of an answer as everywhere else on the screen."""
 
@@ -91,17 +91,17 @@ class Watch:
     ) -> None:
         self.clock, self.count = clock, count
         self.began = self._mark = clock()
-        self.lines: list[Line] = []
-        self._calls: list[Line] = []
+        self.lines: list[RunLine] = []
+        self._calls: list[RunLine] = []
         self._requests: list[SummaryRequest] = []
-        self._by_key: dict[str, Line] = {}
+        self._by_key: dict[str, RunLine] = {}
 
     @property
-    def calls(self) -> list[Line]:
+    def calls(self) -> list[RunLine]:
         return self._calls
 
     @property
-    def at_work(self) -> list[Line]:
+    def at_work(self) -> list[RunLine]:
         return [line for line in self._calls if line.at_work]
 
     @property
@@ -119,10 +119,10 @@ class Watch:
         match event:
             case StepFinished(step):
                 notes = [step.detail] if step.detail else []
-                self.lines.append(Line(step.name, "done", self._mark, ended=now, notes=notes))
+                self.lines.append(RunLine(step.name, "done", self._mark, ended=now, notes=notes))
             case RequestsStarted(requests, _):
                 for request in requests:
-                    line = Line(request.purpose, "waiting", now, number=len(self._calls))
+                    line = RunLine(request.purpose, "waiting", now, number=len(self._calls))
                     self._calls.append(line)
                     self._requests.append(request)
                     self.lines.append(line)
@@ -139,7 +139,7 @@ class Watch:
                 line.notes.append(f"{failure.kind}: {failure.detail}" if failure.detail else failure.kind)
         self._mark = now
 
-    def heard(self, event: LiveEvent) -> None:
+    def on_live_event(self, event: LiveEvent) -> None:
         line = self._by_key.get(event.key)
         if line is None:
             return
@@ -171,18 +171,18 @@ class Watch:
             notes = [sizes, *([rung.note] if rung.note else [])]
             same = next((line for line in self.lines if line.number is None and line.what == rung.name), None)
             if same is None:
-                self.lines.append(Line(rung.name, "done", now, ended=now, notes=notes))
+                self.lines.append(RunLine(rung.name, "done", now, ended=now, notes=notes))
             else:
                 same.notes = notes
         if outcome.status != "compacted":
             word = outcome.status.replace("_", " ")
-            self.lines.append(Line(word, "fallback", now, ended=now, notes=[outcome.reason]))
+            self.lines.append(RunLine(word, "fallback", now, ended=now, notes=[outcome.reason]))
 
     def cancelled(self) -> None:
         for line in self.at_work:
             line.state, line.ended = "cancelled", self.clock()
 
-    def words(self, line: Line) -> tuple[str, str]:
+    def words(self, line: RunLine) -> tuple[str, str]:
         """Line's title, and below it state, time, tokens and last note."""
         facts: list[str] = [line.state]
         if line.state not in ("planned", "fallback"):
@@ -193,9 +193,9 @@ class Watch:
         return f"{SIGNS[line.state]} {line.what}", " · ".join([*facts, *line.notes[-1:]])
 
 
-def planned(events: Iterator[RunEvent] | list[RunEvent]) -> list[Line]:
+def planned(events: Iterator[RunEvent] | list[RunEvent]) -> list[RunLine]:
     """Lines of a run that has not begun, from the events of its preview."""
-    watch = Watch(lambda: 0.0)
+    watch = RunProgress(lambda: 0.0)
     for event in events:
         watch.told(event)
     return [replace(line, state="planned", usage=None, chars=0) for line in watch.lines]

@@ -25,8 +25,8 @@ from workbench.summarizers.sections import SummarySection, bare_title
 from workbench.tokens.cost import actual, added, money
 from workbench.tui.middle.tabs import checks_title
 from workbench.tui.plain import change, figure, one_line
-from workbench.tui.screens.run_watch import Watch
-from workbench.tui.widgets.text_view import Part
+from workbench.tui.screens.run_watch import RunProgress
+from workbench.tui.widgets.text_view import TextPart
 
 BY_HAND = SummarizerName("typed")
 """SummarizerName of the summarizer that is the user."""
@@ -73,27 +73,30 @@ def _address(name: SummarizerName) -> str:
         return str(broken)
 
 
-def quote_parts(quotes: Sequence[RequestCost], name: SummarizerName, bench: Bench) -> tuple[Part, ...]:
+def estimate_parts(quotes: Sequence[RequestCost], name: SummarizerName, bench: Bench) -> tuple[TextPart, ...]:
     """Requests to be sent, their cost estimate, and their exact texts."""
     if not quotes:
         nothing = "No request: this compaction needs no summary."
-        return Part(nothing, "title"), Part(bench.plan.outcome.reason)
-    parts = [Part(f"{sending(quotes, name)}", "title"), *(Part(line, "dim") for line in price_lines(quotes, name))]
+        return TextPart(nothing, "title"), TextPart(bench.plan.outcome.reason)
+    parts = [
+        TextPart(f"{sending(quotes, name)}", "title"),
+        *(TextPart(line, "dim") for line in price_lines(quotes, name)),
+    ]
     for number, quote in enumerate(quotes, 1):
         request = quote.request
         text = request_as_sent(request, name, bench.session)
         exact = "exactly as it would be sent" if request.exact else "≈ depends on an earlier answer"
         size = f"{figure(quote.chars)} characters, ~{figure(quote.tokens)} tokens"
         parts += [
-            Part(""),
-            Part(f"request {number} of {len(quotes)} · {request.purpose} · {size}", "title"),
-            Part(f"{exact}; answer: {_limits(quote)}", "dim"),
+            TextPart(""),
+            TextPart(f"request {number} of {len(quotes)} · {request.purpose} · {size}", "title"),
+            TextPart(f"{exact}; answer: {_limits(quote)}", "dim"),
         ]
         if len(text) > BIG:
             left_out = f"[… {figure(len(text) - BIG)} characters are not shown here; all of it is sent …]"
-            parts += [Part(text[: BIG // 2]), Part(left_out, "warning"), Part(text[-BIG // 2 :])]
+            parts += [TextPart(text[: BIG // 2]), TextPart(left_out, "warning"), TextPart(text[-BIG // 2 :])]
         else:
-            parts.append(Part(text))
+            parts.append(TextPart(text))
     return tuple(parts)
 
 
@@ -129,7 +132,7 @@ def _limits(quote: RequestCost) -> str:
     return f"{request.form}, {request.language}, {most}at most {figure(quote.most)} tokens{within}"
 
 
-def progress_words(watch: Watch, name: SummarizerName, usage: Usage) -> str:
+def progress_words(watch: RunProgress, name: SummarizerName, usage: Usage) -> str:
     """Tokens, seconds and cost so far."""
     written = max(usage.output, sum(line.written for line in watch.calls))
     facts = [f"{watch.seconds:.1f} s"]

@@ -31,7 +31,7 @@ then; esc goes back to where you were."""
 
     def __init__(self, lines: Lined) -> None:
         super().__init__()
-        self.lines, self.start, self.before = lines, lines.place, lines.sought
+        self.lines, self.start, self.before = lines, lines.place, lines.search_query
 
     def compose(self) -> ComposeResult:
         with Horizontal():
@@ -51,14 +51,16 @@ then; esc goes back to where you were."""
             return
         line = hit(lines, self.start, 1, here=True)
         lines.to_line(self.start if line is None else line)
-        many = len(found_in(lines, lines.sought)) if lines.sought else 0
-        self._say(f"in {several(many, 'line')}; enter, then n and N" if many else "not found" if lines.sought else "")
+        many = len(found_in(lines, lines.search_query)) if lines.search_query else 0
+        self._say(
+            f"in {several(many, 'line')}; enter, then n and N" if many else "not found" if lines.search_query else ""
+        )
 
     def _say(self, words: str) -> None:
         self.query_one("#said", Static).update(Text(words, no_wrap=True, overflow="ellipsis"))
 
     @on(Input.Submitted)
-    def _taken(self) -> None:
+    def _submitted(self) -> None:
         self.dismiss()
 
     def action_leave(self) -> None:

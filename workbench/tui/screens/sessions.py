@@ -39,12 +39,12 @@ from workbench.tui.failures import failure_of
 from workbench.tui.home import Recent
 from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.plain import figure, fit, one_line, several, titled
-from workbench.tui.screens.ask import Answer, ask_path
+from workbench.tui.screens.ask import LineAnswer, ask_path
 from workbench.tui.widgets.cut_text import WholeFigures
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.list_keys import TYPING
-from workbench.tui.widgets.records import Heads, Records
-from workbench.tui.widgets.text_view import Part, TextView
+from workbench.tui.widgets.records import Heads, RecordTable
+from workbench.tui.widgets.text_view import TextPart, TextView
 
 POST_S = 0.5
 """Interval in which new sessions are added to the table, which is sorted again each time."""
@@ -84,7 +84,7 @@ BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (32, "-high")]
 
 
 class SessionsScreen(Screen[str | None]):
-    """Screen that posts `Wanted` for the chosen session. With `file` it lists the sessions of that file, and is
+    """Screen that posts `OpenRequested` for the chosen session. With `file` it lists the sessions of that file, and is
     dismissed with the id of the chosen one, or None."""
 
     HELP = """\
@@ -107,7 +107,7 @@ session is changed.
 A file with several sessions (samples of an evaluation, chats of a history, an agent's database, branches of a damaged \
 file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
     VERTICAL_BREAKPOINTS = BREAKPOINTS
-    AUTO_FOCUS = "Records"
+    AUTO_FOCUS = "RecordTable"
     BINDINGS: ClassVar[list[BindingType]] = [
         *TYPING,
         shared("open", "choose", "Open", "Open the session, or the compaction's epoch."),
@@ -123,13 +123,13 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
     ]
 
     @dataclass
-    class Listed(Message):
+    class EntriesFound(Message):
         """Entries of sessions from glances at their files."""
 
         entries: list[SessionEntry]
 
     @dataclass
-    class Read(Message):
+    class RowsRead(Message):
         """Rows of files that were read; `left` files remain. The last message has `done` set."""
 
         rows: list[SessionRow]
@@ -138,7 +138,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         trouble: str = ""
 
     @dataclass
-    class Wanted(Message):
+    class OpenRequested(Message):
         """For the application: open this file, or one session of it, at the epoch of a chosen compaction."""
 
         path: Path
@@ -177,7 +177,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         yield Input(placeholder="words, or the path of a file", id="search")
         with Vertical(id="table"):
             yield heads
-            yield Records(heads)
+            yield RecordTable(heads)
         yield TextView(id="below")
         yield KeysLine()
 
@@ -212,9 +212,9 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
             if worker.is_cancelled:
                 return
             if time.monotonic() - posted > POST_S:
-                self.post_message(self.Listed(batch))
+                self.post_message(self.EntriesFound(batch))
                 batch, posted = [], time.monotonic()
-        self.post_message(self.Listed(batch))
+        self.post_message(self.EntriesFound(batch))
 
     def _found(self, worker: Worker[object]) -> Iterator[SessionGlance]:
         cancelled: Callable[[], bool] = lambda: worker.is_cancelled
@@ -222,8 +222,8 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         every: Iterator[Result] = chain.from_iterable(discover(root=root, cancelled=cancelled) for root in roots)
         return (one for one in every if isinstance(one, SessionGlance))
 
-    @on(Listed)
-    def _listed(self, event: Listed) -> None:
+    @on(EntriesFound)
+    def _listed(self, event: EntriesFound) -> None:
         for entry in event.entries:
             self.entries[_key(entry)] = entry
         self.list_them()
@@ -240,15 +240,15 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
             for found in audit_files(works, cache, cancelled=lambda: worker.is_cancelled):
                 batch += found.rows
                 if time.monotonic() - posted > POST_S and not worker.is_cancelled:
-                    self.post_message(self.Read(batch, found.left, done=False))
+                    self.post_message(self.RowsRead(batch, found.left, done=False))
                     batch, posted = [], time.monotonic()
         except BadInput as refused:
             trouble = str(refused)
         if not worker.is_cancelled:
-            self.post_message(self.Read(batch, 0, done=True, trouble=trouble or cache.trouble))
+            self.post_message(self.RowsRead(batch, 0, done=True, trouble=trouble or cache.trouble))
 
-    @on(Read)
-    def _read(self, event: Read) -> None:
+    @on(RowsRead)
+    def _read(self, event: RowsRead) -> None:
         self.rows |= {(row.path, row.part): row for row in event.rows}
         self.state = "" if event.done else f" · {several(event.left, 'file')} to go" if event.left else " · looking …"
         if event.trouble:
@@ -269,7 +269,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         rows, known = tuple(self.rows.values()), tuple(self.entries.values())
         named = {str(path.absolute()) for path in self.files}
 
-        def compute() -> tuple[list[Record], list[str], list[Part]]:
+        def compute() -> tuple[list[Record], list[str], list[TextPart]]:
             if self.file:
                 return [entries.part_record(one) for one in entries.matching(known, query)], [], []
             matched = list(matching(mark_copies(rows), query))
@@ -284,7 +284,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
             return lines, _advice(matched), sums(matched, self.sums - 1) if self.sums else []
 
         lines, advice, summed = await asyncio.to_thread(compute)
-        table = self.query_one(Records)
+        table = self.query_one(RecordTable)
         table.show(columns, lines, order, self._empty(query))
         self.query_one(WholeFigures).update(titled("Sessions", "\n".join(advice) or self._where()))
         place = f" in {one_line(self.file.name, 100)}" if self.file else ""
@@ -311,15 +311,15 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
             return f"No session in {one_line(below, 40)}. f5 looks again."
         return "No session was found here. ctrl+f chooses any file."
 
-    @on(Records.Moved)
-    def _moved(self, event: Records.Moved) -> None:
+    @on(RecordTable.Highlighted)
+    def _moved(self, event: RecordTable.Highlighted) -> None:
         if not self.sums:
             self.look(event.line)
 
     @work(exclusive=True, group="preview", exit_on_error=False, description="look")
     async def look(self, here: Record | None) -> None:
         """Show the session under the cursor once it has rested; its file is read in a thread."""
-        parts: list[Part] = []
+        parts: list[TextPart] = []
         if here is not None:
             await asyncio.sleep(SETTLE_S)
             path, part = Path(str(here["file"])), str(here["part"] or "")
@@ -331,15 +331,15 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
             self.query_one("#below", TextView).show(parts, key=here and (here["file"], here["part"]))
 
     def action_sort(self) -> None:
-        by = self.query_one(Records).column
+        by = self.query_one(RecordTable).column
         if by is not None:
             name, down = self.order
             self.order = (by.key, not down if by.key == name else by.kind != "text")
             self.list_them()
 
-    @on(Heads.Wanted)
-    def _clicked(self, event: Heads.Wanted) -> None:
-        table = self.query_one(Records)
+    @on(Heads.HeadingClicked)
+    def _clicked(self, event: Heads.HeadingClicked) -> None:
+        table = self.query_one(RecordTable)
         again = table.heads.at == event.number
         table.action_column(event.number - table.heads.at)
         if again and self.file is None:
@@ -362,9 +362,9 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
 
     # --- choosing ---------------------------------------------------------------------------------------------------
 
-    @on(Records.Chosen)
+    @on(RecordTable.Selected)
     def action_choose(self) -> None:
-        here = self.query_one(Records).here
+        here = self.query_one(RecordTable).here
         if here is None:
             self.notify("Nothing is in the table.", severity="warning")
         elif self.about == "unreadable":
@@ -377,7 +377,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         if self.file is not None:
             self.dismiss(part)
         elif path is not None:
-            self.post_message(self.Wanted(path, part, epoch))
+            self.post_message(self.OpenRequested(path, part, epoch))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide everything but filter and selection for the sessions of one file."""
@@ -404,7 +404,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
             lambda path: save(path, rows, about, by),
         )
 
-        def written(answer: Answer[Path] | None) -> None:
+        def written(answer: LineAnswer[Path] | None) -> None:
             if answer is not None:
                 self.notify(f"written to {answer.value}", markup=False)
 
@@ -425,14 +425,14 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         if typed:
             self.open(typed)
         else:
-            self.query_one(Records).focus()
+            self.query_one(RecordTable).focus()
 
     def action_leave(self) -> None:
         search = self.query_one("#search", Input)
         if search.value or search.has_focus:
             search.value = ""
             self.remove_class("-filtering")
-            self.query_one(Records).focus()
+            self.query_one(RecordTable).focus()
         elif self.file is not None or len(self.app.screen_stack) > 2:
             self.dismiss(None)
         else:
@@ -454,14 +454,14 @@ def _advice(rows: Sequence[SessionRow]) -> list[str]:
     return [one_line(line, 2_000) for line in lines]
 
 
-def sums(rows: Sequence[SessionRow], key: int) -> list[Part]:
+def sums(rows: Sequence[SessionRow], key: int) -> list[TextPart]:
     """Sums of the rows by one of `KEYS`."""
-    parts: list[Part] = []
+    parts: list[TextPart] = []
     for number, one in enumerate(group_sessions(rows, (KEYS[key],))):
         if number == GROUPS_SHOWN:
-            return [*parts, Part("…", "dim")]
+            return [*parts, TextPart("…", "dim")]
         name = fit(one_line(one.key[0]) or "–", 24)
-        parts.append(Part(f"{name} {_sum(one)}", "title", then=((len(name), ""),)))
+        parts.append(TextPart(f"{name} {_sum(one)}", "title", then=((len(name), ""),)))
     return parts
 
 
@@ -486,7 +486,7 @@ def _sum(one: SessionGroup) -> str:
     return " · ".join(parts)
 
 
-def _drawn(facts: list[tuple[str, str]]) -> list[Part]:
+def _drawn(facts: list[tuple[str, str]]) -> list[TextPart]:
     """Facts of a session as parts; unnamed texts come first."""
-    texts = [Part(value) for name, value in facts if not name]
-    return [*texts, *(Part(f"{name:<10}{value}", "dim", then=((10, ""),)) for name, value in facts if name)]
+    texts = [TextPart(value) for name, value in facts if not name]
+    return [*texts, *(TextPart(f"{name:<10}{value}", "dim", then=((10, ""),)) for name, value in facts if name)]

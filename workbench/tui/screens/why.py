@@ -36,7 +36,7 @@ from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.cut_text import WholeFigures
 from workbench.tui.widgets.keys_line import KeysLine
-from workbench.tui.widgets.table import Table
+from workbench.tui.widgets.table import TextTable
 from workbench.tui.widgets.text_list import TextList
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (115, "-wide"), (190, "-huge")]
@@ -64,7 +64,7 @@ UNSEEN = "layers"
 class Applied:
     """Fix to apply, in the epoch that was diagnosed."""
 
-    mend: FindingFix
+    fix: FindingFix
     epoch: int
 
 
@@ -103,7 +103,7 @@ cache again what an unbroken cache would have kept."""
     AUTO_FOCUS = "#findings"
 
     @dataclass
-    class Found(Message):
+    class DiagnosisReady(Message):
         """The diagnosis is done; `bench` has every token counted."""
 
         found: Diagnosis
@@ -116,7 +116,7 @@ cache again what an unbroken cache would have kept."""
         self.epoch: int | None = None if bench.epoch == len(bench.session.epochs) else bench.epoch
         self.found: Diagnosis | None = None
         self.tables: dict[str, Result] = {}
-        self.mends: list[FindingFix | None] = []
+        self.fixes: list[FindingFix | None] = []
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -136,7 +136,7 @@ cache again what an unbroken cache would have kept."""
                     yield TextList(id=FINDINGS)
                     with Vertical(id="rows"):
                         yield Static(id="about")
-                        yield Table(cursor_type="row")
+                        yield TextTable(cursor_type="row")
                 yield Static(id="went")
             yield KeysLine()
 
@@ -153,7 +153,7 @@ cache again what an unbroken cache would have kept."""
             epoch = overflowed_epoch(self.bench.session) if self.epoch is None else self.epoch
             bench, course = course_on(self._at(epoch), self.counter, report, first=epoch)
             found = diagnose(bench.context, course, epoch, own_preset(bench), report)
-            self.post_message(self.Found(found, bench))
+            self.post_message(self.DiagnosisReady(found, bench))
 
     def _at(self, epoch: int) -> Bench:
         return self.bench if epoch == self.bench.epoch else at_epoch(self.bench, epoch, self.counter)
@@ -167,8 +167,8 @@ cache again what an unbroken cache would have kept."""
 
     # --- showing ----------------------------------------------------------------------------------------------------
 
-    @on(Found)
-    def _show(self, event: Found) -> None:
+    @on(DiagnosisReady)
+    def _show(self, event: DiagnosisReady) -> None:
         self.found, self.bench = event.found, event.bench
         self.tables = tables(event.found)
         found = event.found
@@ -181,9 +181,9 @@ cache again what an unbroken cache would have kept."""
         here = [call for call, point in enumerate(found.points, 1) if point.epoch == found.epoch]
         plot.go(here[-1] if here else plot.calls)
         self.query_one("#legend", Static).update(legend(picture))
-        self._tell_call()
+        self._show_call()
         self._fill_tab()
-        self.mends = [fix_for(found, one, self.bench.layout.shape.index_of) for one in found.findings]
+        self.fixes = [fix_for(found, one, self.bench.layout.shape.index_of) for one in found.findings]
         self.query_one(TextList).show(self._cards(found), 0)
         self._share_lines(found)
         self.call_after_refresh(self._draw_went, found)
@@ -200,7 +200,7 @@ cache again what an unbroken cache would have kept."""
 
     def _share_lines(self, found: Diagnosis) -> None:
         """Give the lower panes no more lines than they use; the plot gets the others."""
-        cards, table = self.query_one(TextList), self.query_one(Table)
+        cards, table = self.query_one(TextList), self.query_one(TextTable)
         is_cards = self.query_one(ContentSwitcher).current == FINDINGS
         used = cards.line_count if is_cards else table.row_count + 3
         self.query_one(Horizontal).styles.max_height = max(used + 1, parts_lines(found))
@@ -214,8 +214,8 @@ cache again what an unbroken cache would have kept."""
     def _cards(self, found: Diagnosis) -> Iterator[Text]:
         width = self.query_one(TextList).scrollable_content_region.width - 2
         most = max((one.tokens for one in found.findings), default=1)
-        for one, mend in zip(found.findings, self.mends, strict=True):
-            yield card(one, most, mend, self._place(one), width)
+        for one, fix in zip(found.findings, self.fixes, strict=True):
+            yield card(one, most, fix, self._place(one), width)
 
     def _place(self, one: Finding) -> str:
         """Target of a finding: its first message and the number of further ones, the epoch if that is another one, or
@@ -241,13 +241,13 @@ cache again what an unbroken cache would have kept."""
         at = self.query_one(TextList).at
         if self.found is None or at < 0 or self.query_one(ContentSwitcher).current != FINDINGS:
             return
-        if (mend := self.mends[at]) is not None:
-            self.dismiss(Applied(mend, self.found.epoch))
+        if (fix := self.fixes[at]) is not None:
+            self.dismiss(Applied(fix, self.found.epoch))
         else:
             self.notify("No change on the bench would help here.", markup=False)
 
-    @on(CallsPlot.Moved)
-    def _tell_call(self) -> None:
+    @on(CallsPlot.Highlighted)
+    def _show_call(self) -> None:
         if self.found is not None and self.found.points:
             self.query_one("#call", Static).update(call_words(self.found, self.bench, self.query_one(CallsPlot).call))
 
@@ -264,7 +264,7 @@ cache again what an unbroken cache would have kept."""
         if self.found is not None:
             self._share_lines(self.found)
         if focused:
-            (self.query_one(TextList) if name == FINDINGS else self.query_one(Table)).focus()
+            (self.query_one(TextList) if name == FINDINGS else self.query_one(TextTable)).focus()
 
     def _fill_tab(self) -> None:
         name = self.query_one(Tabs).active.removeprefix("tab-")
@@ -274,17 +274,17 @@ cache again what an unbroken cache would have kept."""
         more = f" {figure(table.more)} more rows in cwb why --csv {table.key}." if table.more else ""
         about = Text(plain((table.note or table.title) + more), no_wrap=True, overflow="ellipsis")
         self.query_one("#about", Static).update(about)
-        self.query_one(Table).show(table)
+        self.query_one(TextTable).show(table)
 
     # --- going there ------------------------------------------------------------------------------------------------
 
-    @on(CallsPlot.Chosen)
-    def _call_chosen(self, event: CallsPlot.Chosen) -> None:
+    @on(CallsPlot.Selected)
+    def _call_chosen(self, event: CallsPlot.Selected) -> None:
         if self.found is not None:
             self._go(self.found.session.messages[self.found.points[event.call - 1].message].id)
 
-    @on(TextList.Chosen)
-    def _finding_chosen(self, event: TextList.Chosen) -> None:
+    @on(TextList.Selected)
+    def _finding_chosen(self, event: TextList.Selected) -> None:
         if self.found is not None:
             if messages := self.found.findings[event.at].messages:
                 self._go(messages[0])
@@ -293,7 +293,7 @@ cache again what an unbroken cache would have kept."""
 
     @on(DataTable.RowSelected)
     def _row_chosen(self, event: DataTable.RowSelected) -> None:
-        self._go(self.query_one(Table).message)
+        self._go(self.query_one(TextTable).message)
 
     def _go(self, message: str | None) -> None:
         if message:

@@ -56,13 +56,13 @@ class CallsPlot(Widget, can_focus=True):
     ]
 
     @dataclass
-    class Moved(Message):
+    class Highlighted(Message):
         """The cursor is on another call, from 1."""
 
         call: int
 
     @dataclass
-    class Chosen(Message):
+    class Selected(Message):
         """Go to the message of this call."""
 
         call: int
@@ -167,7 +167,7 @@ class CallsPlot(Widget, can_focus=True):
         if plane and not plane.first < call < plane.last:
             self._drawn = None
         self.refresh()
-        self.post_message(self.Moved(call))
+        self.post_message(self.Highlighted(call))
 
     def action_move(self, by: int) -> None:
         self.go(self.call + by)
@@ -190,7 +190,7 @@ class CallsPlot(Widget, can_focus=True):
 
     def action_choose(self) -> None:
         if self.calls:
-            self.post_message(self.Chosen(self.call))
+            self.post_message(self.Selected(self.call))
 
     def on_click(self, event: events.Click) -> None:
         drawing = self.drawing

@@ -22,7 +22,7 @@ from workbench.tui.plain import clock, line_of
 BETWEEN = " │ "
 
 
-class Cell(Struct, frozen=True):
+class EpochCell(Struct, frozen=True):
     """Text of an epoch, or "…" for hidden ones: `epoch` is the target of a click."""
 
     text: str
@@ -35,7 +35,7 @@ class EpochsLine(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"epochs--{name}" for name in ("here", "other", "dim")}
 
     @dataclass
-    class Chosen(Message):
+    class Selected(Message):
         epoch: int
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -66,14 +66,14 @@ class EpochsLine(Widget):
 
     def on_click(self, event: events.Click) -> None:
         if epoch := epoch_under(self.stretches, self.size.width, self.epoch, event.x):
-            self.post_message(self.Chosen(epoch))
+            self.post_message(self.Selected(epoch))
 
 
-def epoch_cells(stretches: Sequence[TimelineEpoch], width: int, epoch: int) -> list[Cell]:
+def epoch_cells(stretches: Sequence[TimelineEpoch], width: int, epoch: int) -> list[EpochCell]:
     """Every epoch in the longest wording that fits; if not even the shortest fits, those around the one on the
     bench."""
     for spell in (_whole, _timed, _short, _brief, _bare):
-        cells = [Cell(spell(one), one.number) for one in stretches]
+        cells = [EpochCell(spell(one), one.number) for one in stretches]
         if _width(cells) <= width:
             return cells
     return _around(stretches, width, epoch, _bare)
@@ -81,14 +81,14 @@ def epoch_cells(stretches: Sequence[TimelineEpoch], width: int, epoch: int) -> l
 
 def _around(
     stretches: Sequence[TimelineEpoch], width: int, epoch: int, spell: Callable[[TimelineEpoch], str]
-) -> list[Cell]:
+) -> list[EpochCell]:
     """Epochs around the one on the bench, newer ones first, with `…` for hidden ones."""
     first = last = max(0, min(epoch - 1, len(stretches) - 1))
 
-    def shown(first: int, last: int) -> list[Cell]:
-        cells = [Cell(spell(one), one.number) for one in stretches[first : last + 1]]
-        before = [Cell("…", stretches[first - 1].number)] if first else []
-        return [*before, *cells, *([Cell("…", stretches[last + 1].number)] if last + 1 < len(stretches) else [])]
+    def shown(first: int, last: int) -> list[EpochCell]:
+        cells = [EpochCell(spell(one), one.number) for one in stretches[first : last + 1]]
+        before = [EpochCell("…", stretches[first - 1].number)] if first else []
+        return [*before, *cells, *([EpochCell("…", stretches[last + 1].number)] if last + 1 < len(stretches) else [])]
 
     while True:
         if last + 1 < len(stretches) and _width(shown(first, last + 1)) <= width:
@@ -99,7 +99,7 @@ def _around(
             return shown(first, last)
 
 
-def _width(cells: Sequence[Cell]) -> int:
+def _width(cells: Sequence[EpochCell]) -> int:
     return 2 + sum(cell_len(cell.text) for cell in cells) + len(BETWEEN) * (len(cells) - 1)
 
 
@@ -124,12 +124,12 @@ def _whole(one: TimelineEpoch) -> str:
 
 def _timed(one: TimelineEpoch) -> str:
     """`2 · 155k auto 17:28, lost 36, 6 again`"""
-    return _at(one) + _came_of(one)
+    return _at(one) + _loss_words(one)
 
 
 def _short(one: TimelineEpoch) -> str:
     """`2 · 155k auto, lost 36, 6 again`"""
-    return _triggered(one) + _came_of(one)
+    return _triggered(one) + _loss_words(one)
 
 
 def _brief(one: TimelineEpoch) -> str:
@@ -137,7 +137,7 @@ def _brief(one: TimelineEpoch) -> str:
     return _triggered(one) + (f" −{one.lost}" if one.lost else "") + (f" ↻{one.again}" if one.again else "")
 
 
-def _came_of(one: TimelineEpoch) -> str:
+def _loss_words(one: TimelineEpoch) -> str:
     return (f", lost {one.lost}" if one.lost else "") + (f", {one.again} × rework" if one.again else "")
 
 

@@ -45,13 +45,13 @@ class FactsList(LineList):
     EMPTY = "Nothing of this was lost. ← and → choose another kind, t shows the agent's own compaction."
 
     @dataclass
-    class Moved(Message):
+    class Highlighted(Message):
         """Another fact is under the cursor, or none."""
 
         fact: TrackedFact | None
 
     @dataclass
-    class Chosen(Message):
+    class Selected(Message):
         fact: TrackedFact
 
     def __init__(self, *, classes: str | None = None) -> None:
@@ -72,11 +72,11 @@ class FactsList(LineList):
         self.moved()
 
     def moved(self) -> None:
-        self.post_message(self.Moved(self.fact))
+        self.post_message(self.Highlighted(self.fact))
 
     def opened(self) -> None:
         if self.fact is not None:
-            self.post_message(self.Chosen(self.fact))
+            self.post_message(self.Selected(self.fact))
 
     def action_choose(self) -> None:
         self.opened()

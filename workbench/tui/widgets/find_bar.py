@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from workbench.tui.keys import shared
 from workbench.tui.widgets.one_line import OneLine
 
-Asked = Literal["search", "jump"]
+LineJob = Literal["search", "jump"]
 
 _SIGNS = {"search": " / ", "jump": " message "}
 _HINTS = {
@@ -34,35 +34,35 @@ class FindBar(Horizontal):
 
     @dataclass
     class Typed(Message):
-        asked: Asked
+        job: LineJob
         text: str
 
     @dataclass
     class Accepted(Message):
-        asked: Asked
+        job: LineJob
         text: str
 
     @dataclass
     class Cancelled(Message):
-        asked: Asked
+        job: LineJob
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.asked: Asked = "search"
+        self.job: LineJob = "search"
 
     def compose(self) -> ComposeResult:
         yield Static(id="find-sign")
         yield OneLine(compact=True, select_on_focus=True, id="find-input")
         yield Static(id="find-said")
 
-    def ask(self, asked: Asked, text: str = "") -> None:
+    def ask(self, job: LineJob, text: str = "") -> None:
         """Open the line for typing."""
-        self.asked = asked
-        self.query_one("#find-sign", Static).update(_SIGNS[asked])
+        self.job = job
+        self.query_one("#find-sign", Static).update(_SIGNS[job])
         typed = self.query_one(Input)
         with self.prevent(Input.Changed):
             typed.value = text
-        typed.placeholder = _HINTS[asked]
+        typed.placeholder = _HINTS[job]
         self.add_class("-asking")
         self.screen.set_focus(typed)  # at once: the next key is already typed into it
 
@@ -84,12 +84,12 @@ class FindBar(Horizontal):
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         if self.asking:
-            self.post_message(self.Typed(self.asked, event.value))
+            self.post_message(self.Typed(self.job, event.value))
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.post_message(self.Accepted(self.asked, event.value))
+        self.post_message(self.Accepted(self.job, event.value))
 
     def action_cancel(self) -> None:
-        self.post_message(self.Cancelled(self.asked))
+        self.post_message(self.Cancelled(self.job))

@@ -42,7 +42,7 @@ class LineView(ScrollView):
         self._strips: LRUCache[Hashable, Strip] = LRUCache(KEPT)
         self._finished: LRUCache[int, tuple[Strip, Strip]] = LRUCache(KEPT)
         self._finished_width = 0
-        self.sought: Query | None = None
+        self.search_query: Query | None = None
 
     def draw_line(self, line: int, width: int) -> Strip:
         """Line `line` of the text, exactly `width` cells; blank by default."""
@@ -67,8 +67,8 @@ class LineView(ScrollView):
 
     def seek(self, query: Query | None) -> None:
         """Mark the hits of a search in every line."""
-        if query != self.sought:
-            self.sought = query
+        if query != self.search_query:
+            self.search_query = query
             self.forget_lines()
 
     def set_lines(self, count: int) -> None:
@@ -101,9 +101,9 @@ class LineView(ScrollView):
         strip = self._strips.get(key)
         if strip is None:
             strip = self.draw_line(line, width)
-            if self.sought:
+            if self.search_query:
                 strip = _styled(
-                    strip, match_spans(self.sought, strip.text), self.get_component_rich_style("lines--sought")
+                    strip, match_spans(self.search_query, strip.text), self.get_component_rich_style("lines--sought")
                 )
             if selected:
                 strip = _styled(strip, [selected], self.screen.get_component_rich_style("screen--selection"))

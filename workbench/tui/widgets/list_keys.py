@@ -42,7 +42,7 @@ TYPING: list[BindingType] = [
 class Lined(Protocol):
     """Lines of text with a place among them."""
 
-    sought: Query | None
+    search_query: Query | None
     """Search whose hits are marked, None for none."""
 
     @property
@@ -67,8 +67,8 @@ def found_in(lines: Lined, query: Query) -> list[int]:
 
 def hit(lines: Lined, start: int, way: int, *, here: bool = False) -> int | None:
     """Next line with a hit, wrapping round the end; None without hits. `here` allows `start` itself."""
-    if lines.sought is None or not lines.line_count:
+    if lines.search_query is None or not lines.line_count:
         return None
     steps = range(0 if here else 1, lines.line_count + 1)
     found = ((start + way * step) % lines.line_count for step in steps)
-    return next((line for line in found if match_spans(lines.sought, lines.line_text(line))), None)
+    return next((line for line in found if match_spans(lines.search_query, lines.line_text(line))), None)

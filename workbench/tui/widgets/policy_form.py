@@ -202,7 +202,7 @@ class PolicyForm(Vertical):
         event.stop()
         self.post_message(self.TextOpened(event.field))
 
-    @on(PolicySheet.Moved)
+    @on(PolicySheet.Highlighted)
     def _explain(self) -> None:
         """Below the form: what is wrong with what was typed, help of the field, or what the preset is about."""
         field, row = self.focused_field, self.sheet.row if self.sheet.is_at_hand else None

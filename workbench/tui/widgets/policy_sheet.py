@@ -129,7 +129,7 @@ class PolicySheet(Widget, can_focus=True):
         id: str
 
     @dataclass
-    class Moved(Message):
+    class Highlighted(Message):
         """The cursor stands on another setting, or the sheet has got or lost the focus."""
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -200,7 +200,7 @@ class PolicySheet(Widget, can_focus=True):
 
     def on_focus(self) -> None:
         self._place()
-        self.post_message(self.Moved())
+        self.post_message(self.Highlighted())
 
     def on_descendant_blur(self) -> None:
         self.call_after_refresh(self._left)
@@ -211,7 +211,7 @@ class PolicySheet(Widget, can_focus=True):
     def _left(self) -> None:
         if self.is_mounted and not self.is_at_hand:
             self._place()
-            self.post_message(self.Moved())
+            self.post_message(self.Highlighted())
 
     def _to(self, at: int) -> None:
         self.at = at
@@ -220,7 +220,7 @@ class PolicySheet(Widget, can_focus=True):
             self._put(input_text(entry.value) if entry.typed is None else entry.typed)
             self.typed.action_select_all()
         self._place()
-        self.post_message(self.Moved())
+        self.post_message(self.Highlighted())
 
     def action_move(self, by: int) -> None:
         """To the next setting; past the last or the first, to what stands there."""

@@ -31,7 +31,7 @@ class PromptEditor(Vertical):
     ]
 
     @dataclass
-    class Ended(Message):
+    class Closed(Message):
         """Path of the saved file, "" if none was saved."""
 
         path: str
@@ -82,13 +82,13 @@ class PromptEditor(Vertical):
             self.action_go()
             return
         try:
-            self.post_message(self.Ended(str(write_own(self.file, self.query_one(TextArea).text))))
+            self.post_message(self.Closed(str(write_own(self.file, self.query_one(TextArea).text))))
         except BadInput as refused:
             self.notify(str(refused), severity="warning", markup=False)
 
     def action_leave(self) -> None:
         if self.query_one(TextArea).text == self.before or self._sure:
-            self.post_message(self.Ended(""))
+            self.post_message(self.Closed(""))
             return
         self._sure = True
         self.notify("The text was changed: ctrl+s saves it, esc again discards the change.", markup=False)

@@ -93,7 +93,7 @@ class Heads(Widget):
         self.left = 0
 
     @dataclass
-    class Wanted(Message):
+    class HeadingClicked(Message):
         """The column of this number was clicked."""
 
         number: int
@@ -102,7 +102,7 @@ class Heads(Widget):
         x = event.x - len(BEFORE) * (self.left > 0)
         for number, (_, width) in enumerate(seen_of(self.columns, self.left, self.size.width)[0], self.left):
             if 0 <= x < width:
-                self.post_message(self.Wanted(number))
+                self.post_message(self.HeadingClicked(number))
             x -= width + len(GAP)
 
     def render(self) -> RenderResult:
@@ -120,7 +120,7 @@ class Heads(Widget):
         return text
 
 
-class Records(LineList):
+class RecordTable(LineList):
     """List of records under one cursor. Hidden columns are reached by moving to the right."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"records--cursor", "records--warn"}
@@ -131,11 +131,11 @@ class Records(LineList):
     ]
 
     @dataclass
-    class Chosen(Message):
+    class Selected(Message):
         line: Record
 
     @dataclass
-    class Moved(Message):
+    class Highlighted(Message):
         """Another line is under the cursor, or none."""
 
         line: Record | None
@@ -170,11 +170,11 @@ class Records(LineList):
         self.into_view()
 
     def moved(self) -> None:
-        self.post_message(self.Moved(self.here))
+        self.post_message(self.Highlighted(self.here))
 
     def opened(self) -> None:
         if self.here is not None:
-            self.post_message(self.Chosen(self.here))
+            self.post_message(self.Selected(self.here))
 
     def action_column(self, by: int) -> None:
         heads = self.heads

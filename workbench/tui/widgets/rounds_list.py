@@ -68,14 +68,14 @@ class RoundsList(LineList):
     ]
 
     @dataclass
-    class Moved(Message):
+    class Highlighted(Message):
         """The cursor is on message `index`, or on the header of its round."""
 
         index: int
         header: bool
 
         def can_replace(self, message: Message) -> bool:
-            return isinstance(message, RoundsList.Moved)
+            return isinstance(message, RoundsList.Highlighted)
 
     @dataclass
     class Read(Message):
@@ -207,7 +207,7 @@ class RoundsList(LineList):
             self.line = line
             # Lines were added or removed above the cursor: its line keeps its place on the screen.
             self.scroll_to(y=line - offset, animate=False, force=True)
-        self._tell()
+        self._post_highlight()
 
     # --- the cursor -------------------------------------------------------------------------------------------------
 
@@ -269,9 +269,9 @@ class RoundsList(LineList):
         self.refresh_line(old)
         self.refresh_line(line)
         self.into_view()
-        self._tell()
+        self._post_highlight()
 
-    def _tell(self) -> None:
+    def _post_highlight(self) -> None:
         row = self.row
         if row is None or self.drawn is None:
             return
@@ -280,7 +280,7 @@ class RoundsList(LineList):
         anchor = (messages[index].id, row.kind == "header")
         if anchor != self._anchor:
             self._anchor = anchor
-            self.post_message(self.Moved(index, row.kind == "header"))
+            self.post_message(self.Highlighted(index, row.kind == "header"))
 
     def _center(self) -> None:
         self.scroll_to(y=max(0, self.line - self.size.height // 2), animate=False, force=True)

@@ -72,13 +72,13 @@ class RulesList(LineList):
     EMPTY = "No rule was found. / writes one."
 
     @dataclass
-    class Moved(Message):
+    class Highlighted(Message):
         """Another rule is under the cursor, or none."""
 
         rule: RuleEntry | None
 
     @dataclass
-    class Chosen(Message):
+    class Selected(Message):
         rule: RuleEntry
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -99,11 +99,11 @@ class RulesList(LineList):
         self.moved()
 
     def moved(self) -> None:
-        self.post_message(self.Moved(self.rule))
+        self.post_message(self.Highlighted(self.rule))
 
     def opened(self) -> None:
         if self.rule is not None:
-            self.post_message(self.Chosen(self.rule))
+            self.post_message(self.Selected(self.rule))
 
     def action_choose(self) -> None:
         self.opened()

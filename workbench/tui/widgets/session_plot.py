@@ -54,7 +54,7 @@ class SessionPlot(Vertical):
     def lay(self, course: Course, trails: Sequence[RuleTrail], recorded: str, window: int | None) -> None:
         """Draw the recorded session once it is counted. `recorded` are the agent's compactions in words."""
         self.course, self.trails = course, trails
-        _tell(self.query_one("#recorded", Static), Text(plain(recorded)))
+        _put(self.query_one("#recorded", Static), Text(plain(recorded)))
         self.border_title = plain(session_words(course))
         self.draw(window)
         plot = self.query_one(CallsPlot)
@@ -74,17 +74,17 @@ class SessionPlot(Vertical):
         plot.show(picture, frozenset({RECORDED}) if self.lines == "simulated" else frozenset())
         plot.stops = [each.call for each in one.compacted] if one else ()
         plot.bring_to_front("" if self.lines == "one" else sign_of(self.here))
-        _tell(self.query_one("#legend", Static), legend(picture))
-        _tell(self.query_one("#watched", Static), watched_words(one, self.trails) if one else Text())
-        self._tell_call()
+        _put(self.query_one("#legend", Static), legend(picture))
+        _put(self.query_one("#watched", Static), watched_words(one, self.trails) if one else Text())
+        self._show_call()
 
-    @on(CallsPlot.Moved)
-    def _tell_call(self) -> None:
+    @on(CallsPlot.Highlighted)
+    def _show_call(self) -> None:
         course, call = self.course, self.query_one(CallsPlot).call
         if course is not None and self.played and len(course.calls):
             alone, point = self.lines == "one", course.recorded_at.get(call)
             words = call_words(course, self.played, call, self.here, point, alone=alone)
-            _tell(self.query_one("#call", Static), words)
+            _put(self.query_one("#call", Static), words)
 
     def to_lost(self) -> bool:
         """Go to the next call at which the variant in front loses a watched sentence, after the last one to the first;
@@ -96,7 +96,7 @@ class SessionPlot(Vertical):
         return bool(lost)
 
 
-def _tell(line: Static, words: Text) -> None:
+def _put(line: Static, words: Text) -> None:
     line.update(words)
     line.set_class(not words, "-empty")
 

@@ -25,7 +25,7 @@ BEFORE, MORE = "‹ ", " ›"
 """Marks in the headings of columns beyond either end."""
 
 
-class Table(DataTable[Text]):
+class TextTable(DataTable[Text]):
     """Table of single-line cells. A click marks a row or column; a double click or enter selects it.
 
     Textual's own table measures new cells when it is idle and shows its old drawing until then: on a busy machine rows
@@ -34,7 +34,7 @@ class Table(DataTable[Text]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*MOVING, *SEARCHING]
 
-    sought: Query | None = None
+    search_query: Query | None = None
     result: Result | None = None
 
     def show(self, result: Result) -> None:
@@ -121,7 +121,7 @@ class Table(DataTable[Text]):
             self.move_cursor(row=line)
 
     def seek(self, query: Query | None) -> None:
-        self.sought = query
+        self.search_query = query
 
     def copied(self) -> str:
         return self.line_text(self.place) if self.row_count else ""

@@ -30,7 +30,7 @@ class TextList(LineList):
     ]
 
     @dataclass
-    class Moved(Message):
+    class Highlighted(Message):
         """Another row is under the cursor, or other rows are listed."""
 
         texts: TextList
@@ -41,7 +41,7 @@ class TextList(LineList):
             return self.texts
 
     @dataclass
-    class Chosen(Message):
+    class Selected(Message):
         texts: TextList
         at: int
 
@@ -100,11 +100,11 @@ class TextList(LineList):
         self.to_line(self._tops[at])
 
     def moved(self) -> None:
-        self.post_message(self.Moved(self, self.at))
+        self.post_message(self.Highlighted(self, self.at))
 
     def opened(self) -> None:
         if self.at >= 0:
-            self.post_message(self.Chosen(self, self.at))
+            self.post_message(self.Selected(self, self.at))
 
     def action_choose(self) -> None:
         self.opened()

@@ -26,7 +26,7 @@ BIG = 40_000
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TextPart:
     """Text in one style: "" or one of `STYLES`. `one_row`: its lines are cut with `…`, not wrapped. `then` are offsets
     in each of its lines with the styles from there on."""
 
@@ -55,7 +55,7 @@ class Wrapped:
         return len(self.line)
 
 
-def wrap(parts: Sequence[Part], width: int) -> Wrapped:
+def wrap(parts: Sequence[TextPart], width: int) -> Wrapped:
     """Cut `parts` to rows of at most `width` cells, at spaces if possible; each part begins a line.
 
     Linear in the text; about 100 ms for a megabyte of plain Latin text, mostly to mask secrets.
@@ -114,7 +114,7 @@ class TextView(LineView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._parts: tuple[Part, ...] = ()
+        self._parts: tuple[TextPart, ...] = ()
         self._key: object = None
         self._wrapped = wrap((), 80)
 
@@ -141,12 +141,12 @@ class TextView(LineView, can_focus=True):
         """Complete text as the session holds it, with control characters; not for a terminal."""
         return "\n".join(part.text for part in self._parts)
 
-    def show(self, parts: Iterable[Part], key: object = None) -> None:
+    def show(self, parts: Iterable[TextPart], key: object = None) -> None:
         """Show `parts` at once. For more than `BIG` characters wrap in a thread and use `put`."""
         parts = tuple(parts)
         self.put(parts, wrap(parts, self.wrap_width), key)
 
-    def put(self, parts: tuple[Part, ...], wrapped: Wrapped, key: object = None) -> None:
+    def put(self, parts: tuple[TextPart, ...], wrapped: Wrapped, key: object = None) -> None:
         """Show parts that are wrapped already."""
         same = key is not None and key == self._key
         self._parts, self._wrapped, self._key = parts, wrapped, key
@@ -168,7 +168,7 @@ class TextView(LineView, can_focus=True):
             self.set_lines(len(self._wrapped))
 
     @work(exclusive=True, group="wrap", exit_on_error=False, description="wrap")
-    async def _wrap_in_thread(self, parts: tuple[Part, ...]) -> None:
+    async def _wrap_in_thread(self, parts: tuple[TextPart, ...]) -> None:
         wrapped = await asyncio.to_thread(wrap, parts, self.wrap_width)
         # Something else may be shown by now.
         if parts is self._parts:

@@ -108,7 +108,7 @@ class WatchedLines(Widget):
 def line_cells(watching: Watching, line: int, most: int, width: int) -> Cells:
     """Line of a sentence, its states at the right, and the keys of the fixes if it is lost."""
     if line == min(len(watching.watched), most):
-        return ways_cells(watching, width)
+        return fixes_cells(watching, width)
     more = len(watching.watched) - most
     if more > 0 and line == most - 1:
         return [(f"   … {more + 1} more are watched", "dim")]
@@ -154,7 +154,7 @@ def offer_cells(watching: Watching) -> Cells:
     return cells or [("no pin and no setting that was tried keeps it", "dim")]
 
 
-def ways_cells(watching: Watching, width: int) -> Cells:
+def fixes_cells(watching: Watching, width: int) -> Cells:
     """`○ lost “Never log the …”: i pin +32  b “Target: share” 62 % +17.4k`"""
     if watching.ways is None:
         return []
