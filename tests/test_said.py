@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from workbench.analysis.fact_check import SearchedText, fact_query
-from workbench.analysis.grounding import SummaryChecker
+from workbench.analysis.grounding import SummaryChecker, run_grounding
 from workbench.analysis.retention import is_unreadable, retention
-from workbench.analysis.run_grounding import run_grounding
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import transcript
 from workbench.compaction.conversation import TextBody

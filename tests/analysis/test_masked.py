@@ -9,12 +9,11 @@ from tests.analysis.courses import session_of
 from tests.analysis.test_rework import CUT, answer, reworked, shell
 from tests.analysis.test_rework import user as asking
 from tests.facts.talk import agent, answered, call, ran, user
-from workbench.analysis.grounding import SummaryChecker
+from workbench.analysis.grounding import SummaryChecker, run_grounding
 from workbench.analysis.probes import Exam, Probe, looked_up, sources_of
 from workbench.analysis.probes.results import graded
 from workbench.analysis.recorded_claims import recorded_claims
 from workbench.analysis.retention import retention
-from workbench.analysis.run_grounding import run_grounding
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import transcript
 from workbench.analysis.watched_rules import judge_messages, sentence_to_watch

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from workbench.analysis.fullness import fullness, glanced_window
+from workbench.analysis.grounding import run_grounding
 from workbench.analysis.outcome_diff import FatePair, added_messages, compare_fates, shortened_messages
-from workbench.analysis.run_grounding import run_grounding
 from workbench.analysis.run_records import answer_diffs, call_facts, differing_fields, run_facts, short_value
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome
 from workbench.compaction.strategies.context_reset import STRATEGY, ContextResetPolicy

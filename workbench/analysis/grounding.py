@@ -1,4 +1,4 @@
-"""Grounding of a summary without a model: everything it names is looked up in the head that it replaces.
+"""Grounding of summaries without a model: everything they name is looked up in the head that they replace.
 
 Paths, commands, identifiers, numbers and quotations must occur in the head; "the user said, asked, wants …" must be in
 the user's own words. A claim that is not found may still be true (a sum, a paraphrase): it is shown, not judged. Lost
@@ -17,8 +17,11 @@ from workbench.analysis.head_index import HeadIndex, stems
 from workbench.analysis.summary_claims import Claim, ClaimKind, claims_in
 from workbench.base.figures import whole_number
 from workbench.base.secrets import without_secrets
+from workbench.compaction.outcome import NewMessage, Outcome
+from workbench.compaction.summary_request import Summary
 from workbench.facts.wording import prose
 from workbench.session import Message, Text
+from workbench.summarizers.driver import Run
 
 ENOUGH_WORDS = 0.5
 """Share of an attribution's words that one message of the user must have, or `ENOUGH_WORDS_OF_ALL` of all together."""
@@ -119,3 +122,30 @@ def _spellings(number: str) -> list[str]:
     if (count := whole_number(whole)) is not None and len(whole) > 3:
         spellings += [f"{count:,}".replace(",", separator) + dot + fraction for separator in (",", "_", " ")]
     return list(dict.fromkeys(spellings))
+
+
+def run_grounding(run: Run) -> Grounding | None:
+    """Return the grounding of the summaries in a run's outcome; None without one.
+
+    Positions (`UnsupportedClaim.start`) refer to each claim's own summary. Summaries that a later one replaced are left
+    out.
+    """
+    pairs = [
+        (request, answer)
+        for request, answer in zip(run.requests, run.answers, strict=True)
+        if isinstance(answer, Summary) and _is_in_outcome(answer.text, run.outcome)
+    ]
+    if not pairs:
+        return None
+    found = [SummaryChecker(request.masked, request.previous).check(answer.text) for request, answer in pairs]
+    checked: Counter[ClaimKind] = Counter()
+    for one in found:
+        checked.update(one.checked)
+    return Grounding(dict(checked), tuple(missing for one in found for missing in one.unfounded))
+
+
+def _is_in_outcome(text: str, outcome: Outcome) -> bool:
+    words = text.strip()
+    return any(words[:400] in piece.message.text for piece in outcome.pieces if isinstance(piece, NewMessage)) or words[
+        :400
+    ] in (outcome.memories or "")

@@ -15,12 +15,11 @@ from functools import cached_property
 
 from workbench.analysis.compaction_cost import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.fit import Ceiling, Fit, ceiling_of, fit_of, fit_words, language_note, rank
-from workbench.analysis.grounding import Grounding
+from workbench.analysis.grounding import Grounding, run_grounding
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.receipt import brief_receipt, receipt
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import Retention, TrackedFact, is_unreadable
-from workbench.analysis.run_grounding import run_grounding
 from workbench.analysis.summary_usage import SummaryUsage, summary_usage
 from workbench.bench import Bench, RuleState, choose_preset, rule_states
 from workbench.compaction.checks import Check, check

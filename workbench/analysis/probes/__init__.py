@@ -6,8 +6,7 @@ from workbench.analysis.probes.generation import MOST, probes_of
 from workbench.analysis.probes.lookup import with_sources
 from workbench.analysis.probes.probe import Probe, ProbeKind
 from workbench.analysis.probes.probe_file import probes_path, read_probes, write_probes
-from workbench.analysis.probes.results import LOOKED_UP, ProbeAnswer, Probing, graded, looked_up
-from workbench.analysis.probes.totals import ProbingTotal
+from workbench.analysis.probes.results import LOOKED_UP, ProbeAnswer, Probing, ProbingTotal, graded, looked_up
 
 __all__ = [
     "FULL",

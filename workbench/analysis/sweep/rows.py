@@ -1,4 +1,4 @@
-"""Results of a sweep: one row per setting, and the best by a criterion."""
+"""Results of a sweep: one row per setting, the best by a criterion, and the table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from math import fsum
 
 from workbench.analysis.sweep.axes import Number
 from workbench.analysis.sweep.cells import SweepCell, SweepPlan
-from workbench.analysis.watched_rules import KEPT_STATES, RuleVerdict
+from workbench.analysis.watched_rules import KEPT_STATES, RuleVerdict, sentence_columns
+from workbench.base.tables import Column, Row, Table, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +121,27 @@ def best(rows: Sequence[SweepRow], criterion: Criterion) -> SweepRow | None:
         return None
     sign = -1 if criterion.largest else 1
     return min(able, key=lambda row: (row.over, sign * (row.figure(criterion.name) or 0.0), row.cost))
+
+
+def values_table(plan: SweepPlan, rows: Sequence[SweepRow], best: SweepRow | None) -> Table:
+    """A row per setting; `failed` counts the files that could not be replayed."""
+    axes = (Column(axis.field, axis.field, "number") for axis in plan.axes)
+    cost = "money" if all(row.dollars for row in rows) else "input"
+    kept = columns("kept_share:share:kept") if plan.retained else ()
+    spec = (
+        *axes,
+        *columns("compactions:number tokens_after:tokens:mean_after peak_tokens:tokens:peak calls_over_window:count"),
+        *columns(f"rebilled_tokens:tokens:billed_again cost:{cost}"),
+        *kept,
+        *sentence_columns(plan.watched),
+        *columns("failed:count best:flag"),
+    )
+    return Table(
+        "values", "", spec, tuple(_table_row(row, is_best=row is best, retained=plan.retained) for row in rows)
+    )
+
+
+def _table_row(one: SweepRow, *, is_best: bool, retained: bool) -> Row:
+    kept = (one.retention,) if retained else ()
+    figures = (one.compactions, one.after, one.peak, one.over, one.rebilled, one.cost)
+    return Row((*one.setting, *figures, *kept, *map(str, one.held), one.failed or None, is_best or None))
