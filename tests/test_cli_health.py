@@ -73,11 +73,11 @@ def test_changes_are_counted_by_record(tmp_path: Path) -> None:
     session = load(path)
     as_it_is = compare_export(session, session.context(), "claude-code")
     records = records_in(path.read_bytes())
-    assert as_it_is.kept + as_it_is.changed + as_it_is.left_out == len(records)
+    assert as_it_is.unchanged + as_it_is.changed + as_it_is.left_out == len(records)
     assert as_it_is.added == 0
     assert as_it_is.keys[0] == "sessionId"
     anew = compare_export(session, session.context(), "openai-chat")
-    assert (anew.kept, anew.changed, anew.left_out) == (0, 0, len(records))
+    assert (anew.unchanged, anew.changed, anew.left_out) == (0, 0, len(records))
     assert anew.added == len(json.loads(export_of(path))["messages"])
 
 

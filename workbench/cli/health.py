@@ -239,10 +239,10 @@ def _listed(lines: list[str]) -> None:
 
 
 def _changed(one: ExportChange) -> str:
-    if not (one.kept or one.changed):
+    if not (one.unchanged or one.changed):
         return f"{counted(one.added, 'record')} written anew"
     keys = f" in {', '.join(one.keys[:6])}{' …' if len(one.keys) > 6 else ''}" if one.keys else " in spacing only"
-    figures = [f"{counted(one.kept, 'record')} byte for byte"]
+    figures = [f"{counted(one.unchanged, 'record')} byte for byte"]
     figures += [f"{grouped(one.changed)} changed{keys}"] if one.changed else []
     figures += [f"{grouped(one.added)} added"] if one.added else []
     figures += [f"{grouped(one.left_out)} left out"] if one.left_out else []

@@ -69,7 +69,7 @@ KEYS = {
     "compaction.outcome.Rung": "name tokens_before=before tokens_after=after note",
     "compaction.strategy.Trigger": "name value limit unit fires note distance timed",
     "finding.glances.Unreadable": "file=path error=reason",
-    "formats.diagnosis.ExportChange": "format=target title unchanged_records=kept changed_records=changed "
+    "formats.diagnosis.ExportChange": "format=target title unchanged_records=unchanged changed_records=changed "
         "added_records=added removed_records=left_out changed_keys=keys bytes notes faults=problems",
     "formats.diagnosis.ContextFinding": "level topic=what text",
     "bench.fixes.RuleFix": "option description=words tokens",

@@ -248,7 +248,7 @@ class ExportChange:
 
     target: str
     title: str
-    kept: int
+    unchanged: int
     changed: int
     added: int
     left_out: int
@@ -297,7 +297,7 @@ def compare_export(
     return ExportChange(
         target,
         registry.target(target).title,
-        kept=sum(unchanged.values()),
+        unchanged=sum(unchanged.values()),
         changed=changed,
         added=len(new_records) - changed,
         left_out=len(old_records) - changed,

@@ -73,17 +73,17 @@ class _Request:
 
 @dataclass(frozen=True, slots=True)
 class _Relation:
-    """Relation of a request to a conversation: a compaction, or a continuation after the first `kept` context messages.
-    `shared` counts the context messages in the request; `summary` is the position of a new summary in it."""
+    """Relation of a request to a conversation: a compaction, or a continuation after the first `retained` context
+    messages. `shared` counts the context messages in the request; `summary` is the position of a new summary in it."""
 
     compacted: Way | None
-    kept: int = 0
+    retained: int = 0
     shared: int = 0
     summary: int | None = None
 
     @property
     def nearness(self) -> tuple[bool, int]:
-        return self.compacted is None, self.kept or self.shared
+        return self.compacted is None, self.retained or self.shared
 
 
 @dataclass(slots=True)
@@ -109,9 +109,9 @@ class _Thread:
             self._end(step.compacted, step, request, answer.time if answer else None)
         else:
             self._set_prompt(request.prompt)
-            self.removed |= {*self.context[step.kept :]}
-            del self.context[step.kept :]
-            for message, key in zip(request.rest[step.kept :], request.keys[step.kept :], strict=True):
+            self.removed |= {*self.context[step.retained :]}
+            del self.context[step.retained :]
+            for message, key in zip(request.rest[step.retained :], request.keys[step.retained :], strict=True):
                 self.context.append(self._add(message, key))
         self.former = former
         self.requested = len(self.context)

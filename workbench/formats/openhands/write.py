@@ -132,7 +132,7 @@ def _list(sheet: _EventList, messages: Sequence[Message]) -> None:
     offset = counted = 0
     for message in messages[:start]:
         counted += _message(sheet, message)
-    answers = _answers_of_kept(sheet, kept_events)
+    answers = _answers_of_retained(sheet, kept_events)
     left_out = [n for n in range(len(sheet.events)) if n not in kept_events and n not in sheet.others]
     forgotten = _forgotten(sheet, [n for n in left_out if n not in answers])
     for message in messages[start:]:
@@ -146,11 +146,11 @@ def _list(sheet: _EventList, messages: Sequence[Message]) -> None:
 
 
 def _list_in_order(
-    sheet: _EventList, messages: Sequence[Message], summary: Message | None, kept: frozenset[int]
+    sheet: _EventList, messages: Sequence[Message], summary: Message | None, retained: frozenset[int]
 ) -> None:
     forgotten: list[Any] = []
     for index in range(len(sheet.events)):
-        if index in kept:
+        if index in retained:
             _place(sheet, index)
         elif index not in sheet.others:
             forgotten += _forgotten(sheet, [index])
@@ -160,7 +160,7 @@ def _list_in_order(
         _append(sheet, _condensation(sheet, forgotten, summary, offset))
 
 
-def _answers_of_kept(sheet: _EventList, kept: set[int]) -> set[int]:
+def _answers_of_retained(sheet: _EventList, retained: set[int]) -> set[int]:
     """Return results that are left out though their calls are kept; new ones are written after their calls."""
     calls: dict[str, bool] = {}
     v0_calls: dict[str, str] = {}
@@ -168,8 +168,8 @@ def _answers_of_kept(sheet: _EventList, kept: set[int]) -> set[int]:
     for index, event in enumerate(sheet.events):
         content = content_of(event, v0_calls) if event else None
         if content and content.call and content.role == "assistant":
-            calls[content.call] = index in kept
-        elif content and content.call and index not in kept and calls.get(content.call):
+            calls[content.call] = index in retained
+        elif content and content.call and index not in retained and calls.get(content.call):
             found.add(index)
     return found
 
@@ -182,12 +182,14 @@ def _forgotten(sheet: _EventList, left_out: Sequence[int]) -> list[Any]:
         if forgetting_of(event) is not None:
             sheet.losses.append(Loss(LossKind.EARLIER_CONDENSATIONS))
             continue
-        id = _place(sheet, index, kept=False)
+        id = _place(sheet, index, retained=False)
         if is_counted(event):
             forgotten.append(id)
         if index in sheet.running:
             answer = ToolResult(as_text(event.get("tool_call_id")), (Text(NO_RESULT),), is_error=True)
-            forgotten.append(_append(sheet, _observation(sheet, answer, Message("", "tool", (answer,))), kept=False))
+            forgotten.append(
+                _append(sheet, _observation(sheet, answer, Message("", "tool", (answer,))), retained=False)
+            )
     return forgotten
 
 
@@ -213,22 +215,22 @@ def _message(sheet: _EventList, message: Message) -> int:
     return len(events)
 
 
-def _split_loop(sheet: _EventList, event: Event, kept: bool) -> None:
+def _split_loop(sheet: _EventList, event: Event, retained: bool) -> None:
     """Separate kept and forgotten events of a tool loop, of which the SDK would otherwise send neither, by a state
     update, which is not sent to a model."""
     if begins_loop(event):
-        sheet.loop = kept
+        sheet.loop = retained
     elif not continues_loop(event):
         sheet.loop = None
-    elif sheet.loop is (not kept):
+    elif sheet.loop is (not retained):
         head = {"id": str(uuid4()), "timestamp": _stamp(None), "source": "environment"}
         _append(sheet, {**head, "key": _APART, "value": True, "kind": "ConversationStateUpdateEvent"})
 
 
-def _place(sheet: _EventList, index: int, kept: bool = True) -> Any:
+def _place(sheet: _EventList, index: int, retained: bool = True) -> Any:
     """Write a loaded event with its new links; return its id."""
     raw, event = sheet.raws[index], sheet.events[index]
-    _split_loop(sheet, event, kept)
+    _split_loop(sheet, event, retained)
     content = content_of(event, sheet.calls) if event else None
     call = content.call if content else ""
     changes: dict[str, bytes] = {}
@@ -255,9 +257,9 @@ def _place(sheet: _EventList, index: int, kept: bool = True) -> Any:
     return id
 
 
-def _append(sheet: _EventList, event: Event, kept: bool = True) -> Any:
+def _append(sheet: _EventList, event: Event, retained: bool = True) -> Any:
     """Write a new event; return its id."""
-    _split_loop(sheet, event, kept)
+    _split_loop(sheet, event, retained)
     if not sheet.v1:
         event["id"] = len(sheet.out)
     if sheet.tree:
