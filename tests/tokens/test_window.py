@@ -70,7 +70,7 @@ def test_who_says_more(given: int | None, recorded: int | None, agent: str, mode
 @pytest.mark.parametrize("one", allowances(), ids=lambda one: f"{one.agent}-{one.models[0]}")
 def test_what_an_agent_gives_is_less_than_the_api_takes_and_says_by_whom_and_when(one: Allowance) -> None:
     assert any(known.id == one.agent for known in formats())
-    assert re.fullmatch(r"by .+ \(.*\d+\.\d+\.\d+.*, \d{4}-\d\d-\d\d\)", one.told)
+    assert re.fullmatch(r"by .+ \(.*\d+\.\d+\.\d+.*, \d{4}-\d\d-\d\d\)", one.stated_by)
     known = [found.window for beginning in one.models if (found := find(beginning))]
     assert all(one.window < window for window in known)
 

@@ -11,7 +11,7 @@ from workbench.analysis.compaction_cost import Rates, rates_of
 from workbench.base.figures import dollars
 from workbench.base.text import counted
 from workbench.session import Billed, Message, Session, Usage
-from workbench.tokens.cost import MILLION, Spent, spent_on
+from workbench.tokens.cost import MILLION, SpentDollars, spent_on
 
 
 class SessionCost(Struct, frozen=True):
@@ -112,7 +112,7 @@ def _recorded(session: Session, billed: Sequence[tuple[Message, Usage]]) -> floa
     return fsum(said) if said else None
 
 
-def _spent(session: Session, billed: Sequence[tuple[Message, Usage]]) -> Spent | None:
+def _spent(session: Session, billed: Sequence[tuple[Message, Usage]]) -> SpentDollars | None:
     return spent_on([_billed_usage(message, usage) for message, usage in billed], session.model)
 
 

@@ -1,4 +1,4 @@
-"""What agents give models of their windows, from a dated table, `agents.toml` beside this module."""
+"""Context windows that agents give to models, from the dated table `agents.toml` in this folder."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ TABLE = Path(__file__).resolve().parent / "agents.toml"
 
 
 class Allowance(Struct, frozen=True):
-    """The window in tokens that an agent, a format's id, gives to models whose names begin so; `told`: who says so.
+    """The window in tokens that an agent (id of its format) gives to models by the beginnings of their names, according
+    to `stated_by`.
 
-    With a `provider` it is that one's, as the agent calls it. `answer` are the tokens that the agent leaves free for an
-    answer, where that is not the model's longest one.
+    `provider`: only for this one, in the agent's words; "" for any. `answer`: tokens that the agent reserves for an
+    answer, None for the model's longest one.
     """
 
     agent: str
     models: tuple[str, ...]
     window: int
-    told: str
+    stated_by: str
     provider: str = ""
     answer: int | None = None
 
 
 def allowed(agent: str, model: str | None, provider: str = "") -> Allowance | None:
-    """What the agent gives the model by that provider, by the longest beginning that fits its name; None where nothing
-    is known."""
+    """Return the entry for a model at a provider, by the longest beginning that fits its name; None without one."""
     name = plain_name(model or "")
     fitting = [
         (len(beginning), one)
@@ -46,4 +46,14 @@ def allowed(agent: str, model: str | None, provider: str = "") -> Allowance | No
 def allowances() -> tuple[Allowance, ...]:
     """Every entry of the table."""
     entries = tomllib.loads(TABLE.read_text(encoding="utf-8"))["window"]
-    return tuple(Allowance(**{**entry, "models": tuple(entry["models"])}) for entry in entries)
+    return tuple(
+        Allowance(
+            entry["agent"],
+            tuple(entry["models"]),
+            entry["window"],
+            entry["told"],
+            entry.get("provider", ""),
+            entry.get("answer"),
+        )
+        for entry in entries
+    )

@@ -28,7 +28,7 @@ ABSURD_RATIO = 4
 """A stretch billed at less than a quarter or more than four times of what it weighs holds something unrecorded…"""
 
 COMPACTED = "the session that was compacted"
-"""Where the scale of an export comes from."""
+"""Source of an export's scale."""
 
 ABSURD_TOKENS = 4_000
 """…if it is also off by so many tokens: short stretches carry reminders that no file records."""
@@ -74,8 +74,8 @@ def _calls(messages: Sequence[Message], model: str | None) -> Iterator[Call]:
 
 
 def overhead_at(first: Call, messages: Sequence[Message], model: str | None) -> int:
-    """What the first call was sent beyond the messages before it, by their characters: the overhead that `sizes_of`
-    finds of a context in which nothing is counted yet and that ends with this call."""
+    """Return the tokens that the first call was sent beyond the messages before it, by their characters: the overhead
+    that `sizes_of` finds of a context in which nothing is counted yet and that ends with this call."""
     family = family_of(model) if model else first.family
     before = messages[: first.index]
     return _unsaid(first, [round(family.tokens(message.role, guess(message))) for message in before])
@@ -237,7 +237,7 @@ def _newest_answer(messages: Sequence[Message]) -> int:
 
 
 def carried_by(sizes: Sizes, messages: Sequence[Message], model: str | None, window: int | None) -> Carried:
-    """What an export says of a context with these sizes, so that it has them when it is opened again."""
+    """Return the note of an export that gives a context these sizes when it is opened again."""
     lead = leading_system(messages)
     told, counts = sum(sizes.tokens[lead:]), sum(map(sizes.meter.tokens, messages[lead:]))
     factor = sizes.meter.scale.value if isinstance(sizes.meter, SessionMeter) else 1.0
@@ -375,7 +375,7 @@ class _Plan:
         return True
 
     def _open_with(self, first: Call) -> None:
-        """What the first call was sent beyond the messages before it is overhead: system prompt and tools."""
+        """Take what the first call was sent beyond the messages before it as overhead: system prompt and tools."""
         known = self.tokens[: first.index]
         self.overhead = _unsaid(first, known)
         guessed = Basis.ESTIMATE in self.basis[: first.index]
@@ -403,7 +403,7 @@ class _Plan:
             self._bill(start, stop, billed)
 
     def _start_over(self, call: Call, after: Call, predicted: int) -> None:
-        """The context shrank or changed its tokenizer: what stood before `after` is fitted to its bill anew."""
+        """Fit everything before `after` to its usage again: the context shrank or changed its tokenizer."""
         if call.family is not after.family or after.context <= self.overhead:
             self.overhead = after.context * self.overhead // (call.context + predicted)
         # Only the last restart shapes the figures: fitting at each would be quadratic in a session full of them.

@@ -1,4 +1,4 @@
-"""What calls cost: before they are made, by an estimate, and afterwards, by what was billed.
+"""Cost of calls: estimated before they are made, and by usage afterwards.
 
 Prices come from `workbench.tokens.models`, which a person may correct; a model or a price that nobody says is unknown
 and is said to be, never guessed.
@@ -42,12 +42,12 @@ class Cost(Struct, frozen=True):
 
 
 def money(amount: float | None) -> str:
-    """Dollars as they are shown, None as what it is."""
+    """Dollars in words; None as unknown."""
     return "cost unknown" if amount is None else dollars(amount)
 
 
 def added(amounts: Iterable[float | None]) -> float | None:
-    """The sum, None where one is not known."""
+    """Sum, None if any amount is unknown."""
     every = tuple(amounts)
     return None if None in every else fsum(one for one in every if one is not None)
 
@@ -62,17 +62,17 @@ def usage_words(usage: Usage) -> str:
 
 
 def estimate(request_tokens: int, expected_output: int, model: str) -> Cost:
-    """What a call would cost without a cache. Raises BadInput for a broken table of the user's."""
+    """Return the cost of a call without a cache. Raises BadInput for a broken table of the user's."""
     return actual(Usage(input=request_tokens, output=expected_output), model)
 
 
 def actual(usage: Usage, model: str) -> Cost:
-    """What the billed tokens cost. Raises BadInput for a broken table of the user's."""
+    """Return the cost of billed tokens. Raises BadInput for a broken table of the user's."""
     return _by(find_model(model), usage, model)
 
 
 def actual_of_all(calls: Sequence[Usage], model: str) -> Cost:
-    """What several calls cost, each by its own size: prices of long contexts are those of a call. Raises BadInput."""
+    """Return the cost of several calls, each at the prices of its own context size. Raises BadInput."""
     return together([actual(usage, model) for usage in calls], model)
 
 
@@ -89,7 +89,7 @@ def _by(info: ModelInfo | None, usage: Usage, model: str) -> Cost:
 
 
 def at_share(cost: Cost, share: float, why: str) -> Cost:
-    """The same at a share of its price, which `why` names."""
+    """Return a share of a cost; `why` becomes its note."""
 
     def less(part: float | None) -> float | None:
         return None if part is None else part * share
@@ -99,7 +99,7 @@ def at_share(cost: Cost, share: float, why: str) -> Cost:
 
 
 def together(costs: Sequence[Cost], model: str) -> Cost:
-    """The sum of calls of one model; what is not known of one is not known of all."""
+    """Return the sum of several costs of one model; a part that is unknown in one is unknown in the sum."""
     return Cost(
         model,
         added(cost.input for cost in costs),
@@ -110,17 +110,17 @@ def together(costs: Sequence[Cost], model: str) -> Cost:
     )
 
 
-class Spent(Struct, frozen=True):
-    """What `prompts` and `answers` cost in dollars, by prices that `by` says."""
+class SpentDollars(Struct, frozen=True):
+    """Dollars for `prompts` and `answers`; `by` names the source of the prices."""
 
     prompts: float
     answers: float
     by: str
 
 
-def spent_on(bills: Iterable[Billed], model: str | None) -> Spent | None:
-    """What bills cost by the prices known here, those without a model of their own by the prices of `model`; None where
-    there are none, or a price is not known. Raises BadInput for a broken table of the user's."""
+def spent_on(bills: Iterable[Billed], model: str | None) -> SpentDollars | None:
+    """Return the cost of bills at known prices; a bill without a model counts as `model`'s. None without bills or if a
+    price is unknown. Raises BadInput for a broken table of the user's."""
     several = [*bills]
     names = {own: own or model or "" for own in set(map(itemgetter(0), several))}
     infos = {name: find_model(name) for name in names.values()}
@@ -136,11 +136,11 @@ def spent_on(bills: Iterable[Billed], model: str | None) -> Spent | None:
             prompts += [part for part in (parts[0], *parts[2:]) if part]
             answers.append(parts[1] or 0.0)
     by = " and ".join(sorted({info.source for info in infos.values() if info}))
-    return Spent(fsum(prompts), fsum(answers), by) if several else None
+    return SpentDollars(fsum(prompts), fsum(answers), by) if several else None
 
 
 def _by_length(bills: Sequence[Billed], longest: float) -> Iterator[tuple[Sequence[Billed], bool]]:
-    """The bills of prompts up to so many tokens, and those of longer ones (True), where there are any."""
+    """Yield the bills of prompts with at most `longest` tokens, then those of longer ones with True."""
     if longest == inf:
         yield bills, False
         return
@@ -166,7 +166,7 @@ def _parts_of(usage: Usage, prices: Prices | None) -> Parts:
 
 
 def _longest(info: ModelInfo | None) -> float:
-    """The tokens of the longest prompt that is not billed by prices for long ones."""
+    """Tokens of the longest prompt at normal prices; infinite without long-context prices."""
     return inf if info is None or info.long_from is None or info.long_prices is None else info.long_from
 
 
@@ -175,7 +175,7 @@ def _prices_of(info: ModelInfo | None, *, long: bool) -> Prices | None:
 
 
 def _dollars(tokens: int, price: float | None) -> float | None:
-    """Nothing costs nothing, even where the price is not known."""
+    """Dollars for tokens; zero tokens cost nothing even at an unknown price."""
     if not tokens:
         return 0.0
     return None if price is None else tokens * price / MILLION

@@ -1,4 +1,4 @@
-"""Counting the messages of a session: in the background, visible ones first, never a text twice.
+"""Count the tokens of a session's messages: in the background, visible ones first, no text twice.
 
 One `Counter` serves one open session: it holds the messages it has seen. The counts of texts outlive it in the cache.
 """
@@ -32,7 +32,7 @@ TOGETHER = 1 << 20
 
 
 class Weight(NamedTuple):
-    """What a message weighs before any calibration.
+    """Figures of a message before calibration.
 
     `text` is o200k tokens of its texts, `media` a flat figure for images and documents, `signature` characters of
     thinking signatures, `calls` and `results` the numbers of such blocks. `counted` is false while `text` is a guess
@@ -66,12 +66,12 @@ class Counter:
         self._guessed: set[_Key] = set()
         self._fresh: dict[bytes, int] = {}
         self._asked = False
-        """Whether the engine was asked: it takes longer to load than a few texts to look up."""
+        """True once the engine was used; loading it takes longer than looking up a few texts."""
         self._quick = False
-        """Whether it was, and is quick: many texts are then counted sooner than they are looked up."""
+        """True once the engine was used and is quick: it counts many texts sooner than they are looked up."""
 
     def glance(self, message: Message) -> Weight:
-        """The message's weight as far as it is known now, without counting. Remembers the message."""
+        """Return the message's weight without counting: counted if known, else estimated. Holds the message."""
         weight = self._weights.get(id(message))
         if weight is None:
             self._held[id(message)] = message
@@ -89,7 +89,7 @@ class Counter:
         self._remember(message, weight)
 
     def forget(self, messages: Iterable[Message]) -> None:
-        """Let go of messages that nobody asks of any more; what their texts have was counted, and stays."""
+        """Release messages; the counts of their texts stay."""
         for message in messages:
             self._weights.pop(id(message), None)
             self._held.pop(id(message), None)
@@ -137,8 +137,8 @@ class Counter:
         from concurrent.futures import ThreadPoolExecutor
 
         done = 0
-        with ThreadPoolExecutor(1, "counting") as beside:
-            handfuls = self._handfuls(messages, cancelled, beside)
+        with ThreadPoolExecutor(1, "counting") as executor:
+            handfuls = self._handfuls(messages, cancelled, executor)
             # Each is put away when the next has been made ready, for a tokenizer lets other threads run meanwhile.
             for handful, following in pairwise(chain(handfuls, [_Handful(0)])):
                 self._put_away(handful, is_all=not done and not following.stop)
@@ -147,9 +147,9 @@ class Counter:
         return done == len(messages)
 
     def _handfuls(
-        self, messages: Sequence[Message], cancelled: Callable[[], bool], beside: Executor
+        self, messages: Sequence[Message], cancelled: Callable[[], bool], executor: Executor
     ) -> Iterator[_Handful]:
-        """The messages, in parts that are being counted `beside`; until it is cancelled."""
+        """Yield batches of messages that `executor` counts, until cancelled."""
         known, before, stop = self._tokens, _Handful(0), 0
         while stop < len(messages) and not cancelled():
             handful, chars, texts = _Handful(stop), 0, dict[_Key, str]()
@@ -172,7 +172,7 @@ class Counter:
             handful.texts = {key: text for key, text in texts.items() if key not in known}
             if handful.texts:
                 self._asked = True  # all that is kept has been looked up
-                handful.counts = beside.submit(self._counts, [*handful.texts.values()])
+                handful.counts = executor.submit(self._counts, [*handful.texts.values()])
             yield handful
             before, stop = handful, handful.stop
 
@@ -258,7 +258,7 @@ def guess(message: Message) -> Weight:
 
 
 def media_tokens(media: Media) -> int:
-    """A flat figure: its bytes are never decoded, so neither pixels nor pages are known."""
+    """Flat estimate: the bytes are never decoded, so pixels and pages are unknown."""
     if media.media_type.startswith("image/"):
         return IMAGE_TOKENS
     return max(IMAGE_TOKENS, media.size // DOCUMENT_BYTES_PER_TOKEN)

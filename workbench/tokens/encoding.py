@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 RANKS = Path(__file__).resolve().parent / "ranks" / "o200k_base.tiktoken.gz"
 
 SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
-"""Of the unpacked ranks: the hash that tiktoken itself demands of o200k_base."""
+"""SHA-256 of the unpacked ranks, the same that tiktoken requires of o200k_base."""
 
 PATTERN = "|".join(
     (

@@ -1,4 +1,4 @@
-"""Counting the tokens of one text with the o200k_base ranks: exactly, offline, whatever the text holds.
+"""Count the tokens of a text with the o200k_base ranks: exactly and offline, for any text.
 
 Two engines with the same counts: tiktoken, always there, and splintr, several times as fast, where it has a wheel.
 Neither reads a special token out of a session's text: only their "ordinary" encoding is used (docs/tokens.md).
@@ -53,7 +53,7 @@ class Engine(Protocol):
     def count(self, text: str) -> Count: ...
 
     def counts(self, texts: Sequence[str]) -> Iterable[Count]:
-        """Of each text, in their order."""
+        """Yield the count of each text, in order."""
         ...
 
 
@@ -131,7 +131,7 @@ def count_piece(encode: Callable[[str], Sequence[int]], piece: str) -> Count:
 
 
 def _is_panic(error: BaseException) -> bool:
-    """Of the Rust side: it derives from BaseException, and `except Exception` would let it end a worker thread."""
+    """True for a panic of the Rust library, which derives from BaseException."""
     return type(error).__name__ == "PanicException"
 
 

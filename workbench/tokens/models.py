@@ -1,9 +1,7 @@
-"""What is known of models: context windows, output limits and prices, from a package that is kept current and from a
-dated table for what that lacks, which a person may correct.
+"""Context windows, output limits and prices of models.
 
-`packaged.py` asks the package; `models.toml` beside this module is the bundled table, laid over it; a file of that name
-in the user's settings folder is laid over both, entry by entry and field by field. A model in none of them is unknown,
-and callers say so instead of guessing.
+They come from the package `genai-prices` (`packaged.py`), overridden by the bundled table `models.toml` and that by a
+file of the same name in the user's settings folder, field by field. A model in none of them is unknown.
 """
 
 from __future__ import annotations
@@ -61,11 +59,11 @@ class ModelInfo:
 _PROVIDER = re.compile(r"^(?:[a-z-]+\.)*(?:anthropic|openai|google|amazon)\.")
 _VARIANT = re.compile(r"(?::[a-z0-9]+|\[[a-z0-9]+\]|-v\d+:\d+)+$")
 _DATED = re.compile(r"(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest|exp|preview(?:-\d{2}-\d{2,4})?|00\d|v\d|thinking|fast))*")
-"""What may follow a model's id without making it another model. A version number would: it is not in here."""
+"""Suffixes of a model's id that do not make it another model. A version number would."""
 
 
 _UNDATED = re.compile(r"-(?:latest|preview|0)$")
-"""What the package's ids end in where the table's do not."""
+"""Endings of ids in the package that the table leaves out."""
 
 
 def plain_name(model: str) -> str:
@@ -76,7 +74,7 @@ def plain_name(model: str) -> str:
 
 
 def find(model: str | None) -> ModelInfo | None:
-    """What is known of a model by any of the names its providers use; None when nobody knows it.
+    """Return a model by any of the names its providers use, None if unknown.
 
     A name ending in "[1m]" gets the entry with its long window. Raises BadInput for a broken user table.
     """
@@ -84,7 +82,7 @@ def find(model: str | None) -> ModelInfo | None:
 
 
 def tables() -> tuple[Path, ...]:
-    """The tables in force: for as long as these are the same, so is what is known of a model."""
+    """Files of the tables in force."""
     return _tables(paths.models())
 
 
@@ -100,7 +98,7 @@ def all_models() -> tuple[ModelInfo, ...]:
 
 
 def sources() -> str:
-    """Who says what windows and prices are: the package with its version, and the table with its date."""
+    """Sources of windows and prices in words: the package with its version, the table with its date."""
     dated = BUNDLED.read_text(encoding="utf-8").partition("As of ")[2][:10]
     return f"{NAME} {packaged().version}, and a table of {dated} for what that lacks"
 

@@ -1,8 +1,7 @@
-"""What the package `genai-prices` knows of models: windows and prices that its keepers hold current, checked against
-the makers' pages.
+"""Windows and prices of models from the package `genai-prices`, whose maintainers check them against the makers' pages.
 
-It is asked once for each of its versions, for it takes a fifth of a second to import; what it said is kept in the
-cache. It could renew itself over the network and is never told to.
+Importing it takes a fifth of a second, so its figures are cached, once per version. It could update itself over the
+network; that is never used.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ MAKERS = (
     "anthropic", "openai", "google", "x-ai", "deepseek", "mistral", "moonshotai", "zai", "zhipuai", "minimax", "cohere",
     "meta",
 )  # fmt: skip
-"""Who makes models and sells them: theirs are the prices and windows. Of resellers' the first word is the maker's."""
+"""Providers that make their models; only their windows and prices are used."""
 
 _PRICES = {
     "input": "input_mtok",
@@ -50,37 +49,37 @@ class Packaged:
 
 @cache
 def packaged() -> Packaged:
-    """What the installed package says. Read once per process."""
+    """Figures of the installed package, read once per process."""
     return packaged_by(paths.packaged_models())
 
 
-def packaged_by(kept: Path) -> Packaged:
-    """What the installed package says; `kept` is the file in which that is kept."""
+def packaged_by(cache_file: Path) -> Packaged:
+    """Figures of the installed package, cached in `cache_file`."""
     spec = find_spec(NAME.replace("-", "_"))
     if spec is None or spec.origin is None:
         return Packaged()
     data = (Path(spec.origin).parent / "data.py").stat()
     stamp = f"{data.st_mtime_ns}-{data.st_size}"
     try:
-        known = json.loads(kept.read_bytes())
+        known = json.loads(cache_file.read_bytes())
         if known["stamp"] == stamp:
             return Packaged(known["version"], known["models"])
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    found = _asked()
-    with suppress(BadInput):  # it is asked again the next time
-        keep(kept, stamp, found)
+    found = _read_package()
+    with suppress(BadInput):  # the package is read again the next time
+        keep(cache_file, stamp, found)
     return found
 
 
-def keep(kept: Path, stamp: str, found: Packaged) -> None:
-    """Raises BadInput where it cannot be. `stamp` stands for the package as it lies here."""
-    make_folder(kept.parent)
+def keep(cache_file: Path, stamp: str, found: Packaged) -> None:
+    """Write the cache; `stamp` identifies the installed package. Raises BadInput if it cannot be written."""
+    make_folder(cache_file.parent)
     document = {"stamp": stamp, "version": found.version, "models": found.models}
-    write_atomically(kept, json.dumps(document).encode(), overwrite=True)
+    write_atomically(cache_file, json.dumps(document).encode(), overwrite=True)
 
 
-def _asked() -> Packaged:
+def _read_package() -> Packaged:
     from genai_prices import __version__
     from genai_prices.data_snapshot import get_snapshot
 

@@ -1,4 +1,4 @@
-"""What an exact count has taught of a session's token figures, kept from one day to the next, one small file each."""
+"""Scales learnt from exact counts, one small file per session."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from workbench.tokens.calibration import Scale
 
 
 def path_of(session: Session) -> Path | None:
-    """Where a session's scale is kept, None for a session without a fingerprint."""
+    """File of a session's scale, None for a session without a fingerprint."""
     key = fingerprint(session)
     return paths.scales() / f"{key}.json" if key else None
 
 
 def recall(session: Session) -> Scale | None:
-    """What an exact count has taught of the session, None where none was made or the file is damaged."""
+    """Return the scale learnt for the session, None without one or if the file is damaged."""
     path = path_of(session)
     try:
-        kept = json.loads(path.read_bytes()) if path else None
-        return Scale(min(2.0, max(0.5, float(kept["value"]))), 1, str(kept["source"])) if kept else None
+        saved = json.loads(path.read_bytes()) if path else None
+        return Scale(min(2.0, max(0.5, float(saved["value"]))), 1, str(saved["source"])) if saved else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def forget(session: Session) -> Scale | None:
-    """Go by the session's own bills again; what had been taught, None where nothing was. Raises BadInput."""
-    path, taught = path_of(session), recall(session)
+    """Remove the session's scale and return it, None without one. Raises BadInput if the file cannot be removed."""
+    path, scale = path_of(session), recall(session)
     try:
         if path:
             path.unlink(missing_ok=True)
     except OSError as error:
         raise BadInput(f"{path} cannot be removed: {error.strerror}; remove it yourself.") from None
-    return taught
+    return scale
 
 
 def keep(session: Session, scale: Scale) -> None:
-    """Remember it for the next time; what cannot be written is counted again, and nothing else is lost."""
+    """Save a scale; one that cannot be written is learnt again."""
     path = path_of(session)
     if path is None:
         return

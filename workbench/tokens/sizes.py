@@ -14,7 +14,7 @@ from workbench.tokens.visible import visible_parts
 
 
 class Basis(Enum):
-    """What a token figure stands on; the value is the sign shown before it."""
+    """Basis of a token figure; the value is the sign shown before it."""
 
     EXACT = ""
     CALIBRATED = "≈"

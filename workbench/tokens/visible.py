@@ -1,4 +1,4 @@
-"""What a model reads of a message: the one answer that characters, tokens and estimates are all taken from."""
+"""Parts of a message that a model reads; characters, tokens and estimates all come from here."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from workbench.session import Media, Message, Opaque, Text, Thinking, ToolUse
 
 
 def visible_parts(message: Message) -> list[str | Media]:
-    """The message as a model reads it, in order: texts, thinking, call names and their input as compact JSON, results,
-    unknown blocks as compact JSON; media as they are. A boundary is never sent and has no parts."""
+    """Return the parts of a message as a model reads them, in order: texts, thinking, call names and their input as
+    compact JSON, results, unknown blocks as compact JSON; media as they are. A boundary is never sent and has no
+    parts."""
     parts: list[str | Media] = []
     if message.kind == "boundary":
         return parts

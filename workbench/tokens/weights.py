@@ -1,5 +1,5 @@
-"""What the messages of a large session weigh, kept for the next time it is opened: its texts are then neither hashed
-nor looked up nor counted. It holds for the same bytes, the same program and the same counts (`base/disk_cache.py`)."""
+"""Saved token counts of a large session's messages, so that opening it again neither hashes, looks up nor counts its
+texts. They hold for the same bytes and the same version of this program (`base/disk_cache.py`)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from workbench.tokens.counting import Counter, Weight
 from workbench.tokens.engine import FAMILY
 
 _FIGURES = 6
-"""Kept of each message: what `Weight` has but for `counted`; −1 in the first of them where it is not counted."""
+"""Figures per message: those of `Weight` without `counted`; −1 in the first if it is not counted."""
 
 _UNKNOWN = (-1, 0, 0, 0, 0, 0)
 
 
 def keep(session: Session, counter: Counter) -> None:
-    """Keep what is counted of a session that was read from a large file, if that is more than is kept."""
+    """Save the counts of a session that was read from a large file, if there are more than saved before."""
     counter.save()
     if session.path is None or not session.records.digest:
         return
-    before, known = _kept(session), sum(counter.known(message) is not None for message in session.messages)
+    before, known = _saved_figures(session), sum(counter.known(message) is not None for message in session.messages)
     if known <= sum(text >= 0 for text in before[::_FIGURES]):
         return
     figures = array("q")
@@ -37,16 +37,16 @@ def keep(session: Session, counter: Counter) -> None:
 
 
 def recall(session: Session, counter: Counter) -> None:
-    """Tell the counter what is kept of the session, if anything is."""
-    rows = iter(_kept(session))
+    """Give the saved counts of the session to the counter."""
+    rows = iter(_saved_figures(session))
     for message, row in zip(session.messages, zip(*[rows] * _FIGURES, strict=True), strict=False):
         text, media, signature, calls, results, exact = row
         if text >= 0:
             counter.know(message, Weight(text, media, signature, calls, results, exact=bool(exact)))
 
 
-def _kept(session: Session) -> array[int]:
-    """The figures of all messages, none where they are not kept."""
+def _saved_figures(session: Session) -> array[int]:
+    """Saved figures of all messages; empty if not saved."""
     figures = array("q")
     if session.path is None or not session.records.digest:
         return figures
