@@ -83,9 +83,9 @@ class ErrorStates:
         checks = _named_as_failed(called) or checks_of(called)
         if checks:
             yield from self._later_without_error(failed, line, checks)
-            passed = [self._passes(part, failed) for part in checks]
-            if None not in passed:
-                last = max(number for number in passed if number is not None)
+            passing_calls = [self._passes(part, failed) for part in checks]
+            if None not in passing_calls:
+                last = max(number for number in passing_calls if number is not None)
                 yield last, self._fix(failed, last)
             name = _test_name(line)
             program = checks[-1].split(" ")[0] if name or _LOCATED.match(line) else ""
@@ -260,8 +260,8 @@ def _folder(path: str) -> str:
 
 def _fetched_url(called: ToolCall) -> str:
     """Return the URL that a call fetches, "" for other calls."""
-    given = called.call.input
-    address = given.get("url") if isinstance(given, dict) and not called.actions else None
+    call_input = called.call.input
+    address = call_input.get("url") if isinstance(call_input, dict) and not called.actions else None
     return address if isinstance(address, str) else ""
 
 

@@ -102,8 +102,8 @@ def _closing(cut: str) -> str:
 
 def _merged(parts: Iterable[Passage]) -> Iterator[Passage]:
     for sort, run in groupby((one for one in parts if one.start < one.stop), key=lambda one: one.sort):
-        alike = [*run]
-        yield Passage(alike[0].start, alike[-1].stop, sort)
+        neighbours = [*run]
+        yield Passage(neighbours[0].start, neighbours[-1].stop, sort)
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------

@@ -156,11 +156,11 @@ def typed_sentences(text: str) -> tuple[list[_Part], bool]:
         if passage.own:
             own = text[passage.start : passage.stop]
             for line in lines(own):
-                there = replace(line, start=passage.start + line.start, stop=passage.start + line.stop)
+                message_line = replace(line, start=passage.start + line.start, stop=passage.start + line.stop)
                 for start, stop in sentence_spans(own, line):
                     sentence = Sentence(own[start:stop].strip(), line.bullet)
                     if _is_candidate(sentence):
-                        found.append(_Part(sentence, there, passage.start + start, passage.start + stop))
+                        found.append(_Part(sentence, message_line, passage.start + start, passage.start + stop))
     return found, pasted
 
 

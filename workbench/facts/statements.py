@@ -77,8 +77,8 @@ def _statements_and_candidates(messages: Sequence[Message]) -> Iterator[tuple[Fa
     if not works:
         near = {beginning for number in amending for beginning in _word_prefixes(found[number].text)}
         open_to |= {number for number, fact in enumerate(found) if not near.isdisjoint(_word_prefixes(fact.text))}
-        alike = Counter(map(_without_figures, (fact.text for fact in found)))
-        open_to |= {number for number, fact in enumerate(found) if alike[_without_figures(fact.text)] > 1}
+        counts = Counter(map(_without_figures, (fact.text for fact in found)))
+        open_to |= {number for number, fact in enumerate(found) if counts[_without_figures(fact.text)] > 1}
         short = (number for number in amending if len(found[number].text) <= REFERRING_CHARS)
         open_to.update(before for number in short for before in range(max(0, number - REFERRING_SENTENCES), number))
     for number, fact in enumerate(found):

@@ -103,7 +103,7 @@ def _changes_same_topic(later: Topic, one: Topic) -> bool:
         return True
     if "changes" in later.marks:
         return _has_other_value(later, one)
-    others = sum(mine != yours for mine, yours in zip(one.values, later.values, strict=False))
+    others = sum(value != other_value for value, other_value in zip(one.values, later.values, strict=False))
     return _same_kinds(later, one) and others == 1
 
 

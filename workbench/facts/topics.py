@@ -75,10 +75,10 @@ def topic_of(text: str, language: str) -> Topic:
     if spans and _has_content(chosen := _cut_spans(statement, [span for span, _ in spans]), language):
         statement = chosen
     dropped += [words for clause in asides for _, words in _rejected_spans(clause, language)]
-    gone = ("gone", "taken") if asides else ("gone",)
-    dropped += [words for clause in _clauses(rest) if (words := _absent_terms(clause, gone, language))]
+    absence_entries = ("gone", "taken") if asides else ("gone",)
+    dropped += [words for clause in _clauses(rest) if (words := _absent_terms(clause, absence_entries, language))]
     values, order = tuple(_values(statement)), _ordered_terms(statement, language)
-    changed = any(pattern("replaced", "moved", *gone).search(clause) for clause in asides)
+    changed = any(pattern("replaced", "moved", *absence_entries).search(clause) for clause in asides)
     marks = frozenset(_marks(low, statement, rest, changed=changed, leads=leads))
     if any(kind == "tongue" for kind, _ in values) and speaking_words().issuperset(order):
         order, marks = (), marks | {"speaks"}

@@ -306,13 +306,13 @@ def _try_later(id: str, trouble: CallFailure) -> BadInput:
 
 def _received(message: Any, key: str, on_live_event: OnLiveEvent) -> ReceivedAnswer:
     text = [block.text for block in message.content if block.type == "text"]
-    heard = ReceivedAnswer(text, stop_reason=message.stop_reason or "", model=str(message.model))
+    received = ReceivedAnswer(text, stop_reason=message.stop_reason or "", model=str(message.model))
     match read_usage(partial(usage_of, message.usage)):
         case UsageSoFar(usage):
-            heard.usage = usage
+            received.usage = usage
         case Misread(why):
             on_live_event(UsageRejected(key, why))
-    return heard
+    return received
 
 
 _STATUS = {"invalid_request_error": 400, "authentication_error": 401, "permission_error": 403, "not_found_error": 404,

@@ -175,10 +175,10 @@ def _is_permanent(error: BaseException) -> bool:
 
 def _status_failure(status: int, kind: str, message: str, headers: Mapping[str, str], server: Server) -> CallFailure:
     if 300 <= status < 400:
-        there = _without_secrets(urlsplit(headers.get("location", "")).netloc.rpartition("@")[2], server.secrets)
+        target = _without_secrets(urlsplit(headers.get("location", "")).netloc.rpartition("@")[2], server.secrets)
         return CallFailure(
             "error",
-            f"{server.address} sends calls on to {there or 'another address'} ({status}); nothing was sent there: "
+            f"{server.address} sends calls on to {target or 'another address'} ({status}); nothing was sent there: "
             f"name it in {server.address_source} if it is to have the session",
         )
     if status == 407:  # from a proxy for http; a proxy for https breaks the connection instead
@@ -225,10 +225,10 @@ def _share_that_fits(message: str) -> float | None:
         return _number(figures["most"]) / _number(figures["had"])
     if figures := _SUM.search(message):
         return max(0.0, _number(figures["most"]) - _number(figures["answer"])) / _number(figures["had"])
-    if asked := _LENGTH_FIGURES.search(message):
+    if length := _LENGTH_FIGURES.search(message):
         answer = _COMPLETION.search(message)
         written = _number(answer["answer"]) if answer else 0
-        return max(0.0, _number(asked["most"]) - written) / max(1, _number(asked["had"]) - written)
+        return max(0.0, _number(length["most"]) - written) / max(1, _number(length["had"]) - written)
     return None
 
 

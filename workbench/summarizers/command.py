@@ -101,8 +101,8 @@ async def _answer(program: asyncio.subprocess.Process, name: str, text: bytes) -
         asyncio.ensure_future(_read(stderr, MAX_BYTES)),
     )
     try:
-        wrote = await _read(stdout, MAX_BYTES)
-        if len(wrote) > MAX_BYTES:
+        output = await _read(stdout, MAX_BYTES)
+        if len(output) > MAX_BYTES:
             return SummaryFailed("inflated", f"{name} wrote more than {grouped(MAX_BYTES)} bytes")
         await writing
         stderr_text = await reading_errors
@@ -115,7 +115,7 @@ async def _answer(program: asyncio.subprocess.Process, name: str, text: bytes) -
         how = f"was ended by signal {-status}" if status < 0 else f"exited with {status}"
         return SummaryFailed("error", f"{name} {how}" + (f": {error_text}" if error_text else ""))
     try:
-        summary = wrote.decode("utf-8").strip()
+        summary = output.decode("utf-8").strip()
     except UnicodeDecodeError as error:
         return SummaryFailed("error", f"{name} wrote text that is not UTF-8, at byte {error.start}")
     return Summary(summary, model=name) if summary else SummaryFailed("empty", f"{name} wrote nothing")

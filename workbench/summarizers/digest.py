@@ -232,8 +232,8 @@ def _files(facts: Sequence[Fact], base: str, labels: SummaryLabels, age: _Age) -
         acts = [fact for fact in done if fact.detail != "viewed"]
         lines.append(_bullet(f"`{_under(path, base)}`: {what}", acts, USER + age(done[-1].index)))
     read = sorted((item for item in touched.items() if item[0] not in changed), key=lambda item: -item[1][-1].index)
-    for few in range(0, len(read), 6):
-        part = read[few : few + 6]
+    for start in range(0, len(read), 6):
+        part = read[start : start + 6]
         paths = ", ".join(f"`{_under(path, base)}`" for path, _ in part)
         seen = [fact for _, done in part for fact in done]
         lines.append(_bullet(labels.read.format(paths=paths), seen, age(part[0][1][-1].index)))
@@ -343,7 +343,7 @@ def _last_words(messages: Sequence[Message], labels: SummaryLabels) -> list[Summ
         return []
     return [
         SummaryLine(
-            "- " + labels.said.format(text=clip_at_word(prose(selected.text) or selected.text, 700)),
+            "- " + labels.last_words.format(text=clip_at_word(prose(selected.text) or selected.text, 700)),
             (selected.id,),
             USER,
         )

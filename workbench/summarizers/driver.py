@@ -154,7 +154,7 @@ async def run_turns(
     turn = threading.Lock()
     stopped = threading.Event()
 
-    def turned(received: tuple[Answer, ...] | None) -> Outcome | ProgressStep | Requests:
+    def advance(received: tuple[Answer, ...] | None) -> Outcome | ProgressStep | Requests:
         """Advance the generator by one turn, in a thread. After a cancel it closes the generator, because nothing can
         interrupt the thread."""
         with turn:
@@ -166,7 +166,7 @@ async def run_turns(
 
     try:
         while True:
-            yielded = await asyncio.to_thread(turned, received)
+            yielded = await asyncio.to_thread(advance, received)
             if isinstance(yielded, Outcome):
                 return Run(yielded, tuple(requests), tuple(answers), tuple(steps), time.perf_counter() - began)
             if isinstance(yielded, ProgressStep):

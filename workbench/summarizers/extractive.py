@@ -128,11 +128,11 @@ def _sections(content: Digest, request: SummaryRequest, labels: SummaryLabels) -
     topics = topics_of_titles(request.sections)
     sections: list[LineGroup] = []
     for number, title in enumerate(request.sections):
-        mine = [topic for topic in topics if topics[topic] == number]
+        section_topics = [topic for topic in topics if topics[topic] == number]
         marks = [mark for mark in request.marks if _bare(mark.under) == _bare(title)]
-        lines = _lines_under_marks(content, mine, marks, labels)
-        omitted = sum(content.omitted[topic] for topic in mine)
-        share = sum(SHARES[topic] for topic in mine) or 0.5
+        lines = _lines_under_marks(content, section_topics, marks, labels)
+        omitted = sum(content.omitted[topic] for topic in section_topics)
+        share = sum(SHARES[topic] for topic in section_topics) or 0.5
         heading = title if title.startswith("#") else f"## {title}"
         body = lines or (SummaryLine(labels.nothing, (), 1.0),)
         sections.append(LineGroup(heading, body, share, omitted, keep=True))
@@ -151,11 +151,11 @@ def _lines_under_marks(
     named = [mark for mark in marks if mark.how == "label"]
     lines = [line for topic in topics for line in content.of(topic)]
     if named:
-        wanted = topics_of_titles(f"{mark.words}: {mark.of}" for mark in named)
+        label_numbers = topics_of_titles(f"{mark.words}: {mark.of}" for mark in named)
         lines = []
         for number, mark in enumerate(named):
             lines += _lines_under_label(
-                mark, [line for t in topics if wanted.get(t) == number for line in content.of(t)], labels
+                mark, [line for t in topics if label_numbers.get(t) == number for line in content.of(t)], labels
             )
     for mark in marks:
         if mark.how == "item":
@@ -222,9 +222,9 @@ def _add_earlier(content: Digest, previous: str, origins: tuple[str, ...]) -> No
         tasks = [line for line in earlier_lines.pop("open", []) if line.text.startswith("- [") and not has_plan]
         earlier_lines["open"] = tasks
     for topic, lines in earlier_lines.items():
-        there = {line.text: line for line in content.of(topic)}
-        earlier = {line.text: there.get(line.text, line) for line in lines}
-        content.lines[topic] = list((earlier | there).values())
+        existing = {line.text: line for line in content.of(topic)}
+        earlier = {line.text: existing.get(line.text, line) for line in lines}
+        content.lines[topic] = list((earlier | existing).values())
 
 
 def without_analysis(summary: str) -> str:

@@ -35,12 +35,12 @@ class SummaryLabels(Struct, frozen=True):
     task: dict[str, str]
     tasks_done: str
     last_request: str
-    said: str
+    last_words: str
     chosen: str
     committed: str
     noted: str
     on: str
-    turned: str
+    refused: str
     gap: str
     languages: str
     programs: str
@@ -84,12 +84,12 @@ EN = SummaryLabels(
     task={"in_progress": "in progress", "pending": "to do", "completed": "done", "cancelled": "cancelled"},
     tasks_done="{done} of {all} tasks of my plan are done.",
     last_request="The user's last request has no answer yet: {text}",
-    said="My last words: {text}",
+    last_words="My last words: {text}",
     chosen="{text} (asked: {question})",
     committed="Committed: {text}",
     noted="I noted: {text}",
     on="On “{text}”:",
-    turned="(Turned back: {what}.)",
+    refused="(Turned back: {what}.)",
     gap="[… {n} more …]",
     languages="File types I worked on: {items}",
     programs="Programs I ran: {items}",
@@ -127,12 +127,12 @@ ZH = SummaryLabels(
     task={"in_progress": "进行中", "pending": "待办", "completed": "已完成", "cancelled": "已取消"},
     tasks_done="我的计划中 {all} 项任务已完成 {done} 项。",
     last_request="用户的最后一个请求尚未回答：{text}",
-    said="我最后说：{text}",
+    last_words="我最后说：{text}",
     chosen="{text}（对提问的回答：{question}）",
     committed="已提交：{text}",
     noted="我记下：{text}",
     on="针对“{text}”：",
-    turned="（被拒绝：{what}。）",
+    refused="（被拒绝：{what}。）",
     gap="[…… 另有 {n} 段 ……]",
     languages="处理过的文件类型：{items}",
     programs="运行过的程序：{items}",

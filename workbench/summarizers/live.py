@@ -186,7 +186,7 @@ class _LiveCall:
         """Send `prompt` and receive the answer; return the failure, or None."""
         self.received = ReceivedAnswer()
         limits = self.limits
-        begun = False
+        has_begun = False
         body = self.protocol.body(self.request, self.model, prompt, self.most, self.left_out)
         loop = asyncio.get_running_loop()
         try:
@@ -196,12 +196,12 @@ class _LiveCall:
             ):
                 async for part in stream:
                     if isinstance(part, TextDelta | ThinkingDelta):
-                        begun = True
+                        has_begun = True
                         self._count(part.text, server)
                         clock.reschedule(loop.time() + limits.stall_s)
                     self._take(part)
         except TimeoutError:
-            if begun:
+            if has_begun:
                 return CallFailure("timeout", f"the answer stalled for {limits.stall_s:g} s", may_be_billed=True)
             return CallFailure("timeout", f"no first token within {limits.first_token_s:g} s", may_be_billed=True)
         except BadInput:
@@ -282,9 +282,10 @@ def answer_from(request: SummaryRequest, received: ReceivedAnswer, seconds: floa
             return SummaryFailed("error", "the model called a tool instead of writing a summary")
     if not text:
         return SummaryFailed("empty", f"the answer has no text (stop reason {received.stop_reason})")
-    given = request.chars + len(request.previous) if request.chars else len(request.text)
-    if len(text) > given:
+    head_chars = request.chars + len(request.previous) if request.chars else len(request.text)
+    if len(text) > head_chars:
         return SummaryFailed(
-            "inflated", f"the answer has {grouped(len(text))} characters, more than the {grouped(given)} it summarizes"
+            "inflated",
+            f"the answer has {grouped(len(text))} characters, more than the {grouped(head_chars)} it summarizes",
         )
     return Summary(text, model=received.model, usage=received.usage, seconds=seconds)

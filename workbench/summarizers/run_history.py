@@ -126,14 +126,14 @@ def save_run(run: RunRecord) -> str:
     return "" if written else f"The run was not saved: there is a run {run.id} already."
 
 
-def save_call(begun: RunRecord, number: int, call: CallRecord) -> str:
-    """Save the answer to request `number` of a run in progress; `begun` is its record without calls. Returns the
+def save_call(unfinished: RunRecord, number: int, call: CallRecord) -> str:
+    """Save the answer to request `number` of a run in progress; `unfinished` is its record without calls. Returns the
     problem, or "" if it was saved or the complete record exists. Never raises."""
     try:
-        begun, call = _masked(begun), _masked(call)
+        unfinished, call = _masked(unfinished), _masked(call)
         with _writing() as database:
-            if database.execute(_ADD_CALL, _row(begun, begun.model_copy(update={"calls": (call,)}))).rowcount:
-                database.execute("INSERT INTO calls VALUES (?, ?, ?)", (begun.id, number, _packed(call)))
+            if database.execute(_ADD_CALL, _row(unfinished, unfinished.model_copy(update={"calls": (call,)}))).rowcount:
+                database.execute("INSERT INTO calls VALUES (?, ?, ?)", (unfinished.id, number, _packed(call)))
     except _STORAGE_ERRORS as error:
         return f"The answer was not saved: {_file_problem(error)}"
     return ""

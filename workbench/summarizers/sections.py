@@ -62,8 +62,8 @@ def sections_of(text: str, titles: Sequence[str] = ()) -> tuple[SummarySection, 
 
 def missing_titles(text: str, titles: Sequence[str]) -> tuple[str, ...]:
     """Return the requested titles without a section in the text."""
-    there = {bare_title(section.title) for section in sections_of(text, titles)}
-    return tuple(title for title in titles if bare_title(title) not in there)
+    existing = {bare_title(section.title) for section in sections_of(text, titles)}
+    return tuple(title for title in titles if bare_title(title) not in existing)
 
 
 def section_at(sections: Sequence[SummarySection], place: int) -> int:
@@ -110,10 +110,10 @@ _Mark = tuple[int, int, str]
 def _requested_titles(text: str, titles: Sequence[str]) -> list[_Mark]:
     """Return the lines that are requested titles in any markup, and all other headings, so that no section hides
     another."""
-    wanted = {bare_title(title) for title in titles} - {""}
-    if not wanted:
+    requested = {bare_title(title) for title in titles} - {""}
+    if not requested:
         return []
-    found = {start: (start, stop, line) for start, stop, line in _lines(text) if bare_title(line) in wanted}
+    found = {start: (start, stop, line) for start, stop, line in _lines(text) if bare_title(line) in requested}
     if found:
         found.update({mark[0]: mark for mark in _headings(text)})
     return [(start, stop, _title(line)) for start, (_, stop, line) in sorted(found.items())]

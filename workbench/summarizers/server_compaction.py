@@ -84,9 +84,11 @@ def server_summarizer(
                     spending,
                     dollars,
                 )
-                got, usage = await call.answer(clock)
+                response, usage = await call.answer(clock)
             answer = (
-                got if isinstance(got, SummaryFailed) else endpoint.read_answer(got, usage, time.perf_counter() - began)
+                response
+                if isinstance(response, SummaryFailed)
+                else endpoint.read_answer(response, usage, time.perf_counter() - began)
             )
         except TimeoutError:
             answer = SummaryFailed("timeout", f"no answer within {whole_s:g} s")
@@ -126,22 +128,22 @@ class _ServerCall(Struct, frozen=True):
             tries += 1
             async with self.spending.spend_limit.reserve(self.dollars, model) as bill:
                 self.report(PromptSent(self.key, model, tries, chars))
-                got = await self._posted()
-                refused = isinstance(got, CallFailure) and not got.may_be_billed
-                usage = self._usage(got) if isinstance(got, dict) else None
+                response = await self._posted()
+                refused = isinstance(response, CallFailure) and not response.may_be_billed
+                usage = self._usage(response) if isinstance(response, dict) else None
                 bill.dollars = self.spending.attempt_cost(bill.dollars, usage, "", model, refused=refused)
-            if not isinstance(got, CallFailure):
+            if not isinstance(response, CallFailure):
                 no_object = SummaryFailed("error", "the server's answer is not a JSON object")
-                return (got, usage) if isinstance(got, dict) else (no_object, None)
-            wait = next_wait(got, tries, self.limits, clock)
+                return (response, usage) if isinstance(response, dict) else (no_object, None)
+            wait = next_wait(response, tries, self.limits, clock)
             if isinstance(wait, SummaryFailed):
                 return wait, None
-            self.report(RetryScheduled(self.key, tries, wait, got.sentence))
+            self.report(RetryScheduled(self.key, tries, wait, response.sentence))
             await asyncio.sleep(wait)
 
-    def _usage(self, got: dict[str, Any]) -> Usage | None:
+    def _usage(self, response: dict[str, Any]) -> Usage | None:
         try:
-            return self.endpoint.usage(got.get("usage"))
+            return self.endpoint.usage(response.get("usage"))
         except ImpossibleUsage as impossible:
             self.report(UsageRejected(self.key, str(impossible)))
             return None
@@ -149,13 +151,13 @@ class _ServerCall(Struct, frozen=True):
     async def _posted(self) -> object | CallFailure:
         try:
             # The client's own models would drop or reorder unknown fields; a signed block must not change.
-            got: object = await self.client.post(
+            response: object = await self.client.post(
                 self.endpoint.path, cast_to=object, body=self.body, options=dict(self.endpoint.options)
             )
         except Exception as error:
             # Any client error is a failure of this call; a cancel is not an Exception and passes.
             return classify_error(error, self.server)
-        return got
+        return response
 
 
 def with_server_block(outcome: Outcome, answers: Iterable[Answer]) -> Outcome:

@@ -47,12 +47,12 @@ class Chapter(Struct, frozen=True):
 def story_chapters(messages: Sequence[Message], previous: str, labels: SummaryLabels) -> list[Chapter]:
     """Return the story of `messages`, after that of an earlier narrative."""
     starts = [index for index, message in enumerate(messages) if message.starts_round]
-    failed, turned = _setbacks(calls_in(messages), labels)
+    failed, refused = _setbacks(calls_in(messages), labels)
     chapters = [*_earlier(previous)]
     for start, stop in zip([0, *starts], [*starts, len(messages)], strict=True):
         anchor = messages[start].said if start < len(messages) and messages[start].starts_round else ""
         ends = stop == len(messages)
-        events = tuple(_events(messages, start, stop, failed, turned, ends))
+        events = tuple(_events(messages, start, stop, failed, refused, ends))
         if events:
             name = labels.on.format(text=clip_at_word(" ".join(anchor.split()), ANCHOR_CHARS)) if anchor else ""
             chapters.append(Chapter(name, messages[start].id, events))
@@ -145,20 +145,20 @@ _EARLIER, _REASON, _ANSWER, _REACTION, _FINDING, _LAST = 0.2, 1.0, 2.0, 2.5, 3.0
 def _setbacks(calls: Iterable[ToolCall], labels: SummaryLabels) -> tuple[set[int], dict[int, list[str]]]:
     """Return the indexes of failed results, and of refused calls with their description."""
     failed: set[int] = set()
-    turned: dict[int, list[str]] = {}
+    refused: dict[int, list[str]] = {}
     for called in calls:
         if called.ok is False and called.result_index is not None:
             if called.refused:
                 what = called.actions[-1].target if called.actions else ""
                 what = f" `{clip_at_word(normal_path(' '.join(what.split())), 80)}`" if what else ""
-                turned.setdefault(called.result_index, []).append(labels.turned.format(what=called.call.name + what))
+                refused.setdefault(called.result_index, []).append(labels.refused.format(what=called.call.name + what))
             else:
                 failed.add(called.result_index)
-    return failed, turned
+    return failed, refused
 
 
 def _events(
-    messages: Sequence[Message], start: int, stop: int, failed: set[int], turned: dict[int, list[str]], ends: bool
+    messages: Sequence[Message], start: int, stop: int, failed: set[int], refused: dict[int, list[str]], ends: bool
 ) -> Iterator[StoryEvent]:
     speaking = [
         index for index in range(start, stop) if is_agent_message(messages[index]) and messages[index].text.strip()
@@ -167,9 +167,9 @@ def _events(
     for index in range(start, stop):
         message = messages[index]
         age = index / len(messages)
-        for what in turned.get(index, ()):
+        for what in refused.get(index, ()):
             yield StoryEvent(what, message.id, _FINDING + age)
-        setback = setback or index in failed or index in turned
+        setback = setback or index in failed or index in refused
         if index not in speaking:
             continue
         last = ends and index == speaking[-1]

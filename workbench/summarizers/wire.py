@@ -175,17 +175,17 @@ def cut_middle(text: str, instruction: str, room: float | None = None) -> str | 
 
     `asked` is the instruction at the beginning, which stays; `room` the share that the server has room for, or None.
     """
-    kept = len(instruction) if text.startswith(instruction) else 0
-    material = len(text) - kept
+    instruction_chars = len(instruction) if text.startswith(instruction) else 0
+    material = len(text) - instruction_chars
     target = int(material * STEP)
     if room is not None:
-        target = min(target, int(len(text) * room * MARGIN) - kept)
+        target = min(target, int(len(text) * room * MARGIN) - instruction_chars)
     note = f"\n[… {material - target:,} characters are left out here …]\n"
     held = target - len(note)
     if held < LEAST:
         return None
     end = held // 2
-    return text[: kept + held - end] + note + text[len(text) - end :]
+    return text[: instruction_chars + held - end] + note + text[len(text) - end :]
 
 
 def without_oldest(messages: Sequence[Mapping[str, Any]], room: float | None = None) -> list[dict[str, Any]] | None:

@@ -84,10 +84,10 @@ def _complete_answer(data: bytes, server: Server) -> list[StreamPart]:
     if not isinstance(document.get("choices"), list) or not document["choices"]:
         why = f"{server.address} answers with JSON that is no chat completion; check {server.address_source}"
         raise AttemptFailed(CallFailure("error", why))
-    got = ChatCompletion.construct(**document)
-    choice = got.choices[0]
+    completion = ChatCompletion.construct(**document)
+    choice = completion.choices[0]
     return [
-        AnsweringModel(str(got.model)),
+        AnsweringModel(str(completion.model)),
         read_usage(partial(usage_of_chat, document.get("usage"))),
         *_message_parts(choice.message, choice.finish_reason or "stop"),
     ]

@@ -45,12 +45,12 @@ def server_of(client: AsyncOpenAI, connection: Connection) -> Server:
     return server_info(client, connection, (client.api_key, *secrets_in(headers_in(_HEADERS))), adds_v1=False)
 
 
-def usage_of(billed: object, took: str, wrote: str, details: str) -> Usage:
-    """Convert the client's usage. `took` and `wrote` name its fields for tokens in and out, `details` the field for
-    cached input tokens. Output includes thinking. Raises ImpossibleUsage."""
+def usage_of(billed: object, input_field: str, output_field: str, details: str) -> Usage:
+    """Convert the client's usage. `input_field` and `output_field` name its fields for tokens in and out, `details` the
+    field for cached input tokens. Output includes thinking. Raises ImpossibleUsage."""
     cached = token_figure(field_of(billed, details), "cached_tokens") or 0
     return Usage(
-        input=max(0, (token_figure(billed, took) or 0) - cached),
-        output=token_figure(billed, wrote) or 0,
+        input=max(0, (token_figure(billed, input_field) or 0) - cached),
+        output=token_figure(billed, output_field) or 0,
         cache_read=cached,
     )

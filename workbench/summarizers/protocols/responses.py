@@ -105,13 +105,13 @@ def _complete_answer(data: bytes, server: Server) -> list[StreamPart]:
     if not isinstance(document.get("output"), list):
         why = f"{server.address} answers with JSON that is no response; check {server.address_source}"
         raise AttemptFailed(CallFailure("error", why))
-    got = Response.construct(**document)
-    parts = [part for item in got.output if item.type == "message" for part in item.content]
+    complete = Response.construct(**document)
+    parts = [part for item in complete.output if item.type == "message" for part in item.content]
     refusal = "".join(part.refusal for part in parts if part.type == "refusal")
     return [
-        AnsweringModel(str(got.model)),
-        TextDelta(got.output_text),
-        *_end_parts(got, document.get("usage"), refusal, server),
+        AnsweringModel(str(complete.model)),
+        TextDelta(complete.output_text),
+        *_end_parts(complete, document.get("usage"), refusal, server),
     ]
 
 
