@@ -40,9 +40,9 @@ def main() -> None:
     words = named("strategy")
     made = write_all("strategy", words, FILES)
     made += [add_row(words, *row) for row in ROWS]
-    told = ["tests/compaction/test_told.py", "--golden-update", "-k", words["id"]]
+    told = ["tests/compaction/test_whole_outcomes.py", "--golden-update", "-k", words["id"]]
     subprocess.run([sys.executable, "-m", "pytest", "-q", *told], cwd=ROOT, check=False, stdout=subprocess.DEVNULL)
-    tell([*made, ROOT / "tests" / "compaction" / "told" / f"{words['id']}.txt"])
+    tell([*made, ROOT / "tests" / "compaction" / "whole_outcomes" / f"{words['id']}.txt"])
 
 
 if __name__ == "__main__":

@@ -108,6 +108,6 @@ def test_a29_a30_the_tests_of_both_scaffolds_pass_as_they_stand(tmp_path: Path) 
     assert set(own) <= set(made.splitlines())
     rows = ["tests/formats/test_adopted.py", "tests/formats/test_export_note.py", "tests/formats/test_times.py"]
     rows += ["tests/formats/test_registry.py", "tests/test_docs_formats.py"]
-    rows += ["tests/compaction/test_told.py", "tests/borders/test_limits.py"]
+    rows += ["tests/compaction/test_whole_outcomes.py", "tests/borders/test_limits.py"]
     added = "my-tool or my_tool or my-way or my_way or lamp"
     ran(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", added, *own, *rows)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from tests.analysis.courses import course_of_messages
 from tests.analysis.test_why import diagnosed
 from tests.benches import bench_of
-from tests.compaction.test_told import work
+from tests.compaction.test_whole_outcomes import work
 from tests.paths import SAMPLES
 from tests.told import assert_told
 from workbench.analysis.generations import generations

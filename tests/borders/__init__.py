@@ -1,1 +1,1 @@
-"""What is promised of numbers, tried just below, at and just above them."""
+"""Effects of numbers just below, at and just above their limits."""

@@ -1,7 +1,7 @@
-"""For every number in every policy: what is seen just below it, at it and just above, as its field's words promise.
+"""Effect of every number in every policy just below, at and just above a limit, as the help of its setting states it.
 
-The policies name the numbers: one without a row here fails. A row says at which value something in a small context is
-just met, and what is seen at that value less a step, at it, and a step above.
+The policies name the numbers: one without a row fails. A row has the value at which a limit is just met in a small
+context, and what is observed at one step less, at the value, and at one step more.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ BASE: dict[str, dict[str, Any]] = {
     "context-reset": {"estimate_from": "counted"},
     "ledger": {"budget_tokens": 400, "narrative_percent": 20.0},
 }
-"""What a strategy needs to do something with ten short messages."""
+"""Settings with which a strategy changes ten short messages."""
 
 SIXTY = Window(60, "given")
 TEN = context_of(chat(5))
@@ -52,7 +52,7 @@ MANY = context_of(chat(200))
 
 @dataclass(frozen=True)
 class Case:
-    """A strategy on a context under a policy; what comes of it is found when it is looked at."""
+    """A strategy on a context under a policy; the outcome is computed on demand."""
 
     id: str
     context: Context
@@ -115,13 +115,13 @@ def whole_answer(case: Case) -> bool:
     return any(ANSWER in message.text for message in case.outcome.messages)
 
 
-def asks(words: str) -> Look:
-    """Whether the request has these words."""
+def request_has(words: str) -> Look:
+    """True if the request contains these words."""
     return lambda case: words in case.request.text
 
 
-def made(words: str) -> Look:
-    """In how many messages of the outcome a text with these words was put."""
+def messages_with(words: str) -> Look:
+    """Number of messages in the outcome with these words."""
     return lambda case: sum(words in message.text for message in case.outcome.messages)
 
 
@@ -129,13 +129,13 @@ def unchanged(case: Case) -> bool:
     return case.outcome.status == "unchanged"
 
 
-def says(pattern: str) -> Look:
-    """What the trace tells by this pattern."""
+def trace_number(pattern: str) -> Look:
+    """Number in the trace that this pattern captures, None without a match."""
     return lambda case: next((int(m[1]) for line in case.outcome.trace if (m := re.search(pattern, line))), None)
 
 
 def is_cut(case: Case) -> bool:
-    """Whether the request shows less of a message than there is."""
+    """True if the request shows a message incompletely."""
     request = case.request
     assert request.seen is not None
     return any(seen < of for seen, of in map(request.seen, range(len(request.messages))))
@@ -146,7 +146,7 @@ def length(case: Case) -> int:
 
 
 def shown(case: Case) -> int:
-    """The characters of what is shown, without the prompt and the lines around it."""
+    """Length of the messages in the request, without the prompt and the lines around it."""
     return len(case.request.text.partition("---\n")[2].removesuffix("\n---\n"))
 
 
@@ -179,12 +179,12 @@ def entries(case: Case) -> int:
     return len(abridge(case.context, len(case.context), case.policy.abridged_history_params).entries)
 
 
-def cut(kind: ToolKind, text: str, *, failed: bool = False) -> Look:
-    """Whether a rule for results takes something away."""
+def rule_cuts(kind: ToolKind, text: str, *, failed: bool = False) -> Look:
+    """True if the rule of a tool kind cuts the result."""
     return lambda case: "truncated" in RULES[kind](CallFacts(None, {}, failed, case.policy.tool_results), text)
 
 
-def kept_lines(case: Case) -> int:
+def fragment_lines(case: Case) -> int:
     fields = RULES["write"](CallFacts(None, {}, False, case.policy.tool_results), "written\n" + LINES)
     return len(fields["fragment"].split("\n"))
 
@@ -269,16 +269,17 @@ READ = context_of(
 )
 """Three files; given back, each is 30 tokens: the 99 characters and 21 that name it."""
 NO_WORDS = {"user_message_tokens": 0}
-GIVEN_BACK = "[Restored file]"
+RESTORED = "[Restored file]"
 
 
-def asked_chars(case: Case) -> int:
-    """Characters that the model is asked for."""
+def requested_chars(case: Case) -> int:
+    """Limit that the model is asked to keep."""
     return case.request.max_chars
 
 
 def memory_lines(case: Case) -> int:
-    """Lines of the memories that were there before or that the model wrote."""
+    """Number of memories that were there before or that the model wrote. AT_LEAST,ABOVE,BELOW: Observations below, at
+    and above a value that must be reached, exceeded, or kept under."""
     return sum(line.startswith("memory") for line in (case.outcome.memories or "").split("\n"))
 
 
@@ -306,7 +307,7 @@ COMMON: dict[str, Row] = {
     "trigger_events": Row(fires, 10, AT_LEAST),
     "summary_char_limit": Row(whole_answer, len(ANSWER), BELOW),
     "request_char_limit": Row(is_cut, length, ABOVE, LONG),
-    "result_char_limit": Row(asks("0123456789"), 10, BELOW, TOOL),
+    "result_char_limit": Row(request_has("0123456789"), 10, BELOW, TOOL),
 }
 """Numbers that mean the same wherever they are."""
 
@@ -323,10 +324,10 @@ OWN: dict[str, Row] = {
     "exchange-summary.buffer_time_before_cache_expiration_ms": Row(fires, 100, BELOW, settings=CACHE),
     "exchange-summary.cache_age_ms": Row(fires, 900, BELOW, settings=CACHE),
     "exchange-summary.history_summary_version": Row(
-        asks("OLD WORDS"), 3, (False, True, False), VERSIONED, {"earlier_summary": "nest"}
+        request_has("OLD WORDS"), 3, (False, True, False), VERSIONED, {"earlier_summary": "nest"}
     ),
     "exchange-summary.guard_total_chars": Row(
-        says(r"the oldest (\d+) of"), 6 * TEN.shape.exchange_sizes[0], (6, 4, 4), context_of(chat(9))
+        trace_number(r"the oldest (\d+) of"), 6 * TEN.shape.exchange_sizes[0], (6, 4, 4), context_of(chat(9))
     ),
     "exchange-summary.abridged_history_params.total_chars_limit": Row(
         entries,
@@ -381,18 +382,18 @@ OWN: dict[str, Row] = {
     "layered.min_messages": Row(fires, 11, AT_LEAST, INPUT, {"context_window": 50}),
     "layered.min_tail_rounds": Row(left, 2, (3, 5, 7), INPUT),
     "layered.timeout_s": Row(lambda case: case.request.timeout_s, 5, (4, 5, 6)),
-    "layered.tool_results.ls_entries": Row(cut("ls", LINES), 5, ABOVE),
-    "layered.tool_results.glob_paths": Row(cut("glob", LINES), 5, ABOVE),
-    "layered.tool_results.grep_lines": Row(cut("grep", HITS), 5, ABOVE),
-    "layered.tool_results.read_lines": Row(cut("read", LINES), 5, ABOVE),
-    "layered.tool_results.fragment_lines": Row(cut("edit", "edited\n" + LINES), 5, ABOVE),
+    "layered.tool_results.ls_entries": Row(rule_cuts("ls", LINES), 5, ABOVE),
+    "layered.tool_results.glob_paths": Row(rule_cuts("glob", LINES), 5, ABOVE),
+    "layered.tool_results.grep_lines": Row(rule_cuts("grep", HITS), 5, ABOVE),
+    "layered.tool_results.read_lines": Row(rule_cuts("read", LINES), 5, ABOVE),
+    "layered.tool_results.fragment_lines": Row(rule_cuts("edit", "edited\n" + LINES), 5, ABOVE),
     "layered.tool_results.long_fragment_lines": Row(
-        kept_lines, 3, (2, 3, 4), settings={"tool_results": {"fragment_lines": 2}}
+        fragment_lines, 3, (2, 3, 4), settings={"tool_results": {"fragment_lines": 2}}
     ),
-    "layered.tool_results.stdout_lines": Row(cut("bash", LINES), 5, ABOVE),
-    "layered.tool_results.stderr_lines": Row(cut("bash", LINES, failed=True), 5, ABOVE),
-    "layered.tool_results.other_chars": Row(cut("other", "0123456789"), 10, ABOVE),
-    "layered.tool_results.line_chars": Row(cut("ls", "0123456789"), 10, ABOVE),
+    "layered.tool_results.stdout_lines": Row(rule_cuts("bash", LINES), 5, ABOVE),
+    "layered.tool_results.stderr_lines": Row(rule_cuts("bash", LINES, failed=True), 5, ABOVE),
+    "layered.tool_results.other_chars": Row(rule_cuts("other", "0123456789"), 10, ABOVE),
+    "layered.tool_results.line_chars": Row(rule_cuts("ls", "0123456789"), 10, ABOVE),
     "message-window.window_messages": Row(left, 4, (7, 6, 5)),
     "message-window.keep_messages": Row(left, 4, (3, 4, 5), settings={"cut": "newest_messages"}),
     "message-window.keep_tokens": Row(left, 9, (2, 3, 3), settings={"cut": "newest_tokens"}),
@@ -400,23 +401,25 @@ OWN: dict[str, Row] = {
     "message-window.min_tail_messages": Row(left, 3, (2, 3, 4), settings={"window_messages": 10}),
     "message-window.min_window_messages": Row(left, 4, (6, 0, 0), settings={"window_messages": 4}),
     "message-window.keep_first": Row(left, 2, (5, 6, 7)),
-    "message-window.text_char_limit": Row(asks("request 0"), 9, BELOW, settings={"prompt": "p"}),
-    "message-window.thinking_char_limit": Row(asks("hm, three"), 9, BELOW, THOUGHT),
-    "message-window.call_char_limit": Row(asks('"command":"ls","file_path":"10.py"}'), 36, BELOW, TOOL),
-    "message-window.request_char_limit": Row(asks("...[cut]"), shown, ABOVE),
+    "message-window.text_char_limit": Row(request_has("request 0"), 9, BELOW, settings={"prompt": "p"}),
+    "message-window.thinking_char_limit": Row(request_has("hm, three"), 9, BELOW, THOUGHT),
+    "message-window.call_char_limit": Row(request_has('"command":"ls","file_path":"10.py"}'), 36, BELOW, TOOL),
+    "message-window.request_char_limit": Row(request_has("...[cut]"), shown, ABOVE),
     "message-window.temperature": Row(lambda case: case.request.temperature, 1.0, (0.5, 1.0, 1.5), step=0.5),
     "message-window.fallback_messages": Row(lambda case: len(case.outcome.messages), 4, (2, 4, 4), answer=FAILED),
     "context-reset.chars_per_token": Row(
         fires, SIZE / 8, AT_LEAST, settings={"estimate_from": "characters", "trigger_tokens": 8}, step=0.01
     ),
     "context-reset.request_char_limit": Row(is_cut, shown, ABOVE, LONG),
-    "context-reset.guard_first_percent": Row(says(r"the first (\d+)"), 20, (19, 20, 21), LONG, GUARD),
-    "context-reset.guard_last_percent": Row(says(r"(?:the|and) last (\d+)"), 20, (19, 20, 21), LONG, GUARD),
+    "context-reset.guard_first_percent": Row(trace_number(r"the first (\d+)"), 20, (19, 20, 21), LONG, GUARD),
+    "context-reset.guard_last_percent": Row(trace_number(r"(?:the|and) last (\d+)"), 20, (19, 20, 21), LONG, GUARD),
     "user-messages.user_message_tokens": Row(left, 6, (1, 2, 2)),
     "user-messages.keep_first": Row(left, 2, (1, 2, 3), settings=NO_WORDS),
-    "user-messages.restore_files": Row(made(GIVEN_BACK), 3, (2, 3, 3), READ, NO_WORDS),
-    "user-messages.restore_tokens_each": Row(made(GIVEN_BACK), 30, (0, 3, 3), READ, NO_WORDS | {"restore_files": 3}),
-    "user-messages.restore_tokens": Row(made(GIVEN_BACK), 90, (2, 3, 3), READ, NO_WORDS | {"restore_files": 3}),
+    "user-messages.restore_files": Row(messages_with(RESTORED), 3, (2, 3, 3), READ, NO_WORDS),
+    "user-messages.restore_tokens_each": Row(
+        messages_with(RESTORED), 30, (0, 3, 3), READ, NO_WORDS | {"restore_files": 3}
+    ),
+    "user-messages.restore_tokens": Row(messages_with(RESTORED), 90, (2, 3, 3), READ, NO_WORDS | {"restore_files": 3}),
     "clear-tool-results.trigger_value": Row(fires, 30, AT_LEAST),
     "clear-tool-results.keep_tool_uses": Row(changed, 2, (3, 2, 1), context_of(loop("1", 4))),
     "clear-tool-results.clear_at_least_tokens": Row(
@@ -438,10 +441,12 @@ OWN: dict[str, Row] = {
     "ledger.budget_window_percent": Row(
         unchanged, 50, BELOW, MANY.with_(limit=Window(2_400, "given")), {"budget_tokens": 0}, step=0.1
     ),
-    "ledger.narrative_percent": Row(asked_chars, 15, (168, 180, 192), MANY),
+    "ledger.narrative_percent": Row(requested_chars, 15, (168, 180, 192), MANY),
     "ledger.summary_char_limit": Row(whole_answer, len(ANSWER), BELOW, MANY, LEDGER),
     "ledger.request_char_limit": Row(is_cut, length, ABOVE, LONG, LEDGER),
-    "ledger.result_char_limit": Row(asks("0123456789"), 10, BELOW, context_of([*TOOL.messages, *chat(200)]), LEDGER),
+    "ledger.result_char_limit": Row(
+        request_has("0123456789"), 10, BELOW, context_of([*TOOL.messages, *chat(200)]), LEDGER
+    ),
 }
 """Numbers of one strategy, or that need another context there."""
 

@@ -1,4 +1,4 @@
-"""Every check must be able to fail: each test breaks one thing and only that."""
+"""Every check can fail: each test breaks exactly one property."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_what_would_have_helped_starts_at_half_the_limit_and_no_later_than_the_a
 
 
 def test_a_changed_policy_clears_by_its_own_words() -> None:
-    """What is cleared is made once for a session: for each of the fields that decide it."""
+    """Cleared messages are cached per session, for each setting that affects them."""
     context = context_of([*loop("1", 2, name="Write"), *loop("2", 2)])
     for fields, left, inputs in (
         ({}, [MARK] * 4, "1c0 1c1 2c0 2c1"),

@@ -1,4 +1,4 @@
-"""Every strategy there is conforms; and what a limit or a frame of its own adds to that."""
+"""Every strategy passes the conformance checks; further tests cover limits and templates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`context-reset`, beyond what `tests/documents/test_004_context_reset.py` holds."""
+"""`context-reset`, beyond the rules in `tests/documents/test_004_context_reset.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits by hand: pairs follow, pins win, fates add up, and the strategy works on what is left."""
+"""Manual edits: pairs are edited together, pins win, fates add up, and the strategy works on the edited context."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings from the environment: which variable sets what, before what it stands, and what is said of a wrong one."""
+"""Settings from environment variables: names, precedence, and errors."""
 
 from __future__ import annotations
 

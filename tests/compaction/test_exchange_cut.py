@@ -1,4 +1,4 @@
-"""Where exchanges are cut."""
+"""Cuts between exchanges."""
 
 from hypothesis import given
 from hypothesis import strategies as st

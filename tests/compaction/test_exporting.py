@@ -1,4 +1,4 @@
-"""An export says what it will show when that is not what was promised."""
+"""An export reports a size that differs from the plan."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ RULES = [
 
 @pytest.mark.parametrize("target", [one.id for one in registry.targets()])
 def test_a22_a_pinned_system_message_is_in_every_export(target: str, tmp_path: Path) -> None:
-    """Where an agent sends its own system prompt, the pinned one is a user's text, and only the other is left out."""
+    """If an agent sends its own system prompt, the pinned one becomes a user's text, and only the other is omitted."""
     session = session_of(RULES)
     made = export_compacted(session, opened(session).with_(pins=frozenset({"s2"})), session.messages, target)
     found = load(save(made, tmp_path).where)
@@ -104,8 +104,8 @@ def test_memories_go_with_it_where_they_are_others() -> None:
 
 @pytest.mark.parametrize("format_id", ["codex", "codex:appended"])
 def test_billed_reasoning_counts_once_in_an_export(format_id: str, tmp_path: Path) -> None:
-    """Of an answer that was kept the reasoning is in the tokens that are promised; its bill, by which Codex' trigger
-    would add it again, does not go with it."""
+    """The planned tokens include the reasoning of a kept answer; its usage, which Codex' trigger would add again, is
+    not exported."""
     session = load(SAMPLES / "codex-two-compactions.jsonl")
     thought = Usage(input=900, output=500, reasoning=400)
     asked, again = user("u", "Mend it."), user("v", "And now?")

@@ -1,4 +1,4 @@
-"""In which language a text is, and what is said instead of one in another."""
+"""Detected languages of texts, and the built-in text sent instead of one in the other language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layers of the budget bar: they add up, whatever the strategy calls them."""
+"""Layers of the budget bar add up, whatever the strategy calls them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read from a layout, what may open a context, and when an outcome is a success."""
+"""Sums of a layout, messages that may open a context, and outcomes that are not smaller."""
 
 from __future__ import annotations
 

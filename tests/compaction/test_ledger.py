@@ -1,4 +1,4 @@
-"""The ledger: its text, what it keeps, its budget, and ten generations of it."""
+"""The ledger: its text, its entries, its budget, and ten generations of it."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def budget_check(context: Context, outcome: Outcome, policy: LedgerPolicy) -> Ch
 
 @pytest.mark.parametrize(("budget", "passed"), [(-1, False), (0, True), (1, True)])
 def test_the_budget_is_kept_to_the_last_token(budget: int, passed: bool) -> None:
-    """What stays is system, pin and the newest answer, nothing else is said: the empty ledger is all beside it."""
+    """Only system, pin and the newest answer stay, in addition to an empty ledger."""
     context = context_of([user("u", "x" * 4_000), agent("a", "y" * 400)], pins=frozenset(["a"]))
     outcome, _ = run(STRATEGY, context, LedgerPolicy(budget_tokens=300, narrative_percent=0))
     taken = context.outcome_size(outcome).tokens
@@ -192,7 +192,7 @@ READING = [
 
 @pytest.mark.parametrize("more", [[], chat(20, "old")])
 def test_results_that_are_not_read_yet_are_shortened_to_the_budget_and_told(more: list[Message]) -> None:
-    """Of 9 090 and 2 490 characters as much stays as there is room for, of both the same; neither loses its end."""
+    """Results of 9 090 and 2 490 characters keep the same number, as many as fit; neither loses its end."""
     context = context_of([*more, *READING])
     outcome = assert_holds(STRATEGY, context, LedgerPolicy(budget_tokens=1_000, narrative_percent=0))
     calls, first, second = outcome.messages[-3:]

@@ -1,4 +1,4 @@
-"""What went wrong in real sessions, each made small."""
+"""Defects of the ledger found in real sessions, each reduced to a small case."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_file_is_told_that_the_command_in_the_tail_does_not_name() -> None:
 
 @pytest.mark.parametrize("budget", range(250, 1_050, 100))
 def test_a_request_in_a_refusal_is_told_whole_though_the_refusal_is_shortened(budget: int) -> None:
-    """What the user said when they refused a call stood in the middle of what the tail had cut out."""
+    """The user's words in a refused call were in the middle that the tail had cut out."""
     asked = "Oil the north gate first, for the south gate has rusted through and the miller is away until Sunday."
     refusal = f"{'The call was refused. ' * 30}The user said:\n{asked}\n{'Wait for them. ' * 30}"
     refused = Message("r", "tool", (ToolResult("c", (Text(refusal),), True, said=asked),))
@@ -260,7 +260,7 @@ def test_f11_of_a_huge_input_the_entries_left_out_are_counted() -> None:
 
 
 def test_a_path_is_told_though_the_tail_has_the_files_name() -> None:
-    """What a message said last of a file was taken for what tells all of its path."""
+    """A message with only a file's name was taken to contain its whole path."""
     seen = agent("a", "I look at river/gates/weir.py.")
     talk = [user("u", "Look."), seen, *loop("l", 30), user("w", "Go on with weir.py."), agent("z", "Ok.")]
     for budget in (300, 500, 900):
@@ -278,7 +278,7 @@ def talk(rounds: int) -> list[Message]:
 
 @pytest.mark.parametrize("rounds", [1, 2, 4, 8])
 def test_a_small_talk_keeps_to_its_budget(rounds: int) -> None:
-    """What a ledger says of itself and the agent's newest words took more than 27 tokens of 278 could hold."""
+    """The ledger's fixed words and the agent's newest words took more than 27 of 278 tokens can hold."""
     context = context_of(talk(rounds))
     whole = context.upto(len(context)).tokens
     for budget in range(40, whole, 7):

@@ -1,4 +1,4 @@
-"""What holds of every ledger, held over files: the project's own samples, and the real sessions where they lie here."""
+"""Invariants of every ledger, checked on the project's samples and on real sessions if present."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ REAL = (
     "sessions/cline-sdk/session.messages.json",
 )
 _CUT = re.compile(r"\n?\[… [^\[\]\n]* …\]\n?|\n?\[… [^\[\]\n]*, #\d+\]| \[… [^\[\]\n]* more\]|(?:^|(?<=\n))…\n|…\Z")
-"""What says that something is not told here."""
+"""Marks that say that text is omitted."""
 
 
 def ledgers(path: Path, epochs: slice = slice(None)) -> Iterator[tuple[Context, dict[int, Outcome]]]:
@@ -113,7 +113,7 @@ def unquoted(context: Context, outcome: Outcome) -> list[LedgerEntry]:
 
 
 def less(smaller: Outcome, larger: Outcome) -> list[str]:
-    """What the smaller of two results holds and the larger does not."""
+    """Texts in the smaller of two results that the larger lacks."""
     texts = [text for message in larger.messages for text in said(message)]
     texts += [text.replace("\n    ", "\n") for text in texts if text.startswith("<ledger ")]
     texts += [entry.text for entry in entries_of(larger)]

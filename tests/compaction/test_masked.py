@@ -1,5 +1,5 @@
-"""Everything that is derived from a session's messages is made of them without their secrets, found out once; what
-stays and what a model is sent is as it was."""
+"""Everything derived from a session's messages is masked, and computed once; kept messages and requests are
+unchanged."""
 
 from __future__ import annotations
 
@@ -215,8 +215,8 @@ NAMED = "brass-Heron-77"
 SET = f"DB_PASSWORD={NAMED}"
 
 
-def tells(made: object) -> bool:
-    """Whether a run of eight characters of the secret stands in what was made."""
+def has_part_of_secret(made: object) -> bool:
+    """True if eight consecutive characters of the secret occur in a value."""
     return any(NAMED[at : at + 8] in repr(made) for at in range(len(NAMED) - 7))
 
 
@@ -227,7 +227,7 @@ def test_f02_an_open_request_that_is_lost_is_told_without_its_secret() -> None:
     )
     assert [lost.message for lost in lost_from(context, nothing)] == ["u"]
     assert MASK in repr(lost_from(context, nothing))
-    assert not tells(lost_from(context, nothing))
+    assert not has_part_of_secret(lost_from(context, nothing))
 
 
 @pytest.mark.parametrize("most", range(40, 160, 8))
@@ -235,7 +235,7 @@ def test_f06_an_abridged_history_is_cut_from_masked_texts(most: int) -> None:
     said = f"{'word ' * 20}{SET}{' word' * 4}"
     context = context_of([user("u", said), agent("a", said), user("u2", "Go on.")])
     params = AbridgedHistoryParams(user_message_chars_limit=most, agent_response_chars_limit=most)
-    assert not tells(abridge(context, 2, params).text)
+    assert not has_part_of_secret(abridge(context, 2, params).text)
 
 
 @pytest.mark.parametrize("before", range(20, 120, 5))
@@ -243,16 +243,16 @@ def test_f06_a_run_keeps_a_request_without_what_its_cuts_left_of_a_secret(before
     text = f"{'x ' * (before // 2)}{SET} {'y ' * 200}"
     sent = f"{clip_middle(text, 160)} {text[: before + 20]}... {text[before + 20 :]}"
     request = SummaryRequest("summary", (user("u", text),), "Sum up.", TextBody(lambda: sent))
-    assert tells(without_secrets(sent))
-    assert not tells(without_secrets(call_record(request, None).request))
+    assert has_part_of_secret(without_secrets(sent))
+    assert not has_part_of_secret(without_secrets(call_record(request, None).request))
 
 
 def test_f02_what_a_summary_carries_and_how_a_session_began_bear_no_secret() -> None:
     began = context_of([user("u", f"Connect with {SET} now."), agent("a", "Yes.")]).shape
     assert opening_request(began) == Original(f"Connect with DB_PASSWORD={MASK} now.", "u", 1)
     ledger = compacted(context_of([user("u", f"Never print {SET}."), *loop("l", 9)]), 90)
-    assert not tells(opening_request(context_of(ledger.messages).shape))
-    assert not tells(ledger_entries(context_of(ledger.messages)))
+    assert not has_part_of_secret(opening_request(context_of(ledger.messages).shape))
+    assert not has_part_of_secret(ledger_entries(context_of(ledger.messages)))
 
 
 def test_f02_names_turns_and_key_events_bear_no_secret() -> None:
@@ -260,32 +260,32 @@ def test_f02_names_turns_and_key_events_bear_no_secret() -> None:
     shape = context_of([user("u", f"Always use {SET} here."), agent("a", said, call("c", command=SET))]).shape
     made = (names_of(shape), _reasons(shape, numbering(shape)), _instructions(shape), calls_of(shape))
     assert MASK in repr([*made[1]])
-    assert not any(tells([*one]) for one in made)
+    assert not any(has_part_of_secret([*one]) for one in made)
 
 
 def test_f02_the_requirement_behind_the_first_request_bears_no_secret() -> None:
     context = context_of([user("u", "Build it."), user("v", f"Use {SET}."), agent("a", "Yes.")])
     assert MASK in repr(_requirement_after(context.shape))
-    assert not tells(_requirement_after(context.shape))
+    assert not has_part_of_secret(_requirement_after(context.shape))
 
 
 def test_f02_the_parts_of_a_prompt_are_masked_before_inputs_are_json() -> None:
     context = context_of([user("u", "Go."), agent("a", "", call("c", command=f"true\n{SET}"))])
-    assert not tells(prompt_parts(context))
+    assert not has_part_of_secret(prompt_parts(context))
 
 
 @pytest.mark.parametrize("room", range(8, 40, 3))
 def test_f06_words_of_the_user_are_cut_from_the_masked_text(room: int) -> None:
     context = context_of([user("u", f"{'word ' * 6}{SET} {'word ' * 40}"), agent("a", "Yes.")])
     made = _shortened(context, context.messages[0], room)
-    assert not tells(made)
+    assert not has_part_of_secret(made)
 
 
 def test_f02_a_call_that_a_result_answers_bears_no_secret() -> None:
     messages = [user("u", "Go."), agent("a", "", call("c", command=SET)), result("r", ("c", "done"))]
     shape = context_of(messages).shape
-    assert not tells(shape.call_of(2, "c"))
-    assert not tells(actions_at(shape, 1))
+    assert not has_part_of_secret(shape.call_of(2, "c"))
+    assert not has_part_of_secret(actions_at(shape, 1))
 
 
 @pytest.mark.parametrize("before", range(40))
@@ -294,7 +294,7 @@ def test_f06_a_compressed_result_is_cut_from_the_masked_text(before: int) -> Non
     context = context_of([user("u", "Go."), agent("a", "", call("c", command="ls")), result("r", ("c", said))])
     made = compressor(context.shape, ResultLimits(stdout_lines=1, line_chars=60))(2)
     assert made is not context.messages[2]
-    assert not tells(made)
+    assert not has_part_of_secret(made)
 
 
 def earlier_ledger(*entries: LedgerEntry, narrative: str = "") -> Message:
@@ -312,15 +312,17 @@ def test_f02_what_an_earlier_ledger_says_is_read_without_secrets() -> None:
     before = numbering(shape).before
     made = before, opening_request(shape), ledger_entries(context_of(shape.messages))
     assert all(MASK in repr(one) for one in made)
-    assert not any(map(tells, made))
+    assert not any(map(has_part_of_secret, made))
 
 
 @pytest.mark.parametrize("budget", range(20, 200, 3))
 def test_f06_what_an_earlier_narrative_told_is_cut_from_the_masked_text(budget: int) -> None:
     told = f"{'word ' * 4}{SET}{' word' * 90}"
     context = context_of([summary("s", told), *loop("l", 6), user("u", "Go on.")])
-    assert not tells(ledger_text(context, budget))
-    assert not tells([piece for piece in compacted(context, 2 * budget).pieces if isinstance(piece, NewMessage)])
+    assert not has_part_of_secret(ledger_text(context, budget))
+    assert not has_part_of_secret(
+        [piece for piece in compacted(context, 2 * budget).pieces if isinstance(piece, NewMessage)]
+    )
 
 
 def test_f02_an_unread_message_is_there_where_a_summary_tells_it_without_its_secret() -> None:
@@ -343,22 +345,22 @@ def test_f02_the_request_that_a_summary_carries_bears_no_secret_and_is_found_by_
 
 
 def test_f02_an_earlier_summary_is_carried_on_without_its_secrets() -> None:
-    assert not tells(RequestPrompt("summary", "Sum up.", SET, carry_on=True).with_previous("It went on."))
+    assert not has_part_of_secret(RequestPrompt("summary", "Sum up.", SET, carry_on=True).with_previous("It went on."))
 
 
 @pytest.mark.parametrize("limit", range(10, 60, 2))
 def test_f06_a_summary_is_cut_from_the_masked_text(limit: int) -> None:
-    assert not tells(cut_at_sentence(f"It set {SET} and then deployed the service to staging.", limit))
+    assert not has_part_of_secret(cut_at_sentence(f"It set {SET} and then deployed the service to staging.", limit))
 
 
 def test_f02_what_the_user_states_bears_no_secret() -> None:
     context = context_of([user("u", f"The depot at Harlow takes 40 crates a day and {SET}."), agent("a", "Yes.")])
-    assert not tells(stated_of(context.shape))
+    assert not has_part_of_secret(stated_of(context.shape))
 
 
 @pytest.mark.parametrize("chars", range(90, 150))
 def test_f06_a_message_is_shortened_from_its_masked_text(chars: int) -> None:
-    assert not tells(shortened(user("u", f"{'word ' * 8}{SET}{' word' * 200}"), chars, "en"))
+    assert not has_part_of_secret(shortened(user("u", f"{'word ' * 8}{SET}{' word' * 200}"), chars, "en"))
 
 
 def test_f02_a_file_that_only_a_secret_seems_to_mention_makes_no_note() -> None:
@@ -381,7 +383,7 @@ CHECKED = f"I checked that {SET} works because the vault is down."
 def test_f02_an_extractive_summary_is_made_of_masked_messages(form: Any, messages: list[Message]) -> None:
     request = SummaryRequest("summary", messages, "Sum up.", TextBody(lambda: ""), form=form)
     assert MASK in repr(extractive(request))
-    assert not tells(extractive(request))
+    assert not has_part_of_secret(extractive(request))
 
 
 @pytest.mark.parametrize("form", ["prose", "narrative"])
@@ -389,7 +391,7 @@ def test_f02_an_extractive_summary_carries_an_earlier_one_on_without_its_secrets
     said, earlier = (user("u", "Build it."), agent("a", "Yes.")), f"## Decisions\n- We keep {SET} here.\n"
     request = SummaryRequest("summary", said, "Sum up.", TextBody(lambda: ""), previous=earlier, form=form)
     assert MASK in repr(extractive(request))
-    assert not tells(extractive(request))
+    assert not has_part_of_secret(extractive(request))
 
 
 def test_f02_a_file_that_stands_only_in_a_secret_is_not_named_by_its_message() -> None:
@@ -437,4 +439,4 @@ def test_f02_before_a_split_round_an_earlier_summary_stands_without_its_secrets(
     ]
     made = drive(MESSAGE_WINDOW.run(context_of(said), policy), extractive).outcome.pieces[0]
     assert MASK in repr(made)
-    assert not tells(made)
+    assert not has_part_of_secret(made)

@@ -1,4 +1,4 @@
-"""Long-term memories in fewer lines, without a model."""
+"""Shortening long-term memories without a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`@file`, and files that changed."""
+"""Mentioned files (`@file`), and files that changed outside the agent."""
 
 from __future__ import annotations
 

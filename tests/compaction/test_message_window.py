@@ -1,4 +1,4 @@
-"""`message-window`, beyond what `tests/documents/test_003_message_window.py` holds."""
+"""`message-window`, beyond the rules in `tests/documents/test_003_message_window.py`."""
 
 from __future__ import annotations
 
@@ -203,7 +203,8 @@ def test_the_first_events_to_the_next_safe_place(keep_first: int, left: str) -> 
 
 @pytest.mark.parametrize(("limit", "left"), [(8, 2), (9, 2), (10, 3), (11, 3), (12, 3), (40, 3)])
 def test_half_of_the_limit_or_of_what_there_is(limit: int, left: int) -> None:
-    """Of 11 messages: half of the limit, less the first one and the summary; half of 11 where the limit is not met."""
+    """With 11 messages: half of the limit, less the first one and the summary; half of 11 if the limit is not
+    reached."""
     policy = MessageWindowPolicy(trigger_messages=limit, cut="half", keep_first=1, min_tail_messages=0)
     outcome, _ = run(STRATEGY, context_of(STEPS), policy.with_(safe_end="whole_pairs", search="forward"))
     assert [m.id for m in outcome.messages if m.kind == "normal"][1:] == [m.id for m in STEPS[-left:]]

@@ -1,4 +1,4 @@
-"""Outcomes: where the tail begins that a compaction leaves as it is."""
+"""Index at which the unchanged tail of an outcome begins."""
 
 from __future__ import annotations
 

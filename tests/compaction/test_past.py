@@ -1,4 +1,4 @@
-"""What a session held before a context, where a compaction wrote some of it down again."""
+"""Stored history before a context, when a compaction repeated some of its messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SESSION = read(
 
 
 def retold(past: Past, shape: Shape) -> list[str]:
-    """What is told again of all before the context's last message, oldest first."""
+    """Ids of all messages before the context's last one, oldest first."""
     return [where.messages[at].id for where, at in past.backwards(shape, len(shape.messages) - 1)][::-1]
 
 

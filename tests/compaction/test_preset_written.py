@@ -1,4 +1,4 @@
-"""A preset that is written reads back to the same policy."""
+"""A written preset reads back to the same policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Presets, prompts, and what is said of a bad one."""
+"""Presets and prompts, and messages about invalid ones."""
 
 from pathlib import Path
 

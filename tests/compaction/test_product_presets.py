@@ -1,4 +1,4 @@
-"""The presets of named products: each is read, says where its numbers are from, and runs in its product's shape."""
+"""Presets of products: each one loads, states its sources, and compacts as its product does."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_what_was_set_by_hand_is_of_no_version() -> None:
 
 
 def test_copilot_repeats_the_users_words_in_its_frame() -> None:
-    """Those that an earlier frame repeats come first; the next compaction repeats them all again."""
+    """Texts that an earlier frame repeats come first; the next compaction repeats all of them."""
     preset = load_preset("copilot")
     first, _ = run(strategy(preset.strategy), context_of([*loop("1", 2), *loop("2", 2)]), preset.policy, "S")
     (node,) = first.messages
@@ -227,7 +227,7 @@ def test_gemini_cuts_at_seventy_percent_before_a_user_message(context: Context) 
 
 
 def test_gemini_asks_under_its_prompt_and_looks_again(context: Context) -> None:
-    """What it injects before the first request stays in front of all."""
+    """The preamble stays before everything else."""
     preset = load_preset("gemini-cli")
     injected = user("env", "<session_context>\nToday is Sunday.\n</session_context>", kind="meta")
     outcome, requests = run(strategy(preset.strategy), context_of([injected, *context.messages]), preset.policy, "S")

@@ -1,5 +1,5 @@
-"""What the presets keep and show, beside what the products' own code kept of the same session, each at its version; see
-`scripts/product_vectors.py`."""
+"""Messages that presets keep and send, compared with those of the products' own code on the same session, each at its
+version; see `scripts/product_vectors.py`."""
 
 from __future__ import annotations
 

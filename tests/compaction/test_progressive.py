@@ -1,4 +1,4 @@
-"""`progressive` beyond the rules of its document: earlier summaries, requests, real sessions, what always holds."""
+"""`progressive`, beyond the rules of its document: earlier summaries, requests, real sessions, invariants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two outcomes one after another, told over the first one's input."""
+"""Two composed outcomes, in terms of the first one's input."""
 
 from __future__ import annotations
 

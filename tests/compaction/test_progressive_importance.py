@@ -1,4 +1,4 @@
-"""The importance score: its parts, its weights, and how it falls out on real sessions (docs/importance.md)."""
+"""The importance score: its parts, its weights, and its values on real sessions (docs/importance.md)."""
 
 from __future__ import annotations
 

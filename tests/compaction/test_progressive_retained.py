@@ -1,4 +1,4 @@
-"""What `progressive` carries as text: read once and summed once, however many summaries carry it."""
+"""Texts that `progressive` carries are read once and summed once, however many summaries carry them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's own prompts: checked before they are saved, refused with the line that is wrong, and never run as code."""
+"""A user's own prompts: checked before saving, refused with the line at fault, and never run as code."""
 
 from __future__ import annotations
 

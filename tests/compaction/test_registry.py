@@ -1,4 +1,4 @@
-"""Strategies are found by name, imported when they are named, and may come from an installed distribution."""
+"""Strategies are found by name, imported on demand, and may come from an installed distribution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told as a difference is what is told anew: pieces, fates and sizes of messages replaced in their places."""
+"""Differences from "all replaced" give the same pieces, fates and sizes as a new computation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A request as the messages themselves: what is sent, what of it is left out for a limit, and what it is found by."""
+"""Requests made of the messages themselves: their content, messages omitted over the limit, and the key of recorded
+answers."""
 
 from __future__ import annotations
 

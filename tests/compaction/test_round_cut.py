@@ -1,4 +1,4 @@
-"""Where whole rounds are cut off, what stays before the cut, and where the archive stands."""
+"""Cutting off whole rounds: the archived head, messages that stay, and the archive's place."""
 
 from __future__ import annotations
 

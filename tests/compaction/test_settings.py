@@ -1,4 +1,4 @@
-"""One vocabulary: what is the same is called, typed and explained the same everywhere, and old names are still read."""
+"""One vocabulary: the same setting has the same name, type and help everywhere, and old names are accepted."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_two_names_of_one_field_are_refused() -> None:
 
 
 def test_one_name_has_one_type_one_unit_and_one_help() -> None:
-    """What a default is, what nothing stands for and where it counts may differ; what it means may not."""
+    """Defaults, the meaning of 0 and conditions may differ; the meaning may not."""
     said: dict[str, set[tuple[object, ...]]] = defaultdict(set)
     for one in all_strategies():
         for field in settings_of(one.policy_type):

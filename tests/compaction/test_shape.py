@@ -1,4 +1,4 @@
-"""A context's shape is shared and its figures are not: what was found out for one never stands for another."""
+"""Shapes are shared and figures are not: nothing computed for one context is used for another."""
 
 from __future__ import annotations
 

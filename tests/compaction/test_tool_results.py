@@ -1,4 +1,4 @@
-"""Tool results as `layered` writes them."""
+"""Tool results compressed as `layered` does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def answer(text: str, *, error: bool = False) -> ToolResult:
 
 
 def short(of: ToolUse | None, text: str, *, error: bool = False, limits: ResultLimits | None = None) -> dict[str, Any]:
-    """What is left of a result that the rule does shorten."""
+    """Data of a result after a rule that shortens it."""
     found = compress(of, answer(text, error=error), limits)
     assert len(found.text) < len(text), "the rule is expected to shorten this"
     loaded: dict[str, Any] = json.loads(found.text)

@@ -1,4 +1,4 @@
-"""Trim: what is dropped, what is spared, and that no pair is torn."""
+"""`trim`: dropped and spared messages; no pair is split."""
 
 from __future__ import annotations
 

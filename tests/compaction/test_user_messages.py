@@ -1,4 +1,4 @@
-"""User-messages: Codex's shape, and the summary-only shape with restored files."""
+"""`user-messages`: Codex's form, and the summary-only form with restored files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each API refuses of a conversation's roles, what makes it take an outcome, and the check that judges it."""
+"""Role orders that each API refuses, the gaps that make it accept an outcome, and the check."""
 
 from __future__ import annotations
 

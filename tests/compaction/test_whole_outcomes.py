@@ -1,4 +1,5 @@
-"""What each strategy makes of one small session in many situations, and all it says of it, to the letter."""
+"""Compare each strategy's outcome of one small session, in many situations, with a stored text: messages, fates, trace,
+layers, notes and checks."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from workbench.conformance.building import agent, call, context_of, result, summ
 from workbench.conformance.strategies import FAILED, run
 from workbench.session import Message, Text, Tool
 
-TOLD = Path(__file__).parent / "told"
+OUTCOMES = Path(__file__).parent / "whole_outcomes"
 LONG = "\n".join(f"line {n} of a long output" for n in range(6))
 TODO = [{"content": "parse", "status": "completed"}, {"content": "write", "status": "in_progress"}]
 
@@ -93,11 +94,11 @@ def told(strategy: Strategy[Any], situation: str) -> str:
     whole = situation == "by hand"
     lines = [f"step {one.name}: {one.detail}" for one in steps]
     lines += [*_outcome(context, outcome), *_requests(requests, whole=whole)]
-    return "\n".join([*lines, *_beside(strategy, policy, context, outcome)] if whole else lines)
+    return "\n".join([*lines, *_view_and_checks(strategy, policy, context, outcome)] if whole else lines)
 
 
-def _beside(strategy: Strategy[Any], policy: Any, context: Context, outcome: Outcome) -> Iterator[str]:
-    """What a strategy tells of the session besides: its layers and notes, and what the checks find."""
+def _view_and_checks(strategy: Strategy[Any], policy: Any, context: Context, outcome: Outcome) -> Iterator[str]:
+    """Layers, notes, remark and checks of an outcome, one line each."""
     for one in (*strategy.view.layers(context, outcome), *layers(context)):
         yield f"layer {one.glyph} {one.name}: {one.basis.value}{one.tokens}"
     for index in range(len(context)):
@@ -119,7 +120,7 @@ def _outcome(context: Context, outcome: Outcome) -> Iterator[str]:
         if isinstance(piece, KeptSpan):
             yield f"keeps {piece.start}–{piece.stop}"
         else:
-            yield from _made(piece)
+            yield from _new_message(piece)
     if outcome.memories is not None:
         yield f"memories\n{outcome.memories}"
 
@@ -129,7 +130,7 @@ def _fate(span: FateSpan) -> str:
     return f"{span.start}–{span.stop} {span.fate.value}{saw}"
 
 
-def _made(piece: NewMessage) -> Iterator[str]:
+def _new_message(piece: NewMessage) -> Iterator[str]:
     message, spans = piece.message, ", ".join(f"{span.start}–{span.stop}" for span in piece.replaces)
     blocks = " ".join(type(block).__name__ for block in message.blocks)
     yield f"makes {message.id}, {message.role} {message.kind}, {blocks}, at {message.time}, for {spans}"
@@ -159,4 +160,4 @@ def test_what_a_strategy_makes_of_a_session(id: str, request: pytest.FixtureRequ
         text = told(strategy(id), situation)
         same = next((f"as {other}" for other, earlier in parts.items() if earlier == text), text)
         parts[situation] = same
-    assert_told(TOLD / f"{id}.txt", "".join(f"## {one}\n\n{text}\n\n" for one, text in parts.items()), request)
+    assert_told(OUTCOMES / f"{id}.txt", "".join(f"## {one}\n\n{text}\n\n" for one, text in parts.items()), request)
