@@ -1,4 +1,4 @@
-"""Sessions with bills that can be worked out by hand, where every character is a token (gpt-5: 4 more a message)."""
+"""Sessions whose usage can be worked out by hand: every character is a token (gpt-5: 4 more per message)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Courses for tests: made of messages in one line, counted a quarter of their characters each."""
+"""Courses for tests: messages in one line, counted as a quarter of their characters."""
 
 from __future__ import annotations
 

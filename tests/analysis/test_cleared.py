@@ -1,4 +1,4 @@
-"""A session whose agent itself cleared old results: nobody is told that it did not, or credited with it again."""
+"""A session whose agent cleared old results itself: findings neither overlook that nor credit it twice."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_fall_at_a_recorded_clearing_is_no_silent_one() -> None:
     assert kinds["drop"] == 0
 
 
-def test_what_was_cleared_weighs_nothing_and_the_bills_before_are_of_another_context() -> None:
+def test_cleared_results_count_nothing_and_earlier_usage_is_of_another_context() -> None:
     found = diagnosed(2)
     by_tool = {share.name: share for share in found.tools}
     assert 70_000 < by_tool["Read"].tokens < 90_000
@@ -82,13 +82,13 @@ def test_what_was_cleared_weighs_nothing_and_the_bills_before_are_of_another_con
     assert found.total.tokens < 101_000
 
 
-def test_nobody_is_credited_with_what_was_cleared_already() -> None:
+def test_findings_do_not_count_results_already_cleared() -> None:
     """Of six results two are left, and clearing spares the newest three."""
     cleared = [[one.kind for one in diagnosed(epoch).findings if one.kind == "clear"] for epoch in (1, 2)]
     assert cleared == [["clear"], []]
 
 
-def test_what_was_cleared_stands_in_the_outcome_with_less_in_it() -> None:
+def test_cleared_messages_are_shortened_in_the_outcome() -> None:
     known = session()
     outcome = recorded_outcome(known, 1)
     assert outcome.messages == known.context(2)[: len(known.context(1))]
@@ -96,7 +96,7 @@ def test_what_was_cleared_stands_in_the_outcome_with_less_in_it() -> None:
     assert [message.id for message in following(known, 1)] == ["b1", "u2", "b2"]
 
 
-def test_what_the_tool_put_beside_a_summary_is_part_of_what_a_compaction_left() -> None:
+def test_messages_added_next_to_a_summary_belong_to_the_outcome() -> None:
     noted = [{"content": "a.txt was read before."}]
     lines = [
         user("u1", None, "Read a.txt."),

@@ -1,4 +1,4 @@
-"""Many presets on one context."""
+"""Comparison of many presets on one context."""
 
 from dataclasses import replace
 
@@ -58,7 +58,7 @@ def test_pins_edits_and_a_split_by_hand_hold_in_every_column() -> None:
             assert outcome.split in (len(messages) - 4, len(messages) - 3), column.name
 
 
-def test_a_column_says_what_summaries_and_cache_cost() -> None:
+def test_an_assessment_has_the_cost_of_summaries_and_cache() -> None:
     context = context_of([*loop("1", 12, "x" * 2_000), *chat(20)], window=200_000, model="claude-opus-4-5")
     rates = rates_of("claude-opus-4-5")
     assert rates.known
@@ -81,7 +81,7 @@ def test_a_column_says_what_summaries_and_cache_cost() -> None:
             assert gain * (column.pays_off_after - 1) < owed <= gain * column.pays_off_after
 
 
-def test_what_lies_after_the_cached_part_cannot_be_read_from_it() -> None:
+def test_text_after_the_cached_prefix_is_not_read_from_the_cache() -> None:
     loss, rates = CacheLoss(before=1_000, after=900, first_changed=850), Rates(read=0.1, write=1.25)
     assert loss.extra(400, rates) == pytest.approx(1.25 * (300 - 400))  # 600 are cached with it and without
     assert CacheLoss(1_000, 1_000, 1_000).extra(400, rates) == 0

@@ -1,4 +1,4 @@
-"""What stops a session is named first, with cause and remedy."""
+"""Failures of a session: named first, with cause and remedy."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a9_every_cause_has_its_remedy(text: str, sentence: str) -> None:
     assert failures_of(failed(ApiError("e", text))).headline == f"API rejected the last request: {sentence}"
 
 
-def test_a_session_of_a_part_and_one_that_is_only_read_say_so() -> None:
+def test_remedies_name_the_part_and_read_only_formats() -> None:
     session = failed(ApiError("e", "thinking blocks cannot be modified"))
     part = replace(session, facts=replace(session.facts, part="two words"))
     assert "`cwb repair s.jsonl --part 'two words'`" in failures_of(part).headline

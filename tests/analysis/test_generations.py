@@ -1,4 +1,4 @@
-"""Several compactions in a row: what survives, how the summary grows, and where the growth comes from."""
+"""Several compactions in a row: facts that survive, growth of the summary, source of new messages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def forgetful(*texts: str) -> Compact:
     return compact
 
 
-def test_a_generation_whose_summary_nobody_can_read_is_unknown_and_so_are_those_after_it() -> None:
+def test_an_unreadable_summary_makes_its_generation_and_later_ones_unknown() -> None:
     context = context_of(MESSAGES)
     found = generations(context, forgetful(FACTS, "", "more words"), [], 3)
     assert found.overall[0] is not None
@@ -69,7 +69,7 @@ def test_the_session_goes_on_and_then_its_tail_is_repeated() -> None:
     assert third.before >= first.before
 
 
-def test_what_is_repeated_is_the_last_round_said_again() -> None:
+def test_the_last_round_is_repeated_when_the_session_ends() -> None:
     """Of a tail of rules, a picture of an answer and an error; laps and generations are told apart by their marks."""
     seen: list[Context] = []
     failed = call("Bash", {"command": "x"}, "k")
@@ -130,12 +130,12 @@ def test_it_ends_where_nothing_is_compacted() -> None:
     assert found.survival == {}
 
 
-def test_a_generation_is_told_by_its_place() -> None:
+def test_a_generation_is_named_by_its_ordinal() -> None:
     told = {1: "first", 5: "fifth", 6: "6th", 11: "11th", 13: "13th", 21: "21st", 22: "22nd", 23: "23rd", 100: "100th"}
     assert {number: _nth(number) for number in told} == told
 
 
-def test_c_what_a_context_grows_by_tears_no_tool_pair() -> None:
+def test_c_growth_keeps_tool_pairs_complete() -> None:
     """The calls alone fill the room that the first compaction made; their results come along, and nothing more."""
     seen: list[Context] = []
     compact = forgetful("a", "b")

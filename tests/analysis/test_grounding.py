@@ -1,4 +1,4 @@
-"""What a summary says and the head does not, and few false alarms."""
+"""Unsupported claims of a summary, with few false alarms."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def missing(summary: str) -> list[tuple[str, str]]:
         "",
     ],
 )
-def test_what_is_in_the_head_is_not_flagged(true: str) -> None:
+def test_claims_in_the_head_are_not_flagged(true: str) -> None:
     assert missing(true) == []
 
 
@@ -87,7 +87,7 @@ def test_what_is_in_the_head_is_not_flagged(true: str) -> None:
         ("用户要求部署到生产环境。", "attribution", "部署到生产环境"),
     ],
 )
-def test_what_is_not_in_the_head_is_flagged_with_its_place(false: str, kind: str, text: str) -> None:
+def test_claims_not_in_the_head_are_flagged_with_their_position(false: str, kind: str, text: str) -> None:
     (one,) = GROUND.check(false).unfounded
     assert (one.kind, one.text) == (kind, text)
     assert text in false[one.start : one.stop]
@@ -95,12 +95,12 @@ def test_what_is_not_in_the_head_is_flagged_with_its_place(false: str, kind: str
         assert false[one.start : one.stop] == text
 
 
-def test_what_only_the_agent_said_was_not_said_by_the_user() -> None:
+def test_statements_of_the_agent_are_not_the_users() -> None:
     assert missing("The timeout is 2.5 s and the limit 1,536 tokens.") == []
     assert [kind for kind, _ in missing("The user specified the timeout and the token limit.")] == ["attribution"]
 
 
-def test_a_path_may_be_joined_from_a_folder_and_what_lies_in_it() -> None:
+def test_a_path_may_be_joined_from_a_folder_and_a_path_within() -> None:
     ground = SummaryChecker([user("work in /home/me/project please"), *ran("cat docs/notes/plan.md", "…")])
     assert ground.check("I read /home/me/project/docs/notes/plan.md.").unfounded == ()
     assert len(ground.check("I read /home/you/project/docs/notes/plan.md.").unfounded) == 1
@@ -179,7 +179,7 @@ def test_a_heads_own_words_are_founded(head: tuple[Message, ...]) -> None:
         ('The user said "use tabs and so on.', ['attribution "use tabs and so on']),
     ],
 )
-def test_what_a_summary_claims(summary: str, claims: list[str]) -> None:
+def test_claims_of_a_summary(summary: str, claims: list[str]) -> None:
     assert [f"{claim.kind} {claim.subject}" for claim in claims_in(summary)] == claims
 
 
@@ -195,7 +195,7 @@ INDEX = HeadIndex(
 )
 
 
-def test_what_the_head_has() -> None:
+def test_lookups_in_the_head() -> None:
     for text in ("two words", "wo words in…", "two … at 120ms", "opaque matter", "Run", "key_word", "True"):
         assert INDEX.has(text) is (text != "wo words in…"), text
     assert INDEX.has("…wo words in")

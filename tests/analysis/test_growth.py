@@ -1,4 +1,4 @@
-"""The growth of a context: one point per answer, bills where there are any; the same points wherever it is shown."""
+"""Growth of a context: one point per answer, exact with usage; the same points wherever it is shown."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ EACH = 1
 """Tokens of a message "x", its model unknown."""
 
 
-def test_without_bills_the_sum_of_what_stands_before_each_answer_is_an_estimate() -> None:
+def test_without_usage_the_messages_before_each_answer_are_an_estimate() -> None:
     messages = [message(0, "user"), message(1), message(2, "tool"), message(3)]
     one = session(messages, [0, 1, 2, 3])
     assert growth(one, counter_for(one)) == (
@@ -51,7 +51,7 @@ def test_without_bills_the_sum_of_what_stands_before_each_answer_is_an_estimate(
     )
 
 
-def test_where_nothing_was_billed_the_system_prompt_counts_too() -> None:
+def test_without_usage_the_system_prompt_counts_too() -> None:
     messages = [message(0, "user"), message(1), message(2, "tool"), message(3)]
     bare, told = (session(messages, [0, 1, 2, 3], system=text) for text in ("", "You are an agent. " * 40))
     counter = counter_for(bare)
@@ -61,7 +61,7 @@ def test_where_nothing_was_billed_the_system_prompt_counts_too() -> None:
     assert [point.tokens + overhead for point in before] == [point.tokens for point in after]
 
 
-def test_a_bill_is_exact_and_what_follows_it_is_added() -> None:
+def test_usage_is_exact_and_later_messages_are_added() -> None:
     messages = [message(0, "user"), message(1, bill=5_000), message(2, "tool"), message(3), message(4, bill=5_400)]
     one = session(messages, [0, 1, 2, 3, 4])
     found = growth(one, counter_for(one))
@@ -70,7 +70,7 @@ def test_a_bill_is_exact_and_what_follows_it_is_added() -> None:
     assert 5_000 < found[1].tokens < 5_400
 
 
-def test_what_stands_before_the_first_bill_is_less_by_what_came_between() -> None:
+def test_points_before_the_first_usage_subtract_the_messages_between() -> None:
     messages = [message(0, "user"), message(1), message(2, "user"), message(3, bill=5_000)]
     one = session(messages, [0, 1, 2, 3])
     assert [point.tokens for point in growth(one, counter_for(one))] == [5_000 - 2 * EACH, 5_000]
@@ -94,7 +94,7 @@ def test_a_compaction_is_marked_once_and_kept_answers_count_only_where_they_were
     ]
 
 
-def test_messages_are_not_measured_where_bills_say_everything() -> None:
+def test_messages_are_not_counted_if_every_answer_has_usage() -> None:
     class Blind(Counter):
         def glance(self, message: Message) -> Any:
             raise AssertionError(message)
@@ -106,7 +106,7 @@ def test_messages_are_not_measured_where_bills_say_everything() -> None:
 
 
 @given(conversations())
-def test_it_is_the_plain_growth_of_a_course_that_knows_one_epoch(messages: tuple[Message, ...]) -> None:
+def test_growth_equals_the_uncompacted_course_of_one_epoch(messages: tuple[Message, ...]) -> None:
     one = session(list(messages), list(range(len(messages))), system="Say so.")
     course = course_of(one, Counter())
     assert [point.tokens for point in course.growth] == list(course.plain)

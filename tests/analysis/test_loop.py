@@ -1,4 +1,4 @@
-"""A compaction loop, just below, at and above the compactions from which on it is one."""
+"""Compaction loop: just below, at and above the number of compactions that makes one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def looping(times: int, before: int = 160_000, after: int = 154_000, last: Seque
 
 
 @pytest.mark.parametrize(("times", "is_loop"), [(LEAST - 1, False), (LEAST, True), (LEAST + 1, True)])
-def test_a_loop_is_so_many_compactions_without_a_new_step(times: int, is_loop: bool) -> None:
+def test_a_loop_needs_enough_compactions_without_a_new_step(times: int, is_loop: bool) -> None:
     found = loop_of(looping(times))
     assert found == (Loop(times, 2, 0, 154_000, 160_000) if is_loop else None)
 
@@ -73,7 +73,7 @@ def test_the_minimum_context_is_held_against_the_trigger(after: int, before: int
     assert str(loop_of(looping(9, before, after))) == f"Compaction loop: 9 compactions, no new step since call 2{words}"
 
 
-def test_what_is_compacted_whatever_is_said_is_a_loop_with_an_answer_at_its_end() -> None:
+def test_certain_compactions_are_a_loop_even_after_an_answer() -> None:
     assert loop_of(looping(9, 150_000, 154_000, last=[agent("I go on.")])) is not None
 
 

@@ -1,5 +1,5 @@
-"""What analyses tell of a session is made of its messages without their secrets: a line, an answer or a quotation has
-lost the name that its secret would be told by."""
+"""Output of the analysis without secrets: a line, an answer or a quotation shows no secret, not even without the name
+next to it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def tells(made: object) -> bool:
     return any(SECRET[at : at + 8] in repr(made) for at in range(len(SECRET) - 7))
 
 
-def test_f02_the_secret_is_told_by_its_name_alone() -> None:
+def test_f02_a_secret_is_shown_by_its_name_alone() -> None:
     assert without_secrets(SET) == f"DB_PASSWORD={MASK}"
     assert without_secrets(SECRET) == SECRET
 
@@ -65,7 +65,7 @@ def test_f02_lines_that_answer_a_question_tell_no_secret() -> None:
     assert not tells(probing.given)
 
 
-def test_f02_lines_beside_a_model_s_answers_tell_no_secret() -> None:
+def test_f02_lines_next_to_a_model_s_answers_have_no_secret() -> None:
     context = context_of(TALK)
     outcome = Outcome("compacted", "", context.messages, (KeptSpan(0, 3),), (), tail=0)
     sources = sources_of(context, [("all", outcome)])
@@ -74,14 +74,14 @@ def test_f02_lines_beside_a_model_s_answers_tell_no_secret() -> None:
     assert not tells(probing.given)
 
 
-def test_f02_an_answer_that_a_pin_would_keep_tells_no_secret() -> None:
+def test_f02_a_suggested_pin_has_no_secret() -> None:
     asked = call("Ask", {"question": "Which account?", "options": [{"label": SET}, {"label": "none"}]})
     (pin,) = suggest(context_of((user("Bake it."), agent("", asked), answered(asked, SET))))
     assert MASK in repr(pin)
     assert not tells(pin)
 
 
-def test_f02_a_command_that_ran_again_tells_no_secret() -> None:
+def test_f02_a_repeated_command_has_no_secret() -> None:
     command = f"{SET} ./deploy.sh --stage billing"
     made = reworked(
         asking("Deploy it."), shell(command, "done"), CUT, asking("Go on."), shell(command, "done"), answer("x")
@@ -91,7 +91,7 @@ def test_f02_a_command_that_ran_again_tells_no_secret() -> None:
     assert not tells(items)
 
 
-def test_f02_a_request_that_is_made_again_tells_no_secret() -> None:
+def test_f02_a_repeated_request_has_no_secret() -> None:
     said = f"Always set {SET} before you deploy the billing service to the staging cluster."
     made = reworked(asking(said), answer("Yes."), CUT, asking(said), answer("Yes."))
     items = [item for one in made for item in one.items]
@@ -113,14 +113,14 @@ def test_f02_a_text_is_masked_before_the_tag_that_names_its_secret_is_left_out()
     assert (entries[0].text, tells(entries)) == (f"{MASK} …", False)
 
 
-def test_f02_a_sentence_that_is_watched_in_the_place_of_its_part_tells_no_secret() -> None:
+def test_f02_a_watched_sentence_completed_from_its_part_has_no_secret() -> None:
     rule = f"Never deploy the billing service to staging with {SET} set."
     watched = sentence_to_watch("deploy the billing service to staging", [user(rule)])
     assert watched.startswith("Never")
     assert not tells(watched)
 
 
-def test_a_rule_that_is_watched_without_its_secret_stands_in_the_message_that_says_it() -> None:
+def test_a_rule_watched_without_its_secret_is_found_in_its_message() -> None:
     rule = f"Never deploy the billing service to staging with {SET} set."
     watched = sentence_to_watch("deploy the billing service to staging", [user(rule)])
     assert judge_messages(watched, [user(rule)]) == "verbatim"
@@ -136,7 +136,7 @@ def test_a_command_with_a_secret_that_is_run_again_afterwards_is_used() -> None:
     assert [*used[0].values(), *used[1].values()] == [False, True]
 
 
-def test_what_holds_a_secret_is_no_claim_of_a_summary() -> None:
+def test_text_with_a_secret_is_no_claim() -> None:
     found = SummaryChecker([user("Deploy it.")]).check(
         f"It ran `{SET} ./deploy.sh --stage billing` with ./stages.toml twice."
     )
@@ -170,7 +170,7 @@ def test_a_recorded_claim_without_its_secret_has_its_ground_in_the_message_with_
     assert (found.claims, found.not_found) == (1, 0)
 
 
-def test_a_part_of_a_message_is_measured_by_what_it_is_and_not_by_its_masked_form() -> None:
+def test_a_block_is_measured_unmasked() -> None:
     asked = call("Bash", {"command": " ".join([SET] * 20)})
     context = context_of((user("Go."), agent("I look at it. " * 9, asked), *ran("ls", "a")))
     (clean,) = context.shape.masked_at(1).calls

@@ -1,4 +1,4 @@
-"""The plot of command line and screen: where each dot and sign stands, by hand."""
+"""Plots of command line and screen: the position of each dot and sign, by hand."""
 
 from __future__ import annotations
 

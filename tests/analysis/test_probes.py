@@ -1,5 +1,4 @@
-"""Probes on invented sessions: which questions are made, what counts as the right answer, what an arm is found to
-know."""
+"""Probes on invented sessions: the questions generated, right answers, and the scores of arms."""
 
 from __future__ import annotations
 
@@ -87,7 +86,7 @@ class TestMade:
             ("It is open.", "Replaced.", 0),
         ],
     )
-    def test_a_change_of_the_open_file_is_told_where_the_file_is_named(
+    def test_a_change_of_the_open_file_is_found_where_the_file_is_named(
         self, opened: str, edited: str, source: int
     ) -> None:
         """By the call's own message nobody could tell which: its question was failed with the whole context."""
@@ -98,19 +97,19 @@ class TestMade:
         assert (found.answer, found.source) == ("ferry/harbour.py", f"m{source}")
         assert Lookup(shape.messages).answer(found)[0] == "ferry/harbour.py"
 
-    def test_no_answer_stands_in_another_question(self) -> None:
+    def test_no_question_gives_away_another_answer(self) -> None:
         probes = [probe for probe in asked().values() if probe.answer and not probe.prose]
         for probe in probes:
             assert not [other for other in asked() if contains_term(probe.answer, other)], probe
 
-    def test_what_was_really_used_comes_first(self) -> None:
+    def test_facts_used_later_come_first(self) -> None:
         several = tuple(user(f"The {name} sluice of the canal opens at {n} cm of water.") for n, name in enumerate(
             ("upper", "lower", "outer", "inner"), 3_300))  # fmt: skip
         needed = [Item("number", "3302", ("3302", "3,302"))]
         (only,) = [one for one in probes_of(Shape(several), "", needed, 1) if one.kind != "control"]
         assert (only.answer, only.used) == ("3302", True)
 
-    def test_what_a_later_word_replaced_is_not_asked(self) -> None:
+    def test_superseded_statements_are_not_asked_about(self) -> None:
         talk = (
             user("Always indent the timetable files with 7 spaces."),
             user("Always indent the timetable files with 3 spaces."),
@@ -150,7 +149,7 @@ class TestMade:
         ("The log says 12:40:07 weir opened with a level of 412", False, False),
     ],
 )
-def test_which_sentences_say_something_to_ask_about(sentence: str, agents: bool, asks: bool) -> None:
+def test_sentences_worth_asking_about(sentence: str, agents: bool, asks: bool) -> None:
     assert is_worth_asking(sentence, agents=agents) is asks
 
 
@@ -187,7 +186,7 @@ def test_a_number_ends_with_a_digit() -> None:
     assert list(terms_of("It was 12, then 1,234, 5_000 and 3.14.", agents=True)) == ["12", "1,234", "5_000", "3.14"]
 
 
-def test_a_frame_that_stands_elsewhere_with_another_term_is_none() -> None:
+def test_a_frame_that_occurs_with_another_term_is_rejected() -> None:
     frame = WEIR.replace("412", "____")
     assert is_unique(frame, "412", f"one {WEIR} two {WEIR}")
     assert not is_unique(frame, "412", f"one {WEIR} two {WEIR.replace('412', '390')}")
@@ -204,7 +203,7 @@ def test_a_frame_that_stands_elsewhere_with_another_term_is_none() -> None:
         ("nothing of it", True),
     ],
 )
-def test_a_blank_at_the_beginning_is_all_that_stands_before(text: str, alone: bool) -> None:
+def test_a_blank_at_the_beginning_covers_everything_before(text: str, alone: bool) -> None:
     assert is_unique(f"{BLANK} is shut at night.", "The weir", text) == alone
 
 
@@ -242,7 +241,7 @@ LIMIT = Probe("recall", "How many?", "2,048")
         (Probe("control", "What of the moon?", ""), "src/moon.py", "wrong"),
     ],
 )
-def test_what_counts_as_the_right_answer(probe: Probe, reply: str | None, mark: str) -> None:
+def test_right_answers(probe: Probe, reply: str | None, mark: str) -> None:
     assert mark_reply(probe, reply) == mark
 
 
@@ -298,7 +297,7 @@ class TestLookup:
             ("- The weir opens at 390 cm, an hour later follows the sluice of that level.", "412", "exact", False),
         ],
     )
-    def test_beside_a_models_answer_stands_the_line_that_tells_it_or_comes_near(
+    def test_a_models_answer_has_the_line_that_states_it_or_comes_nearest(
         self, told: str, reply: str, mark: Mark, tells: bool
     ) -> None:
         source = Source(Arm("a summary", 9), (user(told),), unchanged((), "made for this"))
@@ -312,7 +311,7 @@ class TestBatches:
         ("count", "sizes"),
         [(1, [1]), (QUESTIONS_PER_CALL, [QUESTIONS_PER_CALL]), (QUESTIONS_PER_CALL + 1, [QUESTIONS_PER_CALL, 1])],
     )
-    def test_so_many_are_asked_at_once(self, count: int, sizes: list[int]) -> None:
+    def test_questions_per_call(self, count: int, sizes: list[int]) -> None:
         probes = tuple(Probe("recall", f"How high is weir number {n}?", f"{n} fathoms") for n in range(count))
         exam = Exam(session_of(TALK), probes, ())
         assert [len(batch) for batch in exam.batches] == sizes
@@ -323,7 +322,7 @@ class TestBatches:
         one, same, other = (Exam(session_of(TALK), probes, (), seed).batches for seed in (1, 1, 2))
         assert one == same != other
 
-    def test_no_answer_stands_in_a_question_of_its_batch(self) -> None:
+    def test_no_question_gives_away_an_answer_of_its_batch(self) -> None:
         tells = Probe("recall", "What is beside the 412 cm?", "the gauge")
         asks = Probe("recall", "How high is it?", "412")
         assert len(Exam(session_of(TALK), (tells, asks), ()).batches) == 2
@@ -345,7 +344,7 @@ class TestShares:
         assert lead_of(([None], [True])) is None
         assert share_of([None]) is None
 
-    def test_what_differs_always_alike_has_no_interval(self) -> None:
+    def test_equal_differences_have_no_interval(self) -> None:
         assert lead_of(([True] * 5, [False] * 5)) == (1.0, 1.0, 1.0)
 
 
@@ -394,7 +393,7 @@ GOOD = '[[probe]]\nkind = "recall"\nquestion = "How high?"\nanswer = "412"\n'
 
 
 class TestStored:
-    def test_what_is_written_is_read(self, tmp_path: Path) -> None:
+    def test_written_probes_are_read_back(self, tmp_path: Path) -> None:
         path = tmp_path / "canal.probes.toml"
         odd = Probe("decision", 'Which "queue"?\n\tReally?', "a\\b ’ü", ("x", 'y"'), True, "m1", "…\u2028", True)
         control = Probe("control", "What of the moon?", "")
@@ -405,7 +404,7 @@ class TestStored:
         ("file", "part", "name"),
         [("canal.jsonl", "", "canal.probes.toml"), ("canal.db", "ses_1/../x", "canal.ses_1-x.probes.toml")],
     )
-    def test_it_lies_beside_the_session_under_its_own_name(self, file: str, part: str, name: str) -> None:
+    def test_probes_lie_next_to_the_session_under_their_own_name(self, file: str, part: str, name: str) -> None:
         session = replace(session_of(TALK), path=Path("/here") / file, facts=SessionFacts(part=part))
         assert probes_path(session) == Path("/here") / name
         assert probes_path(session_of(TALK)) is None
@@ -438,7 +437,7 @@ class TestStored:
             (GOOD + 'accept = "a"\n', "line 5: accept is a list of texts"),
         ],
     )
-    def test_a_bad_file_is_told_in_a_sentence(self, text: str, told: str, tmp_path: Path) -> None:
+    def test_a_bad_file_is_reported_in_a_sentence(self, text: str, told: str, tmp_path: Path) -> None:
         path = tmp_path / "canal.probes.toml"
         path.write_text(text)
         with pytest.raises(BadInput, match=told) as refused:
@@ -452,7 +451,7 @@ class TestStored:
             '[["probe"]]\n"kind" = "guess"\nquestion = "kind = 1"\n',
         ],
     )
-    def test_a_line_is_told_however_it_is_written(self, text: str, tmp_path: Path) -> None:
+    def test_a_line_number_is_found_however_the_key_is_written(self, text: str, tmp_path: Path) -> None:
         path = tmp_path / "canal.probes.toml"
         path.write_text(text)
         with pytest.raises(BadInput, match=r"line [12]: kind is one of"):

@@ -1,4 +1,4 @@
-"""Which prompts can be tried side by side, and whose stand before the program's. How each reads is told (test_told)."""
+"""Prompts that can be compared, and the user's own that override the program's. Their rendering is in test_told."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_prompts_of_one_strategy_can_be_tried(ids: list[str], chosen: str, expec
     assert expected in str(refused.value)
 
 
-def test_a_persons_own_prompt_stands_before_the_programs_and_any_file_will_do(tmp_path: Path) -> None:
+def test_the_users_prompt_overrides_the_programs_and_any_file_works(tmp_path: Path) -> None:
     own = paths.prompts() / "context-reset.en.md"
     own.parent.mkdir(parents=True)
     own.write_text("---\nid: context-reset\nlanguage: en\n---\nSum it up, all of it.", "utf-8")

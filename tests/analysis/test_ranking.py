@@ -1,4 +1,4 @@
-"""The order of a comparison: what fits, then what is kept, then cost; the same in table, JSON and on the screen."""
+"""Order of a comparison: fit, then facts kept, then cost; the same in table, JSON and on the screen."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_b3_an_outcome_fits_below_the_ceiling(more: int, fit: str) -> None:
     assert fit_words(fit_of("compacted", 900, 700, (), ceiling), 900, 700, (), ceiling) == said
 
 
-def test_b3_what_is_not_smaller_fails_a_hard_check_or_fires_again_does_not_fit() -> None:
+def test_b3_an_outcome_not_smaller_failing_or_firing_again_does_not_fit() -> None:
     soft, hard = Check("smaller", False, False, ""), Check("pinned messages unchanged", True, False, "")
     again = Check(UNDER_THE_THRESHOLD, False, False, "")
     assert [fit_of("compacted", 900, 700, failed, None) for failed in ((), (soft,), (hard,), (again,))] == [
@@ -71,7 +71,7 @@ def test_b3_an_assessment_judges_its_own_sizes_checks_and_ceiling() -> None:
     assert over.fit_words == f"does not shrink enough: {one.after.tokens} left, context window {one.after.tokens}"
 
 
-def test_b3_what_fits_comes_first_then_what_is_kept_then_what_is_cheaper() -> None:
+def test_b3_ranking_is_by_fit_then_facts_kept_then_cost() -> None:
     best_first = [
         rank("fits", 0.9, 0.1),
         rank("fits", 0.9, 0.2),
@@ -97,7 +97,7 @@ def test_b3_the_ceiling_is_the_trigger_of_the_sessions_own_agent_or_the_window()
     assert ceiling_of(chat_list, opened.with_(limit=None)) is None
 
 
-def test_b3_a_summary_in_another_language_than_the_session_is_told() -> None:
+def test_b3_a_summary_in_another_language_is_noted() -> None:
     english = bench_of(context_of(chat(40, "harbour ")))
     window, trim = load_preset("message-window"), load_preset("trim")
     told = [one.language_note for one in compare(english, [window, trim], extractive)]

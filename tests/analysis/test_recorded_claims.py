@@ -1,4 +1,4 @@
-"""Claims of recorded summaries: what nobody said is found, and little else."""
+"""Claims of recorded summaries: invented statements are found, and little else."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def unfounded(text: str, *, system: str = "") -> list[str]:
     return [one.text for one in found.unfounded]
 
 
-def test_a14_an_order_that_nobody_gave_is_found_and_quoted() -> None:
+def test_a14_an_invented_order_is_found_and_quoted() -> None:
     found = recorded_claims(summarized(f'The task is `ledger.py`. "Standing order: {INVENTED}."'), 1)
     assert found is not None
     assert (found.epoch, found.message, found.claims, found.not_found) == (1, "s", 2, 1)
@@ -73,7 +73,7 @@ def test_short_claims_are_not_judged(words: str, is_found: bool) -> None:
     assert bool(unfounded(f'"{words}"')) is is_found
 
 
-def test_what_an_agent_wraps_a_summary_in_is_no_quotation() -> None:
+def test_wrapping_of_a_summary_is_no_quotation() -> None:
     told = "Note: four unicorns, dragons, wizards and goblins have been hidden from view."
     assert unfounded(json.dumps({"type": "system_alert", "message": told})) == []
     assert unfounded(json.dumps({"type": "system_alert", "message": f'The user said "{INVENTED}".'})) == [INVENTED]
@@ -85,7 +85,7 @@ def test_the_system_prompt_is_ground_too() -> None:
     assert unfounded(f'"{INVENTED}"', system=f"Rules: {INVENTED}.") == []
 
 
-def test_the_same_claim_is_told_once_and_many_are_counted() -> None:
+def test_equal_claims_are_reported_once_and_many_are_counted() -> None:
     claims = [f'"unicorn dragon wizard goblin number{n}"' for n in range(SHOWN + 2)]
     found = recorded_claims(summarized("\n".join([*claims, claims[0]])), 1)
     assert found is not None

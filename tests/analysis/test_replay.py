@@ -1,4 +1,4 @@
-"""Replays: running sums agree with the strategies, figures add up, costs are those worked out by hand."""
+"""Replays: running sums agree with the strategies, figures add up, costs match those worked out by hand."""
 
 from __future__ import annotations
 
@@ -69,15 +69,13 @@ def talk(rounds: int, words: int = 400) -> list[Message]:
 
 
 @pytest.mark.parametrize("limit", [Window(900, "recorded"), Window(900, "table"), None])
-def test_a_replay_knows_who_says_what_the_window_is(limit: Window | None) -> None:
+def test_a_replay_has_the_source_of_its_window(limit: Window | None) -> None:
     running = Running(course_of_messages(talk(2), 100), strategy_of("trim"), load_preset("trim").policy, limit)
     assert (running.context().limit, running.gauge().limit) == (limit, limit)
 
 
 @given(conversations(max_rounds=4), st.sampled_from(all_strategies()), st.integers(0, 30))
-def test_the_running_gauge_says_what_the_strategy_says(
-    messages: tuple[Message, ...], strategy: Strategy, cut: int
-) -> None:
+def test_the_running_gauge_equals_the_strategys(messages: tuple[Message, ...], strategy: Strategy, cut: int) -> None:
     policy = default_preset(strategy.id).policy
     running = Running(course_of_messages(messages, 100), strategy, policy, Window(1_000, "given"))
     for index in range(len(messages)):
@@ -144,7 +142,7 @@ def test_a_system_message_after_the_first_words_does_not_lead(strategy: Strategy
 
 
 @pytest.mark.parametrize("strategy", all_strategies(), ids=[one.id for one in all_strategies()])
-def test_times_bills_and_errors_are_read_alike(overflow: Course, strategy: Strategy) -> None:
+def test_times_usage_and_errors_are_read_alike(overflow: Course, strategy: Strategy) -> None:
     policy = default_preset(strategy.id).policy
     running = Running(overflow, strategy, policy, Window(200_000, "given"))
     seen = set()
@@ -276,7 +274,7 @@ def test_a28_every_policy_has_a_row_a_line_and_a_sign_of_its_own(count: int) -> 
     assert [name for _, name in picture.legend[1 : count + 1]] == names
 
 
-def test_a_recorded_bill_is_what_a_replay_sends_too(overflow: Course) -> None:
+def test_a_replay_sends_the_recorded_usage(overflow: Course) -> None:
     played = replay(overflow, changed("trim", **NEVER), None)
     sent = {overflow.members[index]: tokens for index, tokens in zip(overflow.answers, played.sent, strict=False)}
     billed = [p for p in overflow.growth if p.basis is Basis.EXACT]
@@ -319,7 +317,7 @@ def test_every_format_is_played(path: Path) -> None:
         assert len(played.sent) == len(course.calls)
 
 
-def test_what_recorded_summaries_stand_for_is_not_played_twice() -> None:
+def test_recorded_summaries_are_not_replayed() -> None:
     course = loaded(SAMPLES / "codex-two-compactions.jsonl")
     assert course.numbers == (1, 2, 3)
     assert not any(message.kind == "summary" for message in course.messages[course.starts[1] :])
@@ -365,7 +363,7 @@ def test_when_it_never_or_at_once_pays_off() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6), st.floats(0, 1), st.floats(0, 1), st.integers(0, 10**6))
-def test_the_pay_off_turn_is_the_first_at_which_both_ways_cost_the_same(
+def test_a_compaction_pays_off_at_the_first_call_of_equal_cost(
     before: int, after: int, share: float, new: float, summary_cost: int
 ) -> None:
     loss, fresh = CacheLoss(before, after, int(min(before, after) * share)), int(before * new)
@@ -379,7 +377,7 @@ def test_the_pay_off_turn_is_the_first_at_which_both_ways_cost_the_same(
         assert turn == 0 or extra - (turn - 1) * gain > -1e-6
 
 
-def test_what_stands_unchanged_before_the_first_change() -> None:
+def test_the_unchanged_prefix() -> None:
     messages = [user("u", "a" * 40), agent("a", "b" * 80), user("v", "c" * 120), agent("b", "d" * 160)]
     context = context_of(messages)
     node = NewMessage(summary("s", "e" * 20))
@@ -486,7 +484,7 @@ def test_b13_the_median_after_which_compactions_are_paid_back(after: list[tuple[
 
 
 @pytest.mark.parametrize(("pause", "compacts"), [(299.0, False), (300.0, True), (400.0, True)])
-def test_c_the_curve_shows_what_a_timers_compaction_took_away(pause: float, compacts: bool) -> None:
+def test_c_the_curve_shows_what_a_timers_compaction_saved(pause: float, compacts: bool) -> None:
     """The timer goes off before the call, while nothing is sent: the call is sent the less, and the curve falls there
     by what was taken away."""
     at, messages = 0.0, []

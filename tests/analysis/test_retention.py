@@ -1,4 +1,4 @@
-"""What of a head is still held: by messages that stay, by what stands for the others, and what is weighed how."""
+"""Facts of a head that an outcome keeps: in kept messages, in new ones, and how each is weighed."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_an_empty_summary_holds_nothing_but_what_the_tail_uses() -> None:
     assert held.lost[0].kind == "instruction"
 
 
-def test_what_a_summary_says_is_held_in_full_or_in_part() -> None:
+def test_facts_in_a_summary_are_kept_in_full_or_in_part() -> None:
     text = (
         "The user: Never touch the generated grammar files.\n"
         "Decided: keep recursive descent, the parser is fast enough\n"
@@ -87,7 +87,7 @@ def test_what_a_summary_says_is_held_in_full_or_in_part() -> None:
     assert fact(held, "identifier", "4f2a91c").presence == "full"
 
 
-def test_a_number_beside_other_words_is_another_number() -> None:
+def test_a_number_with_other_words_is_another_number() -> None:
     number = fact_query("number", "12 tests", "the parser has 12 tests by now")
     assert number is not None
     assert SearchedText(["12 tests of the parser"]).judge(number).presence == "full"
@@ -120,7 +120,7 @@ def test_a_number_beside_other_words_is_another_number() -> None:
         ("decision", "–", "–", "none"),
     ],
 )
-def test_a_name_stands_there_or_does_not(kind: FactKind, text: str, said: str, held: str) -> None:
+def test_a_name_occurs_as_it_is_or_not_at_all(kind: FactKind, text: str, said: str, held: str) -> None:
     one = fact_query(kind, text)
     assert (SearchedText([said]).judge(one).presence if one is not None else "none") == held
 
@@ -133,7 +133,7 @@ def test_a_kept_message_holds_its_facts_and_costs_nothing_to_pin() -> None:
     assert lexer.pin_tokens == CONTEXT.size(1, 3).tokens  # with its result
 
 
-def test_what_is_needed_afterwards_weighs_more() -> None:
+def test_facts_needed_later_weigh_more() -> None:
     outcome = summarized("Some work was done.")
     held = retention(CONTEXT, outcome)
     assert [fact(held, kind, "").used for kind in ("instruction", "error", "url")] == [True, False, False]
@@ -183,7 +183,7 @@ def test_results_compressed_all_over_are_read() -> None:
     assert held.overall.share == 1.0
 
 
-def test_what_is_shortened_in_the_tail_is_judged_too() -> None:
+def test_messages_shortened_in_the_tail_are_judged_too() -> None:
     """A summary of the first message, and a command that failed in the tail cut to nothing: both may be lost."""
     said = NewMessage(Message("s", "user", (Text("Nothing."),), kind="summary"), (Span(0, 1),))
     cut = NewMessage(replace(HEAD[5], blocks=result(READ, "…").blocks), (Span(5, 6),))
@@ -201,7 +201,7 @@ def test_what_is_shortened_in_the_tail_is_judged_too() -> None:
     assert fact(held, "error", "bad token").presence == "none"
 
 
-def test_a_recorded_compaction_is_what_the_next_epoch_still_has() -> None:
+def test_a_recorded_compaction_keeps_what_the_next_epoch_has() -> None:
     rule, first = Message("s", "system", (Text("rule"),)), summary("z", "before")
     said = [rule, *(user(f"{n}") for n in range(5)), first, user("new"), summary("y", "later"), user("end")]
     epochs = [[0, 1, 2, 3, 4, 5], [0, 6, 4, 5, 7], [0, 8, 7, 9]]
@@ -225,7 +225,7 @@ def test_a_recorded_compaction_is_what_the_next_epoch_still_has() -> None:
             recorded_outcome(session, epoch)
 
 
-def test_a_recorded_compaction_is_judged_by_what_came_later(shared: Path) -> None:
+def test_a_recorded_compaction_is_judged_by_later_messages(shared: Path) -> None:
     session = load(shared / "sessions/claude-code/entire-cd95add-3compactions.jsonl")
     outcome, later = recorded_outcome(session, 1), following(session, 1)
     held = retention(context_of(session.context(1)), outcome, later)
@@ -241,7 +241,7 @@ def test_a_recorded_compaction_is_judged_by_what_came_later(shared: Path) -> Non
     assert outcome.messages[1:] == tuple(outcome.source[outcome.split :])
 
 
-def test_what_nobody_can_read_is_unknown_and_never_zero() -> None:
+def test_unreadable_facts_are_unknown_and_never_zero() -> None:
     held = retention(CONTEXT, summarized(""))
     overall = held.overall
     assert (overall.share, overall.right, overall.weighted, held.of_context) == (None, None, None, None)
@@ -260,7 +260,7 @@ def test_what_nobody_can_read_is_unknown_and_never_zero() -> None:
         ("Touch the generated grammar files.", False, False),
     ],
 )
-def test_what_is_told_wrongly_is_present_and_not_right(said: str, right: bool, stale: bool) -> None:
+def test_a_fact_stated_wrongly_is_present_and_not_right(said: str, right: bool, stale: bool) -> None:
     one = fact(held := retention(CONTEXT, summarized(said)), "instruction", "Never")
     assert (one.presence, one.right, one.stale) == ("full", right, stale)
     instructions = held.kinds["instruction"]
@@ -268,7 +268,7 @@ def test_what_is_told_wrongly_is_present_and_not_right(said: str, right: bool, s
     assert (one in held.lacking) is not right
 
 
-def test_a_superseded_instruction_that_is_told_as_binding_is_stale() -> None:
+def test_a_superseded_rule_stated_as_binding_is_stale_in_an_outcome() -> None:
     context = context_of([user("Answer in French."), agent("Oui."), user("Answer in English."), agent("Yes."), *TAIL])
     told = "The user wants answers in French.\nThe user wants answers in English."
     held = retention(context, summarized(told, context=context, head=4))
@@ -288,7 +288,7 @@ def test_all_of_a_contexts_facts_are_compared_and_the_tail_keeps_its_own() -> No
     assert everything.of_context == 1.0
 
 
-def test_what_was_needed_again_is_held_or_lost() -> None:
+def test_items_needed_again_are_kept_or_lost() -> None:
     session = load(ROOT / "sample_sessions" / "augment-with-summary.json")
     needed = needed_after(session, 2)
     assert [(item.kind, item.text) for item in needed] == [
@@ -369,9 +369,7 @@ def test_the_first_request_and_an_unanswered_last_one_are_in_force(answered: boo
         ("number", [("the words", None)], 1.0, "the words"),
     ],
 )
-def test_how_grave_the_loss_of_a_fact_is(
-    kind: FactKind, said: list[tuple[str, bool | None]], rank: float, why: str
-) -> None:
+def test_rank_of_a_fact(kind: FactKind, said: list[tuple[str, bool | None]], rank: float, why: str) -> None:
     facts = [Fact(kind, "pytest -q", str(n), n, detail, ok) for n, (detail, ok) in enumerate(said)]
     assert importance(facts) == (rank, why)
 
@@ -380,7 +378,7 @@ def test_how_grave_the_loss_of_a_fact_is(
     ("state", "rank", "why"),
     [("open", 8.0, "not fixed"), ("unknown", 5.0, "not seen fixed"), ("resolved", 3.0, "fixed")],
 )
-def test_how_grave_the_loss_of_an_error_is(state: ErrorState, rank: float, why: str) -> None:
+def test_rank_of_an_error(state: ErrorState, rank: float, why: str) -> None:
     assert importance([Fact("error", "no", "m", 0, state=state)]) == (rank, why)
 
 
@@ -423,7 +421,7 @@ def test_a2_figures_do_not_depend_on_who_asks_at_the_same_time(monkeypatch: pyte
         ("Some work was done.", (0, 1)),
     ],
 )
-def test_c_a_rule_that_is_told_wrongly_is_not_kept(said: str, kept: tuple[int, int]) -> None:
+def test_c_a_rule_stated_wrongly_is_not_kept(said: str, kept: tuple[int, int]) -> None:
     assert retention(CONTEXT, summarized(said)).rules_kept == kept
 
 
@@ -433,7 +431,7 @@ def test_c_a_rule_that_was_replaced_is_no_rule_to_keep() -> None:
     assert retention(context, told).rules_kept == (1, 1)
 
 
-def test_c_what_the_compaction_itself_put_there_is_not_told_later() -> None:
+def test_c_messages_added_by_the_compaction_are_not_later_messages() -> None:
     """A file that was given back with the summary is part of what the compaction kept: the agent needed it all the
     same."""
     work = (user("Look at the sluice."), *edited("/repo/src/sluice.py"), agent("It is dry."))

@@ -1,4 +1,4 @@
-"""Rework after recorded compactions, on invented sessions: what counts, and what beside it does not."""
+"""Rework after recorded compactions of invented sessions: what counts and what does not."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_file_read_again_unchanged_names_both_places() -> None:
     assert items(START, shell("cat a.py", FILE), CUT, read("/repo/a.py")) == [AGAIN]
 
 
-def test_no_rework_without_a_compaction_or_of_what_stayed() -> None:
+def test_no_rework_without_a_compaction_or_for_kept_messages() -> None:
     assert items(START, read("/repo/a.py"), read("/repo/a.py"), CUT) == []
     assert items(START, read("/repo/a.py"), CUT, read("/repo/a.py"), kept=(1, 2)) == []
     restored = [Message("", "user", (Text(f"Read before:\n{FILE}"),), "meta")]
@@ -112,7 +112,7 @@ def test_only_the_first_time_is_rework_until_it_is_lost_again() -> None:
     assert items(*twice, CUT, read("/repo/a.py")) == [AGAIN, ("file", "a.py", "m5", "m7")]
 
 
-def test_what_is_fetched_later_belongs_to_the_compaction_that_took_it() -> None:
+def test_a_repeated_fetch_belongs_to_the_compaction_that_removed_it() -> None:
     first, second = reworked(START, read("/repo/a.py"), CUT, answer("On."), user("Go."), CUT, read("/repo/a.py"))
     assert [item.after for item in first.items] == ["m5"]
     assert second.items == ()
@@ -149,7 +149,7 @@ def test_a_file_that_says_something_else_to_the_same_question_was_changed() -> N
     assert [one[1] for one in items(START, read("a.py"), CUT, again)] == ["a.py"]
 
 
-def test_an_agent_that_was_sent_may_have_changed_what_its_task_names() -> None:
+def test_a_subagent_may_have_changed_what_its_task_names() -> None:
     sent = called("Task", {"prompt": "Add a warp to a.py."}, "Done.")
     assert items(START, read("src/a.py"), sent, CUT, read("src/a.py")) == []
     assert len(items(START, read("src/b.py"), sent, CUT, read("src/b.py"))) == 1
@@ -197,14 +197,14 @@ MEND = edit("b.py", "x", "y")
         ("make all", "make all", HELP, 0),
     ],
 )
-def test_what_a_change_in_between_does_not_touch(first: str, again: str, result: str, count: int) -> None:
+def test_fetches_not_affected_by_a_change(first: str, again: str, result: str, count: int) -> None:
     """Behind a change a command tells anew how things stand: not what a tool of the machine says of itself, nor much
     that is only looked at, which is as it was."""
     assert len(items(START, shell(first, result), MEND, CUT, shell(again, result))) == count
 
 
 @pytest.mark.parametrize(("times", "again"), [(28, 1), (29, 0)])
-def test_how_much_is_to_be_shown_is_said_at_the_end_of_a_line(times: int, again: int) -> None:
+def test_limits_of_output_are_at_the_end_of_a_line(times: int, again: int) -> None:
     """A line of thousands of such ends would be gone through for each of them."""
     again_said = shell("loom weave" + " | head" * times, HELP)
     assert len(items(START, shell("loom weave", HELP), CUT, again_said)) == again
@@ -245,14 +245,14 @@ def test_a_search_that_names_no_folder_looks_through_the_sessions_own(folder: st
     assert len(items(START, bare, CUT, there)) == len(items(START, there, CUT, bare)) == again
 
 
-def test_how_many_results_are_shown_is_no_part_of_a_search() -> None:
+def test_the_number_of_results_is_no_part_of_a_search() -> None:
     ten = called("Grep", {"pattern": "weave", "head_limit": 10}, "loom.py:4: weave()")
     shown = called("Grep", {"pattern": "weave"}, "loom.py:4: weave()\n\n[Showing results with pagination = limit: 10]")
     assert len(items(START, ten, CUT, shown)) == len(items(START, shown, CUT, ten)) == 1
 
 
 @pytest.mark.parametrize(("tool", "again"), [("TaskGet", 1), ("mcp__hub__get_issue", 1), ("get_job_status", 0)])
-def test_what_is_got_by_its_number_is_looked_up(tool: str, again: int) -> None:
+def test_getting_an_item_by_number_is_a_search(tool: str, again: int) -> None:
     """A state is asked for to know how it is now."""
     task = called(tool, {"id": 18}, "Task 18: warp the loom.\nIt waits for task 16.")
     assert len(items(START, task, CUT, task)) == again
@@ -283,14 +283,14 @@ def test_an_edit_that_undoes_an_earlier_one() -> None:
     assert [one[0] for one in items(START, edit("a.py", OLD, NEW), CUT, between, edit("a.py", NEW, OLD))] == ["undone"]
 
 
-def test_what_was_committed_is_not_undone_by_taking_the_file_from_there() -> None:
+def test_restoring_a_committed_file_undoes_nothing() -> None:
     back = shell("git checkout -- a.py", "")
     assert [one[0] for one in items(START, edit("a.py", OLD, NEW), CUT, back)] == ["undone"]
     assert items(START, edit("a.py", OLD, NEW), shell("git add a.py b.py", ""), CUT, back) == []
     assert len(items(START, shell("git add a.py", ""), edit("a.py", OLD, NEW), CUT, back)) == 1
 
 
-def test_what_moved_to_another_file_is_not_undone() -> None:
+def test_lines_moved_to_another_file_are_not_undone() -> None:
     """Nor is a list of imports that follows it."""
     new = "def reed():\n    return threads(12)\n"
     first, out = edit("a.py", OLD, OLD + new), edit("a.py", OLD + new, OLD)
@@ -306,7 +306,7 @@ def test_what_moved_to_another_file_is_not_undone() -> None:
         assert items(START, edit("a.py", OLD, OLD + line), CUT, edit("a.py", OLD + line, OLD)) == []
 
 
-def test_what_the_user_asked_to_undo_is_no_rework() -> None:
+def test_undoing_at_the_users_request_is_no_rework() -> None:
     assert items(START, edit("a.py", OLD, NEW), CUT, user("Please revert that."), edit("a.py", NEW, OLD)) == []
 
 
@@ -351,7 +351,7 @@ def test_how_alike_an_instruction_must_be() -> None:
         assert len(items(first, answer("Yes."), CUT, user(f"Never plant {', '.join(trees[:shared])}."))) == found
 
 
-def test_what_comes_again_and_again_is_a_habit() -> None:
+def test_frequent_repetition_is_a_habit() -> None:
     assert items(user(RULE), answer("Yes."), user(RULE), answer("Yes."), CUT, user(RULE)) == []
 
 
@@ -415,7 +415,7 @@ def test_calls_until_the_first_new_step() -> None:
     assert (one.resumed.calls, one.resumed.message) == (1, "m5")
 
 
-def test_told_in_one_sentence() -> None:
+def test_the_report_in_one_sentence() -> None:
     found = reworked(START, read("/repo/a.py"), CUT, read("/repo/a.py"), edit("a.py", OLD, NEW))
     assert rework_report(found) == (
         f"After 1 recorded compaction: 1 file read again, {found[0].tokens} tokens of rework; "

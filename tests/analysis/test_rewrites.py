@@ -1,4 +1,4 @@
-"""Tokens written to the cache again: how many, by which cause, at the borders of each, by hand."""
+"""Tokens written to the cache again: number and cause at the limits of each, by hand."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FIRST = call("a", 0, 20_000)
         (call("b", 8_000, 0, at=10), []),  # one that was taken back is the beginning of the one before
     ],
 )
-def test_what_an_unbroken_cache_would_have_held_by_cause(second: Message, expected: list[tuple[str, str, int]]) -> None:
+def test_rewritten_tokens_by_cause(second: Message, expected: list[tuple[str, str, int]]) -> None:
     assert again(FIRST, second) == expected
 
 
@@ -68,7 +68,7 @@ def test_the_first_call_after_a_compaction_writes_all_that_it_does_not_read() ->
     ]
 
 
-def test_what_two_epochs_hold_counts_once_and_a_copy_not_at_all() -> None:
+def test_answers_of_two_epochs_count_once_and_copies_never() -> None:
     kept = (Epoch(1, [0, 1, 2]), Epoch(2, [2, 3, 4], copies=frozenset([3])))
     calls = (FIRST, call("b", 0, 20_000, at=10), call("c", 0, 9_000), call("d", 0, 12_000, at=20))
     assert again(*calls, epochs=kept) == [("b", "start", 20_000), ("d", "compaction", 12_000)]
@@ -99,7 +99,7 @@ def test_calls_that_a_fork_replays_are_the_parents() -> None:
     assert [(one.call, one.message, one.tokens) for one in found.again] == [(1, "c", 21_000)]
 
 
-def test_the_sums_by_cause_and_what_they_cost() -> None:
+def test_totals_and_costs_by_cause() -> None:
     calls = (FIRST, call("b", 0, 21_000, at=400), call("c", 0, 22_000, at=800), call("d", 0, 23_000, at=810))
     found = rewrites(session(*calls))
     assert found is not None
@@ -111,7 +111,7 @@ def test_the_sums_by_cause_and_what_they_cost() -> None:
     assert str(found) == "63 000 of 86 000 tokens in the whole session, $0.36 more than reading them"
 
 
-def test_usage_that_tells_of_no_cache_tells_nothing() -> None:
+def test_usage_without_cache_figures_has_no_rewrites() -> None:
     silent = replace(FIRST, usage=Usage(20_000, 5))
     assert rewrites(session(silent, silent)) is None
     assert rewrites(session()) is None

@@ -1,4 +1,4 @@
-"""What a search finds, and what it refuses."""
+"""Text search: matches and rejected patterns."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ MESSAGES = (
         ("nowhere", []),
     ],
 )
-def test_finds_text_wherever_it_stands_and_in_any_case(text: str, found: list[int]) -> None:
+def test_text_is_found_anywhere_and_in_any_case(text: str, found: list[int]) -> None:
     assert hits(MESSAGES, query_of(text)).tolist() == found
 
 
 @given(st.text(min_size=1, max_size=12).filter(lambda text: not (len(text) > 2 and text[0] == text[-1] == "/")))
-def test_what_a_message_says_is_found_as_it_was_written(text: str) -> None:
+def test_text_of_a_message_is_found_as_written(text: str) -> None:
     message = Message("a", "user", (Text(f"before {text} after"),))
     assert list(hits((message,), query_of(text))) == [0]
     assert match_spans(query_of(text), f"before {text} after")

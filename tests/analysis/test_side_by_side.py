@@ -1,4 +1,4 @@
-"""Two outcomes, two runs, a replay and a session at a glance, in the words and tables that people compare."""
+"""Two outcomes, two runs, a replay and a session at a glance, in words and tables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def of_six(*pieces: KeptSpan | NewMessage, compressed: int = -1) -> Outcome:
     return Outcome("compacted", "", SIX, pieces, fates)
 
 
-def test_what_becomes_of_a_message_in_two_outcomes() -> None:
+def test_fates_of_messages_in_two_outcomes() -> None:
     node, short = NewMessage(summary("s", "S"), (Span(0, 2),)), NewMessage(agent("a1", "-"), (Span(3, 4),))
     first = of_six(node, KeptSpan(2, 3), short, KeptSpan(4, 6), compressed=3)
     second = of_six(KeptSpan(0, 1), KeptSpan(3, 6))
@@ -119,7 +119,7 @@ def test_a_long_value_is_cut_to_sixty(length: int, shown: int) -> None:
         ),
     ],
 )
-def test_in_which_fields_two_runs_differ(changes: dict[str, Any], expected: list[tuple[str, Any, Any]]) -> None:
+def test_fields_in_which_two_runs_differ(changes: dict[str, Any], expected: list[tuple[str, Any, Any]]) -> None:
     assert differing_fields(RUN, RUN.model_copy(update=changes)) == expected
 
 
@@ -160,7 +160,7 @@ def test_how_full_a_session_is_at_a_glance(
         (SummaryFailed("empty"), None, None),
     ],
 )
-def test_the_ground_of_what_a_run_wrote(answer: Answer, claims: int | None, unfounded: list[str] | None) -> None:
+def test_the_grounding_of_a_run(answer: Answer, claims: int | None, unfounded: list[str] | None) -> None:
     def answered(request: SummaryRequest) -> Answer:
         return answer
 

@@ -1,4 +1,4 @@
-"""What kept runs have cost, added up: at the border of a day, of what is known, and of what asked nobody."""
+"""Cost of recorded runs: at the border of a day, with unknown prices, and without a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suggested pins: what they cost, what is taken along unasked, and the commands that show and take them."""
+"""Suggested pins: cost, automatic pins, and the commands that show and set them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_commands_list_and_take_them() -> None:
     assert compacted["fates"]["pinned"] == len(listed["auto_pinned"])
 
 
-def test_retention_tells_generations_and_recorded_compactions() -> None:
+def test_retention_reports_generations_and_recorded_compactions() -> None:
     flags = ["--strategy", "context-reset", "--generations", "3"]
     series = json.loads(run("retention", str(OVERFLOW), *flags, "--json"))
     assert [step["number"] for step in series["generations"]] == [1, 2, 3]

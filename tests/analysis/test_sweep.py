@@ -1,4 +1,4 @@
-"""Sweeps: what varies, the cells, the best of them, the journal, and the same on a Dask scheduler."""
+"""Sweeps: axes, cells, the best setting, the journal, and the same on a Dask scheduler."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_values_of_an_axis(text: str, values: tuple[float, ...]) -> None:
         ("window=inf", "does not list"),
     ],
 )
-def test_what_is_no_axis_is_refused_in_a_sentence(text: str, says: str) -> None:
+def test_an_invalid_axis_is_refused_in_a_sentence(text: str, says: str) -> None:
     with pytest.raises(BadInput, match=says.replace("?", r"\?")):
         parse_axis(text, TRIM.policy)
 
@@ -118,7 +118,7 @@ def cells(plan: SweepPlan) -> tuple[SweepCell, ...]:
     return tuple(cell for file in (CHAT, BOATS) for cell in sweep_file(file, plan, plan.settings))
 
 
-def test_a_cell_is_what_a_replay_says(plan: SweepPlan, cells: tuple[SweepCell, ...]) -> None:
+def test_a_cell_equals_its_replay(plan: SweepPlan, cells: tuple[SweepCell, ...]) -> None:
     course = course_of(*counted_from(Path(CHAT)))
     for cell in [cell for cell in cells if cell.file == CHAT]:
         window, percent = cell.setting
@@ -218,7 +218,7 @@ def test_the_best_is_the_least_that_stays_within_the_window() -> None:
     assert best((replace(row, files=0),), CRITERIA[0]) is None
 
 
-def test_of_several_that_keep_what_is_watched_the_cheapest_is_best() -> None:
+def test_the_cheapest_of_those_that_keep_watched_rules_is_best() -> None:
     plan = plan_of(TRIM, ("window=1,2,3,4",), None, retained=False, watched=("One.", "Two.", "Three."))
     kept = ("verbatim", "paraphrased", None)
     cells = [
@@ -294,7 +294,7 @@ def test_an_interrupted_sweep_goes_on_from_its_journal(
         assert str(refused.value) == f"{path} is not the journal of a sweep; name another file; it is created."
 
 
-def test_a_journal_says_which_sweep_it_is_and_where_it_cannot_be(tmp_path: Path, plan: SweepPlan) -> None:
+def test_a_journal_identifies_its_sweep_and_refuses_bad_paths(tmp_path: Path, plan: SweepPlan) -> None:
     path = tmp_path / "much" / "deeper" / "sweep.jsonl"
     Journal(path, plan).close()
     assert json.loads(path.read_bytes()) == {"sweep": sweep_key(plan), "strategy": "trim"}
@@ -325,7 +325,7 @@ def test_a_journal_on_a_full_disk_is_one_sentence(plan: SweepPlan) -> None:
         Journal(Path("/dev/full"), plan)
 
 
-def test_a_file_whose_name_is_no_text_is_done_once(tmp_path: Path, plan: SweepPlan) -> None:
+def test_a_file_with_an_undecodable_name_is_done_once(tmp_path: Path, plan: SweepPlan) -> None:
     file = tmp_path / os.fsdecode(b"b\xff.json")
     file.write_bytes(Path(CHAT).read_bytes())
     cells = sweep_file(str(file), plan, plan.settings[:1])

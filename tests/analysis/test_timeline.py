@@ -1,4 +1,4 @@
-"""The epochs as one line tells them."""
+"""Epochs in one line."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_how_it_was_compacted_is_a_word(ended: Compaction | None, word: str) -> 
     assert TimelineEpoch(1, 0, ended).trigger == word
 
 
-def test_what_a_compaction_lost_is_what_it_does_not_hold_at_all() -> None:
+def test_lost_facts_are_those_not_kept_at_all() -> None:
     session, counter = compacted("It went on."), Counter()
     held = retention(context_at(session, 1, counter), recorded_outcome(session, 1), following(session, 1))
     assert facts_lost(session, 1, counter) == held.overall.lost > 0

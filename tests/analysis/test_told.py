@@ -1,4 +1,4 @@
-"""What the analysis tells of a sample that overflowed and of one small session, to the letter."""
+"""Complete output of the analysis for a sample that overflowed and a small session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The transcript at its three verbosities, and text that commands no terminal."""
+"""The transcript at its three verbosities, without control characters."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,7 +61,7 @@ def test_one_line_is_one_line_of_at_most_its_length(text: str, chars: int) -> No
     assert len(line.splitlines()) <= 1
 
 
-def test_what_one_line_leaves_out_is_said() -> None:
+def test_text_that_one_line_leaves_out_is_noted() -> None:
     assert one_line("whole") == "whole"
     assert one_line("one\ntwo") == "one …"
     assert one_line("x" * 500) == "x" * (LINE_CHARS - 1) + "…"

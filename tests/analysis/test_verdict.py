@@ -1,4 +1,4 @@
-"""Why a context is as large as it is: its size beside its limit, and its largest parts."""
+"""Verdict on a context: its size, its limit, and its largest parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The diagnosis: who filled the context, what of it was waste, and what would have been otherwise, all by hand."""
+"""Diagnosis: what filled the context, waste, and counterfactuals, by hand."""
 
 from __future__ import annotations
 

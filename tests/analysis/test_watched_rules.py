@@ -1,4 +1,4 @@
-"""How a chosen sentence stands in a text, in messages and in what a compaction left."""
+"""State of a watched rule in a text, in messages and after a compaction."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ RULE = "Never log the refresh token."
         ("…", "…", "gone"),
     ],
 )
-def test_how_it_stands_in_a_text(sentence: str, text: str, verdict: RuleVerdict) -> None:
+def test_state_in_a_text(sentence: str, text: str, verdict: RuleVerdict) -> None:
     assert judge_text(sentence, text) == verdict
 
 
@@ -97,7 +97,7 @@ RETOLD = "The refresh token must never be logged."
         (Message("1", "user", (ToolResult("c", (Text(RETOLD),)),)), "gone"),
     ],
 )
-def test_how_it_stands_in_a_message(said: Message, verdict: RuleVerdict) -> None:
+def test_state_in_a_message(said: Message, verdict: RuleVerdict) -> None:
     assert judge_messages(RULE, [message("0", "Hello."), said]) == verdict
 
 
@@ -115,13 +115,13 @@ def outcome(made: str) -> Outcome:
 
 
 @pytest.mark.parametrize(("made", "verdict"), [(RULE, "verbatim"), ("Hello.", "gone"), ("", "unknown")])
-def test_of_a_summary_that_nobody_can_read_nothing_is_known(made: str, verdict: RuleVerdict) -> None:
+def test_an_unreadable_summary_makes_the_state_unknown(made: str, verdict: RuleVerdict) -> None:
     left = outcome(made)
     assert judge_outcome(RULE, Shape(left.source), left) == verdict
 
 
 @pytest.mark.parametrize(("stays", "verdict"), [(b"\x01\x00", "verbatim"), (b"\x00\x01", "contradicted")])
-def test_of_a_context_the_messages_count_that_stay(stays: bytes, verdict: RuleVerdict) -> None:
+def test_kept_messages_of_a_context_count(stays: bytes, verdict: RuleVerdict) -> None:
     shape = Shape((message("1", RULE), message("2", "Log the refresh token.")))
     assert judge_context(RULE, shape) == "verbatim"
     assert judge_remaining(RULE, shape, stays, ()) == judge_remaining(RULE, shape, stays, None) == verdict

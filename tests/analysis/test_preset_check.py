@@ -1,4 +1,4 @@
-"""A recorded compaction beside the preset's: the call, one sooner, one later; what was kept, to the message."""
+"""Recorded compactions against a preset's own: the call, sooner or later, and the messages kept."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def beside(session: Session, policy: MessageWindowPolicy = KEEPS_TWO) -> PresetC
 
 
 @pytest.mark.parametrize(("calls", "fires", "same"), [(3, None, False), (4, 5, True), (5, 5, True), (6, 5, False)])
-def test_the_recorded_call_and_the_one_beside_it(calls: int, fires: int | None, same: bool) -> None:
+def test_the_recorded_call_and_its_neighbours(calls: int, fires: int | None, same: bool) -> None:
     found = beside(compacted(calls, 2))
     assert (found.call, found.fires, found.same_call, found.agrees) == (calls + 1, fires, same, same)
     verdict = "fires" if fires else "does not fire"
@@ -64,7 +64,7 @@ def test_the_recorded_call_and_the_one_beside_it(calls: int, fires: int | None, 
     (2, ""),
     (4, "drops 2 messages that the agent kept"),
 ])  # fmt: skip
-def test_what_was_kept_to_the_message(kept: int, difference: str) -> None:
+def test_kept_messages_are_compared_one_by_one(kept: int, difference: str) -> None:
     found = beside(compacted(5, kept))
     assert (found.preset_kept, len(found.agent_kept)) == ({"u4", "a4"}, kept)
     assert (found.same_messages, found.difference) == (not difference, difference)
@@ -104,14 +104,14 @@ def test_the_bench_has_the_numbers_of_the_version_that_wrote_the_session() -> No
     assert open_bench(new, Counter()).as_preset.name == "claude-code"
 
 
-def test_what_a_person_asked_for_is_judged_by_what_is_kept() -> None:
+def test_a_manual_compaction_is_judged_by_its_kept_messages() -> None:
     found = beside(compacted(2, 2, "manual"))
     assert (found.cause, found.fires, found.agrees) == ("manual", None, True)
     assert not beside(compacted(2, 1, "manual")).agrees
     assert (beside(compacted(2, 2, "")).cause, beside(compacted(2, 2, "")).agrees) == ("not said", False)
 
 
-def test_each_epoch_is_played_from_what_the_file_records() -> None:
+def test_each_epoch_is_replayed_from_its_recorded_context() -> None:
     """The second begins with the summary and two messages: due before its third call."""
     messages = [*chat(5), summary("s", "they talked"), *chat(8)[10:], summary("t", "and talked")]
     epochs = (
@@ -125,7 +125,7 @@ def test_each_epoch_is_played_from_what_the_file_records() -> None:
     assert (second.epoch, second.call, second.fires, second.agrees) == (2, 4, 3, True)
 
 
-def test_a_compaction_of_which_the_file_does_not_hold_what_went_is_not_judged() -> None:
+def test_a_compaction_without_its_removed_messages_is_not_checked() -> None:
     """As Roo Code writes it: what the summary stands for is not there any more."""
     messages = [summary("s", "they talked"), *chat(3)]
     session = session_of(messages, range(1, 3), range(7))
@@ -160,7 +160,7 @@ def test_where_recorded_compactions_lie_among_the_calls() -> None:
     )
 
 
-def test_what_a_compaction_wrote_down_again_was_kept() -> None:
+def test_messages_rewritten_by_a_compaction_are_kept() -> None:
     """The copies are messages of their own, and one of them holds what were two."""
     said = chat(4)
     both = replace(said[6], id="both", role="assistant", blocks=(*said[5].blocks, *said[7].blocks))
@@ -259,7 +259,7 @@ def test_one_in_the_background_is_judged_where_it_began() -> None:
     assert beside(session).call == 7
 
 
-def test_what_a_person_reads_of_it() -> None:
+def test_the_report_of_a_preset_check() -> None:
     preset = load_preset("pi")
     same, differs = keeping("a", "a"), keeping("", "a")
     assert preset_report(preset, ()) == ""

@@ -1,4 +1,4 @@
-"""What summaries take: the beginning of a conversation is read from the cache, one text is new to it."""
+"""Usage of summaries: a conversation reads its beginning from the cache, a single text does not."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def taken(shape: RequestShape, fresh: int = 0, *, talk: list = TALK, **settings:
         ("messages_under_prompt", 0, SummaryUsage(1, 51_013, 2_000), 0.183039),
     ],
 )
-def test_the_shape_decides_what_a_summary_costs(
+def test_the_body_decides_the_cost_of_a_summary(
     shape: RequestShape, fresh: int, expected: SummaryUsage, dollars: float
 ) -> None:
     found = taken(shape, fresh)
@@ -59,7 +59,7 @@ def test_the_shape_decides_what_a_summary_costs(
     assert found.cost(rates_of("claude-sonnet-4-5")) == pytest.approx(dollars)
 
 
-def test_what_is_left_out_breaks_the_prefix() -> None:
+def test_a_left_out_message_breaks_the_prefix() -> None:
     """An earlier summary that is given up is not sent: behind it nothing is in the cache, before it all is."""
     talk = [*TALK, summary("old", "o" * 396), user("n", "n" * 3_596), agent("z", "z" * 396)]
     found = taken("messages", talk=talk, earlier_summary="drop")

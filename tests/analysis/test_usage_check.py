@@ -1,4 +1,4 @@
-"""Which bills the context shown explains. Every character is a token here, and each message costs 4 more (gpt-5)."""
+"""Usage that the context shown explains. Every character is a token here, and each message costs 4 more (gpt-5)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def judged(one: Session) -> tuple[list[int | None], list[tuple[int, int, int, st
     return [bill.expected for bill in found.calls], [(g.call, g.last, g.tokens, g.where) for g in found.gaps]
 
 
-def test_a_context_shown_as_it_was_sent_explains_every_bill() -> None:
+def test_a_context_shown_as_sent_explains_all_usage() -> None:
     found = check_usage(session(right(4)), Counter(engine=Letters))
     assert found.calls == tuple(
         CheckedCall(n + 1, 1, f"a{n}", billed, billed if n else None) for n, billed in enumerate(right(4))
@@ -28,12 +28,12 @@ def test_a_context_shown_as_it_was_sent_explains_every_bill() -> None:
 
 
 @pytest.mark.parametrize(("billed", "explained"), [(10_309, True), (10_310, False), (9_709, True), (9_708, False)])
-def test_a_bill_within_three_percent_of_what_is_expected_is_explained(billed: int, explained: bool) -> None:
+def test_usage_within_three_percent_is_explained(billed: int, explained: bool) -> None:
     assert CheckedCall(2, 1, "a", billed, 10_000).explained is explained
 
 
 @pytest.mark.parametrize(("billed", "explained"), [(400, True), (401, False), (200, True), (199, False)])
-def test_a_bill_within_a_hundred_tokens_of_it_is_explained(billed: int, explained: bool) -> None:
+def test_usage_within_a_hundred_tokens_is_explained(billed: int, explained: bool) -> None:
     assert CheckedCall(2, 1, "a", billed, 300).explained is explained
 
 
@@ -54,14 +54,14 @@ def test_where_more_or_less_was_sent_than_is_shown(off: int, gaps: list[tuple[in
     assert judged(session([*bills[:7], *(billed + off for billed in bills[7:])]))[1] == gaps
 
 
-def test_no_bill_explains_itself() -> None:
+def test_no_call_explains_itself() -> None:
     """Whatever a call was billed, the same is expected of it."""
     bills = right(12)
     for wrong in (bills[5] + 200, bills[5] + 40_000, 1_000):
         assert judged(session([*bills[:5], wrong, *bills[6:]]))[0][5] == bills[5]
 
 
-def test_one_bill_that_is_another_is_told_once() -> None:
+def test_one_deviating_call_is_one_gap() -> None:
     bills = right(12)
     assert judged(session([*bills[:5], bills[5] + 9_000, *bills[6:]]))[1] == [(6, 6, 9_000, "")]
 
@@ -75,7 +75,7 @@ def test_a_tokenizer_that_counts_otherwise_is_learnt() -> None:
     assert expected[20] == round(bills[0] + (1 + 0.1 * 37 / 47) * 1_100 * 20)
 
 
-def test_little_by_little_is_told_when_a_tenth_of_the_bill_is_not_explained() -> None:
+def test_gradual_growth_is_a_gap_from_a_tenth_of_the_prompt() -> None:
     """Every second answer of 12 leaves 900 tokens that are shown nowhere: never enough for one step."""
     bills = [billed + 900 * (call // 2) for call, billed in enumerate(right(24))]
     expected, gaps = judged(session(bills))

@@ -1,5 +1,4 @@
-"""How well the measure agrees with people: pairs of a fact and a text, labelled by hand, and lists of words that tell
-nothing. The floors hold what was measured; a change that falls below one makes the measure worse."""
+"""Agreement of the measure with humans: hand-labelled pairs of a fact and a text, and word lists that state nothing."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ def test_the_measure_agrees_with_labels(half: PairSet) -> None:
 
 
 @pytest.mark.parametrize("half", PAIR_SETS)
-def test_what_was_replaced_is_stale_where_it_is_told_as_binding(half: PairSet) -> None:
+def test_a_superseded_rule_stated_as_binding_is_stale(half: PairSet) -> None:
     gone = [pair for pair in labelled_pairs(half) if pair.query.state == "gone"]
     assert [pair.verdict.stale for pair in gone] == [pair.label == "#" for pair in gone]
 
@@ -50,7 +49,7 @@ def sentences() -> list[LabelledPair]:
 
 @pytest.mark.parametrize("joined", [" ", ", ", "\n"])
 @pytest.mark.parametrize("ordered", [True, False])
-def test_a_list_of_all_the_words_tells_nothing(joined: str, ordered: bool) -> None:
+def test_a_list_of_all_the_words_states_nothing(joined: str, ordered: bool) -> None:
     facts = sentences()
     words = sorted({word for pair in facts for word in re.findall(r"[\w-]+", pair.fact)})
     if not ordered:
@@ -61,7 +60,7 @@ def test_a_list_of_all_the_words_tells_nothing(joined: str, ordered: bool) -> No
 
 
 @pytest.mark.parametrize(("others", "most"), [(0, 0.25), (2, 0.14), (3, 0.1)])
-def test_a_salad_of_a_sentences_own_words_tells_hardly_ever(others: int, most: float) -> None:
+def test_shuffled_words_of_a_sentence_rarely_state_it(others: int, most: float) -> None:
     """Little words and all: of such, with two words of something else, 41 % were called right."""
     chance, told, made = random.Random(3), 0, 0
     for pair in sentences():
@@ -207,7 +206,7 @@ def test_a_sentence_about_paths_is_a_sentence_and_no_list(path: str) -> None:
         ("The ticket costs 12 euros.", "The ticket is 12 €.", True),
     ],
 )
-def test_what_turns_a_sentence_round(fact: str, said: str, right: bool) -> None:
+def test_changes_that_negate_a_sentence(fact: str, said: str, right: bool) -> None:
     one = fact_query("instruction", fact)
     assert one is not None
     verdict = SearchedText([said]).judge(one)
@@ -245,7 +244,7 @@ def test_a_value_is_the_same_in_another_unit_and_without_one(fact: str, said: st
         ("Only the owner may restart the lamp.", "lamp restart owner only captain harbour crew may"),
     ],
 )
-def test_the_words_of_a_short_rule_do_not_tell_it(fact: str, heap: str) -> None:
+def test_the_words_of_a_short_rule_do_not_state_it(fact: str, heap: str) -> None:
     one = fact_query("instruction", fact)
     assert one is not None
     assert SearchedText([heap]).judge(one).presence == "none"
@@ -267,7 +266,7 @@ def test_a_claim_may_stand_behind_a_verb(kind: FactKind, fact: str, state: State
     assert SearchedText([said]).judge(one).right is right
 
 
-def test_lines_that_are_alike_are_looked_at_once_and_of_a_fact_without_end_its_beginning() -> None:
+def test_equal_lines_are_compared_once_and_endless_facts_by_their_beginning() -> None:
     """A log of fifty thousand equal lines was compared line by line with every fact; minutes went by."""
     line, rule = "push the parser", "Never push the parser to main."
     one, endless = fact_query("instruction", rule), fact_query("instruction", "Never push " + "a:b " * 10_000)
@@ -343,7 +342,7 @@ def test_a34_short_rules_on_one_line_are_found_each() -> None:
     assert listed.judge(one).presence == "none", "a heap of words without an end is none of them"
 
 
-def test_a34_the_words_of_a_limit_still_tell_what_its_number_is_of() -> None:
+def test_a34_the_words_of_a_limit_identify_its_number() -> None:
     one = fact_query(
         "number", "60 seconds", "requests to wait longer. Never wait longer than 60 seconds; prefer to poll."
     )

@@ -1,4 +1,4 @@
-"""Prices: of the table, by what was billed, and unknown where they are unknown."""
+"""Prices: from the table, from recorded usage, and unknown ones."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -56,7 +56,7 @@ def test_a_price_is_missed_only_where_it_is_needed() -> None:
 
 
 @pytest.mark.parametrize(("dollars", "said"), [(0.99994, "$1.00"), (1.0, "$1.00"), (1.999, "$2.00"), (2.0, "$2.00")])
-def test_small_sums_are_told_to_the_hundredth_of_a_cent(dollars: float, said: str) -> None:
+def test_small_sums_are_shown_to_the_hundredth_of_a_cent(dollars: float, said: str) -> None:
     assert str(Cost("m", dollars, 0, 0, 0)) == said
 
 
@@ -76,7 +76,7 @@ def answered(*usages: Usage | None, model: str = "claude-opus-4-5", **facts: Any
     return Session("pi", None, tuple(messages), Records(b""), model=model, facts=SessionFacts(**facts))
 
 
-def test_what_a_session_cost_is_told_as_recorded_and_by_our_prices() -> None:
+def test_session_cost_is_shown_as_recorded_and_by_known_prices() -> None:
     """Opus 4.5: $5 in, $25 out, $0.5 from the cache and $6.25 into it, a million tokens each."""
     first = Usage(input=100_000, output=10_000, cost=0.75)  # 0.5 + 0.25
     second = Usage(cache_read=60_000, cache_write=60_000, output=4_000, cost=0.505)  # 0.03 + 0.375 + 0.1
@@ -96,7 +96,7 @@ def test_the_whole_sessions_recorded_cost_counts_before_that_of_its_calls() -> N
     assert told.recorded == 3.0
 
 
-def test_usage_that_nobody_prices_tells_no_cost() -> None:
+def test_usage_without_prices_has_no_cost() -> None:
     assert session_cost(answered(Usage(input=1_000), model="nobody-knows")) is None
     assert session_cost(answered(None)) is None
     told = session_cost(answered(Usage(input=1_000), model="nobody-knows", cost=0.0))
