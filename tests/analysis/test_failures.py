@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.session.images import png
-from workbench.analysis.failures import Failure, failures_of
+from workbench.analysis.failures import SessionFailure, failures_of
 from workbench.formats.files import load
 from workbench.session import (
     ApiError,
@@ -211,7 +211,9 @@ def test_secrets_in_an_error_are_masked() -> None:
 
 
 def test_many_images_are_counted() -> None:
-    failure = Failure(Cause.IMAGE_TOO_LARGE, 1, 1, True, "", "", images=tuple(f"Message {n}: big" for n in range(5)))
+    failure = SessionFailure(
+        Cause.IMAGE_TOO_LARGE, 1, 1, True, "", "", images=tuple(f"Message {n}: big" for n in range(5))
+    )
     assert str(failure) == (
         "API rejected the last request: image too large. Message 0: big. Message 1: big. Message 2: big. 2 more images."
     )

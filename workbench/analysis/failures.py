@@ -34,7 +34,7 @@ WORDS = 160
 """Characters of an error's text."""
 
 
-class Failure(Struct, frozen=True):
+class SessionFailure(Struct, frozen=True):
     """API errors of one cause. `count` of them are recorded, `in_a_row` at the end without a success after them; a
     failure that no error records yet, but the next request will have, has a count of 0 and is open.
 
@@ -69,10 +69,10 @@ class Failure(Struct, frozen=True):
         return " ".join([f"{what}.", *shown, *([self.remedy] if self.is_open and self.remedy else [])])
 
 
-class Failures(Struct, frozen=True):
+class SessionFailures(Struct, frozen=True):
     """The failures of a session, the newest first, and the compaction loop with which it ends."""
 
-    failures: tuple[Failure, ...]
+    failures: tuple[SessionFailure, ...]
     loop: Loop | None
 
     @property
@@ -81,23 +81,23 @@ class Failures(Struct, frozen=True):
         return " ".join(str(one) for one in (self.loop, self._first) if one)
 
     @property
-    def others(self) -> tuple[Failure, ...]:
+    def others(self) -> tuple[SessionFailure, ...]:
         """The failures that the headline does not name."""
         return tuple(failure for failure in self.failures if failure is not self._first)
 
     @property
-    def _first(self) -> Failure | None:
+    def _first(self) -> SessionFailure | None:
         return next((failure for failure in self.failures if failure.is_open), None)
 
 
-def failures_of(session: Session) -> Failures:
+def failures_of(session: Session) -> SessionFailures:
     """Every API error that the session records, by cause, and what the next request would be rejected for.
 
     Raises BadInput for a broken table of models."""
     places = [_place(session, error) for error in session.facts.api_errors]
     last = _last_success(session)
     live = set(session.branch)
-    found: list[tuple[int, Failure]] = []
+    found: list[tuple[int, SessionFailure]] = []
     images = _excess(session)
     for cause in dict.fromkeys(error.cause for error in session.facts.api_errors):
         ours = [(at, error) for at, error in zip(places, session.facts.api_errors, strict=True) if error.cause is cause]
@@ -107,7 +107,7 @@ def failures_of(session: Session) -> Failures:
         named = _blamed(images, cause) if after else ()
         words = tuple(map(_image_words, named))
         is_cured = bool(after) and not _is_still_there(session, newest, named)
-        failure = Failure(
+        failure = SessionFailure(
             cause,
             len(ours),
             len(after),
@@ -123,7 +123,7 @@ def failures_of(session: Session) -> Failures:
     ordered = [failure for _, failure in sorted(found, key=lambda one: one[0], reverse=True)]
     open_causes = {failure.cause for failure in ordered if failure.is_open}
     foreseen = [one for one in _foreseen(session, images) if one.cause not in open_causes]
-    return Failures((*foreseen, *ordered) if not open_causes else (*ordered, *foreseen), loop_of(session))
+    return SessionFailures((*foreseen, *ordered) if not open_causes else (*ordered, *foreseen), loop_of(session))
 
 
 def _place(session: Session, error: ApiError) -> int:
@@ -233,16 +233,18 @@ def _image_words(image: ExcessImage) -> str:
     return f"Message {image.message + 1}: {image}, {image.reason}"
 
 
-def _foreseen(session: Session, images: Sequence[ExcessImage]) -> list[Failure]:
+def _foreseen(session: Session, images: Sequence[ExcessImage]) -> list[SessionFailure]:
     """Return failures of the next request that no error records yet: images and bytes above the API's limits."""
     found = []
     for cause in (Cause.IMAGE_TOO_LARGE, Cause.REQUEST_TOO_LARGE):
         if blamed := _blamed(images, cause):
             text = "" if cause is Cause.IMAGE_TOO_LARGE else _size_words(session)
             words = tuple(map(_image_words, blamed))
-            found.append(Failure(cause, 0, 0, True, text, _remedy(session, cause, len(blamed)), images=words))
+            found.append(SessionFailure(cause, 0, 0, True, text, _remedy(session, cause, len(blamed)), images=words))
     if not found and (text := _size_words(session)):
-        found.append(Failure(Cause.REQUEST_TOO_LARGE, 0, 0, True, text, _remedy(session, Cause.REQUEST_TOO_LARGE, 0)))
+        found.append(
+            SessionFailure(Cause.REQUEST_TOO_LARGE, 0, 0, True, text, _remedy(session, Cause.REQUEST_TOO_LARGE, 0))
+        )
     return found
 
 

@@ -47,12 +47,12 @@ def growth(session: Session, counter: Counter, scale: Scale | None = None) -> tu
             for index, (member, message) in enumerate(zip(epoch.members, messages, strict=True))
             if message.role == "assistant" and message.kind == "normal" and member not in seen
         ]
-        bills = {call.index: call.context for call in calls_of(messages, session.model)}
+        usage = {call.index: call.context for call in calls_of(messages, session.model)}
         prompts: Sequence[int] = ()
-        if any(index not in bills for index in fresh):  # with usage for every answer nothing is measured
+        if any(index not in usage for index in fresh):  # with usage for every answer nothing is measured
             prompts = _prompts(messages, session.model, session_sizes(session, epoch.number, counter, scale))
         for index in fresh:
-            billed = bills.get(index)
+            billed = usage.get(index)
             tokens, basis = (prompts[index], Basis.ESTIMATE) if billed is None else (billed, Basis.EXACT)
             points.append(
                 Point(epoch.members[index], epoch.number, tokens, basis, epoch.number > 1 and index == fresh[0])

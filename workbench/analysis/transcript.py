@@ -19,7 +19,7 @@ VERBOSITIES: tuple[Verbosity, ...] = get_args(Verbosity)
 Voice = Literal["system", "user", "assistant", "thinking", "call", "result", "error", "summary", "note"]
 
 
-class TranscriptBlock(Struct, frozen=True):
+class TranscriptEntry(Struct, frozen=True):
     """Block of the transcript. `index` is the message's position in the context; `text` is safe to print."""
 
     index: int
@@ -27,7 +27,7 @@ class TranscriptBlock(Struct, frozen=True):
     text: str
 
 
-def transcript(messages: Sequence[Message], verbosity: Verbosity = "default") -> Iterator[TranscriptBlock]:
+def transcript(messages: Sequence[Message], verbosity: Verbosity = "default") -> Iterator[TranscriptEntry]:
     """Yield the blocks of a context in order, as text without control characters.
 
     Requests, summaries and the last answer of each round are complete at `compact`; reasoning is left out. Secrets are
@@ -41,7 +41,7 @@ def transcript(messages: Sequence[Message], verbosity: Verbosity = "default") ->
         for block in masked_message(message).blocks:
             voice, text = _voice_and_text(message, block)
             if voice == "result" and verbosity != "quiet" and isinstance(block, ToolResult) and block.said:
-                yield TranscriptBlock(index, "user", printable(block.said))
+                yield TranscriptEntry(index, "user", printable(block.said))
             if verbosity == "quiet" and voice != "assistant":
                 continue
             if verbosity == "compact":
@@ -50,7 +50,7 @@ def transcript(messages: Sequence[Message], verbosity: Verbosity = "default") ->
                 if voice in ("call", "result", "error", "note") or (voice == "assistant" and index not in whole):
                     text = one_line(text)
             if text:
-                yield TranscriptBlock(index, voice, printable(text))
+                yield TranscriptEntry(index, voice, printable(text))
 
 
 def last_answers(messages: Sequence[Message]) -> tuple[int, ...]:

@@ -119,12 +119,12 @@ class UsageCheck(Struct, frozen=True):
     @property
     def judged(self) -> int:
         """Number of calls with an expected size."""
-        return sum(bill.expected is not None for bill in self.calls)
+        return sum(call.expected is not None for call in self.calls)
 
     @property
     def unexplained(self) -> tuple[CheckedCall, ...]:
         """Calls outside the tolerance."""
-        return tuple(bill for bill in self.calls if not bill.explained)
+        return tuple(call for call in self.calls if not call.explained)
 
     def gaps_in(self, epoch: int) -> tuple[Gap, ...]:
         """Return the gaps of an epoch, largest first."""
@@ -137,13 +137,15 @@ def check_usage(session: Session, counter: Counter) -> UsageCheck:
     models: dict[str, list[_BilledCall]] = {}
     for call in _calls(session, counter):
         models.setdefault(call.model, []).append(call)
-    bills: list[CheckedCall] = []
+    checked: list[CheckedCall] = []
     gaps: list[Gap] = []
     for calls in models.values():
         expected = _expected(calls)
-        bills += [CheckedCall(c.number, c.epoch, c.message, c.billed, e) for c, e in zip(calls, expected, strict=True)]
+        checked += [
+            CheckedCall(c.number, c.epoch, c.message, c.billed, e) for c, e in zip(calls, expected, strict=True)
+        ]
         gaps += _gaps(calls, expected)
-    return UsageCheck(tuple(sorted(bills, key=lambda one: one.call)), tuple(sorted(gaps, key=lambda one: one.call)))
+    return UsageCheck(tuple(sorted(checked, key=lambda one: one.call)), tuple(sorted(gaps, key=lambda one: one.call)))
 
 
 # --- calls

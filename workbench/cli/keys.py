@@ -13,8 +13,8 @@ KEYS = {
         "rebilled_tokens=rebilled",
     "analysis.session_cost.SessionCost": "calls calls_without_usage=silent forked_calls=replayed recorded_usd=recorded "
         "prompts_usd=prompts answers_usd=answers cache_misses_usd=missed price_source=by",
-    "analysis.failures.Failure": "cause text remedy count consecutive=in_a_row is_open message time line images",
-    "analysis.failures.Failures": "headline failures loop",
+    "analysis.failures.SessionFailure": "cause text remedy count consecutive=in_a_row is_open message time line images",
+    "analysis.failures.SessionFailures": "headline failures loop",
     "analysis.generations.Generation": "number status tokens_before=before tokens_after=after summary_tokens=summary "
         "new_messages=grown session_ended=replayed watched",
     "analysis.generations.Generations": "kept_share_by_kind=survival kept_share=overall correct_share=right "

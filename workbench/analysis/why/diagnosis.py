@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from workbench.analysis.course import Course
-from workbench.analysis.failures import Failures, failures_of
+from workbench.analysis.failures import SessionFailures, failures_of
 from workbench.analysis.growth import Point
 from workbench.analysis.recorded import ACTIONS
 from workbench.analysis.recorded_claims import RecordedClaims, recorded_claims
@@ -78,7 +78,7 @@ class Diagnosis:
     rewrites: Rewrites | None
     findings: tuple[Finding, ...]
     verdict: str
-    failures: Failures
+    failures: SessionFailures
     claims: tuple[RecordedClaims, ...]
 
     @property

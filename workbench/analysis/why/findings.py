@@ -123,10 +123,10 @@ def findings(
     found += _causes(causes)
     invented = [Finding("claims", str(one), 0, (one.message,)) for one in claims if one.unfounded]
     compared = _strategy(played, triggers, course)
-    return (*sorted((*_bills(gaps), *found), key=lambda one: -one.tokens), *invented, compared)
+    return (*sorted((*_usage_gaps(gaps), *found), key=lambda one: -one.tokens), *invented, compared)
 
 
-def _bills(gaps: Sequence[Gap]) -> list[Finding]:
+def _usage_gaps(gaps: Sequence[Gap]) -> list[Finding]:
     """Return the largest differences between billed and shown tokens."""
     found = [Finding("bill", str(gap), abs(gap.tokens), (gap.message,)) for gap in gaps[:NAMED]]
     if more := gaps[NAMED:]:
