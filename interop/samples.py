@@ -87,7 +87,8 @@ def _every_promise() -> Iterator[_Promise]:
 def _written(promise: _Promise, tool: Tool, folder: Path) -> _File | None:
     """None where it is refused for what its tool would not take of the session as it is. Raises BadInput when it is
     refused for anything else."""
-    made = exporting.export(promise.session, promise.context.messages, tool.format, carried=promise.context.carried)
+    context = promise.context
+    made = exporting.export(promise.session, context.messages, tool.format, export_note=context.export_note)
     if made.problems and made.changed:
         validate = made.format.codec.validate
         if made.format.id == promise.session.format and validate:

@@ -216,7 +216,7 @@ def _exported(tool: Tool, home: Home, what: str, session: Session, promised: Con
     """Export, follow the printed steps, go on twice: the first difference, or what had to be allowed."""
     prompts = (f"Go on with {what}, for the first time.", f"Go on with {what}, for the second time.")
     try:
-        made = exporting.export(session, promised.messages, format or tool.format, carried=promised.carried)
+        made = exporting.export(session, promised.messages, format or tool.format, export_note=promised.export_note)
         if made.problems:
             return Verdict(what, f"its own rules refuse the export: {made.verdict}")
         folder = home.exports / str(len(list(home.exports.iterdir())))

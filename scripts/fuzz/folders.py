@@ -31,7 +31,7 @@ from tests.paths import SAMPLES
 from workbench.formats.export import export, save
 from workbench.formats.files import load_bytes
 from workbench.session import Message, Text
-from workbench.session.session import Carried
+from workbench.session.session import ExportNote
 
 Files = dict[str, bytes]
 
@@ -131,8 +131,9 @@ def with_note(at: Path) -> Path:
     """An export with the note beside it that says what its format has no place for."""
     source = load_bytes(Path("a.json"), (SAMPLES / "langchain-summary.json").read_bytes())
     made = Message("made", "user", (Text("in short"),), "summary")
-    carried = Carried("m", 1000, 7, 1.5)
-    return save(export(source, (made, *source.context()[2:]), "openai-chat", carried=carried), at / "out.json").where
+    export_note = ExportNote("m", 1000, 7, 1.5)
+    messages = (made, *source.context()[2:])
+    return save(export(source, messages, "openai-chat", export_note=export_note), at / "out.json").where
 
 
 KINDS: dict[str, Callable[[Path], Path]] = {

@@ -134,7 +134,7 @@ def test_an_export_is_read_whole_for_what_was_billed_before_it(tmp_path: Path, m
     session = load(path)
     context = context_at(session, None, Counter())
     kept = [session.context()[0], *session.context()[4:]]
-    where = save(export(session, kept, carried=context.carried), tmp_path / "shorter.jsonl").where
+    where = save(export(session, kept, export_note=context.export_note), tmp_path / "shorter.jsonl").where
     size = where.stat().st_size
     assert size > 4 * REACH
     assert (seen(where).tokens, seen(where).complete) == (None, True)

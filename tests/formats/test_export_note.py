@@ -26,10 +26,10 @@ from workbench.formats.format import Codec
 from workbench.formats.kit.mark import EXPORT_NOTE
 from workbench.formats.kit.note import in_document, in_first_line, in_quoted_line
 from workbench.formats.loss import Loss, LossKind
-from workbench.session import Carried, Message, Session, Text, Usage
+from workbench.session import ExportNote, Message, Session, Text, Usage
 from workbench.tokens import Counter
 
-CARRIES = Carried("claude-sonnet-4-5", 180_000, 21_000, 1.25)
+CARRIES = ExportNote("claude-sonnet-4-5", 180_000, 21_000, 1.25)
 PRESETS = ("claude-code", "ledger", "clear-tool-results", "trim")
 BESIDE = (
     "anthropic-messages",
@@ -58,7 +58,7 @@ def test_an_export_opened_again_shows_what_was_promised(target: str, preset: str
     bench = open_bench(session, counter, epoch=len(session.epochs), preset=preset, window=123_000)
     outcome = bench.offline.outcome
     left = bench.context.from_outcome(outcome)
-    made = export(session, outcome.messages, target, outcome.memories, carried=left.carried)
+    made = export(session, outcome.messages, target, outcome.memories, export_note=left.export_note)
     if made.written.data == session.records.data:
         pytest.skip("nothing was compacted: it is a copy")
     found = load(save(made, tmp_path / made.written.name).where)
@@ -73,21 +73,21 @@ def test_an_export_opened_again_shows_what_was_promised(target: str, preset: str
 @pytest.mark.parametrize("target", [one.id for one in WRITTEN])
 def test_a_session_goes_into_every_format_with_what_it_carries(target: str, tmp_path: Path) -> None:
     session = session_of([user("u", "Mend it."), agent("a", "Done."), user("v", "And now?")], model="gpt-5")
-    made = export(session, session.messages, target, carried=CARRIES)
+    made = export(session, session.messages, target, export_note=CARRIES)
     assert (Loss(LossKind.SIZES_BESIDE) in made.written.losses) == (target in BESIDE)
     assert made.problems == ()
     found = load(save(made, tmp_path / made.written.name).where)
-    assert found.facts.carried == CARRIES
+    assert found.facts.export_note == CARRIES
     assert (found.model, found.epochs[-1].window) == (CARRIES.model, CARRIES.window)
-    again = export(found, found.context()[1:], target, carried=replace(CARRIES, prompt=7))
+    again = export(found, found.context()[1:], target, export_note=replace(CARRIES, prompt=7))
     then = load(save(again, tmp_path / f"again-{again.written.name}").where)
-    assert then.facts.carried == replace(CARRIES, prompt=7)
+    assert then.facts.export_note == replace(CARRIES, prompt=7)
     assert (again.written.data + again.note).count(EXPORT_NOTE.encode()) == 1
 
 
 def test_the_note_is_no_message_of_a_history_of_aider() -> None:
     session = session_of([user("u", "Mend it."), agent("a", "Done.")])
-    made = export(session, session.messages, "aider", carried=CARRIES)
+    made = export(session, session.messages, "aider", export_note=CARRIES)
     found = made.format.codec.read(Path("x"), made.written.data, lambda done, total: None)
     assert [message.text for message in found.messages] == ["Mend it.", "Done."]
 
@@ -96,13 +96,13 @@ def test_the_note_is_no_message_of_a_history_of_aider() -> None:
 def body(tmp_path: Path) -> Path:
     """A body of the Chat API with its note beside it."""
     session = session_of([user("u", "Mend it."), agent("a", "Done.")])
-    return save(export(session, session.messages, "openai-chat", carried=CARRIES), tmp_path / "body.json").where
+    return save(export(session, session.messages, "openai-chat", export_note=CARRIES), tmp_path / "body.json").where
 
 
 def test_what_has_no_room_for_a_note_has_it_beside_it(body: Path) -> None:
     assert sorted(path.name for path in body.parent.iterdir()) == ["body.json", "body.json.workbench"]
     assert EXPORT_NOTE.encode() not in body.read_bytes()
-    assert load(body).facts.carried == CARRIES
+    assert load(body).facts.export_note == CARRIES
     assert stat.S_IMODE(sidecar_of(body).stat().st_mode) == 0o600
 
 
@@ -119,24 +119,24 @@ def test_a_note_of_other_bytes_is_not_believed(body: Path) -> None:
     for name, (body_now, note_now) in changes.items():
         body.write_bytes(body_now)
         sidecar_of(body).write_text(json.dumps(note_now))
-        assert load(body).facts.carried is None, name
+        assert load(body).facts.export_note is None, name
     body.write_bytes(data)
     for text in (b"", b"[", b"[]", b"\xff", json.dumps(note).encode() + b" " * 10_000):
         sidecar_of(body).write_bytes(text)
-        assert load(body).facts.carried is None, text[:20]
+        assert load(body).facts.export_note is None, text[:20]
     sidecar_of(body).write_text(json.dumps(note))
-    assert load(body).facts.carried == CARRIES
+    assert load(body).facts.export_note == CARRIES
     sidecar_of(body).unlink()
-    assert load(body).facts.carried is None
+    assert load(body).facts.export_note is None
     sidecar_of(body).mkdir()
-    assert load(body).facts.carried is None
+    assert load(body).facts.export_note is None
 
 
 def test_a_note_is_written_anew_and_nothing_else_is_written_over(body: Path, tmp_path: Path) -> None:
     session = session_of([user("u", "Mend it.")])
-    made = export(session, session.messages, "openai-chat", carried=replace(CARRIES, prompt=7))
+    made = export(session, session.messages, "openai-chat", export_note=replace(CARRIES, prompt=7))
     save(made, body, overwrite=True)
-    assert load(body).facts.carried == replace(CARRIES, prompt=7)
+    assert load(body).facts.export_note == replace(CARRIES, prompt=7)
     other = tmp_path / "other.json"
     sidecar_of(other).write_text("mine")
     with pytest.raises(BadInput, match=r"other.json.workbench exists, and other.json needs it for its sidecar file"):
@@ -146,7 +146,7 @@ def test_a_note_is_written_anew_and_nothing_else_is_written_over(body: Path, tmp
 
 def test_a_stream_has_nothing_beside_it() -> None:
     session, out = session_of([user("u", "Mend it.")]), BytesIO()
-    made = export(session, session.messages, "openai-chat", carried=CARRIES)
+    made = export(session, session.messages, "openai-chat", export_note=CARRIES)
     write_to_stream(made, out, Path("-"))
     assert out.getvalue() == made.written.data
     assert made.written.losses == (Loss(LossKind.SIZES_BESIDE),)
@@ -159,22 +159,22 @@ def test_a_copy_of_a_folder_s_session_says_what_lay_around_it(tmp_path: Path) ->
     sample = load(SAMPLES / "roo-window.json")
     (folder / "api_conversation_history.json").write_bytes(sample.records.data)
     session = load(folder)
-    made = export(session, session.context(), carried=CARRIES)
-    assert load(save(made, tmp_path / "alone.json").where).facts.carried == CARRIES
+    made = export(session, session.context(), export_note=CARRIES)
+    assert load(save(made, tmp_path / "alone.json").where).facts.export_note == CARRIES
 
 
 def test_a_copy_carries_nothing_new() -> None:
     session = sample_of("codex")
-    made = export(session, session.context(), carried=CARRIES)
+    made = export(session, session.context(), export_note=CARRIES)
     assert made.written.data == session.records.data
-    assert made.carried is None
+    assert made.export_note is None
 
 
 def test_what_does_not_come_back_is_not_written(tmp_path: Path) -> None:
     session = session_of([user("u", "Mend it.")])
-    made = export(session, session.messages, "pi", carried=CARRIES)
+    made = export(session, session.messages, "pi", export_note=CARRIES)
     with pytest.raises(BadInput, match="its recorded size is lost"):
-        save(read_back(replace(made, carried=replace(CARRIES, prompt=0))), tmp_path / "out.jsonl")
+        save(read_back(replace(made, export_note=replace(CARRIES, prompt=0))), tmp_path / "out.jsonl")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -185,8 +185,8 @@ def _opened(messages: list[Message], prompt: int) -> Context:
     session = session_of(messages, model="gpt-5")
     counter = Counter()
     counter.count_all(session.messages, lambda done, total: None, lambda: False)
-    carried = Carried("gpt-5", None, prompt, 3.0)
-    return context_at(replace(session, facts=replace(session.facts, carried=carried)), None, counter)
+    export_note = ExportNote("gpt-5", None, prompt, 3.0)
+    return context_at(replace(session, facts=replace(session.facts, export_note=export_note)), None, counter)
 
 
 def test_the_scale_and_the_prompt_are_the_exports() -> None:
@@ -213,19 +213,19 @@ def test_a_bill_weighs_more_than_what_is_carried() -> None:
 
 def test_a_tool_that_went_on_says_itself_which_model_and_window() -> None:
     codec = Codec(lambda path, data, progress: session_of([]), note=in_document(EXPORT_NOTE, ()))
-    data = b'{"workbench_carried":{"model":"carried","window":1000,"prompt":5,"scale":1.5}}'
+    data = b'{"workbench_carried":{"model":"export_note","window":1000,"prompt":5,"scale":1.5}}'
     billed = replace(agent("a", "ok"), usage=Usage(input=50))
 
     def seen(messages: list[Message], model: str | None, window: int | None) -> tuple[str | None, int | None]:
         session = session_of(messages, model=model)
         epochs = (replace(session.epochs[0], window=window),)
         found = with_note(replace(session, epochs=epochs), note_in(codec, data))
-        assert found.facts.carried == Carried("carried", 1000, 5, 1.5)
+        assert found.facts.export_note == ExportNote("export_note", 1000, 5, 1.5)
         return found.model, found.epochs[-1].window
 
-    assert seen([user("u", "hi")], "own", 2000) == ("carried", 1000)
+    assert seen([user("u", "hi")], "own", 2000) == ("export_note", 1000)
     assert seen([user("u", "hi"), billed], "own", 2000) == ("own", 2000)
-    assert seen([user("u", "hi"), billed], None, None) == ("carried", 1000)
+    assert seen([user("u", "hi"), billed], None, None) == ("export_note", 1000)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_tool_that_went_on_says_itself_which_model_and_window() -> None:
 def test_a_note_that_nobody_would_write_is_no_note(note: str) -> None:
     line = json.dumps({"type": "user", "message": {"role": "user", "content": "hi"}, "uuid": "u", "sessionId": "s"})
     data = (line[:-1] + f', "{EXPORT_NOTE}": {note}}}\n').encode()
-    assert load_bytes(Path("s.jsonl"), data).facts.carried is None
+    assert load_bytes(Path("s.jsonl"), data).facts.export_note is None
 
 
 # --- places ---------------------------------------------------------------------------------------------------------
@@ -315,6 +315,6 @@ def test_a_kept_bill_is_told_in_the_export(tmp_path: Path) -> None:
     session = sample_of("adk")
     billed = sum(message.bill > 0 for message in session.context()[2:])
     assert billed
-    made = export(session, session.context()[2:], carried=CARRIES)
-    assert made.carried == replace(CARRIES, spent=billed)
+    made = export(session, session.context()[2:], export_note=CARRIES)
+    assert made.export_note == replace(CARRIES, spent=billed)
     assert not any(message.bill for message in load(save(made, tmp_path / "x.json").where).context())

@@ -23,8 +23,8 @@ from workbench.formats.openhands.read import read_folder, read_part, sessions_in
 from workbench.formats.openhands.signature import recognise_folder
 from workbench.formats.read_back import shape
 from workbench.session import (
-    Carried,
     Compaction,
+    ExportNote,
     Media,
     Message,
     Opaque,
@@ -797,8 +797,8 @@ def test_an_export_into_a_folder_is_one_that_openhands_goes_on_with(tmp_path: Pa
     given = kept(tmp_path / "given", leaf_event_id="00000005", head_is_empty=False, stats=BILLS)
     session = load(given)
     prompt, *_, two, last = session.context()
-    carried = Carried("m", 1000, 7, 1.5)
-    made = export(session, [prompt, SUMMARY, two, last], carried=carried)
+    export_note = ExportNote("m", 1000, 7, 1.5)
+    made = export(session, [prompt, SUMMARY, two, last], export_note=export_note)
     assert made.problems == ()
     out = tmp_path / "out"
     out.mkdir()
@@ -821,7 +821,7 @@ def test_an_export_into_a_folder_is_one_that_openhands_goes_on_with(tmp_path: Pa
     assert state["stats"]["usage_to_metrics"] == {"agent": {"accumulated_cost": 0.5, "token_usages": []}}
     again = load(where)
     assert shape(again.context()) == shape([prompt, SUMMARY, two, last])
-    assert (again.id, again.facts.carried) == (state["id"], carried)
+    assert (again.id, again.facts.export_note) == (state["id"], export_note)
     assert list(out.iterdir()) == [where]
 
 
@@ -852,7 +852,7 @@ def test_a_folder_that_does_not_hold_what_was_promised_is_not_there(tmp_path: Pa
 
 def test_no_event_of_v1_gets_a_key_that_the_sdk_refuses() -> None:
     session = read(EVENTS)
-    made = export(session, session.context()[:-1], carried=Carried("m", 1000, 7, 1.5))
+    made = export(session, session.context()[:-1], export_note=ExportNote("m", 1000, 7, 1.5))
     events = json.loads(made.written.data)
     assert [key for event in events for key in event if key.startswith("workbench")] == []
     assert events[-1]["value"] == {"model": "m", "window": 1000, "prompt": 7, "scale": 1.5, "spent": 0}

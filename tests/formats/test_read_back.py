@@ -25,7 +25,7 @@ from workbench.formats.files import load
 from workbench.formats.format import Progress, no_progress
 from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.formats.read_back import FILLER, difference
-from workbench.session import Block, Carried, Media, Message, Opaque, Session, Text, Thinking, ToolResult
+from workbench.session import Block, ExportNote, Media, Message, Opaque, Session, Text, Thinking, ToolResult
 
 ASKED, READS = user("u", "Read a.py"), agent("a", "I will.", call("c", "Read", path="a.py", lines=[1, 20]))
 ANSWER, DONE = result("r", ("c", "import os")), agent("d", "Done")
@@ -331,9 +331,9 @@ def test_whatever_a_strategy_says_a_file_that_did_not_change_is_not_called_writt
 def test_an_export_is_read_once(tmp_path: Path) -> None:
     """Bills are counted and what was promised is judged in one reading; what the disk has is held against its bytes."""
     session, times = load(SAMPLES / "adk-hidden-hour.json"), list[Path]()
-    made = export(session, session.context()[2:], carried=Carried("m", None, 5, 1.5))
-    assert made.carried is not None
-    assert made.carried.spent
+    made = export(session, session.context()[2:], export_note=ExportNote("m", None, 5, 1.5))
+    assert made.export_note is not None
+    assert made.export_note.spent
 
     def counting(path: Path, data: bytes, progress: Progress) -> Session:
         times.append(path)
@@ -341,8 +341,8 @@ def test_an_export_is_read_once(tmp_path: Path) -> None:
 
     codec = replace(made.format.codec, read=counting)
     again = read_back(
-        replace(made, format=replace(made.format, load=lambda: codec), carried=replace(made.carried, spent=0))
+        replace(made, format=replace(made.format, load=lambda: codec), export_note=replace(made.export_note, spent=0))
     )
-    assert (again.carried, again.written.data) == (made.carried, made.written.data)
+    assert (again.export_note, again.written.data) == (made.export_note, made.written.data)
     assert save(again, tmp_path / "x.json").where.read_bytes() == made.written.data
     assert times == [Path(made.written.name)]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tokens.sessions import answer, counted, user
-from workbench.session import Carried, Epoch, Message, Records, Session, SessionFacts
+from workbench.session import Epoch, ExportNote, Message, Records, Session, SessionFacts
 from workbench.tokens import Basis, Counter, Scale, Sizes, session_sizes, to_weigh
 
 OPUS = "claude-opus-4-6"
@@ -57,7 +57,7 @@ def test_a4_an_exact_count_of_the_messages_leaves_it_as_it_was_billed() -> None:
     ("facts", "overhead"),
     [
         (SessionFacts(overhead=7), 7),
-        (SessionFacts(carried=Carried(OPUS, None, 8, 1.0)), 8),
+        (SessionFacts(export_note=ExportNote(OPUS, None, 8, 1.0)), 8),
         (SessionFacts(tokens_now=9_110), 9_000),
     ],
 )

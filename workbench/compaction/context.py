@@ -13,8 +13,8 @@ from workbench.compaction.outcome import KeptSpan, Outcome, Piece
 from workbench.compaction.past import Past
 from workbench.compaction.shape import Shape
 from workbench.formats.roles import Api
-from workbench.session import Carried, Message, Tool
-from workbench.tokens.anchoring import carried_by, span_basis
+from workbench.session import ExportNote, Message, Tool
+from workbench.tokens.anchoring import export_note_of, span_basis
 from workbench.tokens.sizes import Basis, Size, Sizes, measure
 from workbench.tokens.window import Window
 
@@ -167,12 +167,12 @@ class Context:
         return Size(whole.messages, whole.chars, whole.tokens + sizes.overhead, Basis.EXACT if exact else whole.basis)
 
     @property
-    def carried(self) -> Carried:
+    def export_note(self) -> ExportNote:
         """Size facts that an export records about this context. The window is included only if no model table has
         it."""
         limit = self.limit
         window = limit.tokens if limit and limit.source in ("given", "recorded") else None
-        return carried_by(self.layout.sizes, self.messages, self.model, window)
+        return export_note_of(self.layout.sizes, self.messages, self.model, window)
 
     def measure(self, messages: Sequence[Message]) -> Size:
         """Size of any messages, old or new, by the meter."""

@@ -29,13 +29,13 @@ def export_compacted(
     something, a loss states both. Raises BadInput as `export` does.
     """
     memories = left.memories if left.memories != session.memories else None
-    result = export(session, messages, format_id, memories, carried=left.carried)
+    result = export(session, messages, format_id, memories, export_note=left.export_note)
     pinned = [at for at in range(left.shape.lead) if left.messages[at].id in left.pins]
     if pinned and count_losses(result.written.losses, LossKind.SYSTEM_MESSAGES):
         ids = {left.messages[at].id for at in pinned}
-        prompt = left.carried.prompt - sum(left.layout.sizes.tokens[at] for at in pinned)
+        prompt = left.export_note.prompt - sum(left.layout.sizes.tokens[at] for at in pinned)
         texts = [as_user_message(message) if message.id in ids else message for message in messages]
-        result = export(session, texts, format_id, memories, carried=replace(left.carried, prompt=prompt))
+        result = export(session, texts, format_id, memories, export_note=replace(left.export_note, prompt=prompt))
     promised, shown = left.total, _shown(result, left)
     if shown is None or abs(shown.tokens - promised.tokens) * 100 <= TOLERATED_PERCENT * promised.tokens:
         return result

@@ -33,7 +33,7 @@ from workbench.formats.format import Format, Written, no_progress
 from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.formats.read_back import difference
 from workbench.formats.sanitize import sanitize
-from workbench.session import Carried, Message, Session
+from workbench.session import ExportNote, Message, Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,9 @@ class Export:
     """A session in its new form, with the findings of its validator and reader; not yet saved.
 
     Promised content: `messages`, and the memories of `source`. `changed`: they differ from the loaded session's, or the
-    format does. `found` is the session read back, or a text that says why the file lacks promised content. `carried` is
-    the note of the file about itself, None without one; `note` is the sidecar file for it, b"" if the file has a slot.
+    format does. `found` is the session read back, or a text that says why the file lacks promised content.
+    `export_note` is the note of the file about itself, None without one; `note` is the sidecar file for it, b"" if the
+    file has a slot.
     `judged` is False for a format without a validator.
     """
 
@@ -53,7 +54,7 @@ class Export:
     messages: tuple[Message, ...]
     changed: bool
     found: Session | str
-    carried: Carried | None = None
+    export_note: ExportNote | None = None
     note: bytes = b""
     judged: bool = True
 
@@ -80,10 +81,10 @@ def export(
     format_id: str | None = None,
     memories: str | None = None,
     *,
-    carried: Carried | None = None,
+    export_note: ExportNote | None = None,
 ) -> Export:
     """Return `messages` as a session in the session's own format or in `format_id`. `memories` replace the session's;
-    `carried` is the note for the file, if anything changed.
+    `export_note` is the note for the file, if anything changed.
 
     `format_id` may name a variant of a format after a colon (`codex:appended`). Losses include memories without a place
     in the format, and a source file that is still being written. Raises BadInput for an unknown format or variant, if
@@ -108,11 +109,11 @@ def export(
         written, losses = replace(written, data=data), [*losses, *sanitized]
         # A file taken out of its folder may show other sizes than the session did.
         copied = written.data == session.records.data and not (session.path and session.path.is_dir())
-        carried = None if copied else carried
-        data_with_note = put_note(target.format.codec, written.data, carried) if carried else None
+        export_note = None if copied else export_note
+        data_with_note = put_note(target.format.codec, written.data, export_note) if export_note else None
         if data_with_note is not None:
             written = replace(written, data=data_with_note)
-        elif carried is not None:
+        elif export_note is not None:
             losses.append(Loss(LossKind.SIZES_BESIDE))
         problems = target.validate(written.data) if target.validate else []
         if problems and target.validate and same_history and changed:  # ignore problems of the loaded history
@@ -128,7 +129,7 @@ def export(
         tuple(messages),
         changed,
         found="it was not read back",
-        carried=carried,
+        export_note=export_note,
         judged=target.validate is not None,
     )
     return read_back(result)
@@ -146,33 +147,33 @@ def _write_target(target: registry.Target, source: Session, messages: Sequence[M
 def read_back(export: Export) -> Export:
     """Return the export with the session that its format's reader finds in it. Stale usage in the file is counted for
     the note."""
-    codec, data, carried = export.format.codec, export.written.data, export.carried
+    codec, data, export_note = export.format.codec, export.written.data, export.export_note
     try:
         with gc_paused():
             found = codec.read(Path(export.written.name), data, no_progress)
     except BadInput as error:
         return replace(export, found=f"it cannot be read back: {str(error).rstrip('.')}")
-    if carried and (spent := count_stale_usage(found)) != carried.spent:
-        carried = replace(carried, spent=spent)
-        data = put_note(codec, data, carried) or data
+    if export_note and (spent := count_stale_usage(found)) != export_note.spent:
+        export_note = replace(export_note, spent=spent)
+        data = put_note(codec, data, export_note) or data
     note_found = note_in(codec, data)
-    note = sidecar_bytes(data, carried) if carried and note_found is None else b""
-    found = judged(with_note(found, carried if note else note_found))
+    note = sidecar_bytes(data, export_note) if export_note and note_found is None else b""
+    found = judged(with_note(found, export_note if note else note_found))
     return replace(
         export,
         written=replace(export.written, data=data),
-        found=_missing_content(export, found, carried) or found,
-        carried=carried,
+        found=_missing_content(export, found, export_note) or found,
+        export_note=export_note,
         note=note,
     )
 
 
-def _missing_content(export: Export, found: Session, carried: Carried | None) -> str:
+def _missing_content(export: Export, found: Session, export_note: ExportNote | None) -> str:
     """Return the first difference between promised and found content, "" if there is none."""
     wrong = difference(export.source, export.messages, found, export.written.losses)
     if export.format.codec.memories and found.memories != export.source.memories:
         wrong = wrong or "the memories are lost"
-    if carried and found.facts.carried != carried:
+    if export_note and found.facts.export_note != export_note:
         wrong = wrong or "its recorded size is lost"
     return wrong
 
@@ -259,7 +260,7 @@ def _verify_folder(export: Export, there: Path, where: str) -> None:
         _raise_if_missing(f"it cannot be read back: {str(error).rstrip('.')}", export, where)
     else:
         _raise_if_missing(
-            _missing_content(export, with_note(found, note_in(codec, found.records.data)), export.carried),
+            _missing_content(export, with_note(found, note_in(codec, found.records.data)), export.export_note),
             export,
             where,
         )

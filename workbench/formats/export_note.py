@@ -23,16 +23,16 @@ from workbench.formats.kit.document import render
 from workbench.formats.kit.jsonl import loads_bounded
 from workbench.formats.kit.mark import EXPORT_NOTE
 from workbench.formats.kit.values import dict_of
-from workbench.session import Carried, Session
+from workbench.session import ExportNote, Session
 
 _LARGEST = 2**53
 _LONGEST = 10_000
 """Largest size of a sidecar file in bytes."""
 
 
-def put_note(codec: Codec, data: bytes, carried: Carried) -> bytes | None:
+def put_note(codec: Codec, data: bytes, export_note: ExportNote) -> bytes | None:
     """Return the file with the note, None if it has no slot."""
-    return codec.note.put(data, render(asdict(carried))) if codec.note else None
+    return codec.note.put(data, render(asdict(export_note))) if codec.note else None
 
 
 def sidecar_of(path: Path) -> Path:
@@ -40,14 +40,15 @@ def sidecar_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.workbench")
 
 
-def sidecar_bytes(data: bytes, carried: Carried) -> bytes:
+def sidecar_bytes(data: bytes, export_note: ExportNote) -> bytes:
     """Return the contents of the sidecar file: size and hash of the file it belongs to, and the note."""
     return (
-        render({"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), EXPORT_NOTE: asdict(carried)}) + b"\n"
+        render({"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), EXPORT_NOTE: asdict(export_note)})
+        + b"\n"
     )
 
 
-def read_sidecar_note(path: Path, data: bytes) -> Carried | None:
+def read_sidecar_note(path: Path, data: bytes) -> ExportNote | None:
     """Return the note in a file's sidecar file; None without one, or if it belongs to other bytes."""
     note = _note(sidecar_of(path))
     if note.get("bytes") != len(data) or note.get("sha256") != hashlib.sha256(data).hexdigest():
@@ -77,31 +78,31 @@ def _billed(session: Session) -> list[int]:
     return [number for number in session.epochs[-1].members if session.messages[number].bill]
 
 
-def note_in(codec: Codec, data: bytes) -> Carried | None:
+def note_in(codec: Codec, data: bytes) -> ExportNote | None:
     """Return the note in a file; None if there is no valid one."""
     return _known(codec.note.found(data)) if codec.note else None
 
 
-def with_note(session: Session, carried: Carried | None) -> Session:
+def with_note(session: Session, export_note: ExportNote | None) -> Session:
     """Return the session with its note. The file's own model and window take precedence as soon as a call of the newest
     epoch has usage: then the agent has continued the session."""
-    if not carried:
+    if not export_note:
         return session
-    if carried.spent and len(billed := _billed(session)) >= carried.spent:
-        stale = frozenset(billed[: carried.spent])
+    if export_note.spent and len(billed := _billed(session)) >= export_note.spent:
+        stale = frozenset(billed[: export_note.spent])
         messages = (replace(m, usage=None) if n in stale else m for n, m in enumerate(session.messages))
         session = replace(session, messages=tuple(messages))
     *older, newest = session.epochs
     model, window = session.model, newest.window
     if any(message.bill for message in session.context()):
-        model, window = model or carried.model, window or carried.window
+        model, window = model or export_note.model, window or export_note.window
     else:
-        model, window = carried.model or model, carried.window or window
+        model, window = export_note.model or model, export_note.window or window
     epochs = (*older, replace(newest, window=window))
-    return replace(session, model=model, epochs=epochs, facts=replace(session.facts, carried=carried))
+    return replace(session, model=model, epochs=epochs, facts=replace(session.facts, export_note=export_note))
 
 
-def _known(value: Any) -> Carried | None:
+def _known(value: Any) -> ExportNote | None:
     """Return the note, None for a value that this program would not have written."""
     fields: list[Any] = [dict_of(value).get(key) for key in ("model", "window", "prompt", "scale")]
     model, window, prompt, scale = fields
@@ -116,4 +117,4 @@ def _known(value: Any) -> Carried | None:
         return None
     if not (type(spent) is int and 0 <= spent < _LARGEST):
         return None
-    return Carried(model, window, prompt, float(scale), spent)
+    return ExportNote(model, window, prompt, float(scale), spent)

@@ -220,7 +220,7 @@ class Epoch:
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class ExportNote:
     """Size that an export of this program promised for its context; the messages alone do not tell it.
 
     `window` is the context window in tokens, None if neither the session nor the user gave one. `prompt` are the tokens
@@ -244,7 +244,7 @@ class SessionFacts:
     recorded size of the context in tokens; `overhead`: the system prompt and tools in it. `api_errors`: in file order.
     `cost`: of the complete session in dollars, if its messages do not tell all. `exit_status`: how a run ended.
     `summary_versions`: by id of the summary message. `version`, `git_branch`, `project`, `provider` (the last asked):
-    in the agent's words. `unread`: records without a message, which stay when the list is written again. `carried`:
+    in the agent's words. `unread`: records without a message, which stay when the list is written again. `export_note`:
     the note of an export of this program. `own`: data for the format's writer, of the format's own type.
     """
 
@@ -261,7 +261,7 @@ class SessionFacts:
     git_branch: str = ""
     project: str = ""
     unread: tuple[int, ...] = ()
-    carried: Carried | None = None
+    export_note: ExportNote | None = None
     own: object = None
 
     @property

@@ -18,7 +18,7 @@ from itertools import accumulate, pairwise
 from msgspec import Struct
 
 from workbench.base.text import counted
-from workbench.session import Carried, Message, Session, leading_system
+from workbench.session import ExportNote, Message, Session, leading_system
 from workbench.tokens.calibration import Family, Scale, calibrate, family_of
 from workbench.tokens.counting import Counter, Weight, guess
 from workbench.tokens.engine import estimate_tokens
@@ -133,14 +133,14 @@ def sizes_of(
     counter: Counter,
     overhead_texts: Iterable[str] = (),
     overhead_hint: int | None = None,
-    carried: Carried | None = None,
+    export_note: ExportNote | None = None,
     earlier: int | None = None,
     recorded: int | None = None,
 ) -> Sizes:
     """The sizes of a context as far as they are known now; call it again when more has been counted.
 
     Never counts a message that `counter` has not counted yet: those are estimates. Where the context records no API
-    call the unrecorded overhead is what an export of this program `carried`; else `overhead_hint` (the agent's own
+    call the unrecorded overhead is what an export of this program `export_note`; else `overhead_hint` (the agent's own
     count of it); else the rest of the size that the agent `recorded` for the context up to its newest answer; else
     `earlier` (what a call before the compaction showed), or the tokens of `overhead_texts` (system prompt, tool
     definitions).
@@ -151,16 +151,16 @@ def sizes_of(
     of = family.tokens
     base = [of(message.role, weight) for message, weight in zip(messages, weights, strict=True)]
     counted = all(weight.counted for weight in weights)
-    carried = None if calls else carried
+    export_note = None if calls else export_note
     scale = calibrate(_ordinary_stretches(calls, base)) if counted else Scale()
-    if carried:
-        scale = Scale(carried.scale, source=COMPACTED)
+    if export_note:
+        scale = Scale(export_note.scale, source=COMPACTED)
     meter = SessionMeter(counter, family, scale, counted)
     plan = _Plan([round(scale.value * figure) for figure in base], weights, family)
     if calls:
         plan.anchor(calls)
-    elif carried:
-        plan.overhead = max(0, carried.prompt - sum(plan.tokens[: leading_system(messages)]))
+    elif export_note:
+        plan.overhead = max(0, export_note.prompt - sum(plan.tokens[: leading_system(messages)]))
         plan.overhead_basis = Basis.CALIBRATED
     elif overhead_hint is not None:
         plan.overhead, plan.overhead_basis = overhead_hint, Basis.CALIBRATED
@@ -183,7 +183,7 @@ def session_sizes(session: Session, epoch: int, counter: Counter, scale: Scale |
     earlier = overhead_before(session, epoch, counter)
     if earlier is None and _is_sized_later(session, epoch):
         earlier = session_sizes(session, len(session.epochs), counter).overhead
-    sizes = sizes_of(messages, session.model, counter, texts, facts.overhead, facts.carried, earlier, now)
+    sizes = sizes_of(messages, session.model, counter, texts, facts.overhead, facts.export_note, earlier, now)
     if scale is None:
         return sizes
     scaled = rescaled(sizes, scale)
@@ -236,13 +236,13 @@ def _newest_answer(messages: Sequence[Message]) -> int:
     return next(answers, len(messages))
 
 
-def carried_by(sizes: Sizes, messages: Sequence[Message], model: str | None, window: int | None) -> Carried:
+def export_note_of(sizes: Sizes, messages: Sequence[Message], model: str | None, window: int | None) -> ExportNote:
     """Return the note of an export that gives a context these sizes when it is opened again."""
     lead = leading_system(messages)
     told, counts = sum(sizes.tokens[lead:]), sum(map(sizes.meter.tokens, messages[lead:]))
     factor = sizes.meter.scale.value if isinstance(sizes.meter, SessionMeter) else 1.0
     scale = factor * told / counts if told > 0 and counts else factor
-    return Carried(model, window, sizes.overhead + sum(sizes.tokens[:lead]), scale)
+    return ExportNote(model, window, sizes.overhead + sum(sizes.tokens[:lead]), scale)
 
 
 def billed_beyond(messages: Sequence[Message], model: str | None, sizes: Sizes) -> array[int]:
