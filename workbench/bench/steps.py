@@ -179,7 +179,7 @@ def with_limit(bench: Bench, limit: Window | None) -> Bench:
 
 
 def with_summarizer(bench: Bench, name: str) -> Bench:
-    """Return the bench with another summarizer, by its name in `summarizers.named`. A result stays."""
+    """Return the bench with another summarizer, by its name in `workbench.summarizers.by_name`. A result stays."""
     return replace(bench, summarizer=name)
 
 
