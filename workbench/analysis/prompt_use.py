@@ -16,7 +16,7 @@ from workbench.compaction.language import language_of
 from workbench.compaction.outcome import NewMessage
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import default_preset
-from workbench.compaction.prompts import ENDINGS, PromptFile, checked, file_of, load_prompt, prompt_files
+from workbench.compaction.prompts import ENDINGS, LoadedPrompt, checked, file_of, load_prompt, prompt_files
 from workbench.compaction.strategies import all_strategies, strategy
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
@@ -33,7 +33,7 @@ class StoredPrompt:
     """Prompt and its file name. `own`: the user's file overrides the program's."""
 
     file: str
-    prompt: PromptFile
+    prompt: LoadedPrompt
     own: bool
 
     @property

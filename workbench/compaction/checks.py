@@ -160,8 +160,8 @@ def _tail_identical(outcome: Outcome) -> Check:
         for i in range(span.start, span.stop)
     ]
     lost = tuple(message.id for message in kept if id(message) not in position)
-    said = (message for message in kept if message.kind != "meta" and not message.is_own_system)
-    places = [position[id(message)] for message in said if id(message) in position]
+    from_speakers = (message for message in kept if message.kind != "meta" and not message.is_own_system)
+    places = [position[id(message)] for message in from_speakers if id(message) in position]
     ordered = places == sorted(places)
     seen = counted(len(kept), "kept message") if ordered else "kept messages are out of order"
     detail = f"{counted(len(lost), 'kept message')} missing" if lost else seen

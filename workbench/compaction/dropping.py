@@ -91,9 +91,9 @@ def drop_oldest(old: Oldest, cut: int, marker: Marker) -> Outcome:
     pieces: list[Piece] = [*kept_pieces([Span(0, lead)])]
     if dropped and (marker.always or not begins):
         name = f"dropped-{messages[dropped[-1].stop - 1].id}"
-        made = NewMessage(Message(name, "user", (Text(marker.text),), kind="meta"), tuple(dropped))
+        new = NewMessage(Message(name, "user", (Text(marker.text),), kind="meta"), tuple(dropped))
         ahead = _kept_before_marker(context, spared, dropped[0].start) if begins else []
-        pieces += [*kept_pieces(spans_of(ahead)), made, *kept_pieces(spans_of(spared[len(ahead) :]))]
+        pieces += [*kept_pieces(spans_of(ahead)), new, *kept_pieces(spans_of(spared[len(ahead) :]))]
     else:
         pieces += kept_pieces(spans_of(spared))
     pieces += kept_pieces([Span(cut, len(context))])

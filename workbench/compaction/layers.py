@@ -65,7 +65,7 @@ def by_fate(context: Context, outcome: Outcome, start: int, stop: int) -> tuple[
 
 def layers_after(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
     """Layers after an outcome; they add up to `context.outcome_size(outcome)`. Shortened messages count as tail."""
-    made = context.measure(
+    new = context.measure(
         tuple(
             piece.message
             for piece in outcome.pieces
@@ -76,7 +76,7 @@ def layers_after(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
     tokens = context.layout.tokens
     stays = {Fate.KEPT, Fate.PINNED, Fate.COMPRESSED}
     earlier = (i for i in context.shape.summaries if outcome.fate_at(i).fate in stays)
-    summaries = made.tokens + sum(tokens[i + 1] - tokens[i] for i in earlier)
+    summaries = new.tokens + sum(tokens[i + 1] - tokens[i] for i in earlier)
     pins = next(layer.tokens for layer in by_fate(context, outcome, 0, len(context)) if layer.name == "pins")
     prompt, whole = _prompt(context), context.outcome_size(outcome)
     tail = whole.tokens - sum(layer.tokens for layer in prompt) - summaries - pins

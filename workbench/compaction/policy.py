@@ -119,9 +119,9 @@ def explain(error: ValidationError, prefix: str = "") -> str:
     if first["type"] == "extra_forbidden":
         return f"setting {name!r} does not exist."
     more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    said = first["msg"].removeprefix("Value error, ")
+    problem = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:
-        return f"{said}.{more}"
+        return f"{problem}.{more}"
     return f"{name} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}.{more}"
 
 

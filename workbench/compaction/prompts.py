@@ -25,7 +25,7 @@ ENDINGS = (".md", ".jinja")
 
 
 @dataclass(frozen=True, slots=True)
-class PromptFile:
+class LoadedPrompt:
     """A prompt with its header."""
 
     id: str
@@ -36,7 +36,7 @@ class PromptFile:
     """Number of lines in the file before the first line of the text."""
 
 
-def load_prompt(name: str) -> PromptFile:
+def load_prompt(name: str) -> LoadedPrompt:
     """Load a prompt by file name: the user's own, else the one in `prompts/`.
 
     Raises BadInput if it is missing or has no header, and if a user's prompt has an unknown placeholder or a forbidden
@@ -51,13 +51,13 @@ def load_prompt(name: str) -> PromptFile:
 
 
 @lru_cache(maxsize=64)
-def _own(path: Path, changed: int, size: int) -> PromptFile:
+def _own(path: Path, changed: int, size: int) -> LoadedPrompt:
     """User's prompt, cached until the file's time or size changes."""
     return checked(path, _read(path))
 
 
 @cache
-def _bundled(name: str) -> PromptFile:
+def _bundled(name: str) -> LoadedPrompt:
     return read_prompt(PROMPTS / name)
 
 
@@ -82,7 +82,7 @@ def content_of(name: str) -> str:
         raise BadInput(f"{path} cannot be read any more: {reason(error)}; put it back or choose another.") from None
 
 
-def read_prompt(path: Path) -> PromptFile:
+def read_prompt(path: Path) -> LoadedPrompt:
     """Prompt from any file. Raises BadInput with file and line."""
     return parsed(path, _read(path))
 
@@ -136,7 +136,7 @@ def _read(path: Path) -> str:
         raise BadInput(f"{path}: cannot be read as a prompt ({error}); use a UTF-8 text file.") from None
 
 
-def parsed(path: Path, content: str) -> PromptFile:
+def parsed(path: Path, content: str) -> LoadedPrompt:
     """Prompt from a file's content. Raises BadInput with file and line."""
     lines = content.split("\n")
     if lines[0].strip() != "---" or "---" not in [line.strip() for line in lines[1:]]:
@@ -154,7 +154,7 @@ def parsed(path: Path, content: str) -> PromptFile:
     above = end + 1
     while above < len(lines) and not lines[above]:
         above += 1
-    return PromptFile(header["id"], header.get("language", "en"), names, "\n".join(lines[above:]).rstrip("\n"), above)
+    return LoadedPrompt(header["id"], header.get("language", "en"), names, "\n".join(lines[above:]).rstrip("\n"), above)
 
 
 def _header_end(lines: list[str]) -> int:
@@ -166,7 +166,7 @@ def _header_end(lines: list[str]) -> int:
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
-def checked(path: Path, content: str) -> PromptFile:
+def checked(path: Path, content: str) -> LoadedPrompt:
     """User's prompt after checking it. Raises BadInput with the line at fault.
 
     A prompt with a bundled name may use the placeholders of the bundled one; any other those of its own header.
@@ -190,7 +190,7 @@ def _in_text(text: str) -> Iterator[tuple[int, str]]:
             yield number, found[1]
 
 
-def _in_template(path: Path, prompt: PromptFile) -> Iterator[tuple[int, str]]:
+def _in_template(path: Path, prompt: LoadedPrompt) -> Iterator[tuple[int, str]]:
     from jinja2 import TemplateSyntaxError
 
     from workbench.compaction.templates import FAILURES, names_in
@@ -203,13 +203,13 @@ def _in_template(path: Path, prompt: PromptFile) -> Iterator[tuple[int, str]]:
         raise BadInput(f"{path}: {' '.join(str(error).split())}; correct the template.") from None
 
 
-def _try(path: Path, prompt: PromptFile, known: Collection[str]) -> None:
+def _try(path: Path, prompt: LoadedPrompt, known: Collection[str]) -> None:
     """Render a template with sample values."""
     for sample in (["sample"], []):
         filled(path, prompt, dict.fromkeys(known, sample))
 
 
-def filled(path: Path, prompt: PromptFile, values: Mapping[str, Any]) -> str:
+def filled(path: Path, prompt: LoadedPrompt, values: Mapping[str, Any]) -> str:
     """Render a template, read from `path`. Raises BadInput with the line at which it fails."""
     # Imported here because only plans need it.
     from workbench.compaction.templates import FAILURES, rendered
@@ -219,8 +219,8 @@ def filled(path: Path, prompt: PromptFile, values: Mapping[str, Any]) -> str:
     except FAILURES as error:
         line = _line_of(error)
         where = f", line {line + prompt.above}" if line else ""
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise BadInput(f"{path}{where}: {said}; correct the template.") from None
+        problem = " ".join(str(error).split()) or type(error).__name__
+        raise BadInput(f"{path}{where}: {problem}; correct the template.") from None
 
 
 def _line_of(error: BaseException) -> int:

@@ -19,7 +19,7 @@ from workbench.session import Span
 P = TypeVar("P", bound=Policy)
 
 
-class MessageNote(Struct, frozen=True):
+class StrategyNote(Struct, frozen=True):
     """A note next to one message. `warns`: something may be wrong."""
 
     text: str
@@ -48,7 +48,7 @@ class StrategyView(Generic[P]):
     """Parts of a context by size."""
     prompt_parts: Callable[[Context, P], tuple[PromptPart, ...]] = lambda context, policy: prompt_parts(context)
     """Text of the whole next prompt, part by part."""
-    notes: Callable[[Shape, P, int], Iterable[MessageNote]] = _no_notes
+    notes: Callable[[Shape, P, int], Iterable[StrategyNote]] = _no_notes
     """Notes on the message at an index."""
     remark: Callable[[Shape, P], str] | None = None
     """Sentence about the whole session; may take a second to compute."""

@@ -62,18 +62,18 @@ def _with_gap(outcome: Outcome, piece: Piece, met: Message, before: Message | No
     """Piece with a gap before its message `met`. The gap replaces the removed messages before it, or all removed
     messages if none came before (a reply was put before a pin). Unchanged if `met` followed `before` in the source."""
     if isinstance(piece, NewMessage):
-        at, gone = 0, piece.replaces
+        at, removed = 0, piece.replaces
     else:
         at = next(at for at in range(piece.start, piece.stop) if outcome.source[at] is met)
         *_, previous = (None, *_turns(outcome.source, KeptSpan(0, at), roles))
         spans = [Span(one.start, one.stop) for one in outcome.fates if one.fate in _REMOVED]
         earlier = [span for span in spans if span.start < at]
-        gone = () if previous is before else tuple(merge_adjacent(earlier or spans))
-    if not gone:
+        removed = () if previous is before else tuple(merge_adjacent(earlier or spans))
+    if not removed:
         yield piece
         return
     if isinstance(piece, KeptSpan):
         yield from kept_pieces([Span(piece.start, at)])
         piece = KeptSpan(at, piece.stop)
-    yield NewMessage(Message(f"gap-{met.id}", "user", (Text(GAP),), kind="meta", time=met.time), gone)
+    yield NewMessage(Message(f"gap-{met.id}", "user", (Text(GAP),), kind="meta", time=met.time), removed)
     yield piece

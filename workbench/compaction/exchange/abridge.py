@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from workbench.base.text import clip_middle
 from workbench.compaction.context import Context
 from workbench.compaction.past import Past, Place
-from workbench.compaction.prompts import PromptFile, file_of, filled, load_prompt
+from workbench.compaction.prompts import LoadedPrompt, file_of, filled, load_prompt
 from workbench.compaction.shape_calls import actions_at
 from workbench.compaction.spans import spans_of
 from workbench.session import Message, Span
@@ -98,7 +98,7 @@ def _requests_backwards(messages: Iterable[Place]) -> Iterator[list[Place]]:
 
 
 def _entry_text(
-    past: Past, template: PromptFile, request: Sequence[Place], *, continues: bool, params: AbridgedHistoryParams
+    past: Past, template: LoadedPrompt, request: Sequence[Place], *, continues: bool, params: AbridgedHistoryParams
 ) -> str:
     """Text of one entry, cached with the stored history: each compaction of a long session needs most entries of the
     one before."""
@@ -110,7 +110,7 @@ def _entry_text(
 
 
 def _entry(
-    template: PromptFile,
+    template: LoadedPrompt,
     request: Sequence[Place],
     messages: Sequence[Message],
     *,

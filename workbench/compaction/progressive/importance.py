@@ -132,11 +132,11 @@ def values_of(shape: Shape) -> tuple[tuple[float, ...], ...]:
     rows = []
     for index, message in enumerate(messages):
         own = message.starts_round or bool(message.said)
-        said = [one for one in sentences(words[index]) if len(one) <= LONGEST_SENTENCE] if words[index] else []
+        own_sentences = [one for one in sentences(words[index]) if len(one) <= LONGEST_SENTENCE] if words[index] else []
         rows.append((
             float(own),
-            float(own and any(map(is_instruction, said))),
-            float(any(map(is_decision, said))),
+            float(own and any(map(is_instruction, own_sentences))),
+            float(any(map(is_decision, own_sentences))),
             float(index in failed),
             float(index in fixed),
             float(index in changed),

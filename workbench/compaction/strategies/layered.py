@@ -44,7 +44,7 @@ from workbench.compaction.request import (
 from workbench.compaction.shape import Shape
 from workbench.compaction.spans import indexes_of, joined, kept_pieces, spans_of
 from workbench.compaction.strategy import Compacting, ProgressStep, Strategy, Trigger
-from workbench.compaction.strategy_view import MessageNote, StrategyView
+from workbench.compaction.strategy_view import StrategyNote, StrategyView
 from workbench.compaction.summarizing import PromptPolicy, builtin_text
 from workbench.compaction.summary_request import SummaryFailed, SummaryRequest
 from workbench.compaction.verdict import with_verdict
@@ -128,7 +128,7 @@ def compact(context: Context, policy: LayeredPolicy, trace: list[str]) -> Compac
     """Compact as the module describes. Only a time-out has a fallback; after any other failure the context is returned
     unchanged."""
     cut = cut_rounds(context, policy.min_tail_rounds, keep_summaries=policy.earlier_summary == "keep", trace=trace)
-    shorter = _compressed_kept(context, policy, cut)
+    shorter = _with_compressed_results(context, policy, cut)
     rungs: list[Rung] = []
     if shorter:
         rungs.append(_compress_rung(context, shorter))
@@ -168,7 +168,7 @@ def compact(context: Context, policy: LayeredPolicy, trace: list[str]) -> Compac
     return done
 
 
-def _compressed_kept(context: Context, policy: LayeredPolicy, cut: RoundCut) -> dict[int, Message]:
+def _with_compressed_results(context: Context, policy: LayeredPolicy, cut: RoundCut) -> dict[int, Message]:
     """Kept messages of finished rounds with compressed tool results, by index, except pins."""
     if policy.compress_results != "finished":
         return {}
@@ -287,12 +287,12 @@ def prompt(context: Context, policy: LayeredPolicy) -> tuple[PromptPart, ...]:
     return assembled(context, policy.tool_results if policy.compress_results == "finished" else None)
 
 
-def notes(shape: Shape, policy: LayeredPolicy, index: int) -> Iterator[MessageNote]:
+def notes(shape: Shape, policy: LayeredPolicy, index: int) -> Iterator[StrategyNote]:
     """Reminder that a request with mentioned files would be sent with."""
     for noted in notes_at(shape, index):
         if noted.kind == "mention":
-            yield MessageNote("it would be sent with")
-            yield MessageNote(noted.text)
+            yield StrategyNote("it would be sent with")
+            yield StrategyNote(noted.text)
 
 
 def lint(policy: LayeredPolicy) -> tuple[str, ...]:

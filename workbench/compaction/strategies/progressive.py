@@ -26,7 +26,7 @@ from workbench.compaction.progressive.rungs import RUNGS
 from workbench.compaction.progressive.task_type import task_type
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.compaction.strategy import Compacting, Strategy, Trigger
-from workbench.compaction.strategy_view import MessageNote, StrategyView
+from workbench.compaction.strategy_view import StrategyNote, StrategyView
 from workbench.compaction.verdict import with_verdict
 
 TOKENS, ROUNDS, MARKER, COMMAND = "remaining tokens", "rounds", "marker", "command"
@@ -105,12 +105,12 @@ def _prompt_problems(policy: ProgressivePolicy) -> tuple[str, ...]:
     )
 
 
-def notes(shape: Shape, policy: ProgressivePolicy, index: int) -> Iterator[MessageNote]:
+def notes(shape: Shape, policy: ProgressivePolicy, index: int) -> Iterator[StrategyNote]:
     """Importance of a message with its parts, and the reason if it is a key event."""
     threshold = policy.importance_score_threshold
-    yield MessageNote(f"importance {score(shape, index, policy.importance_weights)} · kept from {threshold:g}")
+    yield StrategyNote(f"importance {score(shape, index, policy.importance_weights)} · kept from {threshold:g}")
     if why := events_of(shape).get(index):
-        yield MessageNote(f"key event: {why}")
+        yield StrategyNote(f"key event: {why}")
 
 
 def remark(shape: Shape, policy: ProgressivePolicy) -> str:
