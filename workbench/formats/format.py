@@ -278,4 +278,5 @@ class Format:
 
     @cached_property
     def codec(self) -> Codec:
+        """The codec, imported when it is first used."""
         return self.load()

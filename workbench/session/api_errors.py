@@ -35,6 +35,7 @@ class ApiError:
 
     @property
     def cause(self) -> Cause:
+        """Cause by its text, status and kind."""
         return cause_of(self.text, self.status, self.kind)
 
 

@@ -62,6 +62,7 @@ class Media:
 
     @property
     def placeholder(self) -> str:
+        """Text that stands for it in sizes and exports."""
         return f"[{self.media_type}, {self.size} bytes]"
 
 
@@ -169,10 +170,12 @@ class Message:
 
     @property
     def calls(self) -> tuple[ToolUse, ...]:
+        """The tool calls, in order."""
         return tuple([block for block in self.blocks if isinstance(block, ToolUse)])
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
+        """The tool results, in order."""
         return tuple([block for block in self.blocks if isinstance(block, ToolResult)])
 
     @property
