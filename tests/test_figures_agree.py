@@ -30,8 +30,8 @@ from workbench.tui.bench.panes import size_after
 from workbench.tui.bench.reading import source
 from workbench.tui.courses import course_on
 from workbench.tui.headline import plans_of
-from workbench.tui.kept.words import fact_words
 from workbench.tui.middle.tabs import result_parts
+from workbench.tui.retention.words import fact_words
 from workbench.tui.screens.export import draft
 from workbench.tui.status_lines import status_text
 from workbench.tui.widgets.facts_list import fate_of

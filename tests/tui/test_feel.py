@@ -120,7 +120,7 @@ def _workers() -> Iterator[tuple[str, Any]]:
 def test_a_worker_that_is_given_data_says_what_it_is_called() -> None:
     """Else Textual calls it by the `repr` of what it is given: half a second for a session of 100 MB."""
     workers = dict(_workers())
-    assert "workbench.tui.kept.facts.FactsPane.judge" in workers
+    assert "workbench.tui.retention.facts.FactsPane.judge" in workers
     unnamed = []
     for name, method in workers.items():
         given = inspect.signature(method).parameters.values()

@@ -321,4 +321,4 @@ async def test_a_watched_sentence_is_judged_in_the_draft_while_that_is_edited() 
         ]
         editor.change(f"{editor.text}\n- {rule}")
         await settled(pilot)
-        assert [(one.now, one.after) for one in lines.watching.stands] == [("verbatim", "verbatim")]
+        assert [(one.now, one.after) for one in lines.watching.rule_states] == [("verbatim", "verbatim")]

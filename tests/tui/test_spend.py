@@ -19,10 +19,10 @@ from workbench.base import paths
 from workbench.formats.files import load
 from workbench.summarizers import run_history
 from workbench.summarizers.by_name import SummarizerName
-from workbench.tui.kept.questions import QuestionsPane
+from workbench.tui.retention.questions import QuestionsPane
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.confirm import ConfirmScreen
-from workbench.tui.screens.kept import RetentionScreen
+from workbench.tui.screens.retention import RetentionScreen
 from workbench.tui.themes import THEMES
 
 WHAT = "This may cost $0.12, more than $0.10"

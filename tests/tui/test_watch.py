@@ -24,10 +24,10 @@ from workbench.compaction.preset import load_preset
 from workbench.tokens import Counter
 from workbench.tui.bench import planning, watching
 from workbench.tui.bench.screen import BenchScreen
-from workbench.tui.kept.generations import GenerationsPane, compact_repeatedly
 from workbench.tui.plain import line_of
+from workbench.tui.retention.generations import GenerationsPane, compact_repeatedly
 from workbench.tui.screens.compare import CompareScreen
-from workbench.tui.screens.kept import RetentionScreen
+from workbench.tui.screens.retention import RetentionScreen
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.facts_list import FactsList
 from workbench.tui.widgets.watched_lines import (
@@ -88,7 +88,7 @@ def test_b1_what_keeps_a_lost_rule_is_told_with_whole_figures_at_every_width(wid
     """`+24.6k` was cut to `+24.6`: the line was counted one cell too short, and then cut without a word."""
     bench = open_bench(story(), Counter())
     ways = RuleFixes(bench, GONE[1], None, RuleFix("“Target: share” 61 %", 24_600, "", bench))
-    cells = fixes_cells(Watching(GONE, ways=ways), width)
+    cells = fixes_cells(Watching(GONE, fixes=ways), width)
     shown = line_of([Segment(text) for text, _ in cells], width, Style()).text
     assert len(shown) == width
     said = "b “Target: share” 61 % +24.6k"
@@ -106,7 +106,7 @@ def test_b1_the_keys_that_keep_a_rule_are_on_its_line_where_that_leaves_the_rule
     bench = open_bench(story(), Counter())
     pin, number = RuleFix("pins message 25", 32, "", bench), RuleFix("“Target: share” 61 %", 24_600, "", bench)
     stands = (RuleState(GONE[0], "verbatim", "verbatim", "verbatim"), RuleState(GONE[1], "verbatim", "gone", "gone"))
-    watching = Watching(GONE, stands, ways=RuleFixes(bench, GONE[1], pin, number))
+    watching = Watching(GONE, stands, fixes=RuleFixes(bench, GONE[1], pin, number))
     said, height = "i pin +32  b “Target: share” 61 % +24.6k", watching.lines(MOST, width)
     kept, lost, *below = (words(watching, line, MOST, width) for line in range(height))
     assert all(cell_len(line) <= width for line in (kept, lost, *below))
@@ -151,8 +151,8 @@ async def test_a_lost_fact_is_watched_and_pinned() -> None:
 
 
 def verdicts(bench: Bench, desk: Desk) -> list[tuple[str | None, ...]]:
-    assert desk.view.stood is bench
-    return [(one.now, one.after, one.again) for one in desk.view.stands]
+    assert desk.view.rule_states_bench is bench
+    return [(one.now, one.after, one.again) for one in desk.view.rule_states]
 
 
 def test_it_is_judged_anew_when_something_changes() -> None:
@@ -162,7 +162,7 @@ def test_it_is_judged_anew_when_something_changes() -> None:
     asks = "Why does CI fail on the second job?"
     assert watching.turn(desk, asks) == (asks,)
     desk.rest()
-    assert desk.view.stands == ()  # while it is being counted, nothing is judged
+    assert desk.view.rule_states == ()  # while it is being counted, nothing is judged
     desk.store.counted(1, desk.bench.layout, desk.view.groups, 1, 1)
     desk.rest()
     assert verdicts(desk.bench, desk) == [("verbatim", "gone", "gone")]
@@ -188,7 +188,7 @@ async def test_what_keeps_a_lost_rule_is_named_with_the_key_that_does_it(
         before = screen.bench
         await press(pilot, key)
         assert screen.bench is not before
-        assert [one.after for one in screen.view.stands] == ["verbatim", "verbatim"]
+        assert [one.after for one in screen.view.rule_states] == ["verbatim", "verbatim"]
         assert screen.view.said.startswith(words)
         assert len(lines(screen)) == len(rules), "nothing is lost, and nothing is offered"
         await press(pilot, key)

@@ -168,7 +168,7 @@ def test_a_file_that_has_grown_meanwhile(desk: Desk, path: Path, compacts: bool)
 
 def test_work_is_written_down_for_the_epoch_that_is_opened(desk: Desk, path: Path, tmp_path: Path) -> None:
     desk.memory = tmp_path / "memory"
-    untouched = desk.view.kept
+    untouched = desk.view.saved
     assert untouched == work_of(desk.bench)
     desk.do("pin")
     assert write_now(desk) == ""
@@ -178,7 +178,7 @@ def test_work_is_written_down_for_the_epoch_that_is_opened(desk: Desk, path: Pat
 
 def test_what_was_left_as_it_was_is_not_written_when_the_rest_is_read(desk: Desk) -> None:
     land(desk)
-    assert desk.view.kept == work_of(desk.bench)
+    assert desk.view.saved == work_of(desk.bench)
 
 
 Asked = Callable[[Path], Opening]

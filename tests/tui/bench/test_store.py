@@ -164,9 +164,9 @@ def test_moves_of_a_split_that_is_not_known_yet_are_owed() -> None:
     desk = long(AT_ONCE + 2)
     starts, split = list(desk.bench.context.unit_starts(desk.bench.strategy.unit)), desk.bench.outcome.split
     desk.do("pin", "undo", "pin", "move_split.-1", "move_split.-1", "move_split.-1")
-    assert desk.view.owed == -3
+    assert desk.view.pending_split == -3
     desk.rest()
-    assert (desk.view.owed, desk.bench.outcome.split) == (0, starts[starts.index(split) - 3])
+    assert (desk.view.pending_split, desk.bench.outcome.split) == (0, starts[starts.index(split) - 3])
 
 
 def window(size: int) -> partial[Bench]:
@@ -178,10 +178,10 @@ def test_a_change_made_meanwhile_is_not_lost() -> None:
     planning.want(desk, window(55_555), said="a window")
     desk.do("pin")
     planning.want(desk, lambda bench: replace(bench, preset="mine"), said="a name")
-    assert (desk.bench.window, len(desk.view.wanted)) == (200_000, 2)
+    assert (desk.bench.window, len(desk.view.pending)) == (200_000, 2)
     desk.rest()
     assert (desk.bench.window, desk.bench.preset, desk.bench.pins) == (55_555, "mine", {"m0"})
-    assert (desk.view.said, desk.view.wanted, len(desk.view.history.past)) == ("a name", (), 3)
+    assert (desk.view.said, desk.view.pending, len(desk.view.history.past)) == ("a name", (), 3)
 
 
 def test_of_changes_with_one_key_only_the_last_is_planned() -> None:
@@ -201,7 +201,7 @@ def test_undo_and_redo_let_go_of_what_is_still_being_planned(action: str) -> Non
     planning.want(desk, window(55_555))
     desk.do(action)
     desk.rest()
-    assert desk.view.wanted == ()
+    assert desk.view.pending == ()
     assert desk.bench.window == 200_000
     assert (desk.bench is before) is (action == "undo")
 
@@ -251,7 +251,7 @@ def test_a_change_that_is_refused_is_told_and_the_next_is_made() -> None:
     planning.want(desk, refused)
     planning.want(desk, window(55_555))
     desk.rest()
-    assert (desk.said, desk.bench.window, desk.view.wanted) == (["Not so."], 55_555, ())
+    assert (desk.said, desk.bench.window, desk.view.pending) == (["Not so."], 55_555, ())
 
 
 def test_a_change_that_fails_does_not_stand_in_the_way_of_the_next() -> None:

@@ -219,8 +219,8 @@ def put_on(host: Host, found: Grown) -> None:
     history = UndoHistory(found.bench) if found.change is None else store.view.history.change_all(found.change)
     said = f"followed: {figure(found.new)} new {plural(found.new, 'message')}"
     view = replace(store.view, groups=found.groups, said=said if found.new or not before.session.begins_at else "")
-    if view.kept == work_of(before):
-        view = replace(view, kept=work_of(history.present))
+    if view.saved == work_of(before):
+        view = replace(view, saved=work_of(history.present))
     store.put(moved(view, history))
     count(host)
     show_epochs(host)

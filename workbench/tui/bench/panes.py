@@ -100,9 +100,9 @@ def draw_epochs(line: EpochsLine, was: BenchView | None, now: BenchView) -> None
 
 
 def draw_watched(lines: WatchedLines, was: BenchView | None, now: BenchView) -> None:
-    if other(was, now, "shown", "stands", "ways"):
-        ways = now.ways if now.ways and now.ways.bench is now.shown else None
-        lines.show(Watching(now.bench.watched, now.stands, now.stood is now.shown, ways=ways))
+    if other(was, now, "shown", "rule_states", "fixes"):
+        ways = now.fixes if now.fixes and now.fixes.bench is now.shown else None
+        lines.show(Watching(now.bench.watched, now.rule_states, now.rule_states_bench is now.shown, fixes=ways))
 
 
 def _drawing(now: BenchView) -> RoundsDrawing:

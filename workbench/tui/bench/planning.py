@@ -59,16 +59,16 @@ async def make_plan(host: Host) -> None:
                 view, shown=bench, is_planned=True
             )  # the first plan is drawn even if the bench has changed meanwhile
         store.put(with_present_drawn(view))
-        if store.view.owed and drawable(store.bench):
+        if store.view.pending_split and drawable(store.bench):
             move_split(host, 0)
 
 
 def move_split(host: Host, by: int) -> None:
     """Move the split from where the plan has it; before the plan is there, when it is."""
     store = host.store
-    by += store.view.owed
+    by += store.view.pending_split
     ready = store.view.is_planned and drawable(store.bench)
-    store.put(replace(store.view, owed=0 if ready else by))
+    store.put(replace(store.view, pending_split=0 if ready else by))
     if ready:
         take(host, partial(steps.move_split, by=by), key="split")
 
@@ -89,8 +89,8 @@ def want(
     """
     tell = said if callable(said) else lambda before, after: str(said)
     view = host.store.view
-    others = (change for change in view.wanted if not key or change.key != key)
-    host.store.put(replace(view, wanted=(*others, PendingChange(make, key, tell))))
+    others = (change for change in view.pending if not key or change.key != key)
+    host.store.put(replace(view, pending=(*others, PendingChange(make, key, tell))))
     if not host.busy("change"):
         host.spawn("change", make_changes, host)
 
@@ -98,8 +98,8 @@ def want(
 async def make_changes(host: Host) -> None:
     """Make the changes that are wanted, one after another."""
     store = host.store
-    while store.view.wanted:
-        change, before = store.view.wanted[0], store.bench
+    while store.view.pending:
+        change, before = store.view.pending[0], store.bench
         try:
             after, said = await asyncio.to_thread(_made, change, before)
         except BadInput as refused:
@@ -108,7 +108,7 @@ async def make_changes(host: Host) -> None:
         except Exception:
             _let_go(host, change)
             raise
-        if before is store.bench and change in store.view.wanted:
+        if before is store.bench and change in store.view.pending:
             _let_go(host, change)
             if after is not before:
                 host.cancel("run")
@@ -123,7 +123,7 @@ def _made(change: PendingChange, before: Bench) -> tuple[Bench, str]:
 
 def _let_go(host: Host, change: PendingChange) -> None:
     view = host.store.view
-    host.store.put(replace(view, wanted=tuple(one for one in view.wanted if one is not change)))
+    host.store.put(replace(view, pending=tuple(one for one in view.pending if one is not change)))
 
 
 # --- epochs -----------------------------------------------------------------------------------------------------------

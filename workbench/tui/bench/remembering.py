@@ -22,18 +22,18 @@ _turn = threading.Lock()
 def write_now(host: Host) -> str:
     """Write unsaved work before the session leaves the bench; return why that failed, or ""."""
     bench = host.store.bench
-    return "" if work_of(bench) == host.store.view.kept else _written(host, bench.session)
+    return "" if work_of(bench) == host.store.view.saved else _written(host, bench.session)
 
 
 async def write_soon(host: Host) -> None:
     """Write unsaved work in a thread, while the session stays."""
     session, done = host.store.bench.session, work_of(host.store.bench)
-    if done == host.store.view.kept:
+    if done == host.store.view.saved:
         return
     if trouble := await run_shielded(partial(_written, host, session)):
         host.tell(trouble, bad=True)
     elif host.store.bench.session is session:
-        host.store.put(replace(host.store.view, kept=done))
+        host.store.put(replace(host.store.view, saved=done))
 
 
 def _written(host: Host, session: Session) -> str:

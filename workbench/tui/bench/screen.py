@@ -225,7 +225,7 @@ class BenchScreen(Screen[None]):
     def _show_policy(self) -> None:
         """The form shows the policy of the bench, unless it is ahead of it: what was typed is still being planned."""
         form, view = self.query_one(PolicyForm), self.view
-        if not view.wanted and not form.unheard:
+        if not view.pending and not form.unheard:
             form.show(
                 view.bench.policy, view.preset, f"{view.bench.strategy.title} · {view.preset.name}", rows_of(view)
             )

@@ -67,7 +67,7 @@ def unsplit(host: Host) -> None:
 
 
 def nothing_to_undo(view: BenchView) -> str:
-    return "" if view.history.past or view.wanted else "There is nothing to undo."
+    return "" if view.history.past or view.pending else "There is nothing to undo."
 
 
 def nothing_to_redo(view: BenchView) -> str:
@@ -77,15 +77,15 @@ def nothing_to_redo(view: BenchView) -> str:
 def undo(host: Host) -> None:
     """Undo the last change; one that is still being planned is discarded."""
     view = host.store.view
-    if view.wanted:
-        host.store.put(replace(view, wanted=view.wanted[:-1]))
+    if view.pending:
+        host.store.put(replace(view, pending=view.pending[:-1]))
     else:
         _travel(host, view.history.undone())
 
 
 def redo(host: Host) -> None:
     view = host.store.view
-    host.store.put(replace(view, wanted=()))
+    host.store.put(replace(view, pending=()))
     _travel(host, view.history.redone())
 
 

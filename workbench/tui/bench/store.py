@@ -88,15 +88,15 @@ class BenchView:
     """Everything that is drawn of the bench, and that decides which actions are on.
 
     `shown` is the newest bench with a plan; it differs from the present one while that is being planned. Until the
-    first plan is made (`is_planned`) it is a copy of the bench: list and messages are drawn at once. `preset` is
-    the preset that the settings are compared with, `remark` the strategy's note about the session, `counting` the
-    counted messages and their number. `wanted` are changes being planned, `owed` the steps to move the split once the
-    plan is ready, `kept` the work already on disk. `stretches` are the epochs with their sizes and known losses.
+    first plan is made (`is_planned`) it is a copy of the bench: list and messages are drawn at once. `preset` is the
+    preset that the settings are compared with, `remark` the strategy's note about the session, `counting` the counted
+    messages and their number. `pending` are changes being planned, `pending_split` the steps to move the split once the
+    plan is ready, `saved` the work already on disk. `stretches` are the epochs with their sizes and known losses.
     `tried` is the bench whose offline run is done ahead of a request. `reading` is the share of the file that is read,
     0 to 1, None if that failed, while only its end is on the bench; `stretches`, `verdict` and `bills` are empty until
     then. `whole` is the session once it is read and not on the bench yet. `bills` compare recorded usage once all
-    epochs are counted. `stands` are the states of the watched rules on bench `stood`, `assessed` is the assessment of
-    the compaction, `ways` are the fixes for a lost watched rule.
+    epochs are counted. `rule_states` are the states of the watched rules on bench `rule_states_bench`, `assessed` is
+    the assessment of the compaction, `fixes` keep a lost watched rule.
     """
 
     history: UndoHistory
@@ -120,13 +120,13 @@ class BenchView:
     folds: Folds = AS_USUAL
     finding: SearchState = SearchState()
     following: Following = Following()
-    wanted: tuple[PendingChange, ...] = ()
-    kept: SavedWork | None = None
-    owed: int = 0
-    stands: tuple[RuleState, ...] = ()
-    stood: Bench | None = None
+    pending: tuple[PendingChange, ...] = ()
+    saved: SavedWork | None = None
+    pending_split: int = 0
+    rule_states: tuple[RuleState, ...] = ()
+    rule_states_bench: Bench | None = None
     assessed: Assessment | None = None
-    ways: RuleFixes | None = None
+    fixes: RuleFixes | None = None
     is_planned: bool = True
 
     @property
@@ -145,7 +145,7 @@ def first_view(bench: Bench, groups: Groups, mark: Mark | None = None) -> BenchV
         counting=to_count(bench),
         stretches=() if bench.session.begins_at else timeline(bench.session),
         following=Following(mark=mark),
-        kept=work_of(bench),
+        saved=work_of(bench),
         is_planned=bench.is_planned,
     )
 

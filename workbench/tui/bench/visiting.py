@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.repairs.engine import Repair
     from workbench.runs.variants import Variant
     from workbench.summarizers.call_limits import CallLimits
-    from workbench.tui.screens import kept, why
+    from workbench.tui.screens import retention, why
     from workbench.tui.screens import run as running
 
 
@@ -160,7 +160,7 @@ def _ran(host: Host, ended: running.RunScreenResult) -> None:
     show_outcome(host)
 
 
-# --- rules, what is kept ------------------------------------------------------------------------------
+# --- rules, facts kept -----------------------------------------------------------------------------------------------
 
 
 def nothing_to_lose(view: BenchView) -> str:
@@ -187,15 +187,15 @@ async def see_rules(host: Host) -> None:
 
 
 async def see_retention(host: Host, tab: str = "facts") -> None:
-    await _import_screen("kept")
-    from workbench.tui.kept.pane import RetentionState
-    from workbench.tui.screens.kept import RetentionScreen
+    await _import_screen("retention")
+    from workbench.tui.retention.pane import RetentionState
+    from workbench.tui.screens.retention import RetentionScreen
 
     shared = RetentionState(host.store.view.history, partial(watching.turn, host), host.counter)
     host.ask(RetentionScreen(shared, tab), partial(_left, host))
 
 
-def _left(host: Host, ended: kept.RetentionResult) -> None:
+def _left(host: Host, ended: retention.RetentionResult) -> None:
     store = host.store
     if ended.history is not None:
         # Counting went on meanwhile: the steps taken there get the figures that are known here.

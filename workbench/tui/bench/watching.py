@@ -32,50 +32,50 @@ def turn(host: Host, sentence: str) -> tuple[str, ...]:
 def judge_watched(host: Host, was: BenchView | None, now: BenchView) -> None:
     """Judge the watched rules again if they or the shown bench changed."""
     if planning.is_tried(was, now) and now.shown.watched:
-        host.spawn("watched", find_rule_states, host)
+        host.spawn("watched", update_rule_states, host)
 
 
-async def find_rule_states(host: Host) -> None:
+async def update_rule_states(host: Host) -> None:
     """Judge the shown bench now, after its compaction, then after a second one. A preview is run offline."""
     bench = host.store.view.shown
     for judged in (partial(rule_states, bench, None), partial(_after, bench), partial(_after, bench, again=True)):
         found = await asyncio.to_thread(judged)
         if bench is not host.store.view.shown:
             return
-        host.store.put(replace(host.store.view, stands=found, stood=bench))
-    host.spawn("ways", find_fixes, host, bench, found)
+        host.store.put(replace(host.store.view, rule_states=found, rule_states_bench=bench))
+    host.spawn("ways", update_fixes, host, bench, found)
 
 
-async def find_fixes(host: Host, bench: Bench, states: Sequence[RuleState]) -> None:
+async def update_fixes(host: Host, bench: Bench, states: Sequence[RuleState]) -> None:
     """Find fixes for the first lost watched rule."""
     from workbench.bench.fixes import find_fixes
 
     found = await asyncio.to_thread(find_fixes, bench, states, lambda: bench is host.store.view.shown)
     if bench is host.store.view.shown:
-        host.store.put(replace(host.store.view, ways=found))
+        host.store.put(replace(host.store.view, fixes=found))
 
 
 def no_pin(view: BenchView) -> str:
-    return _no_way(view) or ("" if view.ways and view.ways.pin else "Its message is pinned, or no longer here.")
+    return _no_way(view) or ("" if view.fixes and view.fixes.pin else "Its message is pinned, or no longer here.")
 
 
 def no_number(view: BenchView) -> str:
-    return _no_way(view) or ("" if view.ways and view.ways.setting else "No setting that was tried keeps it.")
+    return _no_way(view) or ("" if view.fixes and view.fixes.setting else "No setting that was tried keeps it.")
 
 
 def _no_way(view: BenchView) -> str:
     if not view.bench.watched:
         return "No rule is watched: W chooses one."
-    return "" if view.ways and view.ways.bench is view.bench else "No watched rule is known to be lost."
+    return "" if view.fixes and view.fixes.bench is view.bench else "No watched rule is known to be lost."
 
 
 def keep_by_pin(host: Host) -> None:
-    if ways := host.store.view.ways:
+    if ways := host.store.view.fixes:
         _take(host, ways.pin)
 
 
 def keep_by_number(host: Host) -> None:
-    if ways := host.store.view.ways:
+    if ways := host.store.view.fixes:
         _take(host, ways.setting)
 
 

@@ -26,7 +26,6 @@ from workbench.bench.assessment import FIGURES, RECORDED, assess_recorded, compu
 from workbench.compaction.preset import Preset, candidates, load_preset, preset_names
 from workbench.runs.variants import BENCH_LABEL, Variant, assess_offline, preset_variants
 from workbench.tokens import Counter
-from workbench.tui.asking import VariantQueue
 from workbench.tui.courses import Abandoned, id_at_call, recorded_course, simulated
 from workbench.tui.failures import failure_of
 from workbench.tui.keys import CLOSE_KEY, HELP_KEY, shared
@@ -51,6 +50,7 @@ from workbench.tui.ranking import (
 )
 from workbench.tui.screens import new_variants
 from workbench.tui.screens.run_words import who
+from workbench.tui.variant_queue import VariantQueue
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.session_plot import LINES, Lines, SessionPlot

@@ -20,8 +20,8 @@ from workbench.analysis.replay_table import trail_words
 from workbench.analysis.session_cost import session_cost
 from workbench.analysis.watched_rules import RuleTrail
 from workbench.base.figures import dollars, short
-from workbench.tui.kept.surviving import COLOURS
 from workbench.tui.plain import figure, fit, one_line, plain, spark
+from workbench.tui.retention.surviving import COLOURS
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 

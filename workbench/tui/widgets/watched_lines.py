@@ -47,18 +47,18 @@ LEAST = 24
 
 class Watching(Struct, frozen=True):
     """Sentences and their known states, in any order; `fresh`: the states are of the present bench; `moments` name the
-    columns. `ways` are the fixes for a lost one."""
+    columns. `fixes` would keep a lost one."""
 
     watched: tuple[str, ...] = ()
-    stands: Sequence[RuleState] = ()
+    rule_states: Sequence[RuleState] = ()
     fresh: bool = True
     moments: tuple[str, ...] = MOMENTS
-    ways: RuleFixes | None = None
+    fixes: RuleFixes | None = None
 
     def lines(self, most: int, width: int) -> int:
         """Number of lines: one for each sentence up to `most`, and one for the fixes if they do not fit on a sentence's
         line."""
-        return min(len(self.watched), most) + (self.ways is not None and not offered_in_line(self, most, width))
+        return min(len(self.watched), most) + (self.fixes is not None and not offered_in_line(self, most, width))
 
 
 class WatchedLines(Widget):
@@ -113,12 +113,14 @@ def line_cells(watching: Watching, line: int, most: int, width: int) -> Cells:
     if more > 0 and line == most - 1:
         return [(f"   … {more + 1} more are watched", "dim")]
     sentence = watching.watched[line]
-    stand = next((one for one in watching.stands if one.sentence == sentence), None)
+    stand = next((one for one in watching.rule_states if one.sentence == sentence), None)
     inline = offered_in_line(watching, most, width)
     state = _stand_cells(stand, watching, width >= ROOMY)
     room = _sentence_room(watching, width) if inline else max(8, width - 5 - _cells_of(state))
     keys = (
-        [("  ", ""), *offer_cells(watching)] if inline and watching.ways and watching.ways.sentence == sentence else []
+        [("  ", ""), *offer_cells(watching)]
+        if inline and watching.fixes and watching.fixes.sentence == sentence
+        else []
     )
     return [(" ◉ ", "eye"), (fit(one_line(sentence), room), ""), ("  ", ""), *state, *keys]
 
@@ -126,7 +128,7 @@ def line_cells(watching: Watching, line: int, most: int, width: int) -> Cells:
 def offered_in_line(watching: Watching, most: int, width: int) -> bool:
     """True if the keys of the fixes are on the line of the lost sentence: it is listed, and all remain readable."""
     listed = watching.watched if len(watching.watched) <= most else watching.watched[: most - 1]
-    if watching.ways is None or watching.ways.sentence not in listed:
+    if watching.fixes is None or watching.fixes.sentence not in listed:
         return False
     longest = max(cell_len(one_line(sentence)) for sentence in listed)
     return _sentence_room(watching, width) >= min(LEAST, longest)
@@ -143,7 +145,7 @@ def _cells_of(cells: Cells) -> int:
 
 def offer_cells(watching: Watching) -> Cells:
     """`i pin +32  b “Target: share” 61 % +24.6k`"""
-    ways = watching.ways
+    ways = watching.fixes
     if ways is None:
         return []
     cells: Cells = []
@@ -156,12 +158,12 @@ def offer_cells(watching: Watching) -> Cells:
 
 def fixes_cells(watching: Watching, width: int) -> Cells:
     """`○ lost “Never log the …”: i pin +32  b “Target: share” 62 % +17.4k`"""
-    if watching.ways is None:
+    if watching.fixes is None:
         return []
     offered = offer_cells(watching)
     room = width - _cells_of(offered) - len("   ○ lost “”: ")
     is_named = len(watching.watched) > 1 and room > LEAST // 2
-    which = f" “{clip(one_line(watching.ways.sentence), room)}”" if is_named else ""
+    which = f" “{clip(one_line(watching.fixes.sentence), room)}”" if is_named else ""
     return [(f"   ○ lost{which}: ", "bad"), *offered]
 
 

@@ -21,13 +21,13 @@ from workbench.tui.rules import toggle_watched
 @dataclass
 class RetentionState:
     """State that the tabs share. `watch` watches a sentence or stops watching it and returns the watched ones; it
-    raises BadInput. `said` is the last action in words. `is_recorded`: the agent's recorded compaction is assessed, not
-    the bench's own."""
+    raises BadInput. `status` is the last action in words. `is_recorded`: the agent's recorded compaction is assessed,
+    not the bench's own."""
 
     history: UndoHistory
     watch: Callable[[str], tuple[str, ...]]
     counter: Counter
-    said: str = ""
+    status: str = ""
     is_recorded: bool = False
 
     def __post_init__(self) -> None:
@@ -46,10 +46,10 @@ class RetentionState:
         cost = f", +{figure(tokens)} tokens" if tokens else ""
         done = "unpinned" if message in self.bench.pins else f"pinned{cost}"
         self.history = self.history.then(steps.toggle_pin(self.bench, message))
-        self.said = f"message {figure(index + 1)} {done}"
+        self.status = f"message {figure(index + 1)} {done}"
 
     def undo(self) -> None:
-        self.history, self.said = self.history.undone(), "undone"
+        self.history, self.status = self.history.undone(), "undone"
 
 
 class RetentionPane(Vertical):
@@ -64,19 +64,19 @@ class RetentionPane(Vertical):
 
         message: str
 
-    def __init__(self, kept: RetentionState, *, id: str) -> None:
+    def __init__(self, state: RetentionState, *, id: str) -> None:
         super().__init__(id=id)
-        self.kept = kept
+        self.state = state
         self.of: tuple[Bench, bool] | None = None
         """Bench and compaction that are shown; None before the tab is opened."""
 
     @property
     def bench(self) -> Bench:
-        return self.kept.bench
+        return self.state.bench
 
     def show(self) -> None:
         """Compute the content, unless it is up to date."""
-        present = self.kept.bench, self.kept.is_recorded
+        present = self.state.bench, self.state.is_recorded
         if self.of is None or self.of[0] is not present[0] or self.of[1] != present[1]:
             self.of = present
             self.start()
@@ -105,7 +105,7 @@ class RetentionPane(Vertical):
 
     def watch_sentence(self) -> None:
         if self.sentence:
-            self.kept.said = toggle_watched(self.kept.watch, self.sentence)
+            self.state.status = toggle_watched(self.state.watch, self.sentence)
             self.draw()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:

@@ -14,14 +14,14 @@ from textual.screen import ModalScreen
 from textual.widgets import ContentSwitcher, Static, Tab, Tabs
 
 from workbench.tui.history import UndoHistory
-from workbench.tui.kept.facts import FactsPane
-from workbench.tui.kept.generations import GenerationsPane
-from workbench.tui.kept.pane import RetentionPane, RetentionState
-from workbench.tui.kept.questions import QuestionsPane
-from workbench.tui.kept.rework import ReworkPane
-from workbench.tui.kept.words import is_recorded
 from workbench.tui.keys import HELP_KEY, shared
 from workbench.tui.plain import titled
+from workbench.tui.retention.facts import FactsPane
+from workbench.tui.retention.generations import GenerationsPane
+from workbench.tui.retention.pane import RetentionPane, RetentionState
+from workbench.tui.retention.questions import QuestionsPane
+from workbench.tui.retention.rework import ReworkPane
+from workbench.tui.retention.words import is_recorded
 from workbench.tui.widgets.cut_tabs import CutTabs
 from workbench.tui.widgets.keys_line import KeysLine
 
@@ -68,9 +68,9 @@ tail are the newest messages, which stay as they are."""
         HELP_KEY,
     ]
 
-    def __init__(self, kept: RetentionState, tab: str = "facts") -> None:
+    def __init__(self, state: RetentionState, tab: str = "facts") -> None:
         super().__init__()
-        self.kept = kept
+        self.state = state
         self.tab = tab
 
     @property
@@ -106,7 +106,7 @@ tail are the newest messages, which stay as they are."""
         self.tab = name
         self.query_one(Tabs).active = f"tab-{name}"
         if not switcher.query(f"#{name}"):
-            await switcher.add_content(PANES[name](self.kept, id=name))
+            await switcher.add_content(PANES[name](self.state, id=name))
         switcher.current = name
         pane = self.pane
         pane.query(".lines").first().focus()
@@ -119,21 +119,21 @@ tail are the newest messages, which stay as they are."""
         """Hide what no line of the tab can have, and grey what cannot be done now."""
         if action in ("pin", "watch") and self.tab not in ("facts", "questions"):
             return False
-        if action == "recorded" and (self.tab != "facts" or not is_recorded(self.kept.bench)):
+        if action == "recorded" and (self.tab != "facts" or not is_recorded(self.state.bench)):
             return False if self.tab != "facts" else None
-        return None if action == "undo" and not self.kept.is_changed else True
+        return None if action == "undo" and not self.state.is_changed else True
 
     def action_pin(self) -> None:
         if self.pane.pin():
             self._again()
 
     def action_undo(self) -> None:
-        if self.kept.is_changed:
-            self.kept.undo()
+        if self.state.is_changed:
+            self.state.undo()
             self._again()
 
     def action_recorded(self) -> None:
-        self.kept.is_recorded, self.kept.said = not self.kept.is_recorded, ""
+        self.state.is_recorded, self.state.status = not self.state.is_recorded, ""
         self._again()
 
     def _again(self) -> None:
@@ -152,4 +152,4 @@ tail are the newest messages, which stay as they are."""
             self.leave(None)
 
     def leave(self, message: str | None) -> None:
-        self.dismiss(RetentionResult(self.kept.history if self.kept.is_changed else None, message))
+        self.dismiss(RetentionResult(self.state.history if self.state.is_changed else None, message))

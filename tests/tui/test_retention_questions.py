@@ -20,8 +20,8 @@ from workbench.formats.files import load
 from workbench.runs.questions import Questions, questions
 from workbench.session import Message, Session, Text
 from workbench.summarizers import run_history
-from workbench.tui.kept.questions import QuestionsPane, short_question
-from workbench.tui.screens.kept import RetentionScreen
+from workbench.tui.retention.questions import QuestionsPane, short_question
+from workbench.tui.screens.retention import RetentionScreen
 from workbench.tui.widgets.text_list import TextList
 from workbench.tui.widgets.text_view import TextView
 
@@ -186,7 +186,7 @@ async def test_b6_a_tab_that_is_being_computed_says_so_and_is_opened_once(monkey
         assert waiting.wait(60)
         return questions(bench)
 
-    monkeypatch.setattr("workbench.tui.kept.questions.questions", held_back)
+    monkeypatch.setattr("workbench.tui.retention.questions.questions", held_back)
     async with on_bench(talk(), preset="trim") as (pilot, _):
         screen = await brought(pilot, RetentionScreen, "X")
         await pilot.press("2", "2", "1", "2")

@@ -15,10 +15,10 @@ from textual.widgets import Static
 from workbench.bench import Bench
 from workbench.bench.assessment import Assessment
 from workbench.facts.fact import FactKind
-from workbench.tui.kept.pane import RetentionPane, RetentionState
-from workbench.tui.kept.words import assessed, fact_words, kind_lines, summary_line, whose
 from workbench.tui.keys import shared
 from workbench.tui.plain import plain
+from workbench.tui.retention.pane import RetentionPane, RetentionState
+from workbench.tui.retention.words import assessed, fact_words, kind_lines, summary_line, whose
 from workbench.tui.widgets.cut_text import CutText
 from workbench.tui.widgets.facts_list import HEADS, FactsList
 from workbench.tui.widgets.text_list import TextList
@@ -43,8 +43,8 @@ in an epoch that one ended ({ and } on the bench go there)."""
         shared("filter", "kind(1)", "Kind", "Only the next kind of fact, or all again.", show=False),
     ]
 
-    def __init__(self, kept: RetentionState, *, id: str) -> None:
-        super().__init__(kept, id=id)
+    def __init__(self, state: RetentionState, *, id: str) -> None:
+        super().__init__(state, id=id)
         self.found: Assessment | None = None
         self.kinds: tuple[FactKind | None, ...] = (None,)
         self.kind: FactKind | None = None
@@ -65,7 +65,7 @@ in an epoch that one ended ({ and } on the bench go there)."""
     def start(self) -> None:
         """Assess the present bench; the former result stays until that is done."""
         self.say("looking for the facts of the replaced messages …")
-        self.judge(self.bench, self.kept.is_recorded)
+        self.judge(self.bench, self.state.is_recorded)
 
     @work(exclusive=True, group="facts", exit_on_error=False, description="judge")
     async def judge(self, bench: Bench, is_recorded: bool) -> None:
@@ -94,7 +94,7 @@ in an epoch that one ended ({ and } on the bench go there)."""
 
     def say(self, words: str) -> None:
         """Show two lines: the last action with the compaction that is assessed, and its figures."""
-        first = " · ".join(filter(None, (self.kept.said, whose(self.bench, self.kept.is_recorded))))
+        first = " · ".join(filter(None, (self.state.status, whose(self.bench, self.state.is_recorded))))
         self.query_one(".said", Static).update(Text(plain(f"{first}\n{words}")))
 
     @on(FactsList.Highlighted)
@@ -122,7 +122,7 @@ in an epoch that one ended ({ and } on the bench go there)."""
     def pin(self) -> bool:
         fact = self.query_one(FactsList).fact
         if fact is not None:
-            self.kept.pin(fact.message, fact.index, fact.pin_tokens)
+            self.state.pin(fact.message, fact.index, fact.pin_tokens)
         return fact is not None
 
     @property

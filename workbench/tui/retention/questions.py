@@ -44,10 +44,10 @@ from workbench.summarizers.by_name import SummarizerName, parse_model
 from workbench.summarizers.live_events import CallEnded as CallEnded
 from workbench.summarizers.live_events import LiveEvent
 from workbench.tokens.cost import money
-from workbench.tui.kept.pane import RetentionPane, RetentionState
-from workbench.tui.kept.surviving import COLOURS
 from workbench.tui.keys import shared
 from workbench.tui.plain import figure, one_line, plain, several
+from workbench.tui.retention.pane import RetentionPane, RetentionState
+from workbench.tui.retention.surviving import COLOURS
 from workbench.tui.screens.choose_summarizer import ANSWERS, ChooseSummarizerScreen
 from workbench.tui.screens.run_words import who
 from workbench.tui.spending import spend_limit_of
@@ -97,8 +97,8 @@ writes the questions to a file next to the session, where you can change them; E
     ]
     EMPTY = "No question is listed: f shows all of them again."
 
-    def __init__(self, kept: RetentionState, *, id: str) -> None:
-        super().__init__(kept, id=id)
+    def __init__(self, state: RetentionState, *, id: str) -> None:
+        super().__init__(state, id=id)
         self.question_set: Questions | None = None
         self.found: AnswerGrid | None = None
         self.model = ""
@@ -149,8 +149,8 @@ writes the questions to a file next to the session, where you can change them; E
             watched = await asyncio.to_thread(rules_by_variant, bench, exam)
             probing = await (self._live(bench, exam, model) if model else asyncio.to_thread(looked_up, exam))
         except BadInput as refused:
-            self.kept.said = str(refused)
-            self.say(self.kept.said)
+            self.state.status = str(refused)
+            self.say(self.state.status)
             return
         finally:
             self.running = False
@@ -177,12 +177,12 @@ writes the questions to a file next to the session, where you can change them; E
         done = await ask(bench, exam, model, known, purse, on_event)
         if done.record:
             bill = f"{several(len(done.record.calls), 'call')}, {money(done.record.dollars)}"
-            self.kept.said = " · ".join(filter(None, (self.kept.said, bill)))
+            self.state.status = " · ".join(filter(None, (self.state.status, bill)))
             if trouble := await run_shielded(partial(run_history.save_run, done.record)):
                 self.notify(trouble, severity="warning", markup=False)
         if done.failed:
             many = several(len(done.failed), "call")
-            self.kept.said += f" · {many} failed, m and enter ask again: {one_line(done.failed[0], 120)}"
+            self.state.status += f" · {many} failed, m and enter ask again: {one_line(done.failed[0], 120)}"
         if done.cut:
             self.notify(f"A context is too long for {model}: its oldest messages were left out.", severity="warning")
         return done.probing
@@ -199,7 +199,7 @@ writes the questions to a file next to the session, where you can change them; E
         texts.show(row_line(found.probing, row) for row in self.shown)
         if not self.shown:
             self.query_one(TextView).show([TextPart("Every question is answered correctly.", "good")], "none")
-        self.say("\n".join((shares(found.probing), how(found, self.kept.said))))
+        self.say("\n".join((shares(found.probing), how(found, self.state.status))))
 
     @on(TextList.Highlighted)
     def _marked(self, event: TextList.Highlighted) -> None:
@@ -223,7 +223,7 @@ writes the questions to a file next to the session, where you can change them; E
         if source is None:
             self.notify("No message of this context answers it: there is nothing to pin.", markup=False)
             return False
-        self.kept.pin(self.bench.messages[source].id, source)
+        self.state.pin(self.bench.messages[source].id, source)
         return True
 
     @property
@@ -240,7 +240,7 @@ writes the questions to a file next to the session, where you can change them; E
     def action_model(self) -> None:
         def chosen(name: SummarizerName | None) -> None:
             if name is not None:
-                self.model, self.kept.said = name.with_connection, ""
+                self.model, self.state.status = name.with_connection, ""
                 self.start()
 
         usual = parse_model(self.model) if self.model else SummarizerName("extractive")
@@ -268,7 +268,7 @@ writes the questions to a file next to the session, where you can change them; E
         if not (self.running and self.model):
             return False
         self.workers.cancel_group(self, "questions")
-        self.model, self.kept.said = "", "cancelled"
+        self.model, self.state.status = "", "cancelled"
         self.start()
         return True
 

@@ -73,7 +73,7 @@ def _save_runs(app: App[Any], records: Sequence[Callable[[], Record]]) -> None:
         for trouble in filter(None, await written):
             app.notify(trouble, severity="warning", markup=False)
 
-    app.run_worker(report_failures(), group="kept", exit_on_error=False)
+    app.run_worker(report_failures(), group="runs", exit_on_error=False)
 
 
 def _record(one: FinishedRun) -> Record:

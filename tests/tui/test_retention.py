@@ -15,13 +15,13 @@ from workbench.analysis.retention import retention
 from workbench.bench import Bench, open_bench, with_counts
 from workbench.session import Compaction, Epoch, Message, Session, Text
 from workbench.tokens import Counter
-from workbench.tui.kept.facts import FactsPane
-from workbench.tui.kept.generations import GenerationsPane, compact_repeatedly
-from workbench.tui.kept.rework import ReworkPane
-from workbench.tui.kept.surviving import bar_of, heads, rows
-from workbench.tui.kept.words import assessed, is_recorded, kind_lines
+from workbench.tui.retention.facts import FactsPane
+from workbench.tui.retention.generations import GenerationsPane, compact_repeatedly
+from workbench.tui.retention.rework import ReworkPane
+from workbench.tui.retention.surviving import bar_of, heads, rows
+from workbench.tui.retention.words import assessed, is_recorded, kind_lines
 from workbench.tui.screens.help import HelpScreen
-from workbench.tui.screens.kept import RetentionScreen
+from workbench.tui.screens.retention import RetentionScreen
 from workbench.tui.widgets.facts_list import FactsList
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.table import TextTable
@@ -79,7 +79,7 @@ async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
         assert pane.found.bench is pane.bench
         assert fact.text not in {one.text for one in pane.found.retention.lacking if one.message == fact.message}
         await press(pilot, "u")
-        assert pane.bench is screen.kept.opened
+        assert pane.bench is screen.state.opened
         await press(pilot, "p", "down", "enter")
         gone_to = listed.facts[1].index
         there = bench_screen(pilot)

@@ -16,8 +16,8 @@ from workbench.analysis.why.tables import rework_table
 from workbench.bench import Bench
 from workbench.tokens import Counter
 from workbench.tui.courses import Abandoned, ReportStage, course_on
-from workbench.tui.kept.pane import RetentionPane, RetentionState
 from workbench.tui.plain import plain, several
+from workbench.tui.retention.pane import RetentionPane, RetentionState
 from workbench.tui.widgets.table import TextTable
 
 
@@ -30,8 +30,8 @@ it first, and its tokens; Enter goes there. It is counted from the file; no mode
 bench's own compaction would cause cannot be known."""
     BINDINGS: ClassVar = []
 
-    def __init__(self, kept: RetentionState, *, id: str) -> None:
-        super().__init__(kept, id=id)
+    def __init__(self, state: RetentionState, *, id: str) -> None:
+        super().__init__(state, id=id)
         self.found: tuple[Rework, ...] | None = None
 
     def compose(self) -> ComposeResult:
@@ -52,7 +52,7 @@ bench's own compaction would cause cannot be known."""
                 raise Abandoned
             self.app.call_from_thread(self.say, f"{words} …")
 
-        self.found = found = await asyncio.to_thread(_rework, self.bench, self.kept.counter, report)
+        self.found = found = await asyncio.to_thread(_rework, self.bench, self.state.counter, report)
         items = [(one.made.epoch, item) for one in found for item in one.items]
         tokens = sum(item.tokens for _, item in items)
         many = several(len(found), "recorded compaction")

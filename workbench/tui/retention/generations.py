@@ -24,10 +24,10 @@ from workbench.compaction.edits import compacting
 from workbench.compaction.outcome import Outcome
 from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive
-from workbench.tui.kept.pane import RetentionPane, RetentionState
-from workbench.tui.kept.surviving import bar_of, heads, rows
 from workbench.tui.keys import shared
 from workbench.tui.plain import percent, plain
+from workbench.tui.retention.pane import RetentionPane, RetentionState
+from workbench.tui.retention.surviving import bar_of, heads, rows
 from workbench.tui.widgets.cut_text import WholeFigures
 from workbench.tui.widgets.table import TextTable
 
@@ -64,8 +64,8 @@ compactions there are."""
 
         found: Generations
 
-    def __init__(self, kept: RetentionState, *, id: str) -> None:
-        super().__init__(kept, id=id)
+    def __init__(self, state: RetentionState, *, id: str) -> None:
+        super().__init__(state, id=id)
         self.count = USUAL
         self.found: Generations | None = None
 
