@@ -64,7 +64,7 @@ def compaction(request: pytest.FixtureRequest) -> Compaction:
         window: int | None = None,
         summarize: Summarize | None = None,
     ) -> CheckedCompaction:
-        from workbench.api.asking import answered_by
+        from workbench.api.asking import answer_with
         from workbench.bench import open_bench, with_counts
         from workbench.bench.assessment import compare
         from workbench.compaction.preset import load_preset, read_preset
@@ -77,7 +77,7 @@ def compaction(request: pytest.FixtureRequest) -> Compaction:
         opened = open_bench(load(folder / session), counter, epoch=epoch, window=window)
         counter.count_all(opened.messages, lambda done, total: None, lambda: False)
         chosen = read_preset(folder / preset) if preset.endswith(".toml") else load_preset(preset or DEFAULT)
-        answer = answered_by(summarize) if summarize else extractive
+        answer = answer_with(summarize) if summarize else extractive
         (assessment,) = compare(with_counts(opened, counter), [chosen], answer)
         return CheckedCompaction(assessment, folder)
 

@@ -22,7 +22,7 @@ from workbench.play.course import played
 from workbench.play.demonstration import demonstration, presets
 from workbench.play.frames import Frame, Story
 from workbench.play.story import _worth_following, story
-from workbench.play.watching import Place, Watched
+from workbench.play.watching import FollowedRule, RulePlace
 from workbench.session import Message
 from workbench.summarizers.extractive import extractive
 from workbench.tokens.window import Window
@@ -161,7 +161,7 @@ def test_a_rule_stands_at_every_call_as_the_messages_sent_say_it() -> None:
     rule = "Never log the refresh token."
     messages = [*talk(1), *talk(40, "The refresh token must never be logged."), user("again", rule), *talk(2)]
     course = course_of_messages([replace(one, id=f"{n}") for n, one in enumerate(messages)], 100)
-    one = played(course, load_preset("trim"), Window(4_000, "given"), [Watched(rule, Place("4", 4))])
+    one = played(course, load_preset("trim"), Window(4_000, "given"), [FollowedRule(rule, RulePlace("4", 4))])
     sent = [(call, sum(step.compacted.call <= call for step in one.steps)) for call in range(len(course.calls) + 1)]
     states = [one.state(0, call, done) for call, done in sent]
     assert [state for state, _ in groupby(states)] == ["unsaid", "paraphrased", "gone", "verbatim"]
@@ -177,7 +177,7 @@ def test_what_cannot_be_told_is_refused() -> None:
 def test_a_sentence_that_nobody_says_is_gone_as_everywhere() -> None:
     found = told(talk(40), "trim", limit=Window(4_000, "given"), watched=["A cow is on the roof."])
     rules = [lane.rule for frame in found.frames for lane in frame.lanes if lane.rule]
-    assert {(rule.text, rule.state, rule.said) for rule in rules} == {("A cow is on the roof.", "gone", False)}
+    assert {(rule.text, rule.state, rule.stated) for rule in rules} == {("A cow is on the roof.", "gone", False)}
     assert "No message says the sentence that is watched." in [words for frame in found.frames for words in frame.says]
     assert not any("PIN" in frame.title or "RULE" in frame.title for frame in found.frames)
 

@@ -1,13 +1,13 @@
 """The workbench as Python calls. Names, units and errors are documented in docs/api.md; `workbench` itself offers them.
 
-given.py        messages in whatever objects an agent has them, and the same objects back
-pydantic_ai.py  those of pydantic-ai, which no format writes
-asking.py       the caller's function that summarizes, and what it may give
-results.py      what the calls give
-compacting.py   compacting, awaited or not, and whether it is due
+sources.py      sessions and messages as the caller has them, and the same objects returned
+pydantic_ai.py  messages of pydantic-ai, which no format writes
+asking.py       the caller's function that summarizes
+results.py      types of the results
+compacting.py   compact, sync or async; should_compact
 repairing.py    a repaired copy of a damaged session
-audits.py       every session at once
-sessions.py     looking at sessions, comparing, writing what was made
+audits.py       all sessions of this machine
+sessions.py     load, compare, assess and save
 """
 
 from workbench.analysis.probes import Probe, Probing

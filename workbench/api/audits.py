@@ -1,4 +1,4 @@
-"""Every session at once: the rows of an audit, and what they come to."""
+"""Audit all sessions of this machine."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from workbench.base import paths
 
 
 def audit(*folders: str | Path, cluster: str = "", cached: bool = False) -> Audit:
-    """Read every session that agents keep on this machine, or below `folders` (or files), and say what compactions did
-    to each.
+    """Read all sessions in the agents' folders, or below `folders` (or files), and measure their compactions.
 
-    It runs on all cores, or on the workers of the Dask scheduler at the address `cluster`. With `cached` only files are
-    read that changed since the last time, as `cwb audit` does, which keeps the rows in the user's cache folder; without
-    it nothing is written. A file that cannot be read is a row with its `error`. Raises BadInput for a folder that does
-    not exist, and for a scheduler that does not answer.
+    It runs on all cores, or on the workers of the Dask scheduler at the address `cluster`. With `cached`, as in `cwb
+    audit`, rows are cached in the user's cache folder and only changed files are read; without it nothing is written.
+    An unreadable file is a row with an `error`. Raises BadInput for a folder that does not exist, and for a scheduler
+    that does not answer.
     """
     works = candidates([Path(folder) for folder in folders])
     found = audit_files(works, RowCache(paths.audits()) if cached else None, cluster)

@@ -1,4 +1,4 @@
-"""Compacting, in a call or awaited, and whether it is due."""
+"""Compact a context, synchronously or async, and tell whether compaction is due."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from workbench.api.asking import AsyncSummarize, Summarize, answered_by, awaited_from
-from workbench.api.given import Given, Messages, given, given_back, listed, positions
-from workbench.api.results import Compacted, Due, M, Report, in_force
+from workbench.api.asking import AsyncSummarize, Summarize, answer_with, await_with
+from workbench.api.results import Compacted, Due, M, Report, messages_after
+from workbench.api.sources import Messages, Source, list_of, positions, read_source, return_messages
 from workbench.base.errors import BadInput
 from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.checks import check
@@ -34,7 +34,7 @@ from workbench.summarizers.summarizer import in_thread
 from workbench.tokens import Counter, to_weigh
 
 Pins = str | Collection[str] | Callable[[Any], bool]
-"""Ids of messages, or what says of a message, as it was given, whether it is to stay."""
+"""Ids of messages to keep, or a function that returns True for a message (as the caller passed it) to keep."""
 
 
 def context(
@@ -47,15 +47,15 @@ def context(
     system: Any = None,
     tools: Iterable[Any] | None = None,
 ) -> Context:
-    """What the model would see: of a session's epoch (from 1; default: the newest), or of plain messages.
+    """Return the context that the model sees: of an epoch of a session (from 1; default: the last), or of messages.
 
-    Every message's tokens are counted, offline. `pins` are ids of messages that stay as they are (`m1`, `m2`, … for
-    plain messages), or a function that is asked of every message; `window` is the context window in tokens, by default
-    what session or table tell. `model`, `system` (a text or blocks) and `tools` (definitions) are what is sent beside
-    the messages: they count. `len` of the result is its number of messages, `total` its size, `size(start, stop)` that
-    of some of them. Raises BadInput for messages of no known style and for an epoch or an id that is not there.
+    Every message's tokens are counted, offline. `pins` are ids of messages to keep (`m1`, `m2`, … for plain messages),
+    or a function of a message; `window` is the context window in tokens, by default that of the session or of the table
+    of models. `model`, `system` (a text or blocks) and `tools` (definitions) are sent with the messages and counted.
+    `len` of the result is its number of messages, `total` its size, `size(start, stop)` that of a range. Raises
+    BadInput for messages of an unknown style and for a missing epoch or id.
     """
-    return _context(given(source, model=model, system=system, tools=tools), epoch, pins, window)
+    return _context(read_source(source, model=model, system=system, tools=tools), epoch, pins, window)
 
 
 def should_compact(
@@ -70,9 +70,9 @@ def should_compact(
     tools: Iterable[Any] | None = None,
     **fields: Any,
 ) -> Due:
-    """Whether the triggers of a preset, or of a strategy with these fields, fire now. The arguments are those of
-    `compact`; a share of the window needs `window`, or a `model` whose window is known."""
-    chosen = _chosen(source, strategy, preset, fields, asked=True)
+    """Tell whether the triggers of a preset, or of a strategy with these fields, fire now. The arguments are those of
+    `compact`; a trigger that is a share of the window needs `window`, or a `model` whose window is known."""
+    chosen = _choose(source, strategy, preset, fields, asked=True)
     now = context(source, epoch=epoch, window=window, model=model, system=system, tools=tools).with_(manual=False)
     triggers = chosen.strategy.read_triggers(now, chosen.policy)
     idle = chosen.strategy.idle(chosen.policy)
@@ -96,20 +96,19 @@ def compact(
     summarize: Summarize | None = None,
     **fields: Any,
 ) -> Compacted[M]:
-    """Compact now, whatever the triggers say. The source is left as it is; the same arguments give the same result.
+    """Compact now, regardless of triggers. The source is unchanged; the same arguments give the same result.
 
-    `preset` names numbers for a strategy, and with it the strategy; `fields` change single fields of the policy, as the
-    budgets do (`budget_tokens`, `budget_chars`: what the whole result may have). Without `summarize` no model is asked:
-    the ledger does without a narrative, any other strategy gets an extractive summary. The other arguments are those of
-    `context`. Raises BadInput for what is unknown or out of range, never for what the compaction came to: that is the
-    report's `status`, `reason` and `failed`.
+    `preset` names a strategy with its settings; `fields` change single settings, as do the budgets (`budget_tokens`,
+    `budget_chars`: of the complete result). Without `summarize` no model is asked: the ledger omits its narrative, any
+    other strategy uses an extractive summary. The other arguments are those of `context`. Raises BadInput for unknown
+    names and values out of range, never for the outcome: see the report's `status`, `reason` and `failed`.
     """
     fields |= {"budget_tokens": budget_tokens, "budget_chars": budget_chars}
-    chosen = _chosen(source, strategy, preset, fields, asked=summarize is not None)
-    known = given(source, model=model, system=system, tools=tools)
+    chosen = _choose(source, strategy, preset, fields, asked=summarize is not None)
+    known = read_source(source, model=model, system=system, tools=tools)
     now = _context(known, epoch, pins, window)
-    outcome = drive(chosen.compacting(now), answered_by(summarize) if summarize else extractive).outcome
-    return _done(known, now, chosen, outcome, epoch)
+    outcome = drive(chosen.compacting(now), answer_with(summarize) if summarize else extractive).outcome
+    return _result(known, now, chosen, outcome, epoch)
 
 
 async def acompact(
@@ -128,27 +127,27 @@ async def acompact(
     summarize: AsyncSummarize | None = None,
     **fields: Any,
 ) -> Compacted[M]:
-    """As `compact`, with a `summarize` that may be async. Counting and cutting go on in a thread, so that the event
-    loop never waits for them; to cancel it leaves everything as it was."""
+    """Compact as `compact` does, with a `summarize` that may be async. Counting and cutting run in a thread, off the
+    event loop; cancelling changes nothing."""
     fields |= {"budget_tokens": budget_tokens, "budget_chars": budget_chars}
-    chosen = _chosen(source, strategy, preset, fields, asked=summarize is not None)
-    known = given(source, model=model, system=system, tools=tools)
+    chosen = _choose(source, strategy, preset, fields, asked=summarize is not None)
+    known = read_source(source, model=model, system=system, tools=tools)
     now = await asyncio.to_thread(_context, known, epoch, pins, window)
-    asked = awaited_from(summarize) if summarize else in_thread(extractive)
+    asked = await_with(summarize) if summarize else in_thread(extractive)
     outcome = (await run(chosen.compacting(now), asked)).outcome
-    return await asyncio.to_thread(_done, known, now, chosen, outcome, epoch)
+    return await asyncio.to_thread(_result, known, now, chosen, outcome, epoch)
 
 
 def summary(
     source: Session | Messages, budget_tokens: int = 2_000, *, epoch: int | None = None, language: Language = "en"
 ) -> str:
-    """What the ledger tells of all these messages, as a text of at most so many tokens: for whoever keeps and sends
-    messages himself and asks for a summary alone. No model is asked. Raises BadInput as `context` does."""
+    """Return the ledger of all messages as a text of at most `budget_tokens` tokens, for callers that only need a
+    summary. No model is asked. Raises BadInput as `context` does."""
     return ledger_text(context(source, epoch=epoch), budget_tokens, language)
 
 
 @dataclass(frozen=True)
-class _Chosen:
+class _StrategyChoice:
     """A strategy with the policy by which it runs."""
 
     strategy: Strategy[Any]
@@ -158,7 +157,7 @@ class _Chosen:
         return self.strategy.run(now, self.policy)
 
 
-def _chosen(source: Any, strategy: str, preset: str, fields: Mapping[str, Any], *, asked: bool) -> _Chosen:
+def _choose(source: Any, strategy: str, preset: str, fields: Mapping[str, Any], *, asked: bool) -> _StrategyChoice:
     """`asked`: whether there is a model to ask; without one a strategy does what it can without. A running agent has
     yet to read what is unread, so there it stays where a product would summarize it, too; of a session that is looked
     at afterwards a preset does what its product does."""
@@ -170,12 +169,12 @@ def _chosen(source: Any, strategy: str, preset: str, fields: Mapping[str, Any], 
         changes["unread"] = "keep"
     changes |= {name: value for name, value in fields.items() if value is not None}
     try:
-        return _Chosen(one, found.policy.with_(**changes))
+        return _StrategyChoice(one, found.policy.with_(**changes))
     except ValidationError as error:
         raise BadInput(f"{found.strategy}: {explain(error)}") from None
 
 
-def _context(known: Given, epoch: int | None, pins: Pins, window: int | None) -> Context:
+def _context(known: Source, epoch: int | None, pins: Pins, window: int | None) -> Context:
     if window is not None and not (isinstance(window, int) and window > 0):
         raise BadInput(f"window = {window!r}: the context window is a number of tokens from 1 on.")
     session, counter = known.session, Counter()
@@ -184,7 +183,7 @@ def _context(known: Given, epoch: int | None, pins: Pins, window: int | None) ->
     if callable(pins):
         wanted = pins
         return found.with_(pins=frozenset(one.id for one in found.messages if wanted(known.object_of(one))))
-    pinned = frozenset((pins,) if isinstance(pins, str) else listed(pins, "pins", "ids of messages, or a function"))
+    pinned = frozenset((pins,) if isinstance(pins, str) else list_of(pins, "pins", "ids of messages, or a function"))
     if unknown := sorted(pinned - found.shape.index_of.keys()):
         raise BadInput(f"There is no message {unknown[0]!r} to pin; there are {', '.join(_ends(found))}.")
     return found.with_(pins=pinned)
@@ -195,14 +194,16 @@ def _ends(found: Context) -> tuple[str, ...]:
     return (*ids[:2], "…", ids[-1]) if len(ids) > 3 else tuple(ids)
 
 
-def _done(known: Given, now: Context, chosen: _Chosen, outcome: Outcome, epoch: int | None) -> Compacted[Any]:
-    back = given_back(known, in_force(now, outcome))
+def _result(
+    known: Source, now: Context, chosen: _StrategyChoice, outcome: Outcome, epoch: int | None
+) -> Compacted[Any]:
+    back = return_messages(known, messages_after(now, outcome))
     report = _report(now, outcome, chosen)
     number = len(known.session.epochs) if epoch is None else epoch
     return Compacted(back, report, known.session, now, outcome, number, positions(known, back, now.pins))
 
 
-def _report(now: Context, outcome: Outcome, chosen: _Chosen) -> Report:
+def _report(now: Context, outcome: Outcome, chosen: _StrategyChoice) -> Report:
     made = (piece.message.text for piece in outcome.pieces if isinstance(piece, NewMessage))
     ledger = next(filter(None, map(read_ledger, made)), None)
     return Report(

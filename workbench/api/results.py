@@ -1,4 +1,4 @@
-"""What the calls give: a compaction with its report, and whether one is due."""
+"""Results of the library: a compaction with its report, and whether one is due."""
 
 from __future__ import annotations
 
@@ -26,81 +26,82 @@ else:
 
 @dataclass(frozen=True)
 class Report:
-    """What a compaction did and why. Ids of messages are the session's, and `m1`, `m2`, … for plain dicts."""
+    """Effects of a compaction and their reasons. Ids of messages are the session's, or `m1`, `m2`, … for plain
+    messages."""
 
     status: Status
-    """`compacted`; `fallback`: a summary failed and the strategy did without; `unchanged`: there was nothing to do;
-    `not_smaller`: the result would have been as large, and the old context stays."""
+    """`compacted`; `fallback`: a summary failed and the strategy worked without it; `unchanged`: nothing to do;
+    `not_smaller`: the result would have been as large, so the old context stays."""
     reason: str
-    """Why the status is what it is, in one sentence."""
+    """Reason of the status, in one sentence."""
     before: Size
-    """Of the old context: messages, characters as a model reads them, tokens with what is sent beside the messages."""
+    """Size of the old context: messages, characters as a model reads them, tokens including system prompt and tools."""
     after: Size
-    """Of the new one, by the same measure."""
+    """Size of the new context."""
     trace: tuple[str, ...]
-    """What was decided in order, in plain sentences with figures."""
+    """Decisions in order, in sentences with figures."""
     checks: tuple[Check, ...]
-    """Everything that was looked at, passed or not, hard checks first."""
+    """All checks, passed or not, required ones first."""
     fates: Mapping[str, Fate]
-    """What became of each message of the old context, by its id and in its order."""
+    """Fate of each message of the old context, by id, in order."""
     entries: tuple[LedgerEntry, ...] = ()
-    """What the ledger keeps, in the order of its text; empty under another strategy."""
+    """Entries of the ledger, in the order of its text; empty under another strategy."""
     left_out: tuple[tuple[str, int], ...] = ()
-    """What the ledger had no room for, as (group, number of entries), the least important first."""
+    """Entries that did not fit into the ledger, as (group, number of entries), the least important first."""
 
     @property
     def failed(self) -> tuple[Check, ...]:
-        """The hard checks that failed: a result with any must not be sent."""
+        """Required checks that failed: a result with any must not be sent."""
         return failures(self.checks)
 
 
 @dataclass(frozen=True)
 class Compacted(Generic[M]):
-    """The new context, in the kind in which the old one was given, and the report on it."""
+    """The new context as messages of the caller's kind, and its report."""
 
     messages: list[M]
-    """What was kept as the same objects that were given, new messages as the library's own, or as dicts for a library
-    that takes those; without the system prompt that a body holds apart. Of a session, and in a style that is only read,
-    dicts in the style of Anthropic's Messages API."""
+    """Kept messages are the caller's own objects; new ones are objects of the same library, or dicts if it accepts
+    those. A system prompt outside the messages is not included. For a session and a read-only style they are dicts in
+    the style of Anthropic's Messages API."""
     report: Report
     session: Session
-    """The source as it was read."""
+    """Source as a session."""
     context: Context
-    """The old context, with its pins."""
+    """Old context, with its pins."""
     outcome: Outcome
-    """The result as the workbench's own messages, each with the input messages it stands for."""
+    """Outcome in the workbench's own messages, each with the input messages it replaces."""
     epoch: int = 1
-    """The epoch of the session that the old context is, from 1."""
+    """Epoch of the old context, from 1."""
     pins: frozenset[str] = frozenset()
-    """The ids that the pinned messages have in `messages`: `pins` of the next call on these and what follows them."""
+    """Ids of the pinned messages in `messages`: pass them as `pins` of the next call on these messages."""
 
     @property
     def summary(self) -> str:
-        """The text of the new summary alone, or of the ledger; "" where there is none."""
-        made = (piece.message for piece in self.outcome.pieces if isinstance(piece, NewMessage))
-        return "\n\n".join(one.text for one in made if one.kind == "summary" and one.role != "assistant")
+        """Text of the new summary, or of the ledger; "" where there is none."""
+        new = (piece.message for piece in self.outcome.pieces if isinstance(piece, NewMessage))
+        return "\n\n".join(one.text for one in new if one.kind == "summary" and one.role != "assistant")
 
 
 @dataclass(frozen=True)
 class Due:
-    """Whether a policy would compact now; true where it would."""
+    """Answer of `should_compact`; true if the policy would compact now."""
 
     triggers: tuple[Trigger, ...]
-    """Each with its value and limit, and whether it fires."""
+    """Triggers with their value and limit."""
     size: Size
-    """Of the context, with what is sent beside the messages."""
+    """Size of the context, including system prompt and tools."""
     why: str
-    """Why it would, or would not, in one sentence."""
+    """Reason, in one sentence."""
 
     @property
     def fired(self) -> tuple[Trigger, ...]:
-        """The triggers that fire."""
+        """Triggers that fire."""
         return tuple(trigger for trigger in self.triggers if trigger.fires)
 
     def __bool__(self) -> bool:
         return bool(self.fired)
 
 
-def in_force(given: Context, outcome: Outcome) -> tuple[Message, ...]:
-    """The context to go on with: the old one where the result would have been as large."""
-    return tuple(given.messages) if outcome.status == "not_smaller" else outcome.messages
+def messages_after(context: Context, outcome: Outcome) -> tuple[Message, ...]:
+    """Return the messages to continue with: the old ones where the result would have been as large."""
+    return tuple(context.messages) if outcome.status == "not_smaller" else outcome.messages

@@ -1,4 +1,4 @@
-"""Looking at sessions and messages, and writing what a compaction left: the calls beside compacting itself."""
+"""Load sessions, compare presets, measure compactions, and save the results."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from workbench.analysis.suggested_pins import SuggestedPin, suggest
 from workbench.analysis.watched_rules import judge_context, judge_outcome, sentence_to_watch
 from workbench.analysis.why.diagnosis import Diagnosis, diagnose
 from workbench.analysis.why.rejections import overflowed_epoch
-from workbench.api.asking import Summarize, answered_by
+from workbench.api.asking import Summarize, answer_with
 from workbench.api.compacting import Pins, context
-from workbench.api.given import Messages, given
-from workbench.api.results import Compacted, in_force
+from workbench.api.results import Compacted, messages_after
+from workbench.api.sources import Messages, read_source
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, RuleState
 from workbench.bench.assessment import Assessment
@@ -53,14 +53,14 @@ from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 
 Names = str | Sequence[str]
-"""One name, or several."""
+"""A name, or several."""
 
 
 def load(path: str | Path, part: str = "") -> Session:
-    """A session file of any format the workbench reads; its oddities are in `warnings`, each with its line.
+    """Load a session file of any known format; its `warnings` name unusual records with their lines.
 
-    `part` is the id of one conversation, for a file that holds several. Raises BadInput for what cannot be read or is
-    of no known format.
+    `part` is the id of one session in a file with several. Raises BadInput for an unreadable file and an unknown
+    format.
     """
     return files.load(Path(path), part=part)
 
@@ -75,14 +75,14 @@ def compare(
     window: int | None = None,
     summarize: Summarize | None = None,
 ) -> tuple[Assessment, ...]:
-    """Compact the same context in several ways, and assess each: the presets named, then the strategies, in the order
-    given; every strategy where nothing is named.
+    """Compact the same context by each preset, then by each strategy, in the given order, and assess each outcome. The
+    default is every strategy.
 
     `epoch`, `pins` and `window` are those of `context`, `summarize` that of `compact`. Raises BadInput as they do, and
     for a name that does not exist.
     """
-    session = given(source).session
-    chosen = [preset_for_version(one, session) for one in candidates(_several(strategies), _several(presets))]
+    session = read_source(source).session
+    chosen = [preset_for_version(one, session) for one in candidates(_as_sequence(strategies), _as_sequence(presets))]
     now = context(source, epoch=epoch, pins=pins, window=window)
     first = chosen[0]
     bench = Bench(
@@ -96,14 +96,13 @@ def compare(
         pins=now.pins,
         split_at=now.split_at,
     )
-    return tuple(assessments(bench, chosen, answered_by(summarize) if summarize else extractive))
+    return tuple(assessments(bench, chosen, answer_with(summarize) if summarize else extractive))
 
 
 def retention(compacted: Compacted[Any], later: Sequence[Message] | None = None) -> Retention:
-    """Which facts of what went the new context still holds, by kind.
+    """Return the facts of the replaced messages that the new context keeps, by kind.
 
-    `later` are messages that came after: what they use again weighs more. By default those of the session's later
-    epochs.
+    `later` are messages after the compaction, by default of the session's later epochs: facts that they use weigh more.
     """
     if later is None:
         later = following(compacted.session, compacted.epoch)
@@ -118,13 +117,13 @@ def probe(
     most: int = MOST,
     seed: int = 0,
 ) -> Probing:
-    """What is still known: questions with one exact answer, put to the whole context (arm 0), to the compacted one
-    (arm 1) and to nothing (arm 2).
+    """Ask questions with one exact answer of the full context (arm 0), the compacted one (arm 1) and no context (arm
+    2).
 
-    `probes` are questions of yours, or their file; by default at most `most` are made from the session, and controls.
-    `ask` is given each prompt, the context as text in front of the questions, and gives a model's text; without it the
-    answers are looked up by code, and `by` says so. `seed` shuffles the questions. Raises BadInput for a file that is
-    none."""
+    `probes` are your questions, or their file; by default at most `most` are generated from the session, and controls.
+    `ask` takes a prompt, the context as text followed by the questions, and returns a model's text; without it the
+    answers are looked up by text search, and `by` says so. `seed` shuffles the questions. Raises BadInput for a file
+    without questions."""
     context, session = compacted.context, compacted.session
     if isinstance(probes, str | Path):
         probes = with_sources(read_probes(Path(probes)), context.messages)
@@ -134,13 +133,13 @@ def probe(
     exam = Exam(session, tuple(probes), sources_of(context, [("compacted", compacted.outcome)]), seed)
     if ask is None:
         return looked_up(exam)
-    return graded(exam, drive(exam.asking({}), answered_by(ask)).answers_by_key, "asked")
+    return graded(exam, drive(exam.asking({}), answer_with(ask)).answers_by_key, "asked")
 
 
 def watch(compacted: Compacted[Any], *sentences: str) -> tuple[RuleState, ...]:
-    """How each sentence stands in the old context (`now`) and in the new one (`after`), in the messages or in what is
-    sent beside them: `verbatim`, `paraphrased`, `contradicted`, `gone`, or `unknown` where the new context cannot be
-    read. No model is asked. Raises BadInput for what has no word, or is longer than a sentence."""
+    """Return the state of each rule in the old context (`now`) and the new one (`after`), system prompt and memories
+    included: `verbatim`, `paraphrased`, `contradicted`, `gone`, or `unknown` for an unreadable summary. No model is
+    asked. Raises BadInput for a text without words, or longer than a sentence."""
     context, outcome = compacted.context, compacted.outcome
     found = []
     for one in (sentence_to_watch(sentence, context.messages) for sentence in sentences):
@@ -150,30 +149,29 @@ def watch(compacted: Compacted[Any], *sentences: str) -> tuple[RuleState, ...]:
 
 
 def rework(source: Session | Messages) -> tuple[Rework, ...]:
-    """What was done again after each compaction that the session itself recorded, in order: files read again that had
-    not changed, commands and searches with the same result, questions, what the user said again, edits undone or made
-    again. No model is asked. Raises BadInput as `context` does."""
-    return rework_of(_played_from(given(source).session, 1, None)[1])
+    """Return the rework after each recorded compaction, in order: unchanged files read again, commands and searches
+    with the same result, repeated questions, instructions that the user repeated, edits undone or repeated. No model is
+    asked. Raises BadInput as `context` does."""
+    return rework_of(_course_from(read_source(source).session, 1, None)[1])
 
 
 def suggest_pins(source: Session | Messages, *, epoch: int | None = None) -> tuple[SuggestedPin, ...]:
-    """The user's standing instructions and answers to questions in the order in which they were given, each with why it
-    is one and the tokens that pinning its message costs. Raises BadInput as `context` does."""
+    """Return the user's rules and answers to questions, in order, each with the reason and the tokens that pinning its
+    message costs. Raises BadInput as `context` does."""
     return suggest(context(source, epoch=epoch))
 
 
 def why(
     source: Session | Messages, preset: str | None = None, *, epoch: int | None = None, window: int | None = None
 ) -> Diagnosis:
-    """Why the context overflowed, or how near it is to it: who filled it, and what would have helped.
+    """Diagnose why the context overflowed, or how close it is: its largest parts, and remedies.
 
-    Of an epoch (from 1), by default the newest that overflowed; the triggers of the preset, by default the tool's own
-    or claude-code, are looked at, and the session is played under it. Raises BadInput as `context` does, and for a
-    preset that does not exist.
+    `epoch` counts from 1; the default is the last that overflowed. Triggers and replay are those of the preset, by
+    default the agent's own or claude-code. Raises BadInput as `context` does, and for an unknown preset.
     """
-    session = given(source).session
+    session = read_source(source).session
     number = overflowed_epoch(session) if epoch is None else epoch
-    now, course = _played_from(session, number, window)
+    now, course = _course_from(session, number, window)
     chosen = load_preset(preset or agent_preset_id(session) or "claude-code")
     return diagnose(now, course, number, chosen)
 
@@ -187,44 +185,44 @@ def replay(
     window: int | None = None,
     watched: Sequence[str] = (),
 ) -> tuple[Replay, ...]:
-    """The session from an epoch on (from 1), played under each preset named, then under each strategy, in the order
-    given; under every strategy where nothing is named. The preset of the session's own tool is played as the version
-    did it that wrote the session.
+    """Replay the session from an epoch (from 1) under each preset, then under each strategy, in the given order; by
+    default under every strategy. The preset of the session's agent has the numbers of the version that wrote the
+    session.
 
-    When each would have compacted, from what to what, at what cost; the agent's answers are taken to be the same, and
-    summaries only take their room. With sentences that are `watched` they are the session's own sentences, and
-    `Replay.watched` says how each came through every compaction. Raises BadInput as `context` does, for a name that
-    does not exist, and for a sentence that cannot be watched.
+    A replay lists each compaction with its sizes and costs. The agent's answers are assumed to be the same; summaries
+    only have a size. With `watched` rules they consist of sentences of the session, and `Replay.watched` has the state
+    of each rule after every compaction. Raises BadInput as `context` does, for an unknown name, and for a rule that
+    cannot be watched.
     """
-    session = given(source).session
+    session = read_source(source).session
     sentences = tuple(sentence_to_watch(sentence, session.messages) for sentence in watched)
-    now, course = _played_from(session, epoch, window)
-    chosen = candidates(_several(strategies), _several(presets))
+    now, course = _course_from(session, epoch, window)
+    chosen = candidates(_as_sequence(strategies), _as_sequence(presets))
     return tuple(replays(course, chosen, now.limit, watched=sentences))
 
 
-def _played_from(session: Session, epoch: int, window: int | None) -> tuple[Context, Course]:
+def _course_from(session: Session, epoch: int, window: int | None) -> tuple[Context, Course]:
     counter = Counter()
     counter.count_all(course_messages(session), no_progress, lambda: False)
     return context_at(session, epoch, counter, window=window), course_of(session, counter, first=epoch)
 
 
 def save(compacted: Compacted[Any], path: str | Path, format: str = "", *, overwrite: bool = False) -> Path:
-    """Write the new context as a session file: in the source's own format, or in the one named by its id.
+    """Write the new context as a session file, in the source's format or the one with the id `format`.
 
-    `path` is a file, or a folder that gets a file named as its tool expects; returns where. Raises BadInput when a hard
-    check failed, when the format's own rules refuse the file, when what was written does not hold the new context as
-    its reader finds it (there is no file then), and when one is there and `overwrite` is not set.
+    `path` is a file, or a folder that gets a file with the name the agent expects. Return its path. Raises BadInput
+    when a required check failed, when the format's validation rejects the file, when reading it back gives another
+    context (no file is left then), and when it exists and `overwrite` is not set.
     """
     if failed := compacted.report.failed:
         raise BadInput(f"The result is not whole and is not written: {failed[0].name}: {failed[0].detail}.")
     given, outcome = compacted.context, compacted.outcome
     left = given if outcome.status == "not_smaller" else given.from_outcome(outcome)
-    made = export_compacted(compacted.session, left, in_force(given, outcome), format or None)
+    made = export_compacted(compacted.session, left, messages_after(given, outcome), format or None)
     if made.problems:
         raise BadInput(f"{made.format.title} could not load this and it is not written: {made.verdict}")
     return exporting.save(made, Path(path), overwrite=overwrite).where
 
 
-def _several(names: Names) -> Sequence[str]:
+def _as_sequence(names: Names) -> Sequence[str]:
     return (names,) if isinstance(names, str) else names

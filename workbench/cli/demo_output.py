@@ -15,7 +15,7 @@ from workbench.cli.output import has_a_screen, write_json
 from workbench.play.cast import cast
 from workbench.play.frames import Story
 from workbench.play.moving import moving
-from workbench.play.told import told
+from workbench.play.text import story_lines
 
 
 def output_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -53,6 +53,6 @@ def write_story(
     if how["as_json"]:
         write_json(story)
     elif how["text"] or (cast_to is None and svg_to is None and not has_a_screen()):
-        click.echo("\n".join(told(story)))
+        click.echo("\n".join(story_lines(story)))
     elif cast_to is None and svg_to is None:
         raise click.exceptions.Exit(show())

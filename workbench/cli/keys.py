@@ -76,7 +76,7 @@ KEYS = {
     "play.frames.Frame": "title sentences=says lanes seconds transition=fall",
     "play.frames.Lane": "name call parts peaks=trail compactions trigger_tokens=fires rule price=cost",
     "play.frames.Fall": "done_share=share parts_after=after",
-    "play.frames.Rule": "text state pinned stated=said",
+    "play.frames.Rule": "text state pinned stated",
     "play.frames.Story": "note calls scale_tokens=scale window_tokens=window frames",
     "session.message.Usage": "input_tokens=input output_tokens=output cache_read_tokens=cache_read "
         "cache_write_tokens=cache_write",

@@ -50,7 +50,7 @@ def command(
     The page is self-contained and has no script; secrets recognized by shape, name or place are masked, and it
     says so. It quotes the session: read it before you share it.
     """
-    from workbench.report.gathered import gather
+    from workbench.report.contents import collect
     from workbench.report.pages import html, markdown
 
     if (as_json or as_csv) and out is not None:
@@ -63,7 +63,7 @@ def command(
         refuse_existing(target, overwrite=overwrite)
     others = candidates((), [name.strip() for name in beside.split(",") if name.strip()]) if beside.strip() else ()
     bench, course = on_bench_and_course(chosen, lambda own: chosen.policy(own or BESIDE[0]))
-    report = gather(bench, course, others)
+    report = collect(bench, course, others)
     also: tuple[Personal, ...] = (*(("home",) if mask_home else ()), *(("mail",) if mask_mail else ()))
     if as_json or as_csv:
         made = result_tables(report)

@@ -13,5 +13,5 @@ drawing.py        a frame as rows of cells
 colours.py        their colours where no theme gives them
 cast.py           all frames as a recording of a terminal (asciinema)
 moving.py         all of them as one SVG that moves
-told.py           the scenes in words
+text.py           the scenes in words
 """

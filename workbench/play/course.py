@@ -19,7 +19,7 @@ from workbench.compaction.context import Context, prompted
 from workbench.compaction.outcome import Fate, KeptSpan, Outcome
 from workbench.compaction.preset import Preset
 from workbench.play.frames import TRAIL, Kind, Lane, Part, Rule, State
-from workbench.play.watching import Watched
+from workbench.play.watching import FollowedRule
 from workbench.summarizers.extractive import extractive
 from workbench.tokens.window import Window
 
@@ -39,7 +39,7 @@ class Played:
     course: Course
     replay: Replay
     steps: tuple[Step, ...]
-    watched: tuple[Watched, ...]
+    watched: tuple[FollowedRule, ...]
     pins: frozenset[str]
 
     @property
@@ -76,7 +76,7 @@ class Played:
             beside = prompted(course.session.system, course.session.memories)
             start, before = 0, judge_prompt(watched.text, beside)
         stands = judge_added(watched.text, shape, start, stop, before)
-        yet = watched.said is not None and stop <= watched.said.index
+        yet = watched.place is not None and stop <= watched.place.index
         return "unsaid" if yet and stands not in KEPT_STATES else stands
 
     def _parts(self, call: int, done: int) -> tuple[Part, ...]:
@@ -92,12 +92,12 @@ class Played:
 
     def _lane(self, call: int, parts: tuple[Part, ...], done: int, rule: int | None, seen: int, cost: str = "") -> Lane:
         fires = self.steps[done].compacted.before if done < len(self.steps) else None
-        told = None
+        lane_rule = None
         if rule is not None:
             watched, state = self.watched[rule], self.state(rule, call, done)
-            pinned = watched.said is not None and watched.said.message in self.pins
-            told = Rule(watched.text, state, pinned, watched.said is not None)
-        return Lane(self.name, call, parts, self._trail(seen), done, fires, told, cost)
+            pinned = watched.place is not None and watched.place.message in self.pins
+            lane_rule = Rule(watched.text, state, pinned, watched.place is not None)
+        return Lane(self.name, call, parts, self._trail(seen), done, fires, lane_rule, cost)
 
     def _trail(self, seen: int) -> tuple[int, ...]:
         full = self.replay.full
@@ -110,7 +110,7 @@ def played(
     course: Course,
     preset: Preset,
     limit: Window | None,
-    watched: Sequence[Watched] = (),
+    watched: Sequence[FollowedRule] = (),
     pins: Collection[str] = (),
 ) -> Played:
     """Play the course under a preset. Raises BadInput for a broken table of models."""
@@ -131,7 +131,7 @@ def _parts(*parts: Part) -> tuple[Part, ...]:
 
 
 def _before(context: Context, outcome: Outcome) -> tuple[Part, ...]:
-    """What goes stands before what stays, wherever it lies: a bar is read from left to right."""
+    """Return the parts before a compaction, replaced messages before kept ones: a bar is read from left to right."""
     pinned, kept = _staying(context, outcome)
     overhead = context.layout.sizes.overhead
     going = context.total.tokens - overhead - pinned - kept
@@ -141,13 +141,13 @@ def _before(context: Context, outcome: Outcome) -> tuple[Part, ...]:
 def _after(context: Context, outcome: Outcome) -> tuple[Part, ...]:
     pinned, kept = _staying(context, outcome)
     overhead = context.layout.sizes.overhead
-    made = context.outcome_size(outcome).tokens - overhead - pinned - kept
-    stands: Kind = "summary" if outcome.summarizes else "kept"
-    return _parts(Part("overhead", overhead), Part(stands, made), Part("pinned", pinned), Part("kept", kept))
+    new = context.outcome_size(outcome).tokens - overhead - pinned - kept
+    kind: Kind = "summary" if outcome.summarizes else "kept"
+    return _parts(Part("overhead", overhead), Part(kind, new), Part("pinned", pinned), Part("kept", kept))
 
 
 def _staying(context: Context, outcome: Outcome) -> tuple[int, int]:
-    """Tokens of the messages that a pin keeps, and of the others that stay as they are."""
+    """Return the tokens of the pinned messages and of the other kept ones."""
     tokens = context.layout.tokens
     stays = sum(tokens[piece.stop] - tokens[piece.start] for piece in outcome.pieces if isinstance(piece, KeptSpan))
     pinned = sum(tokens[span.stop] - tokens[span.start] for span in outcome.fates if span.fate is Fate.PINNED)

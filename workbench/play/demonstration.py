@@ -1,7 +1,7 @@
-"""What `cwb demo` tells: the sample that overflows, under a policy that loses a rule, beside one that keeps it.
+"""The story of `cwb demo`: the sample that overflows, under a policy that loses a rule and one that keeps it.
 
-The numbers are chosen so that both compact more than once within the sample, and the name says so; what comes of them
-is worked out as for any session.
+The numbers are chosen so that both compact more than once within the sample, as the name says; the results are computed
+as for any session.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from workbench.tokens.window import Window
 
 SAMPLE = SAMPLES / "claude-code-overflow.jsonl"
 WINDOW, CHARS = 100_000, 200_000
-"""The model's window in tokens, and the history's characters from which the first policy compacts."""
+"""Window in tokens, and the characters of the history from which the first policy compacts."""
 
 NOTE = "Rehearsed, offline: invented session, window of 100k; code writes, no model."
 ENDS = "cwb demo FILE --preset A --preset B does the same with your session."
@@ -34,10 +34,10 @@ def presets() -> tuple[Preset, Preset]:
 
 
 def demonstration(course: Course, limit: Window | None) -> Story:
-    """The story of the sample's course. The sample has a request in Chinese, too, which not every room can read."""
-    told = story(course, presets(), limit, note=NOTE, ends=ENDS)
-    frames = (replace(frame, says=tuple(filter(_is_latin, frame.says))) for frame in told.frames)
-    return replace(told, frames=tuple(frames))
+    """Return the story of the sample's course, without the request in Chinese, which not every audience can read."""
+    full = story(course, presets(), limit, note=NOTE, ends=ENDS)
+    frames = (replace(frame, says=tuple(filter(_is_latin, frame.says))) for frame in full.frames)
+    return replace(full, frames=tuple(frames))
 
 
 def _is_latin(words: str) -> bool:

@@ -37,7 +37,7 @@ STATES: dict[State, tuple[str, str, str]] = {
     "gone": ("✘", "gone", "bad"),
     "unknown": ("?", "in a summary that nobody can read", "dim"),
 }
-"""Of what is left of a rule its sign, its words and its style."""
+"""Sign, words and style of each state of a rule."""
 
 STYLES = ("", "dim", "bold", "title", "good", "bad", "mark", "free", *SIGNS)
 """Every name of a style."""
@@ -67,7 +67,7 @@ def drawn(story: Story, number: int, width: int, height: int) -> list[Row]:
     else:
         room = (height - 1 - y) // len(frame.lanes)
         for place, lane in enumerate(frame.lanes):
-            _beside(cells, story, lane, y + place * room, room)
+            _draw_lane(cells, story, lane, y + place * room, room)
     _progress(cells, story, number)
     return cells.rows()
 
@@ -186,14 +186,14 @@ def _legend(cells: _Cells, parts: Sequence[Part], y: int) -> None:
             x += len(text) + 3
 
 
-def stands(rule: Rule) -> tuple[str, str]:
-    """What is left of a rule, in words, and their style."""
+def rule_words(rule: Rule) -> tuple[str, str]:
+    """Return the state of a rule in words, and their style."""
     sign, words, style = STATES[rule.state]
-    return f"{sign} {words}{'' if rule.said or rule.state != 'gone' else ', no message says it'}", style
+    return f"{sign} {words}{'' if rule.stated or rule.state != 'gone' else ', no message says it'}", style
 
 
 def _rule(cells: _Cells, rule: Rule, y: int) -> None:
-    held, style = stands(rule)
+    held, style = rule_words(rule)
     held += ", pinned" if rule.pinned else ""
     cells.put(SIDE, y, _fitted(f"◉ “{rule.text}”", cells.width - 2 * SIDE), "dim" if rule.state == "unsaid" else "bold")
     cells.put(SIDE + 2, y + 1, held, style)
@@ -202,17 +202,17 @@ def _rule(cells: _Cells, rule: Rule, y: int) -> None:
 # --- two of them ------------------------------------------------------------------------------------------------------
 
 
-def _beside(cells: _Cells, story: Story, lane: Lane, y: int, room: int) -> None:
+def _draw_lane(cells: _Cells, story: Story, lane: Lane, y: int, room: int) -> None:
     times = "never compacted" if not lane.compactions else f"compacted {lane.compactions}×"
-    told = f"~{short(lane.tokens)} tokens · {times}" + (f" · {lane.cost}" if lane.cost else "")
-    cells.put(SIDE, y, _fitted(lane.name, cells.width - 2 * SIDE - len(told) - 2), "bold")
-    cells.put(cells.width - SIDE - len(told), y, told, "")
+    figures = f"~{short(lane.tokens)} tokens · {times}" + (f" · {lane.cost}" if lane.cost else "")
+    cells.put(SIDE, y, _fitted(lane.name, cells.width - 2 * SIDE - len(figures) - 2), "bold")
+    cells.put(cells.width - SIDE - len(figures), y, figures, "")
     thick = 3 if room >= 9 else 1
     _bar(cells, story, lane, None, y + 1, thick)
     high = max(0, room - thick - (3 if lane.rule else 2))
     _trail(cells, story, lane, y + 1 + thick, high)
     if lane.rule:
-        held, style = stands(lane.rule)
+        held, style = rule_words(lane.rule)
         at = y + 1 + thick + high
         cells.put(SIDE, at, _fitted(f"◉ “{lane.rule.text}”", cells.width - 2 * SIDE - len(held) - 2), "dim")
         cells.put(cells.width - SIDE - len(held), at, held, style)
@@ -271,7 +271,7 @@ def _blocks(cells: _Cells, columns: Sequence[tuple[Kind, int, int]], y: int, thi
 
 
 def _falling(cells: _Cells, story: Story, lane: Lane, fall: Fall, y: int) -> None:
-    """What sinks gathers in one place on its way: the node, under the bar where it will stand."""
+    """Draw the replaced part as it sinks and converges on the place of the summary."""
     columns = _columns(story, cells.width, lane.parts)
     going = next(((start, stop) for kind, start, stop in columns if kind == "going"), None)
     if going is None or fall.share >= SUNK:

@@ -1,4 +1,4 @@
-"""What one moment of a story is, as plain data. Tokens are whole numbers, times are seconds."""
+"""A story as plain data: frames, lanes and parts of contexts. Tokens are whole numbers, times are seconds."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Literal
 from workbench.analysis.watched_rules import RuleVerdict
 
 Kind = Literal["overhead", "summary", "pinned", "going", "talk", "kept"]
-"""What a part of a context is: system prompt and tools; made by a compaction; kept by a pin; about to be replaced;
-the conversation; of it what a compaction leaves where it stands."""
+"""Kind of a part of a context: system prompt and tools; summary; pinned; about to be replaced; the conversation; its
+messages that a compaction keeps."""
 
 State = RuleVerdict | Literal["unsaid"]
-"""How a rule stands in what the model reads; `unsaid` before the user says it."""
+"""State of a rule in the context; `unsaid` before the user states it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,21 +23,20 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A sentence and what is left of it; `pinned`: its message is kept by a pin; `said`: there is such a message."""
+    """A rule and its state. `pinned`: a pin keeps its message; `stated`: a message states it."""
 
     text: str
     state: State
     pinned: bool = False
-    said: bool = True
+    stated: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One policy at one call, from 1; 0 before the first. `parts` are what the call is sent, from its beginning.
+    """One policy at one call (from 1; 0 before the first). `parts` are those of the prompt, in order.
 
-    `trail` is the largest prompt in each of `TRAIL` equal stretches of the session, up to this call. `fires` are the
-    tokens at which the next compaction comes, None where none comes any more. `cost` is what it all costs in the end,
-    in words, and "" before.
+    `trail` is the largest prompt in each of `TRAIL` equal sections of the session, up to this call. `fires` is the
+    trigger of the next compaction in tokens, None if there is none. `cost` is the final cost in words, "" before.
     """
 
     name: str
@@ -55,12 +54,12 @@ class Lane:
 
 
 TRAIL = 96
-"""Stretches of a session in a lane's trail."""
+"""Sections of a session in a lane's trail."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """A compaction under way: `share` (0 to 1) of it is done, and `after` is what it leaves."""
+    """A compaction in progress: the `share` done (0 to 1), and the parts `after` it."""
 
     share: float
     after: tuple[Part, ...]
@@ -68,7 +67,7 @@ class Fall:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A moment that stands for so many `seconds`. `title` is for large type, `says` are sentences under it."""
+    """A picture that is shown for `seconds`. `title` is in large type, `says` are sentences under it."""
 
     title: str
     says: tuple[str, ...]
@@ -79,8 +78,8 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """`note` says what is shown and that no model was asked; it stands on every frame. `scale` are the tokens that a
-    whole bar stands for, `window` the model's limit where it is known, `calls` how many the session has."""
+    """A story: `note` is shown on every frame and says that no model was asked. `scale` is the tokens of a full bar,
+    `window` the model's window if known, `calls` the number of calls in the session."""
 
     note: str
     calls: int

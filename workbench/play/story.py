@@ -19,7 +19,7 @@ from workbench.compaction.preset import Preset
 from workbench.compaction.strategy import Trigger
 from workbench.play.course import Played, played
 from workbench.play.frames import Fall, Frame, Lane, Rule, State, Story
-from workbench.play.watching import Place, followed
+from workbench.play.watching import RulePlace, followed_rules
 from workbench.tokens.window import Window
 
 FIRST, AGAIN, BESIDE = 36, 14, 40
@@ -52,7 +52,7 @@ def story(
     """
     if not course.calls:
         raise BadInput("No answer of a model is in this session: there is no call to play.")
-    sentences = followed(course, watched)
+    sentences = followed_rules(course, watched)
     lanes = [played(course, preset, limit, sentences) for preset in presets[:2]]
     telling = _Telling(course, lanes, _worth_following(lanes[0]), limit, ends)
     frames = tuple(telling.frames())
@@ -97,39 +97,39 @@ class _Telling:
         return self.lanes[0]
 
     @property
-    def said(self) -> Place | None:
-        """Where the rule is said."""
-        return None if self.rule is None else self.first.watched[self.rule].said
+    def said(self) -> RulePlace | None:
+        """Message that states the rule, or None."""
+        return None if self.rule is None else self.first.watched[self.rule].place
 
     def frames(self) -> Iterator[Frame]:
         yield self._opening()
-        told = self._told()
-        if not told:
+        shown = self._shown_compactions()
+        if not shown:
             yield from self._fill(self.first, 1, len(self.course.calls), FIRST)
             yield self._never()
         call = 1
-        for number in told:
+        for number in shown:
             upto = self.first.steps[number].compacted.call - 1
             yield from self._fill(self.first, call, upto, FIRST if number == 0 else AGAIN)
             yield from self._compaction(self.first, number)
             call = upto + 1
         if (pinned := self._with_pin) is not None:
-            yield from self._pinned(pinned, told[-1])
+            yield from self._pinned(pinned, shown[-1])
         if len(self.lanes) > 1:
-            yield from self._beside()
-        elif told:
+            yield from self._side_by_side()
+        elif shown:
             if self._with_pin is None:
                 yield from self._fill(self.first, call, len(self.course.calls), AGAIN)
             yield self._last()
 
-    def _told(self) -> list[int]:
-        """The compactions that are shown: the first, and the one that loses the rule, else the second."""
+    def _shown_compactions(self) -> list[int]:
+        """Return the compactions to show: the first, and the one that loses the rule, else the second."""
         steps = range(len(self.first.steps))
         return [number for number in steps if number in (0, self._loses if self._loses is not None else 1)]
 
     @cached_property
     def _loses(self) -> int | None:
-        """The first compaction after which the rule is not told any more, or wrongly."""
+        """Number of the first compaction after which the rule is lost or wrong, None without one."""
         numbers = range(len(self.first.steps)) if self.said is not None else ()
         return next((one for one in numbers if self._state(self.first, one) in ("gone", "contradicted")), None)
 
@@ -152,7 +152,7 @@ class _Telling:
     def _fill(self, one: Played, start: int, stop: int, most: int) -> Iterator[Frame]:
         for call in _sampled(start, stop, most):
             sent = f"Call {grouped(call)} of {grouped(len(self.course.calls))} sends it all again."
-            says = (sent, asked) if (asked := self._asked(call)) else (sent,)
+            says = (sent, request) if (request := self._request_at(call)) else (sent,)
             yield Frame("THE CONTEXT FILLS", says, self._lanes_at(one, call), FILLS_S)
 
     def _never(self) -> Frame:
@@ -175,7 +175,7 @@ class _Telling:
         yield self._left(one, number)
 
     def _left(self, one: Played, number: int) -> Frame:
-        """What a compaction leaves, with the fate of the rule as its title."""
+        """Return the frame after a compaction, with the state of the rule as its title."""
         compacted = one.steps[number].compacted
         by = change(compacted.before, compacted.after)
         sizes = (
@@ -209,7 +209,7 @@ class _Telling:
                 yield Frame("WITH THE PIN", says[:1], (lane,), FALLS_S, fall)
             yield self._left(one, number)
 
-    def _beside(self) -> Iterator[Frame]:
+    def _side_by_side(self) -> Iterator[Frame]:
         calls = len(self.course.calls)
         for call in _sampled(1, calls, BESIDE):
             says = (self._names, f"Call {grouped(call)} of {grouped(calls)}")
@@ -230,8 +230,8 @@ class _Telling:
         paid = (one.replay.rates.words(one.replay.cost) if cost else "" for one in self.lanes)
         return tuple(one.at(call, self.rule, cost=words) for one, words in zip(self.lanes, paid, strict=True))
 
-    def _asked(self, call: int) -> str:
-        """What the user had asked for when this call was made."""
+    def _request_at(self, call: int) -> str:
+        """Return the last request of the user before this call."""
         for index in range(self.course.calls[call - 1] - 1, -1, -1):
             message = self.course.messages[index]
             if message.starts_round and message.said.strip():
@@ -240,11 +240,11 @@ class _Telling:
 
 
 def _verdict(rule: Rule | None, number: int) -> tuple[str, str]:
-    """The title of what a compaction leaves, and a sentence on the rule."""
+    """Return the title of the frame after a compaction, and a sentence about the rule."""
     times = "one compaction" if number == 0 else f"{number + 1} compactions"
     if rule is None or rule.state == "unsaid":
         return "ROOM AGAIN", ""
-    if not rule.said and rule.state == "gone":
+    if not rule.stated and rule.state == "gone":
         return "ROOM AGAIN", "No message says the sentence that is watched."
     if rule.pinned and rule.state == "verbatim":
         return "THE PIN KEEPS IT", f"After {times} the rule still stands there, word for word."

@@ -1,4 +1,4 @@
-"""The rules that a story may follow, above all the user's, and where they are said."""
+"""The rule that a story follows, and the message that states it."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ from workbench.analysis.course import Course
 from workbench.analysis.watched_rules import KEPT_STATES, judge_messages, sentence_to_watch
 from workbench.compaction.shape_facts import standing_of
 
-MOST = 12
-"""So many of the user's rules are looked at, to find one that is worth following."""
+MAX_RULES = 12
+"""Rules of the user among which a story looks for one to follow."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A message by its id, and where that stands in the course."""
+class RulePlace:
+    """A message by its id, and its index in the course."""
 
     message: str
     index: int
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
-    """A sentence, and where it is said; None where no message says it."""
+class FollowedRule:
+    """A rule, and the message that states it; None where no message does."""
 
     text: str
-    said: Place | None
+    place: RulePlace | None
 
 
-def followed(course: Course, sentences: Sequence[str]) -> tuple[Watched, ...]:
-    """Of sentences that are watched the first that a message says, else the first; of none the user's rules. Raises
-    BadInput for what cannot be watched."""
-    places = [_placed(course, one) for one in sentences]
-    return tuple([one for one in places if one.said] or places)[:1] or rules(course)
+def followed_rules(course: Course, sentences: Sequence[str]) -> tuple[FollowedRule, ...]:
+    """Return the first watched sentence that a message states, else the first one; without any, the user's rules.
+    Raises BadInput for a sentence that cannot be watched."""
+    places = [_locate(course, one) for one in sentences]
+    return tuple([one for one in places if one.place] or places)[:1] or rules(course)
 
 
-def rules(course: Course) -> tuple[Watched, ...]:
-    """The user's standing instructions that nothing replaced later, the oldest first."""
+def rules(course: Course) -> tuple[FollowedRule, ...]:
+    """Return the user's rules that are still in force, the oldest first."""
     found = (one for one in standing_of(course.layout.shape) if one.superseded_by is None)
-    return tuple(Watched(one.fact.text, Place(one.fact.message, one.fact.index)) for one in found)[:MOST]
+    return tuple(FollowedRule(one.fact.text, RulePlace(one.fact.message, one.fact.index)) for one in found)[:MAX_RULES]
 
 
-def _placed(course: Course, typed: str) -> Watched:
-    """With the first of the user's messages that says this, if not in these words, else the first of all."""
+def _locate(course: Course, typed: str) -> FollowedRule:
+    """Find the first message of the user, else of anyone, that states the rule in these or other words."""
     text = sentence_to_watch(typed, course.messages)
     said = [index for index, message in enumerate(course.messages) if judge_messages(text, [message]) in KEPT_STATES]
     index = min(said, key=lambda index: (course.messages[index].role != "user", index), default=None)
-    return Watched(text, None if index is None else Place(course.messages[index].id, index))
+    return FollowedRule(text, None if index is None else RulePlace(course.messages[index].id, index))

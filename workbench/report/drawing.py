@@ -65,7 +65,7 @@ def drawn(lines: Sequence[PlotLine], levels: Sequence[Level], marks: Mapping[int
 
 
 def key(lines: Sequence[PlotLine], sign: str) -> str:
-    """What a sign of the legend looks like in the plot: a piece of its line, and its letter; a mark as it is."""
+    """Return the HTML of a sign in the legend: a piece of its line and its letter, or the mark itself."""
     stroke = _strokes(lines).get(sign)
     if stroke is None:
         return f"<b>{escape(sign)}</b>"

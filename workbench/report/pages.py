@@ -11,15 +11,15 @@ from workbench.base.figures import grouped, unbroken
 from workbench.base.secrets import describe_masking
 from workbench.base.templates import templates
 from workbench.base.version import __version__
+from workbench.report.contents import ReportContents
 from workbench.report.drawing import drawn, key
-from workbench.report.gathered import Report
 from workbench.report.sections import Section, clean, sections
-from workbench.report.top import KINDS, Bars, Kind, told, top
+from workbench.report.top import KINDS, Bars, Kind, bar_words, top
 
 TEMPLATE = "page.html.jinja"
 
 
-def html(report: Report) -> str:
+def html(report: ReportContents) -> str:
     """One HTML file. Every text is escaped by the template; only our own plots go in as they are."""
     from markupsafe import Markup
 
@@ -38,7 +38,7 @@ def html(report: Report) -> str:
         sections=sections(report),
         draw=draw,
         legend=legend,
-        told=told,
+        bar_words=bar_words,
         kinds=KINDS,
         grouped=grouped,
         version=__version__,
@@ -46,7 +46,7 @@ def html(report: Report) -> str:
     )
 
 
-def markdown(report: Report) -> str:
+def markdown(report: ReportContents) -> str:
     """One Markdown file."""
     head = top(report)
     parts = [f"# {tables.escaped(_title(report))}", f"**{_sentence(head.verdict)}**", _in_characters(head.hero)]
@@ -64,7 +64,7 @@ def _sentence(text: str) -> str:
     return tables.escaped(unbroken(text))
 
 
-def _title(report: Report) -> str:
+def _title(report: ReportContents) -> str:
     session = report.bench.session
     return f"Compaction report: {clean(session.title or (session.path.name if session.path else session.id))}"
 
@@ -97,8 +97,8 @@ def _in_characters(bars: Bars) -> str:
         for segment in row.segments:
             reached += segment.tokens
             drawn += _SIGNS[segment.kind] * max(1, round(reached / bars.scale * WIDE) - len(drawn))
-        lines.append(f"{row.name.ljust(names)}  {drawn[:WIDE].ljust(WIDE, '░')}  {told(row, bars)}")
-        lines += [f"{' ' * names}  {row.told}"] if row.told else []
+        lines.append(f"{row.name.ljust(names)}  {drawn[:WIDE].ljust(WIDE, '░')}  {bar_words(row, bars)}")
+        lines += [f"{' ' * names}  {row.note}"] if row.note else []
     return _fenced("\n".join([*lines, "   ".join(f"{_SIGNS[kind]} {KINDS[kind]}" for kind in bars.kinds)]))
 
 

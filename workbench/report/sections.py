@@ -18,7 +18,7 @@ from workbench.base.printable import one_line, printable
 from workbench.base.tables import Column, Row, Table, transposed
 from workbench.base.text import counted
 from workbench.compaction.preset import preset_toml
-from workbench.report.gathered import Report
+from workbench.report.contents import ReportContents
 from workbench.report.top import Bars, compared
 from workbench.runs.variants import figures_table, retention_table, rules_table
 
@@ -40,7 +40,7 @@ class Section:
     code: str = ""
 
 
-def sections(report: Report) -> tuple[Section, ...]:
+def sections(report: ReportContents) -> tuple[Section, ...]:
     """The page below its top: how it grew, what policies would do, what is lost, who filled it, the session, the
     policy."""
     return (
@@ -65,7 +65,7 @@ TABLES = (
 """The keys of `result_tables`, in their order."""
 
 
-def result_tables(report: Report) -> dict[str, Table]:
+def result_tables(report: ReportContents) -> dict[str, Table]:
     """The tables of the page by key, complete and with their values; those about nothing in this session are left
     out."""
     bench, first = report.bench, report.variants[0]
@@ -86,7 +86,7 @@ def clean(text: str) -> str:
     return one_line(text, WORDS)
 
 
-def _session(report: Report) -> Section:
+def _session(report: ReportContents) -> Section:
     bench, found = report.bench, report.diagnosis
     session = bench.session
     name = session.path.name if session.path else session.id
@@ -105,7 +105,7 @@ def _session(report: Report) -> Section:
     return Section("Session", table=_table(("", ""), rows))
 
 
-def _growth(report: Report) -> Section:
+def _growth(report: ReportContents) -> Section:
     found = report.diagnosis
     words = []
     if found.limit:
@@ -115,12 +115,12 @@ def _growth(report: Report) -> Section:
     return Section("How it grew", tuple(words), picture=growth_picture(found))
 
 
-def _fillers(report: Report) -> tuple[Section, ...]:
+def _fillers(report: ReportContents) -> tuple[Section, ...]:
     made = why_tables(report.diagnosis)
     return tuple(_result(made[key]) for key in ("layers", "tools", "files", "largest") if made[key].rows)
 
 
-def _replay(report: Report) -> Section:
+def _replay(report: ReportContents) -> Section:
     picture = replay_picture(report.course, report.played, report.bench.window)
     words = (
         "The session from this epoch on, replayed under each policy with the agent's recorded answers. "
@@ -135,7 +135,7 @@ def _replay(report: Report) -> Section:
     return Section("When each policy would have compacted", words, picture=picture, table=table)
 
 
-def _comparison(report: Report) -> tuple[Section, ...]:
+def _comparison(report: ReportContents) -> tuple[Section, ...]:
     variants = [*report.variants, *filter(None, (report.recorded,))]
     words = 'This context compacted now by each policy, offline. "recorded" is the agent\'s compaction.'
     shares = (
@@ -148,7 +148,7 @@ def _comparison(report: Report) -> tuple[Section, ...]:
     )
 
 
-def _lost(report: Report) -> tuple[Section, ...]:
+def _lost(report: ReportContents) -> tuple[Section, ...]:
     first = report.variants[0]
     found = [_lost_section(f"What {first.name} loses", first.retention)]
     if report.recorded is not None:
@@ -156,7 +156,7 @@ def _lost(report: Report) -> tuple[Section, ...]:
     return tuple(found)
 
 
-def _watched(report: Report) -> tuple[Section, ...]:
+def _watched(report: ReportContents) -> tuple[Section, ...]:
     """How the watched sentences stand in each outcome; nothing where none is watched."""
     if not report.bench.watched:
         return ()
@@ -168,7 +168,7 @@ def _watched(report: Report) -> tuple[Section, ...]:
     return (Section("Watched rules", words, table=table),)
 
 
-def _watched_over(report: Report) -> tuple[Section, ...]:
+def _watched_over(report: ReportContents) -> tuple[Section, ...]:
     """The same over the session under each policy."""
     if not report.bench.watched:
         return ()
@@ -177,9 +177,9 @@ def _watched_over(report: Report) -> tuple[Section, ...]:
     return (Section("Watched rules over the session", words, table=transposed(made)),)
 
 
-def _probes(report: Report) -> tuple[Section, ...]:
-    """What each column still answers; nothing where there is nothing to ask."""
-    found = report.probing
+def _probes(report: ReportContents) -> tuple[Section, ...]:
+    """Return the section of questions and their answers in each variant; none without questions."""
+    found = report.answers
     if found is None:
         return ()
     controls = len(found.probes) - len(found.asked)
@@ -203,12 +203,12 @@ def _probes(report: Report) -> tuple[Section, ...]:
 
 def _known(found: Probing, arm: int) -> str:
     share = found.share(arm)
-    told = interval(share.value, share.low, share.high) if share else "no questions"
-    return f"{found.arms[arm].name}: {told}"
+    words = interval(share.value, share.low, share.high) if share else "no questions"
+    return f"{found.arms[arm].name}: {words}"
 
 
-def _rework(report: Report) -> tuple[Section, ...]:
-    """What was done again after the recorded compactions; nothing where none is recorded."""
+def _rework(report: ReportContents) -> tuple[Section, ...]:
+    """Return the section of rework after the recorded compactions; none without one."""
     found = report.diagnosis.rework
     if not found:
         return ()
@@ -227,7 +227,7 @@ def _lost_section(title: str, held: Retention) -> Section:
     return replace(_result(lacking_table(held), 30), title=title, words=words)
 
 
-def _policy(report: Report) -> Section:
+def _policy(report: ReportContents) -> Section:
     bench = report.bench
     pinned = [clean(id) for id in sorted(bench.pins)]
     words = (f"Strategy {bench.strategy.id}.",) + ((f"Pinned: {', '.join(pinned)}.",) if pinned else ())

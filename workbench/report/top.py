@@ -1,4 +1,4 @@
-"""The top of a report: the verdict, the context now and afterwards as bars on one scale, what was found as cards."""
+"""The top of a report: the verdict, the context before and after as bars on one scale, the findings as cards."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from workbench.base.figures import grouped, percent
 from workbench.base.printable import printable
 from workbench.bench.assessment import Assessment
 from workbench.compaction.layers import Layer, layers, layers_after
-from workbench.report.gathered import Report
+from workbench.report.contents import ReportContents
 
 Kind = Literal["before", "summary", "head", "pins", "tail"]
-"""What is sent before the messages; summaries; what a compaction replaces; what a pin keeps; what stays."""
+"""System prompt and tools; summaries; replaced messages; pinned messages; kept messages."""
 
 KINDS: dict[Kind, str] = {
     "before": "before the messages",
@@ -36,12 +36,12 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A context as it is sent: its parts in order, their sum, and `told` beside it."""
+    """A context as it is sent: its parts in order, their sum, and `note` beside it."""
 
     name: str
     segments: tuple[Segment, ...]
     tokens: int
-    told: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +55,14 @@ class Bars:
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """Those that there are, for the legend."""
+        """Kinds in any of the bars, for the legend."""
         there = {segment.kind for row in self.rows for segment in row.segments}
         return tuple(kind for kind in KINDS if kind in there)
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """Something that was found: a few words, its figure, 0 for none, the share of the largest one (0 to 1), and a
-    sentence."""
+    """A finding: its title, tokens (0 for none), their share of the largest finding (0 to 1), and a sentence."""
 
     title: str
     tokens: int
@@ -73,7 +72,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Top:
-    """Everything is printable and without secrets. `hero` is now and after, `receipt` what that keeps and costs."""
+    """Texts are printable and without secrets. `hero` shows the context now and after, `receipt` is its summary."""
 
     verdict: str
     hero: Bars
@@ -81,7 +80,7 @@ class Top:
     cards: tuple[Card, ...]
 
 
-def top(report: Report) -> Top:
+def top(report: ReportContents) -> Top:
     first = report.variants[0]
     rows = [_now(report), _after(report, "after", first)]
     if report.recorded is not None:
@@ -94,35 +93,35 @@ def top(report: Report) -> Top:
     )
 
 
-def compared(report: Report) -> Bars:
-    """What each policy makes of the context, the smallest first, each with its receipt."""
-    rows = [_after(report, one.name, one, told=True) for one in report.variants]
+def compared(report: ReportContents) -> Bars:
+    """Return the context after each policy, the smallest first, with its receipt."""
+    rows = [_after(report, one.name, one, receipt_note=True) for one in report.variants]
     return _bars(report, [_now(report), *sorted(rows, key=lambda row: row.tokens)])
 
 
-def _bars(report: Report, rows: Sequence[Bar]) -> Bars:
+def _bars(report: ReportContents, rows: Sequence[Bar]) -> Bars:
     window = report.bench.window
     most = max(row.tokens for row in rows)
-    # A window that nothing comes near would make slivers of the bars: then they are as long as the longest.
+    # In a window that is far larger than every bar they would be slivers: then the longest bar is the scale.
     return Bars(max(window, most, 1) if window and most > window / 4 else max(most, 1), window, tuple(rows))
 
 
-def _now(report: Report) -> Bar:
+def _now(report: ReportContents) -> Bar:
     bench = report.bench
     return _bar("now", layers(bench.context, report.variants[0].outcome))
 
 
-def _after(report: Report, name: str, one: Assessment, *, told: bool = False) -> Bar:
-    receipt = " · ".join(one.receipt) if told else ""
+def _after(report: ReportContents, name: str, one: Assessment, *, receipt_note: bool = False) -> Bar:
+    receipt = " · ".join(one.receipt) if receipt_note else ""
     return _bar(name, layers_after(report.bench.context, one.outcome), receipt)
 
 
-def _bar(name: str, found: Sequence[Layer], told: str = "") -> Bar:
+def _bar(name: str, found: Sequence[Layer], note: str = "") -> Bar:
     segments = tuple(Segment(_KINDS.get(layer.name, "before"), layer.name, layer.tokens) for layer in found)
-    return Bar(printable(name), segments, sum(layer.tokens for layer in found), told)
+    return Bar(printable(name), segments, sum(layer.tokens for layer in found), note)
 
 
-def _cards(report: Report) -> tuple[Card, ...]:
+def _cards(report: ReportContents) -> tuple[Card, ...]:
     found = report.diagnosis.findings
     most = max((one.tokens for one in found), default=0)
     return tuple(
@@ -130,7 +129,7 @@ def _cards(report: Report) -> tuple[Card, ...]:
     )
 
 
-def told(bar: Bar, bars: Bars) -> str:
-    """The figure beside a bar: `197 481 tokens, 99 % of the window`."""
+def bar_words(bar: Bar, bars: Bars) -> str:
+    """Return the label of a bar: `197 481 tokens, 99 % of the window`."""
     of = f", {percent(bar.tokens / bars.window)} of the window" if bars.window else ""
     return f"{grouped(bar.tokens)} tokens{of}"

@@ -1,4 +1,4 @@
-"""What a report tells, as one frozen value. Every figure is from the function that screen and command line use."""
+"""Contents of a report as one frozen value. Every figure comes from the function that screen and commands use."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from workbench.summarizers.extractive import extractive
 
 
 @dataclass(frozen=True)
-class Report:
-    """`variants` begin with the policy on the bench. `recorded` is the agent's own compaction of this epoch, None where
-    it recorded none. Summaries are extractive in `variants`; in `played` they only take their room, unless sentences
-    are watched."""
+class ReportContents:
+    """Assessments and replays of a report. `variants` begin with the policy on the bench; `recorded` is the agent's own
+    compaction of this epoch, None without one. Summaries are extractive in `variants`; in `played` they only have a
+    size, unless rules are watched."""
 
     bench: Bench
     course: Course
@@ -29,24 +29,25 @@ class Report:
     played: tuple[Replay, ...]
     variants: tuple[Assessment, ...]
     recorded: Assessment | None
-    probing: Probing | None
-    """Questions put to the variants, answers looked up; None where there is nothing to ask."""
+    answers: Probing | None
+    """Questions about the variants, answered by text search; None without questions."""
 
 
-def gather(bench: Bench, course: Course, beside: Sequence[Preset]) -> Report:
-    """The report on the bench's epoch under its policy, `beside` others. Raises BadInput for a broken price table."""
+def collect(bench: Bench, course: Course, presets: Sequence[Preset]) -> ReportContents:
+    """Collect the contents for the bench's epoch under its own policy and under `presets`. Raises BadInput for a broken
+    price table."""
     own = bench.as_preset
-    others = [preset_for_version(preset, bench.session) for preset in beside]
+    others = [preset_for_version(preset, bench.session) for preset in presets]
     chosen = (own, *(preset for preset in others if (preset.strategy, preset.policy) != (own.strategy, own.policy)))
     variants, their = tuple(compare(bench, chosen, extractive)), assess_recorded(bench)
     found = diagnose(bench.context, course, bench.epoch, own)
-    probing = _probing(bench, [*filter(None, (their,)), *variants])
+    probing = _look_up_answers(bench, [*filter(None, (their,)), *variants])
     played = tuple(replays(course, chosen, bench.original.limit, watched=bench.watched))
-    return Report(bench, course, found, played, variants, their, probing)
+    return ReportContents(bench, course, found, played, variants, their, probing)
 
 
-def _probing(bench: Bench, variants: Sequence[Assessment]) -> Probing | None:
-    """What nobody can read is not asked."""
+def _look_up_answers(bench: Bench, variants: Sequence[Assessment]) -> Probing | None:
+    """Look up the answers in every readable variant; None without questions."""
     asked = questions(bench).probes
     outcomes = [(one.name, one.outcome) for one in variants if not one.is_unreadable]
     return looked_up(exam_of(bench, asked, outcomes)) if asked else None

@@ -1,4 +1,4 @@
-"""A story in words, for a pipe: what each scene says when it ends."""
+"""A story as text, for a pipe: the last sentences of each scene."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from itertools import groupby
 
 from workbench.base.figures import grouped
 from workbench.base.text import counted
-from workbench.play.drawing import stands
+from workbench.play.drawing import rule_words
 from workbench.play.frames import Lane, Story
 
 
-def told(story: Story) -> Iterator[str]:
-    """Lines; a blank one before each scene."""
+def story_lines(story: Story) -> Iterator[str]:
+    """Yield the lines of a story, with a blank one before each scene."""
     yield story.note
     for title, frames in groupby(story.frames, key=lambda frame: frame.title):
         *_, last = frames
@@ -27,5 +27,5 @@ def _lane(lane: Lane) -> str:
     words += [f"compacted {counted(lane.compactions, 'time')}"] if lane.compactions else []
     words += [lane.cost] if lane.cost else []
     if lane.rule:
-        words.append(f"“{lane.rule.text}” {stands(lane.rule)[0]}")
+        words.append(f"“{lane.rule.text}” {rule_words(lane.rule)[0]}")
     return " · ".join(words)

@@ -39,7 +39,7 @@ _PATH = Path("messages")
 
 
 @dataclass(frozen=True)
-class Given:
+class Source:
     """A session, and the objects that its messages were read from, in the order of their list; None for those of a
     file, or in a style that is only read."""
 
@@ -51,11 +51,11 @@ class Given:
         return message if self.objects is None or not message.source else self.objects[message.source[0]]
 
 
-def given(
+def read_source(
     source: Session | Messages, *, model: str | None = None, system: Any = None, tools: Iterable[Any] | None = None
-) -> Given:
+) -> Source:
     """The session that a source is, with what is sent beside its messages. Raises BadInput for what is none."""
-    found = Given(source) if isinstance(source, Session) else _from_objects(source)
+    found = Source(source) if isinstance(source, Session) else _from_objects(source)
     beside: dict[str, Any] = {}
     if model is not None:
         if not isinstance(model, str):
@@ -68,26 +68,26 @@ def given(
     return replace(found, session=replace(found.session, **beside)) if beside else found
 
 
-def _from_objects(source: Messages) -> Given:
-    items = source if isinstance(source, Mapping) else listed(source, "the source", "a session, or a list of messages")
+def _from_objects(source: Messages) -> Source:
+    items = source if isinstance(source, Mapping) else list_of(source, "the source", "a session, or a list of messages")
     if isinstance(items, list) and items and all(map(_is_pydantic_ai, items)):
-        return Given(files.load_bytes(_PATH, _adapter().dump_json(items)), tuple(items))
+        return Source(files.load_bytes(_PATH, _adapter().dump_json(items)), tuple(items))
     session = files.load_bytes(_PATH, _json(items))
     key = STYLES.get(session.format)
     if key is None:
-        return Given(session)
+        return Source(session)
     objects = items if isinstance(items, list) else items.get(key)
-    return Given(session, tuple(objects) if isinstance(objects, Sequence) else None)
+    return Source(session, tuple(objects) if isinstance(objects, Sequence) else None)
 
 
-def listed(values: Any, name: str, what: str) -> list[Any]:
+def list_of(values: Any, name: str, what: str) -> list[Any]:
     """Several values as a list. Raises BadInput for what are not several."""
     if not isinstance(values, Iterable):
         raise BadInput(f"{name} is {what}, not {type(values).__name__}.")
     return list(values)
 
 
-def given_back(source: Given, messages: Sequence[Message]) -> list[Any]:
+def return_messages(source: Source, messages: Sequence[Message]) -> list[Any]:
     """Messages in the kind in which the source was given: kept ones as the same objects, new ones as objects of that
     library, or as dicts where it takes those. A session's, and those of a style that is only read, are dicts in
     the style of Anthropic's Messages API."""
@@ -97,13 +97,13 @@ def given_back(source: Given, messages: Sequence[Message]) -> list[Any]:
     if session.format == "pydantic-ai":
         return _as_pydantic_ai(session, objects, messages)
     made = _written(session, session.format, messages)
-    found = _matched(session, messages, made)
+    found = _match_items(session, messages, made)
     if any(map(_is_langchain, objects)):
         return [_as_langchain(item, objects) if at is None else objects[at] for at, item in found]
     return [item if at is None else objects[at] for at, item in found]
 
 
-def positions(source: Given, back: Sequence[Any], ids: Iterable[str]) -> frozenset[str]:
+def positions(source: Source, back: Sequence[Any], ids: Iterable[str]) -> frozenset[str]:
     """The ids that messages of the source have in the list that was given back: by their new places."""
     if source.objects is None:
         return frozenset(ids)
@@ -119,7 +119,9 @@ def positions(source: Given, back: Sequence[Any], ids: Iterable[str]) -> frozens
     return frozenset(now)
 
 
-def _matched(session: Session, messages: Sequence[Message], made: Sequence[Any]) -> Iterable[tuple[int | None, Any]]:
+def _match_items(
+    session: Session, messages: Sequence[Message], made: Sequence[Any]
+) -> Iterable[tuple[int | None, Any]]:
     """What was written, each item with the index of the one given that it still is, None for a new one."""
     before = _items(session)
     sources = {index for message in messages for index in message.source}
@@ -170,13 +172,13 @@ def _as_sent(value: Any) -> Any:
 
 def _texts(blocks: Iterable[Any]) -> Iterable[str]:
     """The texts of a system prompt that is a list of blocks."""
-    for block in loads(_json(listed(blocks, "system", "a text or a list of blocks"))):
+    for block in loads(_json(list_of(blocks, "system", "a text or a list of blocks"))):
         if isinstance(block, dict) and isinstance(block.get("text"), str):
             yield block["text"]
 
 
 def _tools(tools: Iterable[Any]) -> tuple[Tool, ...]:
-    return tools_of(loads(_json(listed(tools, "tools", "a list of definitions"))))
+    return tools_of(loads(_json(list_of(tools, "tools", "a list of definitions"))))
 
 
 # --- LangChain ------------------------------------------------------------------------------------------------------
