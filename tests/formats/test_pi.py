@@ -203,7 +203,7 @@ def test_odd_lines_are_told() -> None:
     ("values", "faults"),
     [
         (ENTRIES, ["The first line is not a session header with an id: pi would start a new session."]),
-        ([{**HEADER, "version": 9}, *ENTRIES], ["pi does not know version 9."]),
+        ([{**HEADER, "version": 9}, *ENTRIES], ["Version 9 is unknown to pi."]),
         ([HEADER, *ENTRIES[:1]], ["The newest entry's branch has no message."]),
         ([HEADER, *ENTRIES, {**ENTRIES[1]}], ["Line 13 has the id of an earlier line."]),
         ([HEADER, *ENTRIES, said("z", "gone", "user", "x")], ["Line 13 names a parent that is not before it."]),

@@ -26,7 +26,7 @@ def validate(data: bytes) -> Faults:
         raise StopValidation("The first line is not a session header with an id: pi would start a new session.")
     version = header.get("version", 1)
     if not isinstance(version, int) or version not in (1, 2, 3):
-        yield f"pi does not know version {version}."
+        yield f"Version {version} is unknown to pi."
     entries = [entry for entry in entries[1:] if entry[1].get("type") != "session"]
     if version != 1:
         yield from _chain(entries)
