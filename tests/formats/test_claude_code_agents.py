@@ -55,7 +55,7 @@ def test_real_sub_agents_and_the_call_that_wrote_the_summary(shared: Path, tmp_p
     session = load(path)
     agents = agent_files(path)
     assert [agent.id for agent in agents] == ["a93ccab", "aa84377", "acompact-70d8e7"]
-    assert [agent.compacts for agent in agents] == [False, False, True]
+    assert [agent.is_summary_call for agent in agents] == [False, False, True]
     assert len(load(path, part="a93ccab").context()) == 37
     boundary = next(message for message in session.messages if message.kind == "boundary")
     assert compaction_calls(session) == {boundary.id: agents[2].file}

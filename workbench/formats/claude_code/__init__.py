@@ -1,17 +1,18 @@
 """Claude Code sessions: `~/.claude/projects/<folder>/<session>.jsonl`, the web export `{"loglines": […]}`, and what
 `claude -p` prints.
 
-What is sent to the model and what is not, where the file does not say: API error lines (`isApiErrorMessage`) are
-filtered out by the tool before a call, so they are in the file view and the branch but in no epoch; so are messages
-whose content cannot be read. `SessionFacts.api_errors` lists them, and those after which Claude Code asked again.
-System lines are no messages, but for `local_command` (sent as the user's) and those that record that room was made:
-`events` says what each does, `epochs` what it leaves. An attachment is a user's message of its own, and none where
-nothing of it is sent; a `prompt_snapshot` is the session's prompt and tools. Sub-agents' lines are in the file view
-only, unless the file holds nothing else: then it is the sub-agent's own session. Each can be read as one (`read_part`),
-be it in the session's file or beside it. `requests` puts together the requests that the newest versions record.
+The file does not say which lines are sent to the model:
+- Claude Code filters API error lines (`isApiErrorMessage`) out before a call. They are in the file view and the branch
+  but in no epoch, like messages with unreadable content. `SessionFacts.api_errors` lists them and the retried errors.
+- System lines are not messages, except `local_command` (sent as a user message) and recorded compactions: `events`
+  describes what each removes, `epochs` applies it.
+- An attachment is a separate user message if any of it is sent; a `prompt_snapshot` holds the system prompt and tools.
+- Sub-agent lines are in the file view only, unless the file holds nothing else: then the sub-agent is the session.
+  `read_part` reads one sub-agent from the session's file or from a file next to it.
+`requests` rebuilds the requests that the newest versions record.
 
-Held against Claude Code 2.1.330: every request that its files record, and what it sent when it resumed sessions of
-2.1.17 to 2.1.330 and exports of them.
+Tested with Claude Code 2.1.330: all requests in its files, and what it sent after resuming sessions of 2.1.17 to
+2.1.330 and exports of them.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def _codec() -> Codec:
 
 
 def _skim(path: Path, data: bytes) -> Skimmed | None:
-    """What only an audit wants is loaded with the first that it skims."""
+    """Read the usage only; the module is imported on the first call, because only audits need it."""
     from workbench.formats.claude_code.skim import skim
 
     return skim(path, data)
@@ -71,7 +72,8 @@ def _places(machine: Machine) -> Iterator[Place]:
 
 
 def _setting(trigger: int, window: int) -> str:
-    """It takes a percentage of the window less 20 000 tokens for the summary, and never one above its own threshold."""
+    """Return the setting for a trigger: a percentage of the window minus 20 000 tokens for the summary. Claude Code
+    ignores a percentage above its default threshold."""
     percent = max(1, min(100, 100 * trigger // max(window - 20_000, 1)))
     return f"set CLAUDE_AUTOCOMPACT_PCT_OVERRIDE={percent} in its environment"
 

@@ -1,8 +1,8 @@
-"""What of an `attachment` line the model is sent: what Claude Code puts beside a person's prompt or a tool's result.
+"""Messages made from `attachment` lines: text that Claude Code sends with a user prompt or a tool result.
 
-Since 2.1.2xx a line says in `rendered` what is sent, word for word. Older lines hold the attachment's data alone; what
-the tool makes of them is known for hooks (`_AS_SENT`), of others (`_DATA`) it sends the data in words of its own, which
-are left out here. What is not known stays as it is.
+Since 2.1.2xx `rendered` holds the exact text sent. Older lines hold the attachment's data only: the text sent is
+known for hooks (`_HOOK_TEXTS`); for other types (`_DATA`) Claude Code adds unknown wording, and only the data is shown
+here. Unknown attachments stay as they are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import Block, Kind, Opaque, Text
 
 SNAPSHOT = "prompt_snapshot"
-"""The system prompt and the tools, as they stood from there on."""
+"""Attachment type with the system prompt and tools that apply from this line on."""
 
 _NEVER_SENT = frozenset(
     [SNAPSHOT, "already_read_file", "autocheckpointing", "background_task_status", "command_permissions",
@@ -23,53 +23,53 @@ _NEVER_SENT = frozenset(
      "hook_non_blocking_error", "hook_permission_decision", "hook_system_message", "structured_output", "todo",
      "task_progress", "ultramemory"]
 )  # fmt: skip
-"""Types that the tool keeps for itself, whatever its version."""
+"""Types that no version of Claude Code sends."""
 
 _FROM_HOOKS = ("SessionStart", "UserPromptSubmit")
-"""Events of which a hook's output goes to the model."""
+"""Hook events whose output goes to the model."""
 
 
-def sent_of(value: dict[str, Any]) -> tuple[Kind, list[Block]]:
-    """What the line's attachment gives the model, as a user's message; no blocks for what is not sent."""
-    given = value.get("attachment")
-    attachment = dict_of(given)
+def kind_and_blocks(value: dict[str, Any]) -> tuple[Kind, list[Block]]:
+    """Return kind and blocks of the user message that an attachment line adds; no blocks if nothing is sent."""
+    raw = value.get("attachment")
+    attachment = dict_of(raw)
     rendered = value.get("rendered")
-    sort = text_of(attachment.get("type"))
+    type = text_of(attachment.get("type"))
     if isinstance(rendered, list):
         blocks = [block for one in rendered for block in from_anthropic(dict_of(one).get("content"))]
-        return _with_prompt(attachment, blocks) if sort == "queued_command" else ("meta", _injected(blocks))
-    if sort in _NEVER_SENT:
+        return _with_prompt(attachment, blocks) if type == "queued_command" else ("meta", _as_injected(blocks))
+    if type in _NEVER_SENT:
         return "meta", []
-    if sort == "queued_command":
+    if type == "queued_command":
         return _with_prompt(attachment, [*from_anthropic(attachment.get("prompt"))])
-    if known := _AS_SENT.get(sort):
+    if known := _HOOK_TEXTS.get(type):
         text = known(attachment)
         return "meta", [Text(_reminder(text), injected=True)] if text else []
-    if data := _data(attachment.get(_DATA.get(sort, ""))):
+    if data := _data(attachment.get(_DATA.get(type, ""))):
         return "meta", [Text(data, injected=True)]
-    return "meta", [Opaque("attachment", given)]
+    return "meta", [Opaque("attachment", raw)]
 
 
-def _injected(blocks: list[Block]) -> list[Block]:
+def _as_injected(blocks: list[Block]) -> list[Block]:
     return [Text(block.text, injected=True) if isinstance(block, Text) else block for block in blocks]
 
 
 def _with_prompt(attachment: dict[str, Any], blocks: list[Block]) -> tuple[Kind, list[Block]]:
-    """What was typed while the agent worked: the person's own words, in the tool's. Another agent's or a task's message
-    comes the same way, and says so."""
+    """Return a prompt that was queued while the agent worked, split into the user's words and Claude Code's text. A
+    message from another agent or a task is queued the same way and becomes meta."""
     origin = text_of(dict_of(attachment.get("origin")).get("kind"))
     if attachment.get("commandMode") == "task-notification" or origin not in ("", "human") or attachment.get("isMeta"):
-        return "meta", _injected(blocks)
-    own = "\n".join(block.text for block in from_anthropic(attachment.get("prompt")) if isinstance(block, Text))
-    parted: list[Block] = []
+        return "meta", _as_injected(blocks)
+    user_text = "\n".join(block.text for block in from_anthropic(attachment.get("prompt")) if isinstance(block, Text))
+    split: list[Block] = []
     for block in blocks:
         if not isinstance(block, Text):
-            parted.append(block)
+            split.append(block)
             continue
-        before, found, after = block.text.partition(own) if own.strip() else (block.text, "", "")
-        pieces = (Text(before, injected=True), Text(found), Text(after, injected=True))
-        parted += [piece for piece in pieces if piece.text.strip()]
-    return "normal", parted
+        before, own, after = block.text.partition(user_text) if user_text.strip() else (block.text, "", "")
+        pieces = (Text(before, injected=True), Text(own), Text(after, injected=True))
+        split += [piece for piece in pieces if piece.text.strip()]
+    return "normal", split
 
 
 def _data(value: Any) -> str:
@@ -83,27 +83,27 @@ def _reminder(text: str) -> str:
 
 def _hook_output(attachment: dict[str, Any]) -> str:
     content = text_of(attachment.get("content"))
-    said = content and attachment.get("hookEvent") in _FROM_HOOKS
-    return f"{_hook(attachment)} hook success: {content}" if said else ""
+    is_sent = content and attachment.get("hookEvent") in _FROM_HOOKS
+    return f"{_hook_name(attachment)} hook success: {content}" if is_sent else ""
 
 
 def _hook_context(attachment: dict[str, Any]) -> str:
     content = attachment.get("content")
     text = "\n".join(map(as_text, list_of(content))) or text_of(content)
-    return f"{_hook(attachment)} hook additional context: {text}" if text else ""
+    return f"{_hook_name(attachment)} hook additional context: {text}" if text else ""
 
 
 def _hook_blocked(attachment: dict[str, Any]) -> str:
     error = dict_of(attachment.get("blockingError"))
-    told = f"{text_of(error.get('command'))!r}: {text_of(error.get('blockingError'))}"
-    return f"{_hook(attachment)} hook blocking error from command: {told}"
+    detail = f"{text_of(error.get('command'))!r}: {text_of(error.get('blockingError'))}"
+    return f"{_hook_name(attachment)} hook blocking error from command: {detail}"
 
 
-def _hook(attachment: dict[str, Any]) -> str:
+def _hook_name(attachment: dict[str, Any]) -> str:
     return text_of(attachment.get("hookName"))
 
 
-_AS_SENT: dict[str, Callable[[dict[str, Any]], str]] = {
+_HOOK_TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "hook_success": _hook_output,
     "hook_additional_context": _hook_context,
     "hook_blocking_error": _hook_blocked,
@@ -120,4 +120,4 @@ _DATA = {
     "skill_listing": "content",
     "total_tokens_reminder": "text",
 }
-"""The key that holds what the model gets to read, by type."""
+"""The key of the text that is sent, by attachment type."""

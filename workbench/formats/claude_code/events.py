@@ -1,9 +1,9 @@
-"""What Claude Code records of making room: each line that says so, and what it does to the context.
+"""Recorded compactions of Claude Code, and what each does to the context.
 
-A `compact_boundary` puts a summary in the place of what went before; since 2.1.2xx it names lines before it that stay
-behind the summary, all of them (`preservedMessages`) or the ends of their chain (`preservedSegment`). A
-`microcompact_boundary` empties the results of calls, `snipMetadata` takes lines out, and so says the API of itself in
-an answer's `context_management`. `content-replacement` lines say what stands for results that were too large to send.
+A `compact_boundary` replaces all earlier messages with a summary; since 2.1.2xx it names earlier lines that are kept
+after the summary, either all of them (`preservedMessages`) or the ends of their chain (`preservedSegment`). A
+`microcompact_boundary` clears tool results and `snipMetadata` removes lines. The API reports its own clearing in an
+answer's `context_management`. `content-replacement` lines hold the replacement of results that were too large to send.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
 from workbench.session import Compaction
 
 CLEARED = "[Old tool result content cleared]"
-"""What the tool sends for a result that it emptied; since `_SAVING` for one that could not be saved."""
+"""Text sent in place of a cleared result; since `_SAVING` only where the result could not be saved."""
 
 PERSISTED = "<persisted-output>"
-"""How what is sent for a saved result begins."""
+"""Prefix of the text sent in place of a saved result."""
 
 _SAVING = (2, 0, 60)
-"""Since this version the tool saves a result before it empties it, and sends where it lies."""
+"""Since this version Claude Code saves a result to a file before clearing it, and sends the file's path."""
 
 _CLEARED_TOOLS = frozenset(
     ["Bash", "Edit", "Glob", "Grep", "MultiEdit", "NotebookEdit", "Read", "WebFetch", "WebSearch", "Write"]
 )
-"""Whose results a microcompaction empties, the oldest first and all but the newest ones. It lists those that it emptied
-itself; one before it may be recorded nowhere (2.1.17), so what is older than those it lists was emptied as well."""
+"""Tools whose results a microcompaction clears, oldest first, except the newest ones. It lists the results it cleared.
+An earlier microcompaction may be unrecorded (2.1.17), so results older than the listed ones count as cleared too."""
 
 _API_SHARES = {"clear_tool_uses": "cleared_tool_uses", "clear_thinking": "cleared_thinking_turns"}
 
 
-class Kept(Struct, frozen=True):
-    """Lines before a boundary that stay: `uuids` in their order, or the chain from `tail` up to `head` where no list is
-    given. They stand behind the line `anchor`. Where one of `needed` is missing, the loader keeps none of them."""
+class Preserved(Struct, frozen=True):
+    """Earlier lines that a boundary keeps: `uuids` in order, or the chain from `tail` up to `head` if there is no list.
+    They follow the line `anchor`. If one of `needed` is missing, the loader keeps none of them."""
 
     uuids: tuple[str, ...] = ()
     anchor: str = ""
@@ -51,27 +51,29 @@ class Kept(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One making of room, as `compaction.way` says it was done.
+    """One recorded compaction; `compaction.way` is its kind.
 
-    summary: `kept` stays behind the summary. clearing: `results` gives by call id what stands there instead; results of
-    `tools` that are older than the first of them are empty, too; `oldest_results` and `oldest_thoughts` count results
-    and answers from the context's beginning. clearing and removal: the lines `removed` are gone.
+    summary: `preserved` lines follow the summary.
+    clearing: `results` maps call ids to replacement texts. Older results of `tools` are cleared too, with
+      `replacement(call id)`. `oldest_results` and `oldest_thoughts` count results and answers with reasoning, cleared
+      from the start of the context.
+    clearing and removal: the lines `removed` are dropped.
     """
 
     compaction: Compaction
-    kept: Kept = field(default_factory=Kept)
+    preserved: Preserved = field(default_factory=Preserved)
     results: Mapping[str, str] = field(default_factory=dict)
     tools: frozenset[str] = frozenset()
-    instead: Callable[[str], str] = lambda id: CLEARED
+    replacement: Callable[[str], str] = lambda id: CLEARED
     oldest_results: int = 0
     oldest_thoughts: int = 0
     removed: tuple[str, ...] = ()
 
 
-def of_system_line(value: dict[str, Any], time: float | None) -> Event | None:
-    """The event that a system line records, None for one that records none."""
-    if snipped := _texts(dict_of(value.get("snipMetadata")).get("removedUuids")):
-        return Event(Compaction("snip", time=time, way="removal"), removed=snipped)
+def event_of_system_line(value: dict[str, Any], time: float | None) -> Event | None:
+    """Return the compaction that a system line records, or None. `time` in seconds since the epoch."""
+    if removed := _texts(dict_of(value.get("snipMetadata")).get("removedUuids")):
+        return Event(Compaction("snip", time=time, way="removal"), removed=removed)
     if value.get("subtype") == "compact_boundary":
         return _summary(dict_of(value.get("compactMetadata")), time)
     if value.get("subtype") == "microcompact_boundary":
@@ -79,37 +81,38 @@ def of_system_line(value: dict[str, Any], time: float | None) -> Event | None:
     return None
 
 
-def _summary(about: dict[str, Any], time: float | None) -> Event:
-    listed, chain = dict_of(about.get("preservedMessages")), dict_of(about.get("preservedSegment"))
+def _summary(metadata: dict[str, Any], time: float | None) -> Event:
+    listed, chain = dict_of(metadata.get("preservedMessages")), dict_of(metadata.get("preservedSegment"))
     ends = (text_of(chain.get(key)) for key in ("headUuid", "tailUuid"))
-    kept = Kept(
+    preserved = Preserved(
         _texts(listed.get("allUuids")) or _texts(listed.get("uuids")),
         text_of(listed.get("anchorUuid")) or text_of(chain.get("anchorUuid")),
         text_of(chain.get("headUuid")),
         text_of(chain.get("tailUuid")),
         _texts(listed.get("uuids")) or tuple(filter(None, ends)),
     )
-    before, after, took = (_figure(about.get(key)) for key in ("preTokens", "postTokens", "durationMs"))
+    before, after, took = (_count_or_none(metadata.get(key)) for key in ("preTokens", "postTokens", "durationMs"))
     seconds = took / 1000 if took else None
     return Event(
-        Compaction(text_of(about.get("trigger")), before, time=time, tokens_after=after, seconds=seconds), kept
+        Compaction(text_of(metadata.get("trigger")), before, time=time, tokens_after=after, seconds=seconds), preserved
     )
 
 
-def _clearing(about: dict[str, Any], time: float | None, instead: Callable[[str], str]) -> Event:
-    before, saved = _figure(about.get("preTokens")), _figure(about.get("tokensSaved"))
+def _clearing(metadata: dict[str, Any], time: float | None, replacement: Callable[[str], str]) -> Event:
+    before, saved = _count_or_none(metadata.get("preTokens")), _count_or_none(metadata.get("tokensSaved"))
     after = before - saved if before is not None and saved is not None and saved <= before else None
     return Event(
-        Compaction(text_of(about.get("trigger")), before, time=time, way="clearing", tokens_after=after),
-        results={id: instead(id) for id in _texts(about.get("compactedToolIds"))},
+        Compaction(text_of(metadata.get("trigger")), before, time=time, way="clearing", tokens_after=after),
+        results={id: replacement(id) for id in _texts(metadata.get("compactedToolIds"))},
         tools=_CLEARED_TOOLS,
-        instead=instead,
-        removed=_texts(about.get("clearedAttachmentUUIDs")),
+        replacement=replacement,
+        removed=_texts(metadata.get("clearedAttachmentUUIDs")),
     )
 
 
 def _saved_or_cleared(line: dict[str, Any], id: str) -> str:
-    """What the version of a line's tool sends for an emptied result. The folder of the person's home is not known."""
+    """Return the text that the line's version of Claude Code sends for a cleared result. The user's home folder is not
+    recorded, so the path begins with `~`."""
     version = tuple(int(part) for part in re.findall(r"\d{1,9}", text_of(line.get("version")))[:3])
     if version < _SAVING:
         return CLEARED
@@ -118,22 +121,22 @@ def _saved_or_cleared(line: dict[str, Any], id: str) -> str:
     return f"{PERSISTED}Tool result saved to: {file}\n\nUse Read to view</persisted-output>"
 
 
-def of_answer(body: dict[str, Any], time: float | None) -> Event | None:
-    """What the API says in an answer that it left out of the prompt: it does so anew for every call."""
+def event_of_answer(body: dict[str, Any], time: float | None) -> Event | None:
+    """Return the clearing that the API reports in an answer, or None. The API repeats the clearing for every call."""
     edits = list_of(dict_of(body.get("context_management")).get("applied_edits"))
     counts = dict.fromkeys(_API_SHARES, 0)
     for edit in map(dict_of, edits):
-        for sort, key in _API_SHARES.items():
-            if text_of(edit.get("type")).startswith(sort):
-                counts[sort] = max(counts[sort], count_of(edit.get(key)))
+        for edit_type, key in _API_SHARES.items():
+            if text_of(edit.get("type")).startswith(edit_type):
+                counts[edit_type] = max(counts[edit_type], count_of(edit.get(key)))
     if not any(counts.values()):
         return None
     cleared = Compaction("api", time=time, way="clearing")
     return Event(cleared, oldest_results=counts["clear_tool_uses"], oldest_thoughts=counts["clear_thinking"])
 
 
-def of_replacement(value: dict[str, Any]) -> Event | None:
-    """What a `content-replacement` line puts in the place of results."""
+def event_of_replacement(value: dict[str, Any]) -> Event | None:
+    """Return the replacements that a `content-replacement` line records, or None if it holds none."""
     listed = map(dict_of, list_of(value.get("replacements")))
     results = {
         call: text
@@ -148,5 +151,5 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(one for one in list_of(value) if isinstance(one, str) and one)
 
 
-def _figure(value: Any) -> int | None:
+def _count_or_none(value: Any) -> int | None:
     return value if type(value) is int and value >= 0 else None

@@ -1,7 +1,7 @@
-"""One line of a Claude Code session after the other: what each adds to the messages, the chain and the session's facts.
+"""Decode the lines of a Claude Code session, one at a time, into messages, chain links and session facts.
 
-One API message is spread over lines of one block each that share `message.id`; they are gathered in one draft, at the
-place of the first. `toolUseResult` beside a message is a copy that is never sent, and is never looked at.
+An API message is spread over lines of one block each that share `message.id`; they are collected in one draft, at the
+position of the first. `toolUseResult` next to a message is a copy that is never sent, and is ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import split_user_text
 from workbench.formats.claude_code import attachments, events
 from workbench.formats.claude_code.events import Event
-from workbench.formats.claude_code.stream import Printed
+from workbench.formats.claude_code.stream import PrintedOutput
 from workbench.formats.claude_code.tree import Tree
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import from_anthropic
@@ -33,46 +33,49 @@ from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, 
 from workbench.session.session import LoadWarning, Records, Tool
 
 TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
-"""Line types that carry a title, the strongest first, and the key that holds it."""
+"""The title key of each line type with a title, highest priority first."""
 
 _SILENT = {
     "file-history-snapshot", "file-history-delta", "queue-operation", "last-prompt", "mode", "permission-mode",
     "pr-link", "tag", "attribution-snapshot", "atis-latch", "tools-used", "bridge-session",
     "worktree-state", "agent-name", "api-request",
 }  # fmt: skip
-"""Line types that say nothing about the conversation; kept in the records like all others."""
+"""Line types without conversation content. The records keep them like all others."""
 
 NOTIFICATION = "<task-notification>"
-"""How the message of a task that ran beside the session begins. The tool sends it within words of its own."""
+"""Prefix of a background task's message. Claude Code wraps it in text of its own before it sends it."""
 
 _INJECTED = (
     "<command-name>", "<command-message>", "<command-args>", "<local-command-stdout>", "<local-command-stderr>",
     "<local-command-caveat>", "<bash-input>", "<bash-stdout>", "<bash-stderr>", NOTIFICATION,
     "[Request interrupted by user", "Caveat: The messages below were generated",
 )  # fmt: skip
-"""How user texts begin that the tool wrote and not the person."""
+"""Prefixes of user texts that Claude Code wrote."""
 
-_ASKED_BY_COMMAND = re.compile(r"\s*<command-message>.*<command-args>[^<]*[^<\s]", re.DOTALL)
-"""A command whose text goes to the model, with words of the person's behind it; one that the tool runs by itself has
-its name first."""
+_COMMAND_WITH_ARGUMENTS = re.compile(r"\s*<command-message>.*<command-args>[^<]*[^<\s]", re.DOTALL)
+"""A command that goes to the model with arguments from the user. A command that Claude Code runs itself begins with
+`<command-name>` instead."""
 
 _FACTS = ("sessionId", "cwd", "version", "gitBranch", "slug", "agentId")
 
 
-def _common(value: dict[str, Any]) -> tuple[Any, ...]:
+def _common_values(value: dict[str, Any]) -> tuple[Any, ...]:
     get = value.get
     return get("sessionId"), get("cwd"), get("version"), get("gitBranch"), get("slug"), get("agentId")
 
 
-_ODD = {"text", "thinking", "tool_use", "tool_result", "image", "document"}
-"""Block types of which an Opaque means that the block was not of their shape."""
+_KNOWN_BLOCKS = {"text", "thinking", "tool_use", "tool_result", "image", "document"}
+"""Known block types: an Opaque of such a type had an invalid shape."""
 
 
 @dataclass(slots=True)
 class Draft:
-    """A message while its lines come in. `bill` is what they tell of its usage so far, of which `bill_final` says
-    whether it is all. `sent`: whether the tool would send it to the model. `replayed`: it was copied from the session
-    that this one was forked from. `cache_life` as in `Usage`."""
+    """A message while its lines are read.
+
+    `bill`: recorded tokens so far (input, output, cache read, cache write); `bill_final` once a line has a stop reason.
+    `sent`: Claude Code would send it to the model. `replayed`: copied from the session that this one was forked from.
+    `cache_life` as in `Usage`.
+    """
 
     id: str
     role: Role
@@ -80,7 +83,7 @@ class Draft:
     blocks: list[Block]
     source: list[int]
     time: float | None
-    side: bool
+    sidechain: bool
     bill: tuple[int, int, int, int] | None = None
     bill_final: bool = False
     model: str | None = None
@@ -106,16 +109,16 @@ class Draft:
         return Usage(*self.bill, self.bill_final, replayed=self.replayed, cache_life=self.cache_life)
 
 
-class Own(Struct, frozen=True):
-    """What a new file takes over from the loaded one: the session's slug; and whether its lines are no session file's,
-    but those of an export of the web or of what was printed."""
+class LoadedFile(Struct, frozen=True):
+    """Facts that a written file needs from the loaded one: the session's slug, and whether the lines come from a web
+    export or printed output, not from a session file (`rewritten`)."""
 
     slug: str = ""
     rewritten: bool = False
 
 
 class Prompt(Struct, frozen=True):
-    """What is sent before all messages."""
+    """The system prompt and tools, sent before all messages."""
 
     system: str = ""
     tools: tuple[Tool, ...] = ()
@@ -123,13 +126,15 @@ class Prompt(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Reading:
-    """What has been read of one file so far.
+    """The state of one file while it is read.
 
-    `facts` holds the newest value of each of a line's common keys, `told` what the newest line says of them; `events`
-    the makings of room by the number of the draft that records each, `loose_events` by record those that stand in no
-    draft. `prompts` are the newest of the session and of its sub-agents (True). `notices` are texts of recorded
-    requests that hold a task's notification, of which the session's line says only a part. `spent` is the newest
-    record up to which this program noted that the usage speaks of another context, -1 for none.
+    `facts`: newest value of each common key; `newest_common`: these values in the newest line.
+    `events`: compactions by the number of the draft that records each; `loose_events`: record index and event of those
+      without a draft.
+    `prompts`: newest prompt of the session (False) and of its sub-agents (True).
+    `notices`: texts of recorded requests with a task's complete notification; its session line holds only a part.
+    `stale_until`: newest record with this program's stale-usage mark, -1 for none; usage up to it counts an older
+      context.
     """
 
     records: Records
@@ -137,16 +142,16 @@ class Reading:
     drafts: list[Draft] = field(default_factory=list)
     warnings: list[LoadWarning] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
-    told: tuple[Any, ...] = ()
+    newest_common: tuple[Any, ...] = ()
     titles: dict[str, str] = field(default_factory=dict)
     titled_leaves: list[tuple[str, str]] = field(default_factory=list)
     events: dict[int, Event] = field(default_factory=dict)
     loose_events: list[tuple[int, Event]] = field(default_factory=list)
     prompts: dict[bool, Prompt] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
-    printed: Printed = field(default_factory=Printed)
+    printed: PrintedOutput = field(default_factory=PrintedOutput)
     cost: float | None = None
-    spent: int = -1
+    stale_until: int = -1
     api_errors: list[tuple[Draft, int, dict[str, Any]]] = field(default_factory=list)
     retried: list[ApiError] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
@@ -157,18 +162,18 @@ class Reading:
         self.warnings.append(LoadWarning(text, line))
 
 
-def take(reading: Reading, value: dict[str, Any], index: int, line: int) -> None:
-    """Take in the decoded record `index`, which lies on `line`."""
+def add_record(reading: Reading, value: dict[str, Any], index: int, line: int) -> None:
+    """Add the decoded record `index`, found on line number `line`."""
     type = value.get("type")
-    maker = _MAKERS.get(type) if isinstance(type, str) else None
-    if maker is None and type != "progress":
-        _take_other(reading, value, type, index)
+    read_line = _READERS.get(type) if isinstance(type, str) else None
+    if read_line is None and type != "progress":
+        _add_other(reading, value, type, index)
         return
     if value.get(STALE_USAGE) is True:
-        reading.spent = index
-    side = value.get("isSidechain") is True
-    given = value.get("uuid")
-    uuid = given if isinstance(given, str) and given else f"record-{index + 1}"
+        reading.stale_until = index
+    sidechain = value.get("isSidechain") is True
+    recorded = value.get("uuid")
+    uuid = recorded if isinstance(recorded, str) and recorded else f"record-{index + 1}"
     if uuid in reading.by_uuid:
         first = reading.by_uuid[uuid]
         first_line = reading.records.lines[first]
@@ -178,55 +183,55 @@ def take(reading: Reading, value: dict[str, Any], index: int, line: int) -> None
         reading.warn(line, f"has the uuid of line {first_line}; both are kept")
         uuid = f"{uuid}#{index + 1}"
     reading.by_uuid[uuid] = index
-    at = maker(reading, value, uuid, index, line) if maker else None
+    at = read_line(reading, value, uuid, index, line) if read_line else None
     draft = None if at is None else reading.drafts[at]
-    if reading.events and at is not None and (event := reading.events.get(at)) and event.kept.anchor:
-        tails = event.kept.uuids[-1:] or [event.kept.tail]
-        reading.tree.anchors.update(dict.fromkeys(tails, event.kept.anchor))
+    if reading.events and at is not None and (event := reading.events.get(at)) and event.preserved.anchor:
+        tails = event.preserved.uuids[-1:] or [event.preserved.tail]
+        reading.tree.anchors.update(dict.fromkeys(tails, event.preserved.anchor))
     parent = value.get("logicalParentUuid") if draft is not None and draft.kind == "boundary" else None
     if parent:
         reading.tree.logical.add(len(reading.tree.parents))
     parent = parent or value.get("parentUuid")
-    # An entry without a name still stands in the chain: its successor may bridge to it.
+    # A line without a uuid is still a link: the line after it may bridge to it.
     reading.tree.add(
-        given if isinstance(given, str) else uuid,
+        recorded if isinstance(recorded, str) else uuid,
         parent if isinstance(parent, str) else None,
         at,
         index,
         line,
-        side=side,
+        sidechain=sidechain,
         turn=draft is not None and type in ("user", "assistant") and bool(draft.blocks),
     )
-    if not side or not reading.facts:
-        told = _common(value)
-        if told != reading.told:  # most lines say what the one before them said
-            reading.told = told
-            reading.facts.update({key: fact for key, fact in zip(_FACTS, told, strict=True) if isinstance(fact, str)})
+    if not sidechain or not reading.facts:
+        common = _common_values(value)
+        if common != reading.newest_common:  # most lines repeat the values of the line before
+            reading.newest_common = common
+            reading.facts.update({key: fact for key, fact in zip(_FACTS, common, strict=True) if isinstance(fact, str)})
 
 
 def time_of(stamp: Any) -> float | None:
-    """Seconds since the epoch of an ISO time; a time without a zone is UTC. None for anything else."""
+    """Return an ISO time as seconds since 1970, None for anything else. A time without a zone is UTC."""
     return seconds_of(stamp) if isinstance(stamp, str) else None
 
 
-def _take_other(reading: Reading, value: dict[str, Any], type: Any, index: int) -> None:
+def _add_other(reading: Reading, value: dict[str, Any], type: Any, index: int) -> None:
     if type == "cost-state":
         cost = value.get("totalCostUSD")
         reading.cost = float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else reading.cost
         return
     if type == "content-replacement":
-        if event := events.of_replacement(value):
+        if event := events.event_of_replacement(value):
             reading.loose_events.append((index, event))
         return
     if type == "api-request-blob":
         blocks = from_anthropic(dict_of(value.get("message")).get("content"))
-        told = (block.text for block in blocks if isinstance(block, Text))
-        reading.notices += [text for text in told if NOTIFICATION in text]
+        block_texts = (block.text for block in blocks if isinstance(block, Text))
+        reading.notices += [text for text in block_texts if NOTIFICATION in text]
         return
     if type == "api-request-shape":
         shape = dict_of(value.get("shape"))
         texts = [text_of(dict_of(one).get("text")) for one in list_of(shape.get("system"))]
-        _take_prompt(reading, texts, list_of(shape.get("tools")), side=bool(value.get("agentId")))
+        _set_prompt(reading, texts, list_of(shape.get("tools")), sidechain=bool(value.get("agentId")))
         return
     key = TITLES.get(type) if isinstance(type, str) else None
     title = value.get(key) if key else None
@@ -239,19 +244,19 @@ def _take_other(reading: Reading, value: dict[str, Any], type: Any, index: int) 
         reading.titles[type] = title
 
 
-def _take_prompt(reading: Reading, texts: list[str], tools: list[Any], *, side: bool) -> None:
-    """The system prompt and the tools from here on; what is not said stays as it was."""
-    before = reading.prompts.get(side, Prompt())
+def _set_prompt(reading: Reading, texts: list[str], tools: list[Any], *, sidechain: bool) -> None:
+    """Set the system prompt and tools from here on; an empty part keeps its earlier value."""
+    before = reading.prompts.get(sidechain, Prompt())
     definitions = [dict_of(dict_of(tool).get("schema")) or dict_of(tool) for tool in tools]
     known = tuple(Tool(text_of(one.get("name")), render(one).decode()) for one in definitions if one.get("name"))
     system = "\n\n".join(text for text in texts if isinstance(text, str) and text)
-    reading.prompts[side] = Prompt(system or before.system, known or before.tools)
+    reading.prompts[sidechain] = Prompt(system or before.system, known or before.tools)
 
 
 def _begin(reading: Reading, value: dict[str, Any], id: str, index: int, role: Role, blocks: list[Block]) -> int:
-    side = value.get("isSidechain") is True
+    sidechain = value.get("isSidechain") is True
     drafts, time = reading.drafts, time_of(value.get("timestamp"))
-    drafts.append(Draft(id, role, "normal", blocks, [index], time, side, None, False, None, bool(blocks)))
+    drafts.append(Draft(id, role, "normal", blocks, [index], time, sidechain, None, False, None, bool(blocks)))
     return len(drafts) - 1
 
 
@@ -290,8 +295,8 @@ def _assistant(reading: Reading, value: dict[str, Any], id: str, index: int, lin
         draft.kind, draft.sent = "meta", False
         reading.api_errors.append((draft, line, value))
     if draft.kind != "meta":
-        _bill(draft, body)
-        if "context_management" in body and (event := events.of_answer(body, draft.time)):
+        _add_usage(draft, body)
+        if "context_management" in body and (event := events.event_of_answer(body, draft.time)):
             reading.events[at] = event
     return at
 
@@ -306,7 +311,7 @@ def _system(reading: Reading, value: dict[str, Any], id: str, index: int, line: 
         at = _begin(reading, value, id, index, "user", blocks)
         reading.drafts[at].kind = "meta"
         return at
-    event = events.of_system_line(value, time_of(value.get("timestamp")))
+    event = events.event_of_system_line(value, time_of(value.get("timestamp")))
     if event is None:
         return None
     at = _begin(reading, value, id, index, "system", blocks)
@@ -319,8 +324,8 @@ def _attachment(reading: Reading, value: dict[str, Any], id: str, index: int, li
     attachment = dict_of(value.get("attachment"))
     if attachment.get("type") == attachments.SNAPSHOT:
         texts, tools = list_of(attachment.get("systemPrompt")), list_of(attachment.get("tools"))
-        _take_prompt(reading, texts, tools, side=value.get("isSidechain") is True)
-    kind, blocks = attachments.sent_of(value)
+        _set_prompt(reading, texts, tools, sidechain=value.get("isSidechain") is True)
+    kind, blocks = attachments.kind_and_blocks(value)
     if not blocks:
         return None
     at = _begin(reading, value, id, index, "user", blocks)
@@ -328,7 +333,7 @@ def _attachment(reading: Reading, value: dict[str, Any], id: str, index: int, li
     return at
 
 
-_MAKERS: dict[str, Callable[[Reading, dict[str, Any], str, int, int], int | None]] = {
+_READERS: dict[str, Callable[[Reading, dict[str, Any], str, int, int], int | None]] = {
     "user": _user,
     "assistant": _assistant,
     "system": _system,
@@ -337,7 +342,7 @@ _MAKERS: dict[str, Callable[[Reading, dict[str, Any], str, int, int], int | None
 
 
 def _blocks(reading: Reading, value: dict[str, Any], line: int) -> list[Block]:
-    """The blocks of a line's message; what is not of its shape gives a warning and, where it can, an Opaque."""
+    """Return the blocks of a line's message. Invalid content adds a warning and, where possible, an Opaque."""
     body = value.get("message")
     if not isinstance(body, dict):
         reading.warn(line, "its message is not an object; kept in the file, never sent")
@@ -348,7 +353,7 @@ def _blocks(reading: Reading, value: dict[str, Any], line: int) -> list[Block]:
         return []
     blocks = [*from_anthropic(content)]
     for block in blocks:
-        if isinstance(block, Opaque) and (block.type in _ODD or not isinstance(block.raw, dict)):
+        if isinstance(block, Opaque) and (block.type in _KNOWN_BLOCKS or not isinstance(block.raw, dict)):
             reading.warn(line, f"holds a block ({block.type}) of an invalid shape; kept unchanged")
     if isinstance(content, list) and str in map(type, content):
         reading.warn(line, "holds a plain string instead of a block; read as text")
@@ -358,21 +363,20 @@ def _blocks(reading: Reading, value: dict[str, Any], line: int) -> list[Block]:
 def _is_injected(blocks: list[Block]) -> bool:
     return bool(blocks) and all(
         isinstance(block, Text)
-        and not _ASKED_BY_COMMAND.match(block.text)
+        and not _COMMAND_WITH_ARGUMENTS.match(block.text)
         and (block.text.lstrip().startswith(_INJECTED) or is_injected(split_user_text(block.text)))
         for block in blocks
     )
 
 
-def _bill(draft: Draft, body: dict[str, Any]) -> None:
-    """What one more line of an API message tells of its usage: the last line's counts, but its output never shrinks.
-    One of nothing is no bill.
+def _add_usage(draft: Draft, body: dict[str, Any]) -> None:
+    """Add the usage of another line of the message: the newest counts, but the largest output. Empty usage is ignored.
 
-    It is final only once a line says why the message stopped; until then it may be the number at the stream's start.
+    Counts are final once a line has a stop reason; before that they may be those at the start of the stream.
     """
-    told, before = anthropic_counts(body.get("usage")), draft.bill
-    if told is None:
+    counts, before = anthropic_counts(body.get("usage")), draft.bill
+    if counts is None:
         return
     draft.cache_life = anthropic_cache_life(body.get("usage")) or draft.cache_life
     draft.bill_final = draft.bill_final or body.get("stop_reason") is not None
-    draft.bill = (told[0], before[1], *told[2:]) if before and before[1] > told[1] else told
+    draft.bill = (counts[0], before[1], *counts[2:]) if before and before[1] > counts[1] else counts

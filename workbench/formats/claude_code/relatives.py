@@ -20,7 +20,7 @@ from workbench.session import Session
 
 
 def relatives(session: Session) -> list[tuple[str, str]]:
-    """Each by id and description."""
+    """Return id and description of each branch, sub-agent and summary call."""
     return [*_relatives(session)]
 
 
@@ -35,10 +35,10 @@ def _relatives(session: Session) -> Iterator[tuple[str, str]]:
         yield from ((id, "a sub-agent in this file") for id in agents_inside(session.records.data))
     calls = {file: boundary for boundary, file in compaction_calls(session).items()}
     for agent in agent_files(session.path):
-        what = "the call for a summary" if agent.compacts else "a sub-agent in its own file"
+        description = "the call for a summary" if agent.is_summary_call else "a sub-agent in its own file"
         if agent.file in calls:
-            what += f", for the boundary {calls[agent.file]}"
-        yield agent.id, what
+            description += f", for the boundary {calls[agent.file]}"
+        yield agent.id, description
     if call := compaction_call(session):
         length = len(call.answer.text) if call.answer else 0
         sent = grouped(len(call.prompt.text))
@@ -46,9 +46,9 @@ def _relatives(session: Session) -> Iterator[tuple[str, str]]:
 
 
 def request_texts(session: Session) -> Iterator[str]:
-    """Texts at the end of the recorded requests; of a call for a summary, of its own request."""
+    """Yield the last user text of each recorded request; for a summary call, that of its own request."""
     if session.facts.agent.startswith(COMPACT):
-        answered = max((n for n, one in enumerate(session.messages) if one.role == "user"), default=-1)
-        yield last_text(session.messages[: answered + 1])
+        last_request = max((n for n, one in enumerate(session.messages) if one.role == "user"), default=-1)
+        yield last_text(session.messages[: last_request + 1])
     else:
         yield from (last_text(one.messages) for one in requests(session))

@@ -1,4 +1,4 @@
-"""Repairing a Claude Code session: links, pairs, usage, reasoning."""
+"""Repair the records of a Claude Code session: links, tool pairs, usage, reasoning."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _USAGE: Path = ("message", "usage")
 _COPIED = (
     "isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "slug", "entrypoint", "timestamp",
 )  # fmt: skip
-"""Keys that a new line takes from the one that it belongs to."""
+"""Keys that a new line copies from the line it belongs to."""
 
 
-def _linked(entry: SheetEntry) -> bool:
+def _is_linked(entry: SheetEntry) -> bool:
     value = entry.object
     return (
         not value.get("isSidechain")
@@ -47,7 +47,7 @@ def _is_message(entry: SheetEntry) -> bool:
 LINKS = Links(
     "uuid",
     "parentUuid",
-    linked=_linked,
+    linked=_is_linked,
     is_message=_is_message,
     restarts=lambda entry: entry.object.get("subtype") == "compact_boundary",
     is_result=lambda entry: any(map(_is_result, _content(entry))),
@@ -55,7 +55,7 @@ LINKS = Links(
 
 
 def records(sheet: RepairSheet) -> None:
-    """Repair what the records say of themselves: links, the session id, counts."""
+    """Repair single records: links, session id, token counts."""
     link(sheet, LINKS)
     _one_session(sheet)
     for entry in sheet.entries:
@@ -64,7 +64,7 @@ def records(sheet: RepairSheet) -> None:
 
 
 def _one_session(sheet: RepairSheet) -> None:
-    """The file's name where it is one of the session ids, else the newest."""
+    """Give all lines one session id: the file's name if it is among the ids, else the newest."""
     found = [id for entry in sheet.entries if (id := text_of(entry.object.get("sessionId")))]
     if not found:
         return
@@ -72,7 +72,7 @@ def _one_session(sheet: RepairSheet) -> None:
     session = stem if stem in found else found[-1]
     for entry in sheet.entries:
         id = text_of(entry.object.get("sessionId"))
-        if id == session or not (id or _linked(entry)):
+        if id == session or not (id or _is_linked(entry)):
             continue
         entry.put(("sessionId",), session)
         if id:
@@ -82,24 +82,24 @@ def _one_session(sheet: RepairSheet) -> None:
 
 
 def context(sheet: RepairSheet, sent: Sequence[SheetEntry], session: Session) -> None:
-    """Repair what is sent: pairs, reasoning, usage."""
+    """Repair the records that are sent: tool pairs, reasoning, usage."""
     pair(sheet, with_results(sheet, sent, session, PAIRING), PAIRING)
-    chain = [entry for entry in sheet.entries if _linked(entry)]
+    chain = [entry for entry in sheet.entries if _is_linked(entry)]
     refused_reasoning(sheet, chain, _error, _reasoning, PAIRING.response)
     changed = [entry for entry in chain if entry.changed and _is_message(entry)]
     empty = dict.fromkeys(entry for entry in changed if not dict_of(entry.object.get("message")).get("content"))
     for entry in empty:
         LINKS.remove(sheet, entry)
     sent = [entry for entry in sent if entry not in empty]
-    _begin(sheet, sent)
-    if any(_linked(entry) for entry in sent):  # nobody resumes a sub-agent's own file
+    _insert_first_user_message(sheet, sent)
+    if any(_is_linked(entry) for entry in sent):  # a sub-agent's file is never resumed
         _usage(sheet, sent)
 
 
-def _begin(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
-    """The Messages API takes a user message first."""
+def _insert_first_user_message(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
+    """Insert a user message at the start if it is missing: the Messages API requires one."""
     first = next((entry for entry in sent if _is_message(entry)), None)
-    if first is not None and first.object.get("type") == "assistant" and _linked(first):
+    if first is not None and first.object.get("type") == "assistant" and _is_linked(first):
         common = {key: first.object[key] for key in _COPIED if key in first.object}
         body = {"role": "user", "content": GAP}
         value = {"parentUuid": None, **common, "type": "user", "message": body, "isMeta": True}

@@ -1,4 +1,4 @@
-"""What Claude Code's loader and the Messages API ask of a session file: https://docs.anthropic.com/en/docs/claude-code."""
+"""Rules of Claude Code's loader and the Messages API for a session file: https://docs.anthropic.com/en/docs/claude-code."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Lines = dict[int, Item]
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Nothing when Claude Code would resume the file. A sub-agent's own file, what the web exports and what `claude -p`
-    prints are resumed by nobody: nothing is asked of them."""
+    """Yield each rule that the file breaks. Files of sub-agents, web exports and printed output cannot be resumed, so
+    no rule applies to them."""
     if re.match(rb'\s*(?:\{\s*"loglines"|\[\s*\{)', data.removeprefix(b"\xef\xbb\xbf")):
         return
     found: list[Line] = []
@@ -32,8 +32,8 @@ def validate(data: bytes) -> Faults:
     if not linked or all("session_id" in value and "sessionId" not in value for _, value in found):
         return
     yield from _identity(found, linked)
-    walked, top = _walked(linked)
-    loaded = _recovered(linked, _kept(linked, walked[top]) | walked)
+    walked, top = _walk(linked)
+    loaded = _with_parallel_lines(linked, _preserved_lines(linked, walked[top]) | walked)
     yield from _unreached(linked, loaded, top)
     ordered = [(number, loaded[number]) for number in sorted(loaded)]
     yield from _contents([line for line in ordered if line[0] >= top])
@@ -42,7 +42,7 @@ def validate(data: bytes) -> Faults:
 
 
 def _identity(found: list[Line], linked: list[Line]) -> Faults:
-    """One session id, and every uuid once."""
+    """Check for one session id, unique uuids and parents that come first."""
     ids = {value["sessionId"] for _, value in found if isinstance(value.get("sessionId"), str)}
     if len(ids) != 1:
         yield f"It has {len(ids)} session ids where there must be one."
@@ -57,55 +57,55 @@ def _identity(found: list[Line], linked: list[Line]) -> Faults:
             yield f"Line {number} names a parent that is not before it."
 
 
-def _walked(linked: list[Line]) -> tuple[Lines, int]:
-    """The lines that the loader would take, by number, and the topmost: from the newest leaf up to the newest boundary
-    or a line without parent. From a line that a boundary keeps it goes on at the line behind which that stands."""
+def _walk(linked: list[Line]) -> tuple[Lines, int]:
+    """Return the lines of the loader's walk by number, and the number of the topmost: from the newest leaf up to the
+    newest boundary or a line without parent. From a preserved line the walk continues at its anchor."""
     by_uuid = {value["uuid"]: (number, value) for number, value in linked}
     anchors: dict[str, str] = {}
     for _, value in linked:
-        listed, chain = _preserved(value)
+        listed, chain = _preserved_metadata(value)
         tail = (_texts(listed, "uuids") or [str(chain.get("tailUuid"))])[-1]
         anchors[tail] = str(listed.get("anchorUuid") or chain.get("anchorUuid"))
-    here: Line | None = next(
+    line: Line | None = next(
         line for line in reversed(linked) if line[1].get("type") in ("user", "assistant", "attachment")
     )
     walked: Lines = {}
     top = 0
-    while here is not None and here[0] not in walked:
-        top, value = here
+    while line is not None and line[0] not in walked:
+        top, value = line
         walked[top] = value
         parent = str(value.get("parentUuid"))
         anchor = by_uuid.get(anchors.get(parent, ""))
         above = anchor if anchor is not None and anchor[0] < top and anchor[0] not in walked else by_uuid.get(parent)
-        here = None if value.get("subtype") == "compact_boundary" else above
+        line = None if value.get("subtype") == "compact_boundary" else above
     return walked, top
 
 
-def _preserved(value: Item) -> tuple[Item, Item]:
-    about = inner(value, "compactMetadata", dict)
-    return inner(about, "preservedMessages", dict), inner(about, "preservedSegment", dict)
+def _preserved_metadata(value: Item) -> tuple[Item, Item]:
+    metadata = inner(value, "compactMetadata", dict)
+    return inner(metadata, "preservedMessages", dict), inner(metadata, "preservedSegment", dict)
 
 
 def _texts(value: Item, key: str) -> list[str]:
     return [one for one in inner(value, key, list) if isinstance(one, str)]
 
 
-def _kept(linked: list[Line], boundary: Item) -> Lines:
-    """The lines before a boundary that it keeps."""
-    listed, chain = _preserved(boundary)
+def _preserved_lines(linked: list[Line], boundary: Item) -> Lines:
+    """Return the earlier lines that a boundary preserves, by number."""
+    listed, chain = _preserved_metadata(boundary)
     uuids = set(_texts(listed, "allUuids") or _texts(listed, "uuids"))
     if not uuids:
         parents = {value["uuid"]: value.get("parentUuid") for _, value in linked}
-        here = chain.get("tailUuid")
-        while isinstance(here, str) and here in parents and here not in uuids:
-            uuids.add(here)
-            here = None if here == chain.get("headUuid") else parents[here]
+        uuid = chain.get("tailUuid")
+        while isinstance(uuid, str) and uuid in parents and uuid not in uuids:
+            uuids.add(uuid)
+            uuid = None if uuid == chain.get("headUuid") else parents[uuid]
     return {number: value for number, value in linked if value["uuid"] in uuids}
 
 
-def _recovered(linked: list[Line], loaded: Lines) -> Lines:
-    """With the other lines of each response, and the results of their calls: they hang beside the chain, each result at
-    its own call."""
+def _with_parallel_lines(linked: list[Line], loaded: Lines) -> Lines:
+    """Add the other lines of each response and the results of their calls, which are outside the chain: the parent of a
+    result is its call."""
     answers = [(number, value, _response(value)) for number, value in linked if value.get("type") == "assistant"]
     responses = {_response(value) for value in loaded.values()} - {""}
     found = loaded | {number: value for number, value, response in answers if response in responses}
@@ -115,12 +115,12 @@ def _recovered(linked: list[Line], loaded: Lines) -> Lines:
 
 
 def _response(value: Item) -> str:
-    """The id of the API's message that an assistant's line is of, "" for any other line."""
+    """Return the API message id of an assistant line, "" for any other line."""
     return inner(inner(value, "message", dict), "id", str) if value.get("type") == "assistant" else ""
 
 
 def _unreached(linked: list[Line], loaded: Lines, top: int) -> Faults:
-    """Whether the newest boundary is reached, and every line but those of a branch that was left."""
+    """Check that the walk reaches the newest boundary and every line, except those of abandoned branches."""
     boundary = max((number for number, value in linked if value.get("subtype") == "compact_boundary"), default=0)
     if boundary and top != boundary:
         yield f"The newest line's parent chain does not reach the boundary on line {boundary}."
@@ -139,15 +139,15 @@ def _blocks(value: Item) -> list[Item]:
 
 
 def _contents(loaded: list[Line]) -> Faults:
-    """No message without content, no block without text, and a user's message first."""
-    opened = False
+    """Check that a user message is first and that no message or text block is empty."""
+    has_first = False
     for number, value in loaded:
         type = value.get("type")
         if type not in ("user", "assistant"):
             continue
-        if not opened and type == "assistant":
+        if not has_first and type == "assistant":
             yield f"Line {number} is an assistant message, but the first message must be a user's."
-        opened = True
+        has_first = True
         body = inner(value, "message", dict)
         if body.get("role") != type:
             yield f"Line {number} is of type {type}, but its message has another role."
@@ -158,7 +158,8 @@ def _contents(loaded: list[Line]) -> Faults:
 
 
 def _pairs(loaded: list[Line]) -> Faults:
-    """Each call answered before the next response, but for calls of the last one; each answer to a call before it."""
+    """Check that each call has a result before the next response (the last response may have open calls), and each
+    result a call before it."""
     calls: dict[str, int] = {}
     waiting: dict[str, int] = {}
     response: Any = None
@@ -184,16 +185,16 @@ def _pairs(loaded: list[Line]) -> Faults:
 
 
 def _last_usage(since: list[Line], loaded: list[Line]) -> Faults:
-    """The newest usage since the boundary. One that was recorded before the boundary counts what the compaction took
-    away, and none can claim more than all that is loaded: by either Claude Code would compact at once."""
+    """Check the newest usage since the boundary: usage from before the boundary, or above the size of the loaded lines,
+    would make Claude Code compact at once."""
     for number, value in reversed(since):
         body = inner(value, "message", dict)
         usage = body.get("usage")
         if value.get("type") == "assistant" and isinstance(usage, dict) and body.get("model") != "<synthetic>":
             keys = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
             total = sum(inner(usage, key, int) for key in keys)
-            boundary, about = since[0]
-            if about.get("subtype") == "compact_boundary" and total > 0 and _is_before(value, about):
+            boundary, metadata = since[0]
+            if metadata.get("subtype") == "compact_boundary" and total > 0 and _is_before(value, metadata):
                 yield f"Line {number} counts {total} tokens from before the compaction in line {boundary}."
                 return
             yield from excess_tokens(f"Line {number}", total, (one.get("message") for _, one in loaded))

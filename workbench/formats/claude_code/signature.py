@@ -1,4 +1,4 @@
-"""By what a file is known: Claude Code."""
+"""Recognise Claude Code sessions."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ KEYS = frozenset(
 
 _LINKED = ("user", "assistant", "system", "attachment", "progress")
 _FIRST = 5
-"""Lines among which iFlow CLI has its first answer."""
+"""Lines searched for the first answer of iFlow CLI."""
 
 _IFLOWS_ID = re.compile(r"response-\d{13}(?:-|$)")
 WEB_EXPORT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"loglines"\s*:')
 
 
 def recognise(look: Look) -> str:
-    """Any kind of line may come first, so up to 50 are looked at."""
+    """Check up to 50 lines: a file may begin with any line type."""
     if WEB_EXPORT.match(look.head):
         return "a JSON object with loglines, as exported by Claude Code on the web"
     if any(is_iflows(dict_of(record.value)) for record in look.records[:_FIRST]):
@@ -51,7 +51,7 @@ def recognise(look: Look) -> str:
 
 
 def _is_qwens(value: dict[str, Any]) -> bool:
-    """Whether a line is one of Qwen Code's, which are linked alike: its messages have parts."""
+    """True for a line of Qwen Code, which links lines the same way but has parts in its messages."""
     return "systemPayload" in value or "parts" in dict_of(value.get("message"))
 
 
@@ -80,7 +80,7 @@ def _is_line(value: dict[str, Any]) -> bool:
 
 
 def is_printed(value: Mapping[str, Any]) -> bool:
-    """Whether an object is a line of what `claude -p` prints."""
+    """True for a line that `claude -p` printed."""
     if not isinstance(value.get("session_id"), str) or "sessionId" in value:
         return False
     match value.get("type"):

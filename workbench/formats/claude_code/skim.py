@@ -1,9 +1,9 @@
-"""Reading only what a session was billed: for audits of many thousand files.
+"""Read only the usage of a session, for audits of thousands of files.
 
-Up to its first bill a file is read as always. Behind it what the person said and the tools gave, most of the bytes, is
-passed over, and of the answers the bill alone is decoded. Where anything else decides what the rows of an audit say,
-nothing is told, and the file must be read whole: a making of room, a summary of another file, lines that were printed
-or exported, a bill that may be absurd.
+The file is read normally up to its first usage. After that, user messages and tool results (most of the bytes) are
+skipped, and only the usage of answers is decoded. Return None if this is not sufficient for an audit's row and the
+complete file must be read: with a compaction, a summary of another file, printed or exported lines, or usage that may
+be wrong.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from msgspec.json import Decoder
 
 from workbench.base.values import json_value
 from workbench.formats.absurd import CHARACTERS_PER_TOKEN, may_be_too_large
-from workbench.formats.claude_code.events import of_answer
+from workbench.formats.claude_code.events import event_of_answer
 from workbench.formats.claude_code.lines import TITLES, Reading
-from workbench.formats.claude_code.read import main_of, messages_of, model_of, moment_in, taken, title_of
+from workbench.formats.claude_code.read import decode_lines, main_of, messages_of, model_of, moment_in, title_of
 from workbench.formats.claude_code.signature import ID, WEB_EXPORT
 from workbench.formats.claude_code.tree import branch_of
 from workbench.formats.format import Skimmed, no_progress
@@ -32,19 +32,19 @@ from workbench.session import Billed, Epoch, Session, SessionFacts, Usage
 _USAGE = b'"usage":'
 _USER, _PROGRESS, _ANSWER = b'"type":"user"', b'"type":"progress"', b'"role":"assistant"'
 _FRONT = 600
-"""Bytes of a line among which a person's or a tool's says its type; an answer may say it last, but its role before all
-that it holds. In a text a quotation mark has a backslash before it. Most lines of a file say it at the same place,
-where it is looked for first: looking for it takes as long as decoding half the line."""
+"""Bytes at the start of a line that are searched for its type; an answer may have its type last, but its role comes
+before its content. Quotes inside texts are escaped, so a match is a key. Most lines of a file have the mark at the same
+offset, which is tried first: a search takes as long as decoding half the line."""
 
-_DECIDE = ("summary", "content-replacement")
-"""Lines that must be read with all the others, beside those of the tool that say it made room."""
+_NEED_COMPLETE_READ = ("summary", "content-replacement")
+"""Line types that require reading the complete file; so do system lines that record a compaction."""
 
 
 _Count = Annotated[int, Meta(ge=0, le=2**63 - 1)] | None
 
 
 class _Usage(Struct, gc=False):
-    """Tokens, of which only these make a bill."""
+    """Token counts of a recorded usage."""
 
     input_tokens: _Count = 0
     output_tokens: _Count = 0
@@ -59,8 +59,8 @@ class _Body(Struct):
     context_management: Any = None
 
 
-class _Line(Struct, rename={"spent": STALE_USAGE}):
-    """Of an answer's line what decides about bills. One that is not of this shape must be read with all the others."""
+class _Line(Struct, rename={"stale_usage": STALE_USAGE}):
+    """Keys of an answer's line that affect usage. A line of another shape requires reading the complete file."""
 
     uuid: str
     type: str
@@ -69,40 +69,40 @@ class _Line(Struct, rename={"spent": STALE_USAGE}):
     isCompactSummary: Any = UNSET
     isApiErrorMessage: Any = None
     forkedFrom: Any = None
-    spent: Any = UNSET
+    stale_usage: Any = UNSET
 
 
 _line = Decoder(_Line).decode
-"""Passing over what is not wanted takes half as long as making values of it."""
+"""Skipping unneeded values takes half the time of decoding them."""
 
 
 class _Answer(Struct, gc=False):
-    """An API message, over all of its lines: `usage` is the last line's that tells of one, `output` the largest of any,
-    `start` the place of the first in the file."""
+    """An API message over all its lines. `usage`: the newest one; `output`: the largest output tokens;
+    `start`: offset of the first line in bytes."""
 
     start: int
     model: str | None
-    side: bool
+    sidechain: bool
     usage: _Usage | None = None
     output: int = 0
 
 
 def skim(path: Path, data: bytes) -> Skimmed | None:
-    """The session up to its first answer, and every bill. None where that would not tell all."""
+    """Return the session up to its first answer, and all usage. None if the complete file must be read."""
     first = data.find(_USAGE)
-    told: dict[str, Any] = {}
-    if data[:1] != b"{" or first < 0 or WEB_EXPORT.match(data) or (spans := _answers(data, told)) is None:
+    facts: dict[str, Any] = {}
+    if data[:1] != b"{" or first < 0 or WEB_EXPORT.match(data) or (spans := _answer_spans(data, facts)) is None:
         return None
-    begun = data[: data.find(b"\n", first) + 1 or len(data)]
-    reading = taken(lines_of(begun), no_progress)
+    head = data[: data.find(b"\n", first) + 1 or len(data)]
+    reading = decode_lines(lines_of(head), no_progress)
     if reading.printed.seen or not any(draft.blocks for draft in reading.drafts):
         return None
-    answers = _billed(data, spans)
-    return None if answers is None else _skimmed(path, reading, answers, {**told, **_newest(data)})
+    answers = _answers_with_usage(data, spans)
+    return None if answers is None else _skimmed(path, reading, answers, {**facts, **_newest(data)})
 
 
-def _billed(data: bytes, spans: Sequence[tuple[int, int]]) -> list[_Answer] | None:
-    """The answers in these lines. None where one of them decides that all must be read."""
+def _answers_with_usage(data: bytes, spans: Sequence[tuple[int, int]]) -> list[_Answer] | None:
+    """Return the answers in these lines, None if a line requires reading the complete file."""
     found: dict[tuple[str, bool], _Answer] = {}
     for start, stop in spans:
         try:
@@ -110,20 +110,20 @@ def _billed(data: bytes, spans: Sequence[tuple[int, int]]) -> list[_Answer] | No
         except ValueError:
             return None
         if line.type != "assistant":
-            if _decides(line.type, orjson.loads(data[start:stop])):
+            if _needs_complete_read(line.type, orjson.loads(data[start:stop])):
                 return None
             continue
         body = line.message
-        if body is None or line.spent is not UNSET or line.isCompactSummary is not UNSET or line.forkedFrom:
+        if body is None or line.stale_usage is not UNSET or line.isCompactSummary is not UNSET or line.forkedFrom:
             return None
         if body.model == "<synthetic>" or line.isApiErrorMessage is True:
             continue
-        if body.context_management and of_answer({"context_management": body.context_management}, None):
+        if body.context_management and event_of_answer({"context_management": body.context_management}, None):
             return None
-        side = line.isSidechain is True
-        one = found.get((body.id, side))
+        sidechain = line.isSidechain is True
+        one = found.get((body.id, sidechain))
         if one is None:
-            one = found[body.id, side] = _Answer(start, body.model, side)
+            one = found[body.id, sidechain] = _Answer(start, body.model, sidechain)
         usage = body.usage
         if usage and (usage.input_tokens or usage.cache_read_input_tokens or usage.cache_creation_input_tokens):
             one.usage = usage
@@ -132,9 +132,9 @@ def _billed(data: bytes, spans: Sequence[tuple[int, int]]) -> list[_Answer] | No
     return [*found.values()]
 
 
-def _answers(data: bytes, told: dict[str, Any]) -> list[tuple[int, int]] | None:
-    """Where the lines lie that may be answers. Of the others `told` learns what they tell of the session. None where
-    one of them decides that all must be read: it is known before any answer is decoded."""
+def _answer_spans(data: bytes, facts: dict[str, Any]) -> list[tuple[int, int]] | None:
+    """Return start and stop of the lines that may be answers; add titles and cost of other lines to `facts`. None if a
+    line requires reading the complete file, which is known before any answer is decoded."""
     spans: list[tuple[int, int]] = []
     user = progress = answer = 0
     at, end = 0, len(data)
@@ -150,14 +150,14 @@ def _answers(data: bytes, told: dict[str, Any]) -> list[tuple[int, int]] | None:
         if stop == start or data.startswith(_PROGRESS, start + progress, stop):
             continue
         front = min(start + _FRONT, stop)
-        said = data.find(_ANSWER, start, front)
-        before = front if said < 0 else said
+        role_at = data.find(_ANSWER, start, front)
+        before = front if role_at < 0 else role_at
         if (place := data.find(_USER, start, before)) >= 0:
             user = place - start
         elif (place := data.find(_PROGRESS, start, before)) >= 0:
             progress = place - start
-        elif said >= 0:
-            answer = said - start
+        elif role_at >= 0:
+            answer = role_at - start
             spans.append((start, stop))
         else:
             value = json_value(data[start:stop])
@@ -166,24 +166,24 @@ def _answers(data: bytes, told: dict[str, Any]) -> list[tuple[int, int]] | None:
             type = value.get("type")
             if type == "assistant":
                 spans.append((start, stop))
-            elif _decides(type, value):
+            elif _needs_complete_read(type, value):
                 return None
             else:
-                told |= _told(type, value)
+                facts |= _session_facts(type, value)
     return spans
 
 
-def _decides(type: Any, line: Any) -> bool:
-    """Whether a line that is no answer must be read with all the others."""
-    return type in _DECIDE or (type == "system" and _makes_room(line))
+def _needs_complete_read(type: Any, line: Any) -> bool:
+    """True for a line, other than an answer, that requires reading the complete file."""
+    return type in _NEED_COMPLETE_READ or (type == "system" and _is_compaction(line))
 
 
-def _makes_room(line: dict[str, Any]) -> bool:
+def _is_compaction(line: dict[str, Any]) -> bool:
     return "snipMetadata" in line or str(line.get("subtype")).endswith("_boundary")
 
 
 def _newest(data: bytes) -> dict[str, str]:
-    """The folder and the version of the newest lines of the session's own."""
+    """Return folder and version of the session's newest lines outside sub-agents."""
     found: dict[str, str] = {}
     stop = len(data)
     while stop > 0 and len(found) < 2:
@@ -196,8 +196,8 @@ def _newest(data: bytes) -> dict[str, str]:
     return found
 
 
-def _told(type: Any, line: dict[str, Any]) -> dict[str, Any]:
-    """What a line tells of the whole session: its title, what it cost."""
+def _session_facts(type: Any, line: dict[str, Any]) -> dict[str, Any]:
+    """Return the title or the cost (dollars) that a line holds for the session."""
     if type == "cost-state":
         cost = line.get("totalCostUSD")
         return {"cost": float(cost)} if isinstance(cost, int | float) and not isinstance(cost, bool) else {}
@@ -205,8 +205,8 @@ def _told(type: Any, line: dict[str, Any]) -> dict[str, Any]:
     return {type: title} if isinstance(title, str) and title else {}
 
 
-def _skimmed(path: Path, reading: Reading, answers: list[_Answer], told: dict[str, Any]) -> Skimmed | None:
-    """None where a bill may be absurd: so little for all that stands before it in the file, or too much."""
+def _skimmed(path: Path, reading: Reading, answers: list[_Answer], newest: dict[str, Any]) -> Skimmed | None:
+    """Build the result. None if a usage may be wrong: too small for the text before it, or too large."""
     bills: list[Billed] = []
     for one in answers:
         if usage := one.usage:
@@ -217,7 +217,7 @@ def _skimmed(path: Path, reading: Reading, answers: list[_Answer], told: dict[st
             bills.append(Billed(one.model, fresh, one.output, read, written))
     if may_be_too_large([fresh + read + written for _, fresh, _, read, written in bills]):
         return None
-    messages, facts = messages_of(reading), reading.facts
+    messages, common = messages_of(reading), reading.facts
     first = next((number for number, message in enumerate(messages) if message.bill), None)
     if first is None or not bills:
         return None
@@ -230,16 +230,16 @@ def _skimmed(path: Path, reading: Reading, answers: list[_Answer], told: dict[st
         records=reading.records,
         branch=range(first + 1),
         epochs=(Epoch(1, range(first + 1)),),
-        id=facts.get("sessionId", ""),
-        title=told.get("custom-title") or told.get("ai-title") or title_of(reading, messages, branch),
-        model=next((one.model for one in reversed(answers) if one.model and not one.side), None)
+        id=common.get("sessionId", ""),
+        title=newest.get("custom-title") or newest.get("ai-title") or title_of(reading, messages, branch),
+        model=next((one.model for one in reversed(answers) if one.model and not one.sidechain), None)
         or model_of(messages, branch),
-        cwd=told.get("cwd", facts.get("cwd")),
+        cwd=newest.get("cwd", common.get("cwd")),
         facts=SessionFacts(
-            agent=facts.get("agentId", ""),
-            cost=told.get("cost", reading.cost),
-            version=told.get("version", facts.get("version", "")),
-            git_branch=facts.get("gitBranch", ""),
+            agent=common.get("agentId", ""),
+            cost=newest.get("cost", reading.cost),
+            version=newest.get("version", common.get("version", "")),
+            git_branch=common.get("gitBranch", ""),
         ),
     )
     return Skimmed(session, tuple(bills))

@@ -1,8 +1,8 @@
-"""What `claude -p --output-format stream-json` prints (`json --verbose`: the same in one list), as lines of a session.
+"""Convert the output of `claude -p --output-format stream-json` (`json --verbose`: one list) to session lines.
 
-The messages are a session's, under names in snake_case and without links; what the person asked is there only with
-`--replay-user-messages`. `stream_event` lines repeat pieces of messages that come whole. The first line tells model,
-folder and the names of the tools, each `result` line the cost so far and the models' windows.
+Messages are those of a session, with snake_case keys and without links; user messages are printed only with
+`--replay-user-messages`. `stream_event` lines repeat parts of messages that follow complete. The first line holds the
+model, folder and tool names, each `result` line the cost so far and the models' windows.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ from typing import Any
 from workbench.formats.agent_texts import is_summary
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of
 
-_SPOKEN = ("user", "assistant", "system")
+_CONVERSATION = ("user", "assistant", "system")
 _UNDERSCORE = re.compile(r"_([a-z])")
 
 
 @dataclass(slots=True)
-class Printed:
-    """What such an output said so far. `about` goes with every line; `last` are the newest lines of the conversation
-    ("") and of each sub-agent."""
+class PrintedOutput:
+    """The state of printed output while it is read. `common`: keys added to every line. `last`: uuid of the newest line
+    of the conversation ("") and of each sub-agent. `cost` in dollars, `windows` in tokens by model."""
 
     seen: bool = False
     model: str | None = None
     tools: tuple[str, ...] = ()
     cost: float | None = None
     windows: dict[str, int] = field(default_factory=dict)
-    about: dict[str, str] = field(default_factory=dict)
+    common: dict[str, str] = field(default_factory=dict)
     last: dict[str, str] = field(default_factory=dict)
 
-    def line(self, value: dict[str, Any], index: int) -> dict[str, Any] | None:
-        """The line of a session that says what record `index` does, None where that is nothing of a conversation."""
+    def session_line(self, value: dict[str, Any], index: int) -> dict[str, Any] | None:
+        """Return record `index` as a session line, None if it is not part of the conversation."""
         self.seen = True
         if value.get("type") == "result":
             self._take_result(value)
         if value.get("subtype") == "init":
             self.tools = tuple(name for name in list_of(value.get("tools")) if isinstance(name, str))
             self.model = text_of(value.get("model")) or self.model
-            said = {"cwd": value.get("cwd"), "version": value.get("claude_code_version")}
-            self.about |= {key: text for key, text in said.items() if isinstance(text, str)}
-        if value.get("type") not in _SPOKEN:
+            recorded = {"cwd": value.get("cwd"), "version": value.get("claude_code_version")}
+            self.common |= {key: text for key, text in recorded.items() if isinstance(text, str)}
+        if value.get("type") not in _CONVERSATION:
             return None
         agent = text_of(value.get("parent_tool_use_id"))
         uuid = text_of(value.get("uuid")) or f"record-{index + 1}"
@@ -53,7 +53,7 @@ class Printed:
             "isSidechain": bool(agent),
             "sessionId": value["session_id"],
             "isApiErrorMessage": bool(value.get("error")),
-            **self.about,
+            **self.common,
             **({"agentId": agent} if agent else {}),
         }
         if value.get("subtype") == "compact_boundary":

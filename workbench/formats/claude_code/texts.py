@@ -11,7 +11,7 @@ from workbench.formats.kit.user_text import AgentTexts, Refusal
 from workbench.formats.kit.values import dict_of, list_of, text_of
 
 CONTINUATION = "This session is being continued from a previous conversation that ran out of context"
-"""Beginning of a summary of older messages."""
+"""Prefix of a summary of older messages."""
 
 _REFUSAL = "The user "
 _REFUSED = re.compile(
@@ -23,9 +23,9 @@ _REFUSED = re.compile(
 
 _CLARIFYING = "The user wants to clarify these questions."
 _CLARIFIED = re.compile(r"^ *Answer: (.+)$", re.MULTILINE)
-"""A refusal that the agent wrote, with the answers that were given before it."""
+"""A refusal that Claude Code wrote; it lists the answers that the user gave before."""
 
-_LED_OUT = re.compile(r"\. (?:You can now continue with|Read the answers carefully)[^\"]*\Z")
+_INSTRUCTION_AFTER = re.compile(r"\. (?:You can now continue with|Read the answers carefully)[^\"]*\Z")
 
 
 def _refusal(text: str) -> str | None:
@@ -37,13 +37,13 @@ def _refusal(text: str) -> str | None:
 
 
 def answers_in_pairs(arguments: Mapping[str, Any], text: str) -> Iterator[str]:
-    """`"question"="answer"`, each with what was chosen or noted beside it, as opencode writes them, too.
+    """Yield the user's answers and notes in `"question"="answer"` pairs, the form that opencode uses too.
 
-    The questions are looked for as the call asks them: both sides may hold quotes.
+    Pairs are found by the questions of the call, because questions and answers may contain quotes.
     """
-    text = _LED_OUT.sub("", text)
-    asked = {f'"{text_of(dict_of(one).get("question"))}"=' for one in list_of(arguments.get("questions"))}
-    starts = sorted((at, at + len(one)) for one in asked if (at := text.find(one)) >= 0)
+    text = _INSTRUCTION_AFTER.sub("", text)
+    questions = {f'"{text_of(dict_of(one).get("question"))}"=' for one in list_of(arguments.get("questions"))}
+    starts = sorted((at, at + len(one)) for one in questions if (at := text.find(one)) >= 0)
     for (_, start), (stop, _) in pairwise([*starts, (len(text), 0)]):
         answer, _, notes = text[start:stop].removesuffix(", ").partition(" notes: ")
         chosen = answer.partition('" selected preview:')[0]

@@ -1,9 +1,8 @@
-"""Which lines of a Claude Code session are its live branch.
+"""Branches of a Claude Code session: the tree of its lines, and the messages on the live branch.
 
-Every line with a uuid is a link of the chain, progress and system lines too. A plain walk from the newest line to the
-root would lose parallel tool results, whose parent is their own call's line; so the walk
-only finds out which messages belong, whole messages and the results of their calls are added, and a file that was never
-rewound is taken in file order.
+Every line with a uuid is a link of the chain, also progress and system lines. A plain walk from the newest line to the
+root would lose parallel tool results, whose parent is the line of their call. So the walk only selects messages; then
+complete messages and the results of their calls are added. A file that was never rewound is read in file order.
 """
 
 from __future__ import annotations
@@ -16,34 +15,32 @@ from math import inf
 from msgspec import Struct
 
 from workbench.base.text import are, counted
+from workbench.formats.format import Part
 from workbench.session import LoadWarning, Message
 
 RESUMED, JOINED, LINE = "resumed", "joined", "line-"
-"""Ids of branches: the one that is resumed, the one of all its pieces, and one that ends at a line, with its number."""
+"""Ids of branches: the resumed branch, the joined branch of all its pieces, and the prefix of a branch that ends at a
+line, followed by the line number."""
 
-MOST = 50
-"""Branches that are listed."""
+MAX_BRANCHES = 50
+"""Maximum number of listed branches."""
 
 _BRIDGED = 5.0
-"""Seconds before a line in which the loader looks for another one where its parent is missing (2.1.330)."""
+"""Seconds before a line without its parent in which the loader looks for a substitute (2.1.330)."""
 
 Moment = Callable[[int], float | None]
-"""Gives the time of a link in seconds, None for one that the loader never takes for a parent."""
-
-
-class Branch(Struct, frozen=True):
-    """A branch of a file, by the id that chooses it."""
-
-    id: str
-    title: str
-    messages: int
+"""Returns the time of a link in seconds since 1970; None for a link that is never a substitute parent."""
 
 
 @dataclass(slots=True)
 class Tree:
-    """The links of a file in parallel lists: main lines only, sub-agents' apart.
+    """The links of a file in parallel lists, in file order.
 
-    `messages[i]` is the number of the message that link i is part of, -1 for none.
+    `messages`: number of the message that a link is part of, -1 for none.
+    `turns`: user or assistant lines with content. `sidechains`: lines of sub-agents.
+    `anchors`: the line that a preserved segment follows, by the segment's last line. The next line may name that last
+      line as its parent, and the loader continues at the anchor.
+    `logical`: boundaries with only a logical parent, where the loader stops.
     """
 
     uuids: list[str] = field(default_factory=list)
@@ -52,78 +49,75 @@ class Tree:
     records: array[int] = field(default_factory=lambda: array("Q"))
     lines: array[int] = field(default_factory=lambda: array("Q"))
     turns: bytearray = field(default_factory=bytearray)
-    sides: bytearray = field(default_factory=bytearray)
+    sidechains: bytearray = field(default_factory=bytearray)
     by_uuid: dict[str, int] = field(default_factory=dict)
     anchors: dict[str, str] = field(default_factory=dict)
-    """By the last line that a boundary keeps the line behind which it stands: what follows may name the kept one as its
-    parent, and the loader goes on at the boundary."""
     logical: set[int] = field(default_factory=set)
-    """Boundaries whose parent is named for the record alone: the loader goes no further up."""
 
     def add(
-        self, uuid: str, parent: str | None, message: int | None, record: int, line: int, *, side: bool, turn: bool
+        self, uuid: str, parent: str | None, message: int | None, record: int, line: int, *, sidechain: bool, turn: bool
     ) -> None:
-        """Add the next link in file order. `turn`: whether it is a user's or an assistant's line that says anything."""
+        """Add the next link in file order. `turn`: a user or assistant line with content."""
         self.by_uuid[uuid] = len(self.parents)
         self.uuids.append(uuid)
         self.parents.append(parent)
         self.messages.append(-1 if message is None else message)
         self.records.append(record)
         self.lines.append(line)
-        self.sides.append(side)
+        self.sidechains.append(sidechain)
         self.turns.append(turn)
 
 
 def branch_of(
     tree: Tree, messages: Sequence[Message], main: Sequence[int], moment: Moment, chosen: str = RESUMED
 ) -> tuple[list[int], list[LoadWarning]]:
-    """A branch out of the messages `main` (those that are not a sub-agent's), in file order: the one that is resumed,
-    or with all its pieces the one `chosen` by its id. Raises KeyError where no turn is on the line that it names."""
+    """Return a branch of the messages `main` (those outside sub-agents) in file order, and warnings. `chosen`: its id;
+    all but the resumed branch include every piece. Raises KeyError if the named line is not a turn."""
     if not _is_linked(tree):
-        told = "its lines are not linked; read in file order"
-        return list(main), [LoadWarning(told)] if len(main) > 2 else []
+        text = "its lines are not linked; read in file order"
+        return list(main), [LoadWarning(text)] if len(main) > 2 else []
     start = _newest_turn(tree) if chosen in (RESUMED, JOINED) else _turn_on(tree, chosen)
-    way = _walk(tree, start, moment, joined=chosen != RESUMED)
-    live = _whole(tree, messages, main, way.live)
-    lost = len(main) - len(live)
-    if way.cut < 0 or not lost:
-        return live, way.warnings
-    told = f"so Claude Code resumes from here: {counted(lost, 'message')} before it {are(lost)} not loaded"
-    if tree.parents[way.cut] in tree.by_uuid:
-        return live, [*way.warnings, LoadWarning(f"its parents go in a circle, {told}", tree.lines[way.cut])]
-    told = f"names a parent that is not in this file, {told}; --part {JOINED} opens all of them"
-    return live, [*way.warnings, LoadWarning(told, tree.lines[way.cut])]
+    walk = _walk(tree, start, moment, joined=chosen != RESUMED)
+    live = _with_results_and_hooks(tree, messages, main, walk.live)
+    unloaded = len(main) - len(live)
+    if walk.cut < 0 or not unloaded:
+        return live, walk.warnings
+    reason = f"so Claude Code resumes from here: {counted(unloaded, 'message')} before it {are(unloaded)} not loaded"
+    if tree.parents[walk.cut] in tree.by_uuid:
+        return live, [*walk.warnings, LoadWarning(f"its parents go in a circle, {reason}", tree.lines[walk.cut])]
+    text = f"names a parent that is not in this file, {reason}; --part {JOINED} opens all of them"
+    return live, [*walk.warnings, LoadWarning(text, tree.lines[walk.cut])]
 
 
 def _turn_on(tree: Tree, chosen: str) -> int:
-    """The turn on the line that the id of a branch names. Raises KeyError."""
+    """Return the turn on the line that a branch id names. Raises KeyError."""
     number = chosen.removeprefix(LINE)
     for at, line in enumerate(tree.lines):
-        if str(line) == number and tree.turns[at] and not tree.sides[at]:
+        if str(line) == number and tree.turns[at] and not tree.sidechains[at]:
             return at
     raise KeyError(chosen)
 
 
-def _whole(tree: Tree, messages: Sequence[Message], main: Sequence[int], live: set[int]) -> list[int]:
-    """The messages of a way, with the results of their calls and what hooks put beside them, in file order."""
+def _with_results_and_hooks(tree: Tree, messages: Sequence[Message], main: Sequence[int], live: set[int]) -> list[int]:
+    """Add tool results and hook messages to the messages of a walk; return all in file order."""
     if live.issuperset(main):
         return list(main)
     calls = {call.id for number in live for call in messages[number].calls}
     for number in main:
         if number not in live and any(result.call_id in calls for result in messages[number].results):
             live.add(number)
-    live |= _beside(tree, messages, live)
+    live |= _hook_messages(tree, messages, live)
     return [number for number in main if number in live]
 
 
-def _beside(tree: Tree, messages: Sequence[Message], live: set[int]) -> set[int]:
-    """What hooks put beside a live response's call: it hangs at the call, as the call's result does."""
+def _hook_messages(tree: Tree, messages: Sequence[Message], live: set[int]) -> set[int]:
+    """Return hook messages of live calls; their parent is the call, as for its result."""
     found: set[int] = set()
     hanging: set[str] = set()
     for at, parent in enumerate(tree.parents):
         number = tree.messages[tree.by_uuid[parent]] if parent in tree.by_uuid else -1
         called = number >= 0 and number in live and bool(messages[number].calls)
-        if tree.turns[at] or tree.sides[at] or not (called or parent in hanging):
+        if tree.turns[at] or tree.sidechains[at] or not (called or parent in hanging):
             continue
         hanging.add(tree.uuids[at])
         if tree.messages[at] >= 0:
@@ -132,7 +126,7 @@ def _beside(tree: Tree, messages: Sequence[Message], live: set[int]) -> set[int]
 
 
 def chain_of(tree: Tree, head: str, tail: str) -> list[str]:
-    """The lines from `head` down to `tail` by their parents, by uuid; none where the one does not lead to the other."""
+    """Return the uuids of the chain from `head` to `tail`, or [] if the parents of `tail` do not lead to `head`."""
     found: dict[str, None] = {}
     at: str | None = tail
     while at is not None and at in tree.by_uuid and at not in found:
@@ -143,11 +137,10 @@ def chain_of(tree: Tree, head: str, tail: str) -> list[str]:
     return []
 
 
-def branches_of(tree: Tree, messages: Sequence[Message], main: Sequence[int], moment: Moment) -> list[Branch]:
-    """The branch that is resumed, the one of all its pieces, and those that end at a line which is on neither.
+def branches_of(tree: Tree, messages: Sequence[Message], main: Sequence[int], moment: Moment) -> list[Part]:
+    """Return the resumed branch, the joined branch, and those that end at a line outside both.
 
-    None where the resumed branch leads up to a line without a parent: then nothing is cut off, and what is on no branch
-    was left by the user.
+    Returns [] if the resumed branch leads up to a root: then nothing is cut off, and the user abandoned the rest.
     """
     if not _is_linked(tree) or _walk(tree, _newest_turn(tree), moment).cut < 0:
         return []
@@ -156,54 +149,53 @@ def branches_of(tree: Tree, messages: Sequence[Message], main: Sequence[int], mo
     if len(joined) == len(resumed):
         return []
     found = [
-        Branch(RESUMED, "the branch that Claude Code resumes", len(resumed)),
-        Branch(JOINED, "the same with all its pieces, in file order", len(joined)),
+        Part(RESUMED, "the branch that Claude Code resumes", len(resumed)),
+        Part(JOINED, "the same with all its pieces, in file order", len(joined)),
     ]
     continued, seen = bytearray(len(tree.parents)), set(resumed)
     for at in range(len(tree.parents) - 1, -1, -1):
         parent = tree.by_uuid.get(tree.parents[at] or "", -1)
         if parent >= 0 and (tree.turns[at] or continued[at]):
             continued[parent] = 1
-        if not tree.turns[at] or tree.sides[at] or continued[at] or tree.messages[at] in seen:
+        if not tree.turns[at] or tree.sidechains[at] or continued[at] or tree.messages[at] in seen:
             continue
         line = tree.lines[at]
         members, _ = branch_of(tree, messages, main, moment, f"{LINE}{line}")
         seen.update(members)
-        found.append(Branch(f"{LINE}{line}", f"the branch that ends at line {line}, with all its pieces", len(members)))
-        if len(found) > MOST:
+        found.append(Part(f"{LINE}{line}", f"the branch that ends at line {line}, with all its pieces", len(members)))
+        if len(found) > MAX_BRANCHES:
             break
     return found
 
 
 def _is_linked(tree: Tree) -> bool:
-    """True when at least half of the lines name their parent; hand-made files do not. In a sub-agent's file a parent
-    counts only where it is in the file: a sub-agent's compaction names lines of another file."""
-    if all(tree.sides):
+    """True if at least half of the lines name their parent; handwritten files do not. In a sub-agent's file only
+    parents in the same file count: its compaction names lines of another file."""
+    if all(tree.sidechains):
         named = [parent for parent in tree.parents if parent in tree.by_uuid]
     else:
         named = [parent for parent in tree.parents if parent is not None]
     return bool(tree.parents) and len(named) * 2 >= len(tree.parents)
 
 
-class _Way(Struct, frozen=True):
-    """The messages from a line up to the topmost. `cut` is the line whose parent is missing and above which nothing is
-    loaded, -1 where there is none."""
+class _Walk(Struct, frozen=True):
+    """The messages on a walk up the parents. `cut`: the link without its parent, where the loader stops, or -1."""
 
     live: set[int]
     cut: int
     warnings: list[LoadWarning]
 
 
-def _walk(tree: Tree, start: int, moment: Moment, *, joined: bool = False) -> _Way:
-    """The way from a turn up to the root, as the loader goes (2.1.330): where a parent is missing, on to the newest
-    line of at most `_BRIDGED` seconds before, else no further. `joined`: on to the line before.
+def _walk(tree: Tree, start: int, moment: Moment, *, joined: bool = False) -> _Walk:
+    """Walk from a turn up to the root like the loader (2.1.330). If a parent is missing, continue at the newest line of
+    the last `_BRIDGED` seconds, or stop if there is none. `joined`: continue at the line before instead.
 
-    Above a boundary nothing is loaded: what was before it is history, and whole.
+    Nothing above a boundary is loaded: it is history, and the walk continues there at the line before.
     """
-    only_side = all(tree.sides)
+    only_sidechain = all(tree.sidechains)
     warnings: list[LoadWarning] = []
-    at, history, cut = start, joined or only_side, -1
-    live = {tree.messages[link] for link in _behind(tree, at) if tree.messages[link] >= 0}
+    at, history, cut = start, joined or only_sidechain, -1
+    live = {tree.messages[link] for link in _descendants(tree, at) if tree.messages[link] >= 0}
     seen = bytearray(len(tree.parents))
     while at >= 0 and not seen[at]:
         seen[at] = 1
@@ -216,24 +208,24 @@ def _walk(tree: Tree, start: int, moment: Moment, *, joined: bool = False) -> _W
         anchor = tree.by_uuid.get(tree.anchors.get(parent, ""), -1)
         above = anchor if 0 <= anchor < at and not seen[anchor] else tree.by_uuid.get(parent, -1)
         if above < 0 or seen[above]:
-            above = _line_before(tree, at, only_side) if history else _shortly_before(tree, at, seen, moment)
+            above = _line_before(tree, at, only_sidechain) if history else _shortly_before(tree, at, seen, moment)
             if above >= 0:
-                taken = "the line before" if history else f"line {tree.lines[above]}, written shortly before"
-                warnings.append(LoadWarning(f"its parent is missing; linked to {taken}", tree.lines[at]))
+                substitute = "the line before" if history else f"line {tree.lines[above]}, written shortly before"
+                warnings.append(LoadWarning(f"its parent is missing; linked to {substitute}", tree.lines[at]))
             elif not history:
                 cut = at
         at = above
-    return _Way(live, cut, warnings)
+    return _Walk(live, cut, warnings)
 
 
 def _shortly_before(tree: Tree, at: int, seen: bytearray, moment: Moment) -> int:
-    """The newest line at most `_BRIDGED` seconds before another one; of several of one time the first. -1 for none."""
+    """Return the newest line at most `_BRIDGED` seconds older, the first of several with equal time; -1 for none."""
     time = moment(at)
     if time is None:
         return -1
     best, newest = -1, -inf
     for other in range(len(tree.parents)):
-        if seen[other] or tree.sides[other] != tree.sides[at]:
+        if seen[other] or tree.sidechains[other] != tree.sidechains[at]:
             continue
         when = moment(other)
         if when is not None and newest < when <= time:
@@ -241,27 +233,27 @@ def _shortly_before(tree: Tree, at: int, seen: bytearray, moment: Moment) -> int
     return best if time - newest <= _BRIDGED else -1
 
 
-def _behind(tree: Tree, turn: int) -> list[int]:
-    """The lines that hang at the newest turn: what the tool will send with the next one."""
+def _descendants(tree: Tree, turn: int) -> list[int]:
+    """Return the lines after a turn that descend from it: they are sent with the next turn."""
     uuids = set(tree.uuids[turn : turn + 1])
-    behind: list[int] = []
+    descendants: list[int] = []
     for at in range(turn + 1, len(tree.parents)):
         if tree.parents[at] in uuids:
-            behind.append(at)
+            descendants.append(at)
             uuids.add(tree.uuids[at])
-    return behind
+    return descendants
 
 
 def _newest_turn(tree: Tree) -> int:
-    only_side = all(tree.sides)
+    only_sidechain = all(tree.sidechains)
     for at in range(len(tree.parents) - 1, -1, -1):
-        if tree.turns[at] and (only_side or not tree.sides[at]):
+        if tree.turns[at] and (only_sidechain or not tree.sidechains[at]):
             return at
     return -1
 
 
-def _line_before(tree: Tree, at: int, only_side: bool) -> int:
+def _line_before(tree: Tree, at: int, only_sidechain: bool) -> int:
     at -= 1
-    while at >= 0 and tree.sides[at] and not only_side:
+    while at >= 0 and tree.sidechains[at] and not only_sidechain:
         at -= 1
     return at

@@ -1,10 +1,9 @@
-"""Writing a Claude Code session that `claude --resume` opens.
+"""Write a Claude Code session that `claude --resume` opens.
 
-The new file is one plain chain: a boundary if there is a summary, then every message in the order of the context, what
-an older boundary kept behind its summary too, each line's parent the line before. Of a kept line only `sessionId`,
-`parentUuid` and, on the newest call, the usage are changed: Claude Code takes the last usage for the size of the
-context and would compact a file with a stale one at once. A key of this program's (`kit/mark.py`) losses there that no
-usage up to it is a bill of this file's context.
+The new file is one plain chain: a boundary if there is a summary, then every message in context order (also those that
+an older boundary preserved), each line's parent the line before. A kept line changes only in `sessionId`, `parentUuid`
+and, on the newest call, the usage: Claude Code takes the last usage as the size of the context and would compact a file
+with a stale one at once. A key of this program (`kit/mark.py`) marks usage up to there as stale.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from uuid import uuid4
 
 from workbench.base.stamps import iso
 from workbench.formats.claude_code.attachments import SNAPSHOT
-from workbench.formats.claude_code.lines import NOTIFICATION, Own
+from workbench.formats.claude_code.lines import NOTIFICATION, LoadedFile
 from workbench.formats.claude_code.project import project_name
 from workbench.formats.claude_code.signature import ID
 from workbench.formats.format import Written
@@ -34,11 +33,11 @@ from workbench.formats.roles import GAP
 from workbench.session import Block, Message, Opaque, Session, SessionFacts, Text, Thinking
 
 _VERSION = "2.1.0"
-"""The version of Claude Code whose loader these lines are written for; said where the session names none."""
+"""Claude Code version that the lines are written for; used if the session names none."""
 
 
 UNKNOWN_MODEL = "unknown"
-"""For an answer of which no model is recorded; Claude Code's own `<synthetic>` would make it no answer at all."""
+"""Model of an answer without a recorded model; Claude Code would not send a `<synthetic>` answer."""
 
 _NO_USAGE = {
     "input_tokens": 0,
@@ -49,11 +48,11 @@ _NO_USAGE = {
 
 _NO_USAGE_FIELDS = dict.fromkeys(_NO_USAGE, b"0")
 
-_KEPT_BEFORE = ("preservedMessages", "preservedSegment")
-"""What a boundary says of lines before it that stay. In a new file they follow the summary as every other line."""
+_PRESERVED_KEYS = ("preservedMessages", "preservedSegment")
+"""Boundary keys that preserve earlier lines. In a new file these lines follow the summary like all others."""
 
-_LASTING = (SNAPSHOT.encode(), b"content-replacement")
-"""What a record holds that matters to all that follows it."""
+_LASTING_MARKS = (SNAPSHOT.encode(), b"content-replacement")
+"""Marks of records that stay valid for all later lines."""
 
 _NO_SESSION = "Claude Code cannot open a printed or exported file; cwb compact FILE -o NEW writes a session"
 
@@ -61,25 +60,25 @@ _SIGNED = ("claude-code", "anthropic-messages")
 
 
 class _Writer(LineWriter):
-    """`common` holds the keys that every line of the session has; `unbilled` are the answers whose usage is reset."""
+    """`common`: keys of every line; `unbilled`: ids of the answers whose usage is reset."""
 
     def __init__(self, session: Session, id: str, *, own: bool) -> None:
         super().__init__(session, own=own)
         self.id = id
-        self.common = _common(session, id)
+        self.common = _common_keys(session, id)
         self.parent: str | None = None
         self.uuids: set[str] = set()
         self.unbilled: frozenset[str] = frozenset()
 
     def is_copied(self, message: Message) -> bool:
-        return super().is_copied(message) and not _is_noticed(self.session, message)
+        return super().is_copied(message) and not _has_complete_text_in_request(self.session, message)
 
     def keep(self, message: Message, record: int) -> None:
         self.copy(record, unbilled=message.id in self.unbilled)
 
     def others(self, first: int) -> list[int]:
-        """The records from `first` on that are no messages and survive: progress, snapshots, queue, unknown types.
-        From before it the newest system prompt, and what stands for results that were too large."""
+        """Return the records from `first` on that are copied but are no messages (progress, snapshots, queue, unknown
+        types), and from before it the newest system prompt and the replacements of results that were too large."""
         records = self.session.records
         used = bytearray(len(records))
         for message in self.session.messages:
@@ -88,7 +87,7 @@ class _Writer(LineWriter):
         found: list[int] = []
         prompt: int | None = None
         for index in range(len(records)):
-            if used[index] or (index < first and not any(sort in records[index] for sort in _LASTING)):
+            if used[index] or (index < first and not any(mark in records[index] for mark in _LASTING_MARKS)):
                 continue
             value = object_of(records[index])
             type = value.get("type") if value is not None else None
@@ -106,7 +105,7 @@ class _Writer(LineWriter):
         return found if prompt is None or newer else sorted([prompt, *found])
 
     def boundary(self, summary: Message, first: int) -> None:
-        """The line that ends the loader's walk: the recorded one of a kept summary, else a new one."""
+        """Write the boundary that ends the loader's walk: the recorded one of a kept summary, else a new one."""
         session = self.session
         if self.own and summary.source:
             bounds = (m.source[0] for m in session.messages if m.kind == "boundary" and m.source[0] < summary.source[0])
@@ -114,10 +113,10 @@ class _Writer(LineWriter):
             if recorded:
                 self.copy(recorded[-1])
                 return
-        about: dict[str, Any] = {"trigger": "manual"}
+        metadata: dict[str, Any] = {"trigger": "manual"}
         usage = next((m.usage for m in reversed(session.context()) if m.usage is not None), None)
         if usage is not None:
-            about["preTokens"] = usage.context + usage.output
+            metadata["preTokens"] = usage.context + usage.output
         self._append(
             {
                 "parentUuid": None,
@@ -130,12 +129,12 @@ class _Writer(LineWriter):
                 "timestamp": iso(),
                 "uuid": str(uuid4()),
                 "level": "info",
-                "compactMetadata": about,
+                "compactMetadata": metadata,
             },
         )
 
     def copy(self, record: int, *, unbilled: bool = False) -> None:
-        """Copy a record, with only its place in the new session changed."""
+        """Copy a record; change only its links and ids, and its usage if `unbilled`."""
         raw: bytes = self.session.records[record]
         value = loads(raw)
         id = f'"{self.id}"'.encode()
@@ -149,26 +148,26 @@ class _Writer(LineWriter):
                 changes["uuid"] = render(uuid)
             self.uuids.add(uuid)
             self.parent = uuid
-            if value.get("isSidechain") is True:  # a sub-agent's own file becomes a session of its own
+            if value.get("isSidechain") is True:  # a sub-agent's file becomes a session
                 changes["isSidechain"] = b"false"
-        about = value.get("compactMetadata")
-        if isinstance(about, dict) and any(key in about for key in _KEPT_BEFORE):
-            changes["compactMetadata"] = render({key: about[key] for key in about if key not in _KEPT_BEFORE})
+        metadata = value.get("compactMetadata")
+        if isinstance(metadata, dict) and any(key in metadata for key in _PRESERVED_KEYS):
+            changes["compactMetadata"] = render({key: metadata[key] for key in metadata if key not in _PRESERVED_KEYS})
         if unbilled:
             changes |= usage_reset(raw, _NO_USAGE_FIELDS) | {STALE_USAGE: b"true"}
         self.lines.append(replace_fields(raw, changes))
 
     def make(self, message: Message) -> None:
-        """Render a message that has no line of its own: one line, or one per block of an assistant's."""
+        """Render a message without a recorded line: one line, or one line per block of an assistant message."""
         if message.role == "system" and message.kind != "summary":
             self.line("user", {"role": "user", "content": as_user_text(message)}, message.time, isMeta=True)
             return
-        content = [block for block in (self._rendered(block) for block in message.blocks) if block is not None]
+        content = [block for block in (self._render_block(block) for block in message.blocks) if block is not None]
         if not content:
             self.losses.append(Loss(LossKind.EMPTY_MESSAGES))
             return
         if message.role == "assistant":
-            self._made_response(
+            self._render_response(
                 message, content, **({STALE_USAGE: True} if self.own and message.id in self.unbilled else {})
             )
             return
@@ -177,11 +176,11 @@ class _Writer(LineWriter):
             flags = {"isVisibleInTranscriptOnly": True, "isCompactSummary": True}
         elif message.kind == "meta":
             flags = {"isMeta": True}
-        said = content[0].get("text") if len(content) == 1 and content[0]["type"] == "text" else None
-        body = {"role": "user", "content": said if isinstance(said, str) else content}
+        text = content[0].get("text") if len(content) == 1 and content[0]["type"] == "text" else None
+        body = {"role": "user", "content": text if isinstance(text, str) else content}
         self.line("user", body, message.time, **flags)
 
-    def _made_response(self, message: Message, content: list[dict[str, Any]], **flags: Any) -> None:
+    def _render_response(self, message: Message, content: list[dict[str, Any]], **flags: Any) -> None:
         api_id = f"msg_{uuid4().hex[:24]}"
         flags |= {"isCompactSummary": True} if message.kind == "summary" else {}
         calls = any(block["type"] == "tool_use" for block in content)
@@ -198,8 +197,8 @@ class _Writer(LineWriter):
             }
             self.line("assistant", body, message.time, **flags)
 
-    def _rendered(self, block: Block) -> dict[str, Any] | None:
-        """One block as it stands in a line; None for what the API would refuse."""
+    def _render_block(self, block: Block) -> dict[str, Any] | None:
+        """Render a block; None for one that the API would reject."""
         match block:
             case Text(text):
                 return {"type": "text", "text": text} if text.strip() else None
@@ -235,9 +234,9 @@ class _Writer(LineWriter):
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The messages as a new session. Never raises; what could not be carried stands in `losses`."""
+    """Write the messages as a new session. Never raises; `losses` counts what the format cannot carry."""
     own = session.facts.own
-    native = isinstance(own, Own) and not own.rewritten
+    native = isinstance(own, LoadedFile) and not own.rewritten
     messages, losses = [message for message in messages if message.kind != "boundary"], list[Loss]()
     if not native:
         messages, losses = adopted(session, messages, "Claude Code", "anthropic-messages")
@@ -257,8 +256,8 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     return addressed(session, writer.data, id, writer.losses)
 
 
-def _is_noticed(session: Session, message: Message) -> bool:
-    """Whether it is a task's notification that only a request, which may not be kept, has as it was sent."""
+def _has_complete_text_in_request(session: Session, message: Message) -> bool:
+    """True for a task's notification whose complete text is only in a recorded request, which is not copied."""
     if message.kind != "meta" or NOTIFICATION not in message.text or message.text.startswith(NOTIFICATION):
         return False
     lines = (dict_of(loads(session.records[record]).get("message")) for record in message.source)
@@ -266,14 +265,15 @@ def _is_noticed(session: Session, message: Message) -> bool:
 
 
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
-    if id == session.id and isinstance(session.facts.own, Own) and session.facts.own.rewritten:
+    """Add file name, location and resume command to the data of a session (`Codec.addressed`)."""
+    if id == session.id and isinstance(session.facts.own, LoadedFile) and session.facts.own.rewritten:
         return Written(data, f"{id}.jsonl", id, by_hand=_NO_SESSION, losses=losses)
     folder, config = folder_of(session), agent_home("CLAUDE_CONFIG_DIR", otherwise="~/.claude")
     home = f"{config}/projects/{project_name(folder)}/{id}.jsonl"
     return Written(data, f"{id}.jsonl", id, home, folder, (("claude", "--resume", id),), losses=losses)
 
 
-def _common(session: Session, id: str) -> dict[str, Any]:
+def _common_keys(session: Session, id: str) -> dict[str, Any]:
     own = session.facts if session.format == ID else SessionFacts()
     common: dict[str, Any] = {
         "isSidechain": False,
@@ -283,13 +283,13 @@ def _common(session: Session, id: str) -> dict[str, Any]:
         "version": own.version or _VERSION,
         "gitBranch": own.git_branch,
     }
-    if isinstance(own.own, Own) and own.own.slug:
+    if isinstance(own.own, LoadedFile) and own.own.slug:
         common["slug"] = own.own.slug
     return common
 
 
 def _last_calls(messages: Sequence[Message]) -> frozenset[str]:
-    """Ids of the newest assistant message of a real model and of any synthetic ones after it."""
+    """Return the ids of the newest model answer and of synthetic answers after it."""
     ids: list[str] = []
     for message in reversed(messages):
         if message.role == "assistant":
