@@ -1,9 +1,9 @@
 """Codex rollouts: `~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, or `.jsonl.zst`.
 
-A response's items (reasoning, text, calls) make one message, and so do tool outputs that stand together; the count of
-tokens that Codex writes with each response, and the next turn's context, end both. Event lines repeat what items say
-and are no messages. A recorded compaction replaces the context with items of its own; those that equal a message of the
-context before are that message.
+The items of a response (reasoning, text, calls) form one message, and so do consecutive tool outputs; the token count
+that Codex writes with each response, and the next turn's context, end both. Event lines repeat items and are not
+messages. A recorded compaction replaces the context with its own items; an item equal to a message of the earlier
+context is read as that message.
 """
 
 from __future__ import annotations
@@ -49,11 +49,12 @@ def _places(machine: Machine) -> Iterator[Place]:
 
 
 def _setting(trigger: int, window: int) -> str:
+    """Return the setting for a trigger in tokens, the same for every window."""
     return f"set model_auto_compact_token_limit = {trigger} in ~/.codex/config.toml"
 
 
 def _highest(window: int) -> int:
-    """It compacts at 90 % of the model's window, of which it records 95 %."""
+    """Return the highest trigger: 90 % of the model's window. Codex records 95 % of it as the window."""
     return window * 18 // 19
 
 

@@ -1,5 +1,5 @@
-"""The rollout that another one goes on from: since 0.156 a fork and a reverted turn begin a file of their own, which
-says how much of which thread's file stands before it (`history_base`)."""
+"""Join a rollout with the one it continues. Since 0.156 a fork or a reverted turn starts a new file, whose
+`history_base` names the thread and how much of its file comes first."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from workbench.formats.kit.values import count_of, dict_of, text_of
 
 _THREAD = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _DEEPEST = 20
-"""Files in a row that are followed: each revert begins one."""
+"""Maximum length of a chain of files; each revert adds one."""
 
 
 def with_base(path: Path, data: bytes, deepest: int = _DEEPEST) -> tuple[bytes, int, str]:
-    """A rollout with what it goes on from in front, as one that stands alone, the bytes before its own lines, and a
-    note of that; as it is where it goes on from nothing, or from what does not lie among the same sessions."""
+    """Prepend the rollout that this one continues. Return the joined data, the number of bytes before the rollout's own
+    lines, and a note for the user. Return the data unchanged if it continues nothing or the base file is not found."""
     first, _, rest = data.partition(b"\n")
     meta = None if is_alone(first) else object_of(first)
-    about = dict_of(dict_of(meta).get("payload"))
-    base = dict_of(about.get("history_base"))
+    payload = dict_of(dict_of(meta).get("payload"))
+    base = dict_of(payload.get("history_base"))
     if not meta or not base:
         return data, 0, ""
     stop, thread = count_of(base.get("end_ordinal_exclusive")), text_of(base.get("thread_id"))
@@ -36,25 +36,25 @@ def with_base(path: Path, data: bytes, deepest: int = _DEEPEST) -> tuple[bytes, 
         return data, 0, f"continues {stop} records of the thread {thread[:40]}, which are not in the file"
     source, before = found
     before, _, _ = with_base(source, before, deepest - 1)
-    alone = meta | {"payload": {key: value for key, value in about.items() if key != "history_base"}}
-    if "ordinal" in alone:
-        alone["ordinal"] = 0
-    joined = b"\n".join([render(alone), before.partition(b"\n")[2] + rest])
+    header = meta | {"payload": {key: value for key, value in payload.items() if key != "history_base"}}
+    if "ordinal" in header:
+        header["ordinal"] = 0
+    joined = b"\n".join([render(header), before.partition(b"\n")[2] + rest])
     note = f"continues {source.name}, which is read as well; line numbers start there"
     return joined, len(joined) - len(rest), note
 
 
 def is_alone(line: bytes) -> bool:
-    """Whether a rollout with this first line goes on from nothing."""
+    """True if a rollout with this first line continues no other one."""
     return b'"history_base"' not in line
 
 
 def _cut(path: Path, thread: str, stop: int, offset: int) -> Iterator[tuple[Path, bytes]]:
-    """Files of the thread whose first `offset` bytes end with the record before the ordinal `stop`, each cut there."""
+    """Yield the thread's files whose first `offset` bytes end with the record before ordinal `stop`, each cut there."""
     for other in _files_of(path, thread):
         try:
-            whole = read_file(other)
-            data = (zstd.unpack(other, whole) if whole.startswith(ZSTD) else whole)[:offset]
+            complete = read_file(other)
+            data = (zstd.unpack(other, complete) if complete.startswith(ZSTD) else complete)[:offset]
         except (OSError, BadInput):
             continue
         last: Any = object_of(data.rstrip(b"\n").rpartition(b"\n")[2])
@@ -63,11 +63,11 @@ def _cut(path: Path, thread: str, stop: int, offset: int) -> Iterator[tuple[Path
 
 
 def _files_of(path: Path, thread: str) -> Iterator[Path]:
-    """The thread's rollouts: beside this one, then in the folders of other days."""
+    """Yield the thread's rollouts: first in the same folder, then in the folders of other days."""
     if not _THREAD.fullmatch(thread):
         return
     name = f"rollout-*-{thread}*.jsonl*"
-    beside = sorted(path.parent.glob(name))
+    same_folder = sorted(path.parent.glob(name))
     day = len(path.parents) > 3 and all(folder.name.isdigit() for folder in list(path.parents)[:3])
-    elsewhere = sorted(path.parents[3].glob(f"*/*/*/{name}")) if day else []
-    yield from (other for other in dict.fromkeys([*beside, *elsewhere]) if other.name != path.name)
+    other_days = sorted(path.parents[3].glob(f"*/*/*/{name}")) if day else []
+    yield from (other for other in dict.fromkeys([*same_folder, *other_days]) if other.name != path.name)

@@ -1,4 +1,4 @@
-"""Codex's response items and our blocks, there and back. Items join by `call_id`, never by `id`."""
+"""Convert Codex's response items to blocks and back. `call_id` links a call with its output, never `id`."""
 
 from __future__ import annotations
 
@@ -17,29 +17,30 @@ from workbench.session import Block, Kind, Media, Message, Opaque, Role, Text, T
 from workbench.session.images import media_of
 
 SUMMARY_PREFIX = "Another language model started to solve this problem and produced a summary of its thinking process"
-"""How Codex's own summaries in clear begin."""
+"""Prefix of a readable summary that Codex wrote."""
 
 _TAGS = (
     "INSTRUCTIONS", "apps_instructions", "codex_internal_context", "goal_context", "hook_prompt", "model_switch",
     "multi_agent_mode", "multi_agent_role", "personality_spec", "realtime_conversation", "recommended_plugins", "skill",
     "subagent_notification", "user_action", "user_shell_command",
 )  # fmt: skip
-"""Tags in a user's message that Codex wrote and not the person, beside those of other tools, too."""
+"""Tags of text that Codex adds to a user message, in addition to those that other agents use too."""
 
-_AGENTS = "# AGENTS.md instructions"
+_AGENTS_FILE = "# AGENTS.md instructions"
 _EDITORS = ("# Context from my IDE setup:", "# Files mentioned by the user:")
 _REQUEST = re.compile(r"^## My request(?: for \w+)?:[ \t]*\n?", re.MULTILINE)
-"""What an editor puts before the person's own words, and the line behind it."""
+"""The heading between an editor's text and the user's request."""
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "developer": "system", "system": "system"}
 SUMMARIES = ("compaction", "compaction_summary", "context_compaction")
 _UNSENT = ("ghost_snapshot", "compaction_trigger", "other")
 
-Side = Literal["request", "response", "results", ""]
-"""What an item is part of: a request of its own, a response, a batch of tool results, or nothing that is sent."""
+ItemGroup = Literal["request", "response", "results", ""]
+"""The message an item belongs to: a request (one item), a response, a batch of tool results; "" for an unsent item."""
 
 
-def side_of(item: Mapping[str, Any]) -> Side:
+def group_of(item: Mapping[str, Any]) -> ItemGroup:
+    """Return the kind of message that an item is part of."""
     kind = item.get("type")
     if not isinstance(kind, str) or kind in _UNSENT:
         return ""
@@ -51,16 +52,16 @@ def side_of(item: Mapping[str, Any]) -> Side:
 
 
 def role_and_kind(item: Mapping[str, Any], blocks: tuple[Block, ...]) -> tuple[Role, Kind]:
-    """Role and kind of a message that begins with `item`. A developer's message is the system's."""
-    side = side_of(item)
-    named = item.get("role")
-    role = _ROLES.get(named, "user") if isinstance(named, str) else "user"
-    role = {"response": "assistant", "results": "tool"}.get(side, role)  # type: ignore[assignment]
+    """Return role and kind of a message whose first item is `item`. The developer role becomes system."""
+    group = group_of(item)
+    role_name = item.get("role")
+    role = _ROLES.get(role_name, "user") if isinstance(role_name, str) else "user"
+    role = {"response": "assistant", "results": "tool"}.get(group, role)  # type: ignore[assignment]
     if (kind := marked(item)) is not None:
         return role, kind
     if item.get("type") in SUMMARIES:
         return "user", "summary"
-    if item.get("type") != "message" and side == "request":
+    if item.get("type") != "message" and group == "request":
         return "user", "meta"
     if role != "user":
         return role, "normal"
@@ -75,11 +76,11 @@ def _is_summary(text: str) -> bool:
 
 
 def blocks_of(item: dict[str, Any]) -> tuple[Block, ...]:
-    """The blocks of one item. What has no known shape becomes Opaque, whole."""
+    """Return the blocks of one item. An item of unknown shape becomes one Opaque."""
     kind = item["type"]
     if kind == "message":
         blocks = parts_of(item.get("content"), _part)
-        return tuple(_own_and_injected(item, blocks)) if item.get("role") == "user" else blocks
+        return tuple(_user_and_injected(item, blocks)) if item.get("role") == "user" else blocks
     if kind == "reasoning":
         signature = item.get("encrypted_content")
         texts = [*_texts(item.get("summary")), *_texts(item.get("content"))]
@@ -93,11 +94,12 @@ def blocks_of(item: dict[str, Any]) -> tuple[Block, ...]:
     if kind == "function_call" and isinstance(name, str):
         return (ToolUse(call_id, name, arguments_of(item.get("arguments"))),)
     if kind == "custom_tool_call" and isinstance(name, str):
-        given = item.get("input")
-        return (ToolUse(call_id, name, given if isinstance(given, str | dict) else as_text(given)),)
+        arguments = item.get("input")
+        return (ToolUse(call_id, name, arguments if isinstance(arguments, str | dict) else as_text(arguments)),)
     if kind in ("tool_search_call", "local_shell_call"):
-        given = item.get("arguments", item.get("action"))
-        return (ToolUse(call_id, kind.removesuffix("_call"), given if isinstance(given, dict) else as_text(given)),)
+        arguments = item.get("arguments", item.get("action"))
+        input = arguments if isinstance(arguments, dict) else as_text(arguments)
+        return (ToolUse(call_id, kind.removesuffix("_call"), input),)
     return (Opaque(kind, item),)
 
 
@@ -114,25 +116,25 @@ def _part(part: Any) -> Block:
     return Opaque(text_of(kind), part)
 
 
-def _own_and_injected(item: Mapping[str, Any], blocks: Sequence[Block]) -> Iterator[Block]:
-    """A user's blocks with what Codex or an editor wrote told from the person's words: by where Codex says that a part
-    comes from (0.169), else by how it begins."""
-    about = dict_of(item.get("internal_chat_message_metadata_passthrough"))
-    told = [
-        dict_of(dict_of(part).get("provenance")).get("type") for part in list_of(about.get("content_item_metadata"))
+def _user_and_injected(item: Mapping[str, Any], blocks: Sequence[Block]) -> Iterator[Block]:
+    """Split a user message into the user's words and injected text, by the recorded provenance (0.169) or else by known
+    prefixes."""
+    metadata = dict_of(item.get("internal_chat_message_metadata_passthrough"))
+    sources = [
+        dict_of(dict_of(part).get("provenance")).get("type") for part in list_of(metadata.get("content_item_metadata"))
     ]
     for place, block in enumerate(blocks):
         if not isinstance(block, Text) or _is_summary(block.text):
             yield block
-        elif place < len(told) and told[place] not in (None, "user"):
+        elif place < len(sources) and sources[place] not in (None, "user"):
             yield Text(block.text, injected=True)
         else:
-            yield from _parted(block.text)
+            yield from _split_text(block.text)
 
 
-def _parted(text: str) -> Sequence[Text]:
+def _split_text(text: str) -> Sequence[Text]:
     opening = text.lstrip()
-    if opening.startswith(_AGENTS):
+    if opening.startswith(_AGENTS_FILE):
         return [Text(text, injected=True)]
     if not opening.startswith(_EDITORS):
         return split_user_text(text, _TAGS)
@@ -147,7 +149,7 @@ def _texts(parts: Any) -> list[str]:
 
 
 def _result(call_id: str, item: dict[str, Any]) -> ToolResult:
-    """A call's output: text, a list of parts, or (before 0.40) an object that says whether the call went well."""
+    """Convert a call's output: a text, a list of parts, or (before 0.40) an object with `success`."""
     output = item.get("output", item.get("tools"))
     if item["type"] == "tool_search_output" or (isinstance(output, dict) and "content" not in output):
         return ToolResult(call_id, (Text(as_text(output)),))
@@ -160,10 +162,10 @@ def _result(call_id: str, item: dict[str, Any]) -> ToolResult:
     )
 
 
-def rendered(message: Message, call_types: dict[str, str], losses: Losses, *, own: bool) -> list[dict[str, Any]]:
-    """The items of a made message. `call_types` knows the item type of every call so far, and learns new ones.
+def render_items(message: Message, call_types: dict[str, str], losses: Losses, *, own: bool) -> list[dict[str, Any]]:
+    """Render a message that has no records as items. `call_types`: item type by call id; new calls are added.
 
-    `own`: whether unknown blocks come from this format, and so may go back into it.
+    `own`: the session is a Codex session, so its opaque blocks are written back unchanged.
     """
     items: list[dict[str, Any]] = []
     parts: list[dict[str, Any]] = []
@@ -213,8 +215,8 @@ def _call(call: ToolUse, call_types: dict[str, str]) -> dict[str, Any]:
         item = {"type": "custom_tool_call", "status": "completed", "call_id": call.id, "name": call.name}
         return {**item, "input": call.input}
     call_types[call.id] = "function_call"
-    given = call.input if isinstance(call.input, str) else json.dumps(call.input, ensure_ascii=False)
-    return {"type": "function_call", "name": call.name, "arguments": given, "call_id": call.id}
+    arguments = call.input if isinstance(call.input, str) else json.dumps(call.input, ensure_ascii=False)
+    return {"type": "function_call", "name": call.name, "arguments": arguments, "call_id": call.id}
 
 
 def _output(result: ToolResult, call_types: dict[str, str], losses: Losses) -> dict[str, Any]:

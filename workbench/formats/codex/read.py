@@ -1,4 +1,4 @@
-"""Reading: Codex rollout."""
+"""Read Codex rollouts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.base.text import are, counted
 from workbench.formats.absurd import exceeds, impossible
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.codex.base import is_alone, with_base
-from workbench.formats.codex.items import SUMMARY_PREFIX, Side, blocks_of, role_and_kind, side_of
+from workbench.formats.codex.items import SUMMARY_PREFIX, ItemGroup, blocks_of, group_of, role_and_kind
 from workbench.formats.codex.signature import ID, is_traes
 from workbench.formats.format import Progress, ReadLines
 from workbench.formats.kit import zstd
@@ -28,17 +28,17 @@ from workbench.formats.kit.values import count_of, dict_of, text_of
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolUse, Usage
 from workbench.session.session import Compaction, Epoch, Records, Session, SessionFacts
 
-_OTHERS = ("event_msg", "turn_context", "world_state", "rollout_reference", "token_usage_record")
+_IGNORED = ("event_msg", "turn_context", "world_state", "rollout_reference", "token_usage_record")
 
-_AGENTS: tuple[Role, ...] = ("assistant", "tool")
+_AGENT_ROLES: tuple[Role, ...] = ("assistant", "tool")
 
 _KEPT_TEXT = 80_000
-"""Characters of user texts that a compaction without a list of items keeps: 20,000 tokens at four each."""
+"""Characters of user text that a compaction without a list of items keeps: 20 000 tokens of 4 characters."""
 
 
 @dataclass(slots=True)
 class Draft:
-    """A message while its items come in."""
+    """A message while its items are read."""
 
     id: str
     role: Role
@@ -55,13 +55,13 @@ class Draft:
 
 
 FORK_SECONDS = 2.0
-"""A fork begins with the history of its parent, which is stamped with the time at which it was copied."""
+"""Seconds after a fork's first line in which its parent's history is copied, with the time of the copy."""
 
 
 @dataclass(slots=True)
 class Fork:
-    """A session that begins with another one's history. Its own turns have later ids than itself; where turns have no
-    id, what is stamped `FORK_SECONDS` after the first line is its own."""
+    """A session that begins with another one's history. Its own turns have later ids than the session; without
+    turn ids, lines stamped more than `FORK_SECONDS` after the first line are its own. `replays`: still copying."""
 
     id: str
     since: float
@@ -77,9 +77,13 @@ class Fork:
 
 
 class Reader(Transcript):
-    """`side` is that of the newest draft while it may still grow. `early` says whether token records stand before the
-    response they count (0.40) or after its items (0.104 and later); None until the first one. The calls of the first
-    `base` bytes and those that a `fork` begins with were made in another session.
+    """The state of a rollout while it is read.
+
+    `group`: group of the newest draft while items may still be added to it, else "".
+    `usage_first`: token records come before the response they count (0.40), not after its items (0.104 and later); None
+      until the first record. `pending_usage`: usage of the next response; `billed`: the newest response.
+    `base`: bytes from another rollout. Their calls, and those copied by a `fork`, were made in another session.
+    `rolled_back`: numbers of dropped drafts.
     """
 
     empty = "a Codex rollout without messages; open another session"
@@ -89,12 +93,12 @@ class Reader(Transcript):
         self.base = base
         self.fork: Fork | None = None
         self.drafts: list[Draft] = []
-        self.gone: set[int] = set()
+        self.rolled_back: set[int] = set()
         self.meta: dict[str, Any] = {}
         self.cwd: str | None = None
-        self.side: Side = ""
-        self.early: bool | None = None
-        self.waiting: Usage | None = None
+        self.group: ItemGroup = ""
+        self.usage_first: bool | None = None
+        self.pending_usage: Usage | None = None
         self.billed: Draft | None = None
         self.totals: Any = None
 
@@ -119,13 +123,13 @@ class Reader(Transcript):
                 if payload.get("forked_from_id"):
                     self.fork = Fork(text_of(payload.get("id")), seconds_of(stamp) or 0.0)
         elif kind == "inter_agent_communication":
-            said = Draft(f"item-{index + 1}", "user", "meta", [Opaque(kind, payload)], [index], seconds_of(stamp))
-            self.begin(said, "request")
-        elif kind not in _OTHERS:
+            draft = Draft(f"item-{index + 1}", "user", "meta", [Opaque(kind, payload)], [index], seconds_of(stamp))
+            self.begin(draft, "request")
+        elif kind not in _IGNORED:
             self.unknown[str(kind)] += 1
 
     def _take_bare(self, value: dict[str, Any], index: int, stamp: Any) -> None:
-        """A line of Codex before 0.32: the first says what the session is, the others are items."""
+        """Add a line of Codex before 0.32: first the session's header, then items."""
         if isinstance(value.get("type"), str):
             self._item(value, index, stamp)
         elif "id" in value and not self.meta:
@@ -134,14 +138,14 @@ class Reader(Transcript):
             self.unknown["without a type"] += 1
 
     def _item(self, item: dict[str, Any], index: int, stamp: Any) -> None:
-        """`stamp` is the time as the line has it: that of many an item is never asked for."""
-        side = side_of(item)
-        if not side:
+        """Add an item. `stamp` is the line's undecoded time, because many items need no time."""
+        group = group_of(item)
+        if not group:
             if not isinstance(item.get("type"), str):
                 self.unknown["of a response item without a type"] += 1
             return
         blocks = blocks_of(item)
-        if side != "request" and side == self.side:
+        if group != "request" and group == self.group:
             draft = self.drafts[-1]
             draft.blocks += map(_interned, blocks)
             draft.source.append(index)
@@ -151,17 +155,18 @@ class Reader(Transcript):
         own = [_interned(block) for block in blocks]
         draft = Draft(f"item-{index + 1}", role, kind, own, [index], seconds_of(stamp), model)
         if role == "assistant":
-            draft.usage, self.waiting = self.waiting, None
+            draft.usage, self.pending_usage = self.pending_usage, None
             self.billed = draft
-        self.begin(draft, side)
+        self.begin(draft, group)
 
-    def begin(self, draft: Draft, side: Side) -> None:
+    def begin(self, draft: Draft, group: ItemGroup) -> None:
+        """Add a draft to the context; following items of the same `group` are added to it."""
         self.sent.append(len(self.drafts))
         self.drafts.append(draft)
-        self.side = side
+        self.group = group
 
     def _context(self, payload: dict[str, Any]) -> None:
-        self.side = ""
+        self.group = ""
         if isinstance(payload.get("cwd"), str):
             self.cwd = payload["cwd"]
         if isinstance(payload.get("model"), str):
@@ -170,7 +175,7 @@ class Reader(Transcript):
     def _event(self, payload: dict[str, Any], index: int, stamp: Any) -> None:
         kind, line = payload.get("type"), self.records.lines[index]
         if kind == "token_count":
-            self.side = ""
+            self.group = ""
             if isinstance(payload.get("info"), dict):
                 self.window.read(payload["info"].get("model_context_window"), line, self.warnings)
                 self._tokens(payload["info"], index)
@@ -180,17 +185,17 @@ class Reader(Transcript):
             turns = payload.get("num_turns")
             self._roll_back(turns if type(turns) is int else 0)
         elif kind in ("error", "stream_error"):
-            said = {key: value for key, value in payload.items() if key != "type"}
-            self.errors.append(api_error(f"item-{index + 1}", said, seconds_of(stamp), line))
+            details = {key: value for key, value in payload.items() if key != "type"}
+            self.errors.append(api_error(f"item-{index + 1}", details, seconds_of(stamp), line))
 
     def _tokens(self, info: dict[str, Any], index: int) -> None:
-        """Usage of one response. Equal totals are one record, repeated; a prompt far above the window is none."""
+        """Add the usage of one response. Ignore a record that repeats the totals, or a prompt far above the window."""
         total, last = info.get("total_token_usage"), info.get("last_token_usage")
         if not isinstance(last, dict):
             return
         sent = count_of(last.get("input_tokens"))
         if not sent and self.epochs and self.billed is None:
-            self._sized(count_of(last.get("total_tokens")))
+            self._set_size_after(count_of(last.get("total_tokens")))
         if total == self.totals:
             return
         self.totals = total
@@ -202,28 +207,28 @@ class Reader(Transcript):
         replayed = self.records.starts[index] < self.base or bool(self.fork and self.fork.replays)
         fresh = max(0, sent - cached - written)
         usage = Usage(fresh, output, cached, written, reasoning=thought, replayed=replayed)
-        if self.early is None:
-            self.early = self.billed is None
-        if self.early:
-            self.waiting = usage
+        if self.usage_first is None:
+            self.usage_first = self.billed is None
+        if self.usage_first:
+            self.pending_usage = usage
         elif self.billed is not None:
             self.billed.usage = usage
 
-    def _sized(self, tokens: int) -> None:
-        """What Codex takes the context for that a compaction has just left."""
+    def _set_size_after(self, tokens: int) -> None:
+        """Record the context size after a compaction, as Codex estimates it."""
         ended = self.epochs[-1]
         if ended.ended_by and ended.ended_by.tokens_after is None:
             self.epochs[-1] = replace(ended, ended_by=replace(ended.ended_by, tokens_after=tokens or None))
 
     def _roll_back(self, turns: int) -> None:
-        """Drop the newest turns from the context: each begins with a message of the user's own."""
-        self.side = ""
+        """Drop the newest turns from the context; each begins with a user message."""
+        self.group = ""
         for _ in range(turns):
             starts = (place for place in range(len(self.sent) - 1, -1, -1) if self._starts_turn(self.sent[place]))
             start = next(starts, None)
             if start is None:
                 return
-            self.gone.update(self.sent[start:])
+            self.rolled_back.update(self.sent[start:])
             del self.sent[start:]
 
     def _starts_turn(self, number: int) -> bool:
@@ -233,8 +238,8 @@ class Reader(Transcript):
         time = seconds_of(stamp)
         self.drafts.append(Draft(f"item-{index + 1}", "system", "boundary", [], [index], time))
         before, copies, first = self.sent, self.copies, len(self.drafts)
-        self.side, self.billed = "", None
-        if before and _wrote(self.drafts[before[-1]], payload.get("message")):
+        self.group, self.billed = "", None
+        if before and _is_requested_summary(self.drafts[before[-1]], payload.get("message")):
             before.pop()
         items = payload.get("replacement_history")
         self.sent = []
@@ -246,13 +251,13 @@ class Reader(Transcript):
             if isinstance(text, str) and text:
                 draft = Draft(f"item-{index + 1}-summary", "user", "summary", [Text(text)], [index], time)
                 self.begin(draft, "")
-        made = {number: self.drafts[number] for number in self.sent if number >= first}
-        self.copies = frozenset(n for n, draft in made.items() if draft.kind == "normal" and draft.role in _AGENTS)
-        summary = next((draft.id for draft in made.values() if draft.kind == "summary"), None)
+        new = {number: self.drafts[number] for number in self.sent if number >= first}
+        self.copies = frozenset(n for n, draft in new.items() if draft.kind == "normal" and draft.role in _AGENT_ROLES)
+        summary = next((draft.id for draft in new.values() if draft.kind == "summary"), None)
         bills = (self.drafts[number].usage for number in reversed(before))
         tokens = next((usage.context + usage.output for usage in bills if usage), None)
-        kept = tuple(self.drafts[number].id for number in self.sent if number < first)
-        ended_by = Compaction(tokens_before=tokens, summary=summary, time=time, kept=kept)
+        kept_ids = tuple(self.drafts[number].id for number in self.sent if number < first)
+        ended_by = Compaction(tokens_before=tokens, summary=summary, time=time, kept=kept_ids)
         if before or self.epochs:
             window = self.window.tokens
             self.epochs.append(Epoch(len(self.epochs) + 1, array("q", before), ended_by, copies, window))
@@ -268,22 +273,22 @@ class Reader(Transcript):
             if not isinstance(item, dict):
                 self.warn("a compaction holds an item that is not an object", self.records.lines[index])
                 continue
-            if side_of(item) == "request":
+            if group_of(item) == "request":
                 blocks = blocks_of(item)
                 role, kind = role_and_kind(item, blocks)
                 same = known.get((role, kind, blocks)) if all(isinstance(block, Text) for block in blocks) else None
                 if same:
                     self.sent.append(same.pop())
-                    self.side = ""
+                    self.group = ""
                     continue
             source = index
             if spans is not None:
                 source = self.records.add(*spans[place], self.records.lines[index])
             self._item(item, source, stamp)
-        self.side = ""
+        self.group = ""
 
     def _item_spans(self, index: int) -> list[tuple[int, int]] | None:
-        """Where the items of a compaction lie in the file; None where its line is not strict JSON."""
+        """Return start and stop of a compaction's items in the file; None if its line is not strict JSON."""
         start = self.records.starts[index]
         text = self.records[index].decode("latin-1")
         try:
@@ -295,17 +300,17 @@ class Reader(Transcript):
             return None
 
     def _user_texts(self, before: list[int]) -> list[int]:
-        """What a compaction in clear keeps: the newest of the user's own messages, up to a size."""
+        """Return the messages that a compaction without items keeps: the newest user messages, up to `_KEPT_TEXT`."""
         room = _KEPT_TEXT
-        kept: list[int] = []
+        kept_numbers: list[int] = []
         for number in reversed(before):
             if not self._starts_turn(number):
                 continue
             if room <= 0:
                 break
             room -= sum(len(block.text) for block in self.drafts[number].blocks if isinstance(block, Text))
-            kept.append(number)
-        return kept[::-1]
+            kept_numbers.append(number)
+        return kept_numbers[::-1]
 
     def finish(self) -> None:
         if any(draft.kind != "boundary" for draft in self.drafts):
@@ -313,35 +318,35 @@ class Reader(Transcript):
         self.end_epoch()
 
     def session(self) -> Session:
-        messages, about = with_user_text(self.messages), self.meta
-        branch = self.branch_without(self.gone.difference(*(epoch.members for epoch in self.epochs)))
-        instructions = about.get("base_instructions", about.get("instructions"))
+        messages, meta = with_user_text(self.messages), self.meta
+        branch = self.branch_without(self.rolled_back.difference(*(epoch.members for epoch in self.epochs)))
+        instructions = meta.get("base_instructions", meta.get("instructions"))
         instructions = instructions.get("text") if isinstance(instructions, dict) else instructions
-        for what, n in self.unknown.items():
-            of = what if what.startswith(("of ", "without ")) else f"of unknown type {what!r}"
+        for kind, n in self.unknown.items():
+            of = kind if kind.startswith(("of ", "without ")) else f"of unknown type {kind!r}"
             self.warn(f"{counted(n, 'record')} {of} {are(n)} kept in the file, not shown")
-        if is_traes(about):
+        if is_traes(meta):
             self.warn("written by Trae CLI in Codex's format; read as Codex", 1)
         return self._session(
             ID,
             messages,
             branch=branch,
-            id=text_of(about.get("id")),
+            id=text_of(meta.get("id")),
             title=first_words(messages[number] for number in branch),
             model=next((m.model for m in reversed(messages) if m.model), self.model),
             cwd=self.cwd,
             system=text_of(instructions),
-            tools=tools_of(about.get("dynamic_tools")),
+            tools=tools_of(meta.get("dynamic_tools")),
             facts=SessionFacts(
                 api_errors=tuple(self.errors),
-                version=text_of(about.get("cli_version")),
-                git_branch=text_of(dict_of(about.get("git")).get("branch")),
+                version=text_of(meta.get("cli_version")),
+                git_branch=text_of(dict_of(meta.get("git")).get("branch")),
             ),
         )
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a rollout. Raises BadInput when it holds no message, or is compressed and cannot be unpacked."""
+    """Read a rollout. Raises BadInput when it has no message or cannot be decompressed."""
     if data.startswith(ZSTD):
         data = zstd.unpack(path, data)
     data, base, note = with_base(path, data)
@@ -353,6 +358,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 
 
 def by_line(first: bytes) -> ReadLines | None:
+    """Return the reader of lines, None for a rollout that continues another one."""
     return Reader.read_lines if is_alone(first) else None
 
 
@@ -360,8 +366,8 @@ def _interned(block: Block) -> Block:
     return ToolUse(block.id, intern(block.name), block.input) if isinstance(block, ToolUse) else block
 
 
-def _wrote(draft: Draft, message: Any) -> bool:
-    """Whether a response is the summary that a compaction asked for: since 0.169 it stands in the rollout, too."""
+def _is_requested_summary(draft: Draft, message: Any) -> bool:
+    """True if a response is the summary that a compaction requested; since 0.169 the rollout records it too."""
     texts = [block.text for block in draft.blocks if isinstance(block, Text)]
     known = isinstance(message, str) and message.startswith(SUMMARY_PREFIX)
     return known and draft.role == "assistant" and bool(texts) and message.endswith(texts[-1])

@@ -1,4 +1,4 @@
-"""Repairing a Codex rollout: header, token counts, pairs, reasoning."""
+"""Repair the records of a Codex rollout: header, token counts, tool pairs, reasoning."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from workbench.session import Session
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _VERSION = "0.50.0"
 IMPOSSIBLE = 2
-"""Windows above which no call can have used tokens: one is the prompt, and the answer is less than another."""
+"""Maximum tokens of a call in windows: one for the prompt, and less than one for the answer."""
 
 
 def records(sheet: RepairSheet) -> None:
     """Repair the header and the token counts."""
     drop_copies(sheet, sheet.entries)
-    _header(sheet)
+    _repair_header(sheet)
     for entry in sheet.entries:
         info = dict_of(_payload(entry).get("info"))
         if _event(entry) != "token_count" or not info:
             continue
         no_negative_counts(sheet, entry, ("payload", "info"))
-        window, tokens = count_of(info.get("model_context_window")), _last(entry)
+        window, tokens = count_of(info.get("model_context_window")), _last_tokens(entry)
         if window and tokens > IMPOSSIBLE * window:
             entry.put(("payload", "info"), None)
             sheet.fixed(Fault.IMPOSSIBLE_USAGE, entry, tokens)
@@ -46,12 +46,12 @@ def _event(entry: SheetEntry) -> str:
     return text_of(_payload(entry).get("type")) if entry.object.get("type") == "event_msg" else ""
 
 
-def _last(entry: SheetEntry) -> int:
+def _last_tokens(entry: SheetEntry) -> int:
     last = dict_of(dict_of(_payload(entry).get("info")).get("last_token_usage"))
     return max(count_of(last.get("total_tokens")), count_of(last.get("input_tokens")))
 
 
-def _header(sheet: RepairSheet) -> None:
+def _repair_header(sheet: RepairSheet) -> None:
     first = sheet.entries[0] if sheet.entries else None
     if first is None or first.object.get("type") == "session_meta" or not text_of(first.object.get("type")):
         return
@@ -77,20 +77,20 @@ def _header(sheet: RepairSheet) -> None:
 
 
 def context(sheet: RepairSheet, sent: Sequence[SheetEntry], session: Session) -> None:
-    """Repair what is sent: pairs, reasoning, the newest token count."""
+    """Repair the records that are sent: tool pairs, reasoning, the newest token count; renumber the ordinals."""
     items = [entry for entry in sent if entry.object.get("type") == "response_item"]
     pair(sheet, items, _Pairing(_responses(items)))
-    _reasoning(sheet, sent)
-    _stale(sheet, sent)
+    _remove_refused_reasoning(sheet, sent)
+    _reset_stale_count(sheet, sent)
     if any("ordinal" in entry.object for entry in sheet.entries):
-        base = dict_of(_payload(sheet.entries[0]).get("history_base"))  # a fork counts on from it
+        base = dict_of(_payload(sheet.entries[0]).get("history_base"))  # a fork continues its ordinals
         for number, entry in enumerate(sheet.entries, count_of(base.get("end_ordinal_exclusive"))):
             if entry.object.get("ordinal") != number:
                 entry.put(("ordinal",), number)
 
 
 def _responses(items: Sequence[SheetEntry]) -> dict[SheetEntry, str]:
-    """The response that each item is part of: one ends with its calls, or where something else follows."""
+    """Return the response that each item is part of. A response ends with its calls, or before any other item."""
     found: dict[SheetEntry, str] = {}
     number, called, before = 0, False, False
     for item in items:
@@ -165,8 +165,8 @@ def _text_of(output: Any) -> str:
     return "\n".join(text_of(dict_of(part).get("text")) for part in list_of(parts))
 
 
-def _reasoning(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
-    """Remove the reasoning that the API could not read, where no answer came since."""
+def _remove_refused_reasoning(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
+    """Remove the reasoning that the API rejected, if no response followed."""
     for entry in reversed(sheet.entries):
         text = text_of(_payload(entry).get("message")) if _event(entry) == "error" else ""
         if REFUSED_REASONING.search(text):
@@ -179,21 +179,21 @@ def _reasoning(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
             return
 
 
-def _stale(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
-    """The newest token count must not be from before the newest compaction, nor claim more than what is sent: Codex
-    compacts by it. Where the counts add up from the first one on, nothing was cut and they hold."""
+def _reset_stale_count(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
+    """Reset the newest token count if it dates from before the newest compaction or exceeds what is sent: Codex
+    compacts by it. Counts that add up from the first one on are correct, because nothing was cut."""
     counts = [entry for entry in sheet.entries if _event(entry) == "token_count" and _payload(entry).get("info")]
     order = {entry: place for place, entry in enumerate(sheet.entries)}
     compacted = max((order[one] for one in sheet.entries if one.object.get("type") == "compacted"), default=-1)
-    if counts and order[counts[-1]] < compacted and _last(counts[-1]):
-        sheet.fixed(Fault.STALE_USAGE, counts[-1], _last(counts[-1]))
+    if counts and order[counts[-1]] < compacted and _last_tokens(counts[-1]):
+        sheet.fixed(Fault.STALE_USAGE, counts[-1], _last_tokens(counts[-1]))
         last = dict_of(dict_of(_payload(counts[-1]).get("info")).get("last_token_usage"))
         counts[-1].put(("payload", "info", "last_token_usage"), dict.fromkeys(last, 0))
         return
     so_far = 0
     for entry in counts:
         total = count_of(dict_of(dict_of(_payload(entry).get("info")).get("total_token_usage")).get("total_tokens"))
-        if total not in (so_far, so_far + _last(entry)):
+        if total not in (so_far, so_far + _last_tokens(entry)):
             break
         so_far = total
     else:
@@ -202,7 +202,7 @@ def _stale(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
     for entry in sent:
         replaced = _payload(entry).get("replacement_history")
         items += replaced if isinstance(replaced, list) else [_payload(entry)]
-    if _last(counts[-1]) > chars_of(items) + SPARE_TOKENS:
-        sheet.fixed(Fault.STALE_USAGE, counts[-1], _last(counts[-1]))
+    if _last_tokens(counts[-1]) > chars_of(items) + SPARE_TOKENS:
+        sheet.fixed(Fault.STALE_USAGE, counts[-1], _last_tokens(counts[-1]))
         counts[-1].put(("payload", "info"), None)
-        _stale(sheet, sent)
+        _reset_stale_count(sheet, sent)

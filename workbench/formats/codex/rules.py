@@ -1,4 +1,4 @@
-"""What Codex's loader and the Responses API ask of a rollout: https://github.com/openai/codex."""
+"""Rules of Codex's loader and the Responses API for a rollout: https://github.com/openai/codex."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Line = tuple[int, Item]
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Nothing when Codex would resume the rollout."""
+    """Yield each rule that the rollout breaks; nothing if Codex would resume it."""
     found: list[Line] = []
     for number, value in lines(data):
         if value is None or not isinstance(value.get("payload"), dict):
@@ -28,7 +28,7 @@ def validate(data: bytes) -> Faults:
     yield from (f"Line 1 has no {key}." for key in _META if not isinstance(meta.get(key), str))
     if meta.get("history_mode") == "paginated" and "ordinal" not in found[-1][1]:
         yield f"Line {found[-1][0]} has no ordinal, which a paginated history requires."
-    if not any(_tells_of_the_person(value) for _, value in found):
+    if not any(_is_user_event(value) for _, value in found):
         yield "There is no user_message event, so Codex would not list the session."
     items = _context(found)
     if not items:
@@ -36,20 +36,20 @@ def validate(data: bytes) -> Faults:
     yield from _pairs(items)
     for number, item in items:
         yield from _shape(f"Line {number}", item)
-    yield from _stale(found, items)
+    yield from _newest_token_count(found, items)
 
 
 def _event(value: Item) -> Any:
     return value["payload"].get("type") if value["type"] == "event_msg" else None
 
 
-def _tells_of_the_person(value: Item) -> bool:
+def _is_user_event(value: Item) -> bool:
     item = inner(value["payload"], "item", dict)
     return _event(value) == "user_message" or (_event(value) == "item_completed" and item.get("type") == "UserMessage")
 
 
 def _context(found: list[Line]) -> list[Line]:
-    """The items that the loader would send: from the newest replacement on, less turns that were rolled back."""
+    """Return the items that the loader would send: from the newest replacement on, without rolled-back turns."""
     items: list[Line] = []
     for number, value in found:
         payload = value["payload"]
@@ -72,7 +72,7 @@ def _context(found: list[Line]) -> list[Line]:
 
 
 def _pairs(items: list[Line]) -> Faults:
-    """Each output to a call before it, of its type. A call without an output is no fault: the loader adds one."""
+    """Check that each output follows a call of its type. A call without output is valid: the loader adds one."""
     calls: dict[str, tuple[int, str]] = {}
     for number, item in items:
         kind, id = str(item.get("type")), item.get("call_id")
@@ -106,9 +106,9 @@ def _shape(where: str, item: Item) -> Faults:
         yield f"{where} has an output without content."
 
 
-def _stale(found: list[Line], items: list[Line]) -> Faults:
-    """The newest count of tokens: Codex compacts by it. One that stands before the newest compaction counts what that
-    took away. Where the counts add up from the first on, nothing was cut."""
+def _newest_token_count(found: list[Line], items: list[Line]) -> Faults:
+    """Check the newest token count, by which Codex compacts: it must not date from before the newest compaction nor
+    exceed the items. Counts that add up from the first one on are correct, because nothing was cut."""
     counts = [
         (number, last if type(last) is int else None, inner(info, "total_token_usage", dict))
         for number, value in found

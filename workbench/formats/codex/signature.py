@@ -1,4 +1,4 @@
-"""By what a file is known: Codex rollout."""
+"""Recognise Codex rollouts."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def is_traes(meta: Any) -> bool:
 
 
 def recognise(look: Look) -> str:
+    """Return why a file is a rollout, "" if it is not."""
     if look.unpacked is not None:
         why = recognise(look.unpacked)
         return f"zstd-compressed, and inside {why}" if why else ""

@@ -11,7 +11,7 @@ from workbench.formats.kit.values import dict_of, list_of
 
 
 def answers_in_values(arguments: Mapping[str, Any], text: str) -> Iterator[str]:
-    """`{"answers": {id: …}}`, as Gemini CLI writes them, too: a text each, or `{"answers": [texts]}`."""
+    """Yield the answers in `{"answers": {id: …}}`, each a text or `{"answers": [texts]}`. Gemini CLI uses it too."""
     try:
         answers = dict_of(loads_text(text)).get("answers")
     except ValueError:

@@ -1,10 +1,10 @@
-"""Writing a Codex rollout that `codex resume` opens.
+"""Write a Codex rollout that `codex resume` opens.
 
-The new rollout is a session_meta line with a new id and then plain items, one line each: Codex takes them as the whole
-context. The other way, Codex's own, keeps the loaded rollout whole and puts a `compacted` record behind it; what stands
-behind the first place where two responses meet follows as plain items, for a list of items cannot part them. With the
-last stretch of kept messages come the event lines that show them on the screen. Records of tokens lose their counts:
-Codex takes the last one for the size of the context and would compact again at once.
+`write` makes a session_meta line with a new id and one line per item, which Codex reads as the complete context.
+`append`, like Codex itself, keeps the loaded rollout and adds a `compacted` record; from the first pair of consecutive
+responses on, plain item lines follow, because a list of items cannot separate them. The last run of kept messages keeps
+the event lines that show it on the screen. Token records lose their counts: Codex takes the last one as the size of the
+context and would compact again at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from workbench.base.figures import grouped
 from workbench.base.stamps import iso
-from workbench.formats.codex.items import Side, rendered, side_of
+from workbench.formats.codex.items import ItemGroup, group_of, render_items
 from workbench.formats.format import Written
 from workbench.formats.kit.chain import LineWriter
 from workbench.formats.kit.document import render
@@ -30,36 +30,37 @@ from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.session import Message, Opaque, Session, Text
 
 _VERSION = "0.142.5"
-"""The version of Codex whose loader these lines are written for; said where the session names none."""
+"""Codex version that the lines are written for; used if the session names none."""
 
-_ROOM = 48_000
-"""Bytes of a result's texts that Codex sends of an item: 0.169, with a model that it knows. It cuts what is longer in
-the middle, but for the items of a `compacted` record."""
+_MAX_RESULT_BYTES = 48_000
+"""Maximum bytes of a tool result that Codex 0.169 sends (known models). It cuts longer ones in the middle, except in a
+`compacted` record."""
 
 _DROPPED_EVENTS = ("thread_rolled_back", "context_compacted")
 
-_OWN_OUTPUT = ("function_call", "custom_tool_call", "local_shell_call")
-"""Calls whose output may be written anew; of others, the call is written anew too."""
+_REWRITABLE_OUTPUT = ("function_call", "custom_tool_call", "local_shell_call")
+"""Call types whose output can be rewritten alone; for others the call is rewritten as well."""
 
 
 _NO_TOKENS = {"type": "token_count", "info": None, "rate_limits": None}
 
 
 class _Writer(LineWriter):
-    """`side` is what the next item would be taken to continue. `others` are the records that are no messages and are
-    kept: the kind and the line of each."""
+    """`group`: the group that a next item would continue. `others`: kind and line of the kept records that are no
+    messages, by record index. `new_results`: call ids of results without records. `shown`: a user_message event is
+    written."""
 
     def __init__(self, session: Session, messages: Sequence[Message], *, own: bool) -> None:
         super().__init__(session, own=own)
-        made = (result for message in messages if not message.source for result in message.results)
-        self.made_results = frozenset(result.call_id for result in made) if own else frozenset[str]()
+        results = (result for message in messages if not message.source for result in message.results)
+        self.new_results = frozenset(result.call_id for result in results) if own else frozenset[str]()
         self.call_types = _call_types(session) if own else {}
         self.others: dict[int, tuple[str, bytes]] = {}
-        self.side: Side = ""
+        self.group: ItemGroup = ""
         self.shown = False
 
     def loaded_lines(self) -> list[bytes]:
-        """The loaded lines; one that Codex would pass over is left out. Items inside of lines are records, too."""
+        """Return the loaded lines without those that Codex would skip; ignore records inside a line."""
         lines: list[bytes] = []
         end = -1
         records = self.session.records
@@ -80,7 +81,7 @@ class _Writer(LineWriter):
         return lines
 
     def find_others(self, tail: Sequence[Message]) -> None:
-        """What lies between the messages of the tail, and after them up to the next message."""
+        """Collect the records between the messages of the tail, and after them up to the next message."""
         records = self.session.records
         used = {record for message in self.session.messages for record in message.source}
         first, last = tail[0].source[0], tail[-1].source[-1]
@@ -97,15 +98,15 @@ class _Writer(LineWriter):
             kind, payload = value.get("type"), value.get("payload")
             if not isinstance(payload, dict) or kind in ("session_meta", "compacted"):
                 continue
-            if kind == "response_item" and side_of(payload):
+            if kind == "response_item" and group_of(payload):
                 continue
-            what = str(payload.get("type")) if kind == "event_msg" else str(kind)
-            rolled_back = rolled_back or what == "thread_rolled_back"
-            if what == "token_count":
+            label = str(payload.get("type")) if kind == "event_msg" else str(kind)
+            rolled_back = rolled_back or label == "thread_rolled_back"
+            if label == "token_count":
                 raw = _uncounted(raw)
-            if what not in _DROPPED_EVENTS:
-                self.others[index] = what, raw
-        # The events of turns that were rolled back cannot be losses from the others.
+            if label not in _DROPPED_EVENTS:
+                self.others[index] = label, raw
+        # Events of rolled-back turns cannot be distinguished from the others.
         if rolled_back:
             lasting = ("turn_context", "token_count")
             self.others = {index: other for index, other in self.others.items() if other[0] in lasting}
@@ -114,31 +115,31 @@ class _Writer(LineWriter):
         kind, line = self.others[record]
         self.lines.append(line)
         if kind in ("turn_context", "token_count"):
-            self.side = ""
+            self.group = ""
         elif kind == "user_message":
             self.shown = True
 
     def keep(self, message: Message, record: int) -> None:
-        """Copy an item; one without a line of its own (of a compaction, of Codex before 0.32) gets one around it."""
+        """Copy an item; an item inside a compaction or of Codex before 0.32 gets a line of its own."""
         raw: bytes = self.session.records[record]
         value, starts = loads(raw), record == message.source[0]
         if value.get("type") in ("compacted", "inter_agent_communication"):
             if value["type"] == "compacted":
                 self.make(message)
             else:
-                self._part("request", starts=True)
+                self._separate("request", starts=True)
                 self.lines.append(raw)
             return
         bare = not isinstance(value.get("payload"), dict)
         item = value if bare else value["payload"]
         id = item.get("call_id")
-        if isinstance(id, str) and id in self.made_results and item["type"] not in _OWN_OUTPUT:
+        if isinstance(id, str) and id in self.new_results and item["type"] not in _REWRITABLE_OUTPUT:
             calls = tuple(call for call in message.calls if call.id == id)
             self._items(Message("", "assistant", calls), starts=starts)
             return
         if isinstance(id, str) and item["type"].endswith("_call"):
             self.call_types[id] = item["type"]
-        self._part(side_of(item), starts=starts)
+        self._separate(group_of(item), starts=starts)
         stamp = render(iso(message.time))
         self.lines.append(b'{"timestamp":%s,"type":"response_item","payload":%s}' % (stamp, raw) if bare else raw)
 
@@ -149,21 +150,21 @@ class _Writer(LineWriter):
             self.losses.append(Loss(LossKind.EMPTY_MESSAGES))
 
     def _items(self, message: Message, *, starts: bool) -> bool:
-        items = rendered(message, self.call_types, self.losses, own=self.own)
+        items = render_items(message, self.call_types, self.losses, own=self.own)
         for item in items:
-            self._part(side_of(item), starts=starts)
+            self._separate(group_of(item), starts=starts)
             self.line("response_item", item, message.time)
             starts = False
         return bool(items)
 
-    def _part(self, side: Side, *, starts: bool) -> None:
-        """Before an item: whatever ends the message before it, if it would be taken for that one's continuation."""
-        if starts and side != "request" and side == self.side:
+    def _separate(self, group: ItemGroup, *, starts: bool) -> None:
+        """Write a token count before an item that starts a message but would otherwise continue the one before."""
+        if starts and group != "request" and group == self.group:
             self.line("event_msg", _NO_TOKENS, None)
-        self.side = side
+        self.group = group
 
     def show(self, message: Message) -> None:
-        """The event lines by which Codex shows a message on the screen, where they are not copied."""
+        """Write the event line by which Codex shows a message on the screen."""
         text = "\n".join(block.text for block in message.blocks if isinstance(block, Text))
         if message.kind != "normal" or not text or any(isinstance(block, Opaque) for block in message.blocks):
             return
@@ -178,7 +179,7 @@ class _Writer(LineWriter):
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The messages as a new rollout; the loaded one if nothing changed. Never raises."""
+    """Write the messages as a new rollout; return the loaded one if nothing changed. Never raises."""
     own = session.format == "codex"
     if own and list(messages) == list(session.context()):
         return addressed(session, session.records.data, session.id, [Loss(LossKind.UNCHANGED)])
@@ -188,7 +189,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     writer = _Writer(session, messages, own=own)
     writer.losses += losses
     now, id = datetime.now(UTC), str(uuid4())
-    writer.lines.append(_meta(session, id, now.timestamp(), own=own))
+    writer.lines.append(_meta_line(session, id, now.timestamp(), own=own))
     tail = tail_of(messages) if own else len(messages)
     if tail < len(messages):
         writer.find_others(messages[tail:])
@@ -199,57 +200,59 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if not writer.shown:
         opening = next((message for message in messages if message.role == "user" and message.text), None)
         writer.line("event_msg", _user_event(opening.text if opening else "(empty)"), None)
-    return addressed(session, writer.data, id, [*writer.losses, *_cut(writer.lines)])
+    return addressed(session, writer.data, id, [*writer.losses, *_cut_results(writer.lines)])
 
 
 def append(session: Session, messages: Sequence[Message]) -> Written:
-    """The loaded rollout under a new id, and behind it a `compacted` record that holds the messages. Never raises."""
+    """Write the loaded rollout under a new id, followed by a `compacted` record with the messages. Never raises."""
     if session.format != "codex":
         return write(session, messages)
     now, id = datetime.now(UTC), str(uuid4())
     writer = _Writer(session, messages, own=True)
     lines = writer.loaded_lines()
     if not lines or loads(lines[0]).get("type") != "session_meta":
-        return write(session, messages)  # written before 0.32: its lines cannot stand beside a compaction
+        return write(session, messages)  # written before 0.32: its lines cannot be combined with a compaction
     messages = [message for message in messages if message.kind != "boundary"]
     writer.write_messages(messages, 0, ())
     values = [(line, loads(line)) for line in writer.lines]
-    follows = [pair for pair in values if not _is_shown(pair[1])]
-    parted = next((n for n, (_, value) in enumerate(follows) if value["type"] != "response_item"), len(follows))
-    items = b",".join(field_of(line, "payload") or b"null" for line, _ in follows[:parted])
+    item_lines = [pair for pair in values if not _is_shown(pair[1])]
+    separated = next(
+        (n for n, (_, value) in enumerate(item_lines) if value["type"] != "response_item"), len(item_lines)
+    )
+    items = b",".join(field_of(line, "payload") or b"null" for line, _ in item_lines[:separated])
     record = b'{"timestamp":%s,"type":"compacted","payload":{"message":"","replacement_history":[%s]}}'
     turn = _last_turn(session)
     new = [
-        _meta(session, id, now.timestamp(), own=True),
+        _meta_line(session, id, now.timestamp(), own=True),
         *lines[1:],
         record % (render(iso()), items),
         *([turn] if turn else []),
-        *_spent(lines),
+        *_empty_token_count(lines),
         render({"timestamp": iso(), "type": "event_msg", "payload": {"type": "context_compacted"}}),
-        *(line for line, _ in follows[parted:]),
+        *(line for line, _ in item_lines[separated:]),
     ]
     if not any(_is_shown(loads(line)) for line in lines):
         opening = next((message.text for message in messages if message.role == "user" and message.text), "(empty)")
         new.append(render({"timestamp": iso(), "type": "event_msg", "payload": _user_event(opening)}))
-    losses = [*writer.losses, *_cut(line for line, _ in follows[parted:])]
+    losses = [*writer.losses, *_cut_results(line for line, _ in item_lines[separated:])]
     return addressed(session, b"".join(line + b"\n" for line in new), id, losses)
 
 
-def _cut(lines: Iterable[bytes]) -> Losses:
-    """The results that Codex will cut."""
-    items = (dict_of(loads(line).get("payload")) for line in lines if len(line) > _ROOM)
-    count = sum(_size(item.get("output")) > _ROOM for item in items)
-    return [Loss(LossKind.LONG_RESULTS, count, (grouped(_ROOM),))] if count else []
+def _cut_results(lines: Iterable[bytes]) -> Losses:
+    """Return the loss for results that Codex will cut."""
+    items = (dict_of(loads(line).get("payload")) for line in lines if len(line) > _MAX_RESULT_BYTES)
+    count = sum(_size(item.get("output")) > _MAX_RESULT_BYTES for item in items)
+    return [Loss(LossKind.LONG_RESULTS, count, (grouped(_MAX_RESULT_BYTES),))] if count else []
 
 
 def _size(output: Any) -> int:
-    """Bytes of the texts of a result, which is one or a list of parts."""
+    """Return the bytes of a result's texts; `output` is a text or a list of parts."""
     texts = [output] if isinstance(output, str) else [dict_of(part).get("text") for part in list_of(output)]
     return sum(len(text.encode(errors="replace")) for text in texts if isinstance(text, str))
 
 
 def _call_types(session: Session) -> dict[str, str]:
-    """The item types of the loaded calls whose arguments are a text: that may be one of JSON that did not decode."""
+    """Return the item types of loaded calls whose arguments are text; the text may be JSON that did not decode."""
     found: dict[str, str] = {}
     for message in session.messages:
         if any(isinstance(call.input, str) for call in message.calls):
@@ -265,8 +268,8 @@ def _is_shown(value: dict[str, Any]) -> bool:
     return value.get("type") == "event_msg" and value["payload"].get("type") in ("user_message", "agent_message")
 
 
-def _spent(lines: Sequence[bytes]) -> list[bytes]:
-    """A count of tokens with the sum so far and a context of nothing: Codex compacts by the newest one."""
+def _empty_token_count(lines: Sequence[bytes]) -> list[bytes]:
+    """Return a token count line with the recorded totals and an empty context: Codex compacts by the newest count."""
     for line in reversed(lines):
         if b'"token_count"' not in line[:300]:
             continue
@@ -280,6 +283,7 @@ def _spent(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) -> Written:
+    """Add file name, location and resume command to the data of a rollout (`Codec.addressed`)."""
     name = recorded_file_name(session, id)
     if not name.startswith("rollout-"):
         name = f"rollout-{written_at(session, id):%Y-%m-%dT%H-%M-%S}-{id}.jsonl"
@@ -288,18 +292,18 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
     return Written(data, name, id, home, folder_of(session), (("codex", "resume", id),), losses=losses)
 
 
-def _meta(session: Session, id: str, now: float, *, own: bool) -> bytes:
-    """The session_meta line: the loaded one under a new id and time, or a new one. That names no provider of models:
-    Codex refuses to go on with another one than it names, and takes the person's own where it names none."""
+def _meta_line(session: Session, id: str, now: float, *, own: bool) -> bytes:
+    """Return the session_meta line: the loaded one with a new id and time, or a new one. A new one names no model
+    provider: Codex then uses the user's provider, and refuses to resume with another than the named one."""
     stamp = render(iso(now))
     raw: bytes = session.records[0] if own and len(session.records) else b""
     try:
         payload = (field_of(raw, "payload") if raw else None) or b"null"
-        about = loads(payload)
-        if isinstance(about, dict) and loads(raw).get("type") == "session_meta":
+        loaded = loads(payload)
+        if isinstance(loaded, dict) and loads(raw).get("type") == "session_meta":
             changes = {"id": render(id), "timestamp": stamp}
-            changes |= {"session_id": render(id)} if "session_id" in about else {}
-            changes |= {"history_mode": b'"legacy"'} if about.get("history_mode", "legacy") != "legacy" else {}
+            changes |= {"session_id": render(id)} if "session_id" in loaded else {}
+            changes |= {"history_mode": b'"legacy"'} if loaded.get("history_mode", "legacy") != "legacy" else {}
             return replace_fields(raw, {"timestamp": stamp, "payload": replace_fields(payload, changes)})
     except (ValueError, AttributeError):
         pass
@@ -320,7 +324,7 @@ def _uncounted(raw: bytes) -> bytes:
 
 
 def _last_turn(session: Session) -> bytes | None:
-    """The newest turn_context line: the loader takes model and folder from it."""
+    """Return the newest turn_context line, from which the loader reads model and folder; None if there is none."""
     for index in range(len(session.records) - 1, -1, -1):
         raw: bytes = session.records[index]
         if b'"turn_context"' in raw[:200]:
