@@ -8,7 +8,7 @@ import pytest
 
 from workbench.conformance.building import agent, session_of, user
 from workbench.formats import absurd
-from workbench.formats.absurd import MOST, judged
+from workbench.formats.absurd import MOST, check_usage
 from workbench.formats.files import load
 from workbench.session import (
     Compaction,
@@ -72,7 +72,7 @@ def told(count: str, tokens: int, characters: str) -> str:
     ],
 )
 def test_a_bill_below_one_token_for_16_characters_is_absurd(session: Session, warned: list[str]) -> None:
-    assert [str(warning) for warning in judged(session).warnings] == warned
+    assert [str(warning) for warning in check_usage(session).warnings] == warned
 
 
 def test_they_are_named_wherever_a_file_is_opened(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def grown(*bills: int, between: int = 4, window: int | None = None, ended: bool 
 
 
 def believed_bills(session: Session) -> list[int]:
-    return [one.bill for one in judged(session).messages if one.role == "assistant"]
+    return [one.bill for one in check_usage(session).messages if one.role == "assistant"]
 
 
 @pytest.mark.parametrize(
@@ -134,10 +134,10 @@ def test_a3_what_media_add_is_not_known() -> None:
 
 
 def test_a3_the_warning_names_the_first_of_them() -> None:
-    assert [str(one) for one in judged(grown(10, 2_001, 30, 4_280_000, window=1_000)).warnings] == [
+    assert [str(one) for one in check_usage(grown(10, 2_001, 30, 4_280_000, window=1_000)).warnings] == [
         "a usage of 2 001 tokens was recorded, more than a window of 1 000; ignored, and 1 other like it"
     ]
-    assert [str(one) for one in judged(grown(1_000_017)).warnings] == [
+    assert [str(one) for one in check_usage(grown(1_000_017)).warnings] == [
         "a usage of 1 000 017 tokens was recorded, more than the messages before it; ignored"
     ]
 
@@ -155,7 +155,7 @@ def test_large_prompts_cost_no_more_than_reading_each_message_once(monkeypatch: 
 def test_a3_a_recorded_size_of_the_whole_is_held_to_the_window_too() -> None:
     for now, kept in ((2_000, 2_000), (2_001, None)):
         session = replace(grown(10, window=1_000), facts=SessionFacts(tokens_now=now))
-        assert judged(session).facts.tokens_now == kept
+        assert check_usage(session).facts.tokens_now == kept
 
 
 @pytest.mark.parametrize(("tokens", "counts"), [(MOST - 1, True), (MOST, False), (10**309, False)])
@@ -165,7 +165,7 @@ def test_f8_a_recorded_size_beyond_all_bounds_is_dropped_with_a_warning(tokens: 
     ends = (Compaction(tokens_before=tokens), Compaction(tokens_after=tokens), None)
     for number, end in enumerate(ends):
         epoch = replace(session.epochs[0], ended_by=end, window=None if number < 2 else tokens)
-        found = judged(replace(session, epochs=(epoch,)))
+        found = check_usage(replace(session, epochs=(epoch,)))
         assert (found.epochs[0] == epoch) is counts
         assert len(found.warnings) == (not counts)
 
@@ -174,7 +174,7 @@ def test_f8_a_recorded_size_beyond_all_bounds_is_dropped_with_a_warning(tokens: 
 def test_f8_usage_beyond_all_bounds_is_dropped_with_a_warning(tokens: int, counts: bool) -> None:
     """Its cost could not be reckoned: it is larger than any number with a point."""
     answer = replace(agent("a", "Yes."), usage=Usage(10, tokens))
-    session = judged(session_of([user("u", "Go."), answer]))
+    session = check_usage(session_of([user("u", "Go."), answer]))
     assert (session.messages[1].usage is None) is not counts
     told = ["usage of 1 call is impossibly large; ignored"]
     assert [str(warning) for warning in session.warnings] == ([] if counts else told)

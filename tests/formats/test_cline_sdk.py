@@ -285,7 +285,7 @@ def test_the_export_of_a_compacted_session_is_one_file(tmp_path: Path) -> None:
     first, *rest = json.loads(written.data)["messages"]
     assert first["metadata"]["details"] == {"readFiles": ["/w/b.py"], "modifiedFiles": ["/w/c.py"]}
     assert [item["id"] for item in rest] == ["a2", "u3", "a3"]
-    about = json.loads((written.beside or ("", b""))[1])
+    about = json.loads((written.sidecar or ("", b""))[1])
     assert ("compaction_path" in about, about["more"]) == (False, 1)
 
 
@@ -374,9 +374,9 @@ def test_a_session_without_a_manifest_gets_one(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     session = session_of([Message("u", "user", (Text("hi"),), time=0.5)], model="m")
     written = FORMAT.codec.write(session, session.context())
-    assert written.beside is not None
-    assert written.beside[0] == f"{written.id}.json"
-    assert json.loads(written.beside[1]) == {
+    assert written.sidecar is not None
+    assert written.sidecar[0] == f"{written.id}.json"
+    assert json.loads(written.sidecar[1]) == {
         "version": 1,
         "source": "cli",
         "pid": 0,

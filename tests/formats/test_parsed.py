@@ -51,7 +51,7 @@ def test_it_is_opened_again_as_it_was_read(name: str, tmp_path: Path) -> None:
 
 
 def test_more_messages_than_are_written_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parsed, "_TOGETHER", 3)
+    monkeypatch.setattr(parsed, "_GROUP_SIZE", 3)
     (path := tmp_path / "s.jsonl").write_bytes((SAMPLES / "claude-code-overflow.jsonl").read_bytes())
     session = kept(path)
     assert len(session.messages) > 6
@@ -64,7 +64,7 @@ def test_f11_more_values_than_a_pickle_should_note_are_not_kept(
     keys: int, is_kept: bool, block: Any, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The input itself is a value, and so is the list in it."""
-    monkeypatch.setattr(parsed, "_MOST_VALUES", 100)
+    monkeypatch.setattr(parsed, "_MAX_VALUES", 100)
     session = load(file)
     session.records.let_go(file, session.records.size, digest_of(session.records.data))
     huge = Message("huge", "assistant", (block({"rows": [*range(keys)]}),))
@@ -123,7 +123,7 @@ def test_nothing_else_than_a_session_is_made(file: Path, tmp_path: Path, monkeyp
 def test_what_a_module_of_sessions_knows_is_no_part_of_one(name: str) -> None:
     packed = (f"\x8c{chr(len(word))}{word}".encode("latin-1") for word in ("workbench.formats.parsed", name))
     with pytest.raises(pickle.UnpicklingError, match="no part of a session"):
-        parsed._Known(io.BytesIO(b"\x80\x05" + b"".join(packed) + b"\x93.")).load()
+        parsed._SessionUnpickler(io.BytesIO(b"\x80\x05" + b"".join(packed) + b"\x93.")).load()
 
 
 def test_of_a_rollout_that_goes_on_from_another_nothing_is_kept(tmp_path: Path) -> None:

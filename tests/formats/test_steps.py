@@ -101,7 +101,7 @@ def test_a_folder_that_is_none_here_is_not_gone_to(folder: str) -> None:
 @pytest.mark.parametrize("letters", [255, 256, 5_000])
 def test_names_longer_than_a_file_can_have_are_told_as_others_are(letters: int, tmp_path: Path) -> None:
     folder, home = f"/{'n' * letters}", f"~/s/{'n' * letters}"
-    written = Written(b"", "x", "a", home, folder, (("tool", "a"),), beside=("m" * letters, b"{}"))
+    written = Written(b"", "x", "a", home, folder, (("tool", "a"),), sidecar=("m" * letters, b"{}"))
     lines = steps(written, tmp_path / "x")
     assert lines[-2:] == (f"# {folder} is not on this machine: change to the project folder", "tool a")
     assert lines[1] == f"test -e {home} || cp {tmp_path / 'x'} {home}"
@@ -117,7 +117,7 @@ def test_a_folder_is_put_where_its_tool_looks_with_all_that_is_in_it(machine: Pa
 
 
 def test_a_session_that_is_kept_as_a_folder_goes_by_its_name(machine: Path) -> None:
-    written = Written(b"", "x.json", kept_in="~/all", commands=(("tool", NAME),), by_hand="save it as a folder")
+    written = Written(b"", "x.json", session_folder="~/all", commands=(("tool", NAME),), by_hand="save it as a folder")
     for name in ("b7 x", "-b"):
         (machine / name).mkdir()
     (machine / "x.json").touch()
@@ -129,7 +129,7 @@ def test_a_session_that_is_kept_as_a_folder_goes_by_its_name(machine: Path) -> N
 
 
 def test_what_lies_beside_an_export_goes_with_it(machine: Path) -> None:
-    written = Written(b"", "x", "a", "~/s/x", commands=(("tool", "a"),), beside=("m.json", b"{}"))
+    written = Written(b"", "x", "a", "~/s/x", commands=(("tool", "a"),), sidecar=("m.json", b"{}"))
     (machine / "x").write_bytes(b"x")
     told = "# m.json, which the agent needs next to it, is written by an export to a file"
     assert steps(written, machine / "x")[2:] == (told, "tool a")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workbench.base.errors import BadInput
 from workbench.formats import registry
-from workbench.formats.absurd import believed
+from workbench.formats.absurd import drop_too_large_usage
 from workbench.formats.export_note import note_in, with_note
 from workbench.formats.files import bytes_of
 from workbench.formats.format import Format, no_progress
@@ -130,10 +130,10 @@ def _calls(session: Session | None) -> int:
 def _read(path: Path, known: Format, ends: Ends) -> Session | None:
     if ends.is_whole:
         session = known.codec.read(path, ends.head + ends.tail, no_progress)
-        return believed(with_note(session, note_in(known.codec, session.records.data)))
+        return drop_too_large_usage(with_note(session, note_in(known.codec, session.records.data)))
     for data in joined_ends(ends):
         try:
-            return believed(known.codec.read(path, data, no_progress), is_complete=False)
+            return drop_too_large_usage(known.codec.read(path, data, no_progress), is_complete=False)
         except BadInput:
             continue  # a partial document proves nothing about the file
     return None

@@ -25,7 +25,7 @@ def steps_of(session: Session) -> tuple[str, ...]:
     if path.suffix == ".zst":
         written = replace(written, home=f"{written.home}.zst")
     if session.path and _is_in_place(session.path, session.format):
-        written = replace(written, home="", beside=None, commands=written.commands[-1:])
+        written = replace(written, home="", sidecar=None, commands=written.commands[-1:])
     return steps(written, path)
 
 

@@ -1,4 +1,4 @@
-"""Recorded usage that cannot be that of its context: too little for the text, or more than a prompt holds."""
+"""Find recorded usage that cannot be right: too small for the text of the context, or too large for any prompt."""
 
 from __future__ import annotations
 
@@ -11,36 +11,35 @@ from workbench.base.text import counted
 from workbench.session import Epoch, LoadWarning, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 CHARACTERS_PER_TOKEN = 16
-"""More text than this no tokenizer puts into a token, on average: four characters are usual, six are many."""
+"""Upper limit of the average characters per token of any tokenizer; four are usual, six are many."""
 
 WINDOWS = 2
-"""No prompt has more tokens than this many recorded windows: Codex records its window less a reserve, and GitHub
-Copilot counts a part of some prompts twice."""
+"""Upper limit of a prompt, in recorded windows: Codex records its window minus a reserve, and GitHub Copilot counts
+part of some prompts twice."""
 
 UNRECORDED = 1_000_000
-"""No prompt has this many tokens in no message: that is the whole window of the largest models in use."""
+"""Upper limit of a prompt's tokens outside the messages: the window of the largest models in use."""
 
 TOKENS_PER_CHARACTER = 4
-"""No tokenizer makes more of a character: its bytes in UTF-8."""
+"""Upper limit of tokens per character: its bytes in UTF-8."""
 
 LEAP, TIMES = 200_000, 4
-"""A prompt that is larger than this many times the prompt before, and by more than so many tokens, needs messages that
-explain it, or a next prompt that is as large."""
+"""A prompt over `TIMES` the prompt before and larger by over `LEAP` tokens is a leap: it needs messages that
+explain it, or a next prompt of a similar size."""
 
 
 MOST = 10**15
-"""No figure has so many tokens: it is damaged, and too large for what is reckoned with it."""
+"""Upper limit of any token count; a larger one is damaged, and too large for calculations."""
 
 
-def judged(session: Session) -> Session:
-    """The session without usage that is too large, with usage that is too small marked, and warnings that name both:
-    placeholders of a test, figures without what the cache held, a context that was cut and is shown whole. A call is
-    judged in its first epoch."""
-    return believed(_marked_small(_countable(_reckonable(session))))
+def check_usage(session: Session) -> Session:
+    """Drop usage that is too large and mark usage that is too small, with warnings. Causes: test placeholders, counts
+    without cached tokens, a context that was cut but is recorded completely. A call is checked in its first epoch."""
+    return drop_too_large_usage(_mark_small_usage(_drop_damaged_usage(_drop_damaged_sizes(session))))
 
 
-def _countable(session: Session) -> Session:
-    """The session without usage that is beyond all bounds, and a warning that names the first."""
+def _drop_damaged_usage(session: Session) -> Session:
+    """Drop usage of `MOST` tokens or more, with a warning at the first call."""
     wrong = [
         at
         for at, one in enumerate(session.messages)
@@ -51,14 +50,13 @@ def _countable(session: Session) -> Session:
     place = next(iter(session.messages[wrong[0]].source), len(session.records))
     text = f"usage of {counted(len(wrong), 'call')} is impossibly large; ignored"
     warning = LoadWarning(text, session.records.lines[place] if place < len(session.records) else None)
-    gone = set(wrong)
-    messages = tuple(replace(one, usage=None) if at in gone else one for at, one in enumerate(session.messages))
+    damaged = set(wrong)
+    messages = tuple(replace(one, usage=None) if at in damaged else one for at, one in enumerate(session.messages))
     return replace(session, messages=messages, warnings=(*session.warnings, warning))
 
 
-def _reckonable(session: Session) -> Session:
-    """The session without sizes of compactions and windows that are beyond all bounds, and a warning where there were
-    some."""
+def _drop_damaged_sizes(session: Session) -> Session:
+    """Drop windows and compaction sizes of `MOST` tokens or more, with a warning."""
 
     def bounded(tokens: int | None) -> int | None:
         return tokens if tokens is None or tokens < MOST else None
@@ -77,20 +75,20 @@ def _reckonable(session: Session) -> Session:
     return replace(session, facts=facts, epochs=epochs, warnings=(*session.warnings, warning))
 
 
-def believed(session: Session, *, is_complete: bool = True) -> Session:
-    """The session without usage that no prompt can have had, and a warning that names the first. `is_complete` is False
-    for the two ends of a file, between which a prompt may have grown by any amount."""
+def drop_too_large_usage(session: Session, *, is_complete: bool = True) -> Session:
+    """Drop usage that is larger than any prompt can be, with a warning at the first call. `is_complete`: False if only
+    the two ends of a file were read, between which a prompt may have grown by any amount."""
     found = dict(_too_large(session, is_complete=is_complete))
     now = session.facts.tokens_now
     window = session.epochs[-1].window
     if now is not None and exceeds(now, window):
-        warning = LoadWarning(impossible(now, window))
+        warning = LoadWarning(impossible_usage_warning(now, window))
         facts = replace(session.facts, tokens_now=None)
         session = replace(session, facts=facts, warnings=(*session.warnings, warning))
     if not found:
         return session
     first, window = next(iter(found.items()))
-    text = impossible(_prompt(session.messages[first]), window)
+    text = impossible_usage_warning(_prompt(session.messages[first]), window)
     if len(found) > 1:
         text += f", and {counted(len(found) - 1, 'other')} like it"
     messages = tuple(replace(one, usage=None) if i in found else one for i, one in enumerate(session.messages))
@@ -99,8 +97,8 @@ def believed(session: Session, *, is_complete: bool = True) -> Session:
 
 
 def may_be_too_large(prompts: Sequence[int]) -> bool:
-    """Return True if `believed` may drop the usage of one of these prompts (tokens per call, in order). Sizes alone
-    cannot decide: `believed` reads the messages."""
+    """Return True if `drop_too_large_usage` may drop the usage of one of these prompts (tokens per call, in
+    order). Sizes alone are not sufficient: `drop_too_large_usage` also reads the messages."""
     leaps = any(_is_leap(before, tokens) for before, tokens in pairwise(prompts))
     return leaps or max(prompts, default=0) > UNRECORDED
 
@@ -110,30 +108,30 @@ def exceeds(tokens: int, window: int | None) -> bool:
     return window is not None and tokens > WINDOWS * window
 
 
-def impossible(tokens: int, window: int | None) -> str:
-    """The warning about a recorded size that is not believed."""
+def impossible_usage_warning(tokens: int, window: int | None) -> str:
+    """Return the warning about a recorded size that is ignored."""
     limit = f"a window of {grouped(window)}" if exceeds(tokens, window) and window else "the messages before it"
     return f"a usage of {grouped(tokens)} tokens was recorded, more than {limit}; ignored"
 
 
 def _too_large(session: Session, *, is_complete: bool) -> Iterator[tuple[int, int | None]]:
-    """The members whose usage no prompt can have had, each with the window that its epoch records."""
+    """Yield the number of each message with too large usage, and the window (tokens) that its epoch records."""
     seen: set[int] = set()
     for epoch in session.epochs:
         calls = [(place, _prompt(session.messages[member])) for place, member in enumerate(epoch.members)]
         calls = [(place, tokens) for place, tokens in calls if tokens]
-        doubted = {place for place, tokens in calls if exceeds(tokens, epoch.window)}
-        doubted |= _above_all(session, epoch, calls)
+        suspects = {place for place, tokens in calls if exceeds(tokens, epoch.window)}
+        suspects |= _above_all(session, epoch, calls)
         if is_complete:
-            doubted |= _leaps(session, epoch, [one for one in calls if one[0] not in doubted])
-        for place in sorted(doubted):
+            suspects |= _leaps(session, epoch, [one for one in calls if one[0] not in suspects])
+        for place in sorted(suspects):
             if (member := epoch.members[place]) not in seen:
                 yield member, epoch.window
         seen.update(epoch.members)
 
 
 def _above_all(session: Session, epoch: Epoch, calls: list[tuple[int, int]]) -> set[int]:
-    """The places of calls that record more tokens than all text before them can have, plus `UNRECORDED`."""
+    """Return the places of calls that record more tokens than all text before them can have, plus `UNRECORDED`."""
     large = [(place, tokens - UNRECORDED) for place, tokens in calls if tokens > UNRECORDED]
     if not large:
         return set()
@@ -143,8 +141,8 @@ def _above_all(session: Session, epoch: Epoch, calls: list[tuple[int, int]]) -> 
 
 
 def _leaps(session: Session, epoch: Epoch, calls: list[tuple[int, int]]) -> set[int]:
-    """The places of calls that are far larger than the one before, for no message between, and that neither the next
-    call nor a compaction confirms."""
+    """Return the places of calls that leap without a message that explains it, and that neither the next call nor a
+    compaction confirms."""
     found: set[int] = set()
     after = dict(pairwise(calls))
     before: tuple[int, int] | None = None
@@ -154,7 +152,7 @@ def _leaps(session: Session, epoch: Epoch, calls: list[tuple[int, int]]) -> set[
             between = range(before[0], place)
             following = after.get(call)
             confirmed = following[1] * 2 >= tokens if following else epoch.ended_by is not None
-            grown = TOKENS_PER_CHARACTER * _between(session, epoch, between)
+            grown = TOKENS_PER_CHARACTER * _characters_between(session, epoch, between)
             if not confirmed and not _has_media(session, epoch, between) and tokens - before[1] > LEAP + grown:
                 found.add(place)
                 continue
@@ -166,8 +164,8 @@ def _is_leap(before: int, tokens: int) -> bool:
     return tokens > max(LEAP + before, TIMES * before)
 
 
-def _between(session: Session, epoch: Epoch, places: range) -> int:
-    """Characters of the messages at these places of an epoch."""
+def _characters_between(session: Session, epoch: Epoch, places: range) -> int:
+    """Return the characters of the messages at these places of an epoch."""
     return sum(all_characters(session.messages[epoch.members[at]]) for at in places)
 
 
@@ -181,7 +179,7 @@ def _prompt(message: Message) -> int:
 
 
 def all_characters(message: Message) -> int:
-    """Characters of all that a message may add to a prompt, media by their bytes."""
+    """Return the characters of all content that a message may add to a prompt; media count their bytes."""
     total = _characters(message)
     for block in message.blocks:
         if isinstance(block, Thinking):
@@ -195,8 +193,8 @@ def all_characters(message: Message) -> int:
     return total
 
 
-def _marked_small(session: Session) -> Session:
-    """The session with usage that is too small for its text marked, and one warning that names it."""
+def _mark_small_usage(session: Session) -> Session:
+    """Mark usage that is too small for the text before it, with one warning at the first call."""
     absurd: dict[int, int] = {}
     seen: set[int] = set()
     calls = 0
@@ -220,7 +218,7 @@ def _marked_small(session: Session) -> Session:
         "their usage is ignored"
     )
     warning = LoadWarning(text, _line(session, message))
-    messages = tuple(_marked(one) if i in absurd else one for i, one in enumerate(session.messages))
+    messages = tuple(_mark_absurd(one) if i in absurd else one for i, one in enumerate(session.messages))
     return replace(session, messages=messages, warnings=(*session.warnings, warning))
 
 
@@ -229,12 +227,12 @@ def _line(session: Session, message: Message) -> int | None:
     return session.records.lines[place] if place < len(session.records) else None
 
 
-def _marked(message: Message) -> Message:
+def _mark_absurd(message: Message) -> Message:
     return replace(message, usage=replace(message.usage, absurd=True)) if message.usage else message
 
 
 def _characters(message: Message) -> int:
-    """Characters of the message's texts and results: what is sent in any case."""
+    """Return the characters of a message's texts and tool results, which are always sent."""
     total = 0
     for block in message.blocks:
         if isinstance(block, Text):

@@ -18,7 +18,7 @@ from workbench.base.files import make_folder, refuse_existing, same_file, write_
 from workbench.base.in_use import still_written
 from workbench.base.text import counted
 from workbench.formats import registry
-from workbench.formats.absurd import judged
+from workbench.formats.absurd import check_usage
 from workbench.formats.export_note import (
     count_stale_usage,
     is_note,
@@ -158,7 +158,7 @@ def read_back(export: Export) -> Export:
         data = put_note(codec, data, export_note) or data
     note_found = note_in(codec, data)
     note = sidecar_bytes(data, export_note) if export_note and note_found is None else b""
-    found = judged(with_note(found, export_note if note else note_found))
+    found = check_usage(with_note(found, export_note if note else note_found))
     return replace(
         export,
         written=replace(export.written, data=data),
@@ -199,8 +199,8 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
     write_atomically(
         target, export.written.data, overwrite=overwrite, verify=lambda data: _verify_bytes(export, data, target)
     )
-    if export.written.beside:
-        name, data = export.written.beside
+    if export.written.sidecar:
+        name, data = export.written.sidecar
         write_atomically(target.with_name(name), data, overwrite=overwrite)
     if export.note:
         write_atomically(note, export.note, overwrite=True)
@@ -223,8 +223,8 @@ def save_in_place(export: Export) -> Saved:
     """Save an export where its agent expects it, and create the folders; in the current folder if the agent expects
     none. Raises BadInput as `save` does; never overwrites a file."""
     written = export.written
-    if written.kept_in:
-        folder = Path(written.kept_in).expanduser()
+    if written.session_folder:
+        folder = Path(written.session_folder).expanduser()
         make_folder(folder)
         return save(export, folder)
     where = Path(written.home or written.name).expanduser()

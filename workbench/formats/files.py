@@ -1,4 +1,4 @@
-"""The one way a session file is opened."""
+"""Open session files: recognise the format, read the session, and check its recorded usage."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.base.errors import BadInput
 from workbench.base.files import reason
 from workbench.base.reading import open_file, special_file_kind
 from workbench.formats import parsed, registry
-from workbench.formats.absurd import judged
+from workbench.formats.absurd import check_usage
 from workbench.formats.export_note import note_in, read_sidecar_note, sidecar_of, with_note
 from workbench.formats.format import Codec, Format, Part, Progress, no_progress
 from workbench.formats.kit.bounds import line_beyond
@@ -31,10 +31,10 @@ from workbench.session import Session
 from workbench.session.session import DIGEST_BYTES, digest_of
 
 LARGE = 8_000_000
-"""Bytes above which a session lets go of its file's bytes and reads them again for an export."""
+"""Bytes above which a session releases its file's bytes and reads them again for an export."""
 
 INSIDE = 50
-"""Files in a folder that is no session itself which are looked at for one that is."""
+"""Maximum number of entries that are searched for a session in a folder that is none itself."""
 
 _BLANKS = b" \t\r\n\x00"
 
@@ -42,25 +42,25 @@ _BLANKS = b" \t\r\n\x00"
 def load(path: Path, progress: Progress = no_progress, part: str = "") -> Session:
     """Open a session file of any known format, recognised by its content.
 
-    A folder is opened when a tool keeps its sessions so. Of a file with several sessions `part` chooses one by its id
-    (`parts_of` lists them), which is noted in the session's facts; without it the format chooses. Raises BadInput with
-    one sentence for any other folder, for a missing, unreadable, empty or binary file, for one that no format
-    recognises, and for a part that it does not have. The file itself is never changed or held open.
+    A folder is opened if an agent stores sessions as such folders. `part` is the id of one session in a file with
+    several (`parts_of` lists them) and is recorded in the session's facts; without it the format chooses. Raises
+    BadInput with one sentence for any other folder, for a missing, unreadable, empty, binary or unrecognised file, and
+    for an unknown part. The file is never changed or kept open.
     """
     if path.is_dir():
         return _load_folder(path, progress)
-    return _remembered(path, progress, part) or _read(path, progress, part)
+    return _recall(path, progress, part) or _read(path, progress, part)
 
 
 def load_newest(path: Path, progress: Progress = no_progress) -> Session:
-    """The same, but of a large file only the end where that tells the newest epochs, is less than half of it, and
-    nothing is kept of the whole: `Session.begins_at` says so, and `load` then gives the whole."""
+    """Open like `load`, but read only the end of a large file if the session is uncached and its end is sufficient for
+    the newest epochs and less than half of the file. `Session.begins_at` is then set."""
     if path.is_dir():
         return load(path, progress)
-    return _remembered(path, progress) or _newest(path) or _read(path, progress)
+    return _recall(path, progress) or _newest(path) or _read(path, progress)
 
 
-def _remembered(path: Path, progress: Progress, part: str = "") -> Session | None:
+def _recall(path: Path, progress: Progress, part: str = "") -> Session | None:
     with gc_paused():
         return parsed.recall(path, part, progress)
 
@@ -84,7 +84,7 @@ def _read(path: Path, progress: Progress, part: str = "") -> Session:
 
 
 def _by_line(path: Path, progress: Progress) -> Session | None:
-    """A large file of lines, of which a line at a time is in memory; None for any other."""
+    """Read a large file of lines with one line at a time in memory; None for any other file."""
     from concurrent.futures import ThreadPoolExecutor
 
     with _readable(path) as file:
@@ -94,19 +94,20 @@ def _by_line(path: Path, progress: Progress) -> Session | None:
         if codec is None or read is None:
             return None
         file.seek(0)
-        made, size = hashlib.blake2b(digest_size=DIGEST_BYTES), os.fstat(file.fileno()).st_size
-        with gc_paused(), ThreadPoolExecutor(1, "digest") as aside:  # summing lets other threads run
+        digest, size = hashlib.blake2b(digest_size=DIGEST_BYTES), os.fstat(file.fileno()).st_size
+        with gc_paused(), ThreadPoolExecutor(1, "digest") as executor:  # hashing releases the GIL
             try:
-                session = read(path, lines_in(file, size, lambda block: aside.submit(made.update, block)), progress)
+                lines = lines_in(file, size, lambda block: executor.submit(digest.update, block))
+                session = read(path, lines, progress)
             except Longer:
                 return None
-        session.records.let_go(path, file.tell(), made.digest())
+        session.records.let_go(path, file.tell(), digest.digest())
     return _checked(with_note(session, note_in(codec, first)))
 
 
 def _codec_of_lines(path: Path, file: BinaryIO) -> Codec | None:
-    """That of a large file which begins with a line that is an object, and beside which no note lies that holds for all
-    of it; None for any other. The file is at its beginning afterwards."""
+    """Return the codec of a large file whose first line is an object and that has no sidecar note; None for any other.
+    Leaves the file position at the start."""
     head = file.read(HEAD)
     file.seek(0)
     if os.fstat(file.fileno()).st_size <= LARGE or object_of(file.readline(BLOCK)) is None or sidecar_of(path).exists():
@@ -116,12 +117,12 @@ def _codec_of_lines(path: Path, file: BinaryIO) -> Codec | None:
 
 
 def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: str = "") -> Session:
-    """Open a session whose file has been read already: `data` is the file, or what of it is to be seen."""
-    if len(data) <= LARGE or data.startswith(SQLITE):  # what is read of a database are documents made from it
+    """Open a session from `data`, the content of its file or the part of it to use."""
+    if len(data) <= LARGE or data.startswith(SQLITE):  # records of a database are not bytes of the file
         return read_bytes(path, data, progress, part)
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(1, "digest") as executor:  # summing lets other threads run
+    with ThreadPoolExecutor(1, "digest") as executor:  # hashing releases the GIL
         digest = executor.submit(digest_of, data)
         session = read_bytes(path, data, progress, part)
     if session.records.data is data:
@@ -130,7 +131,7 @@ def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: 
 
 
 def read_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: str = "") -> Session:
-    """The same of bytes that the file `path` need not hold, and that are kept at hand."""
+    """Open a session from bytes that stay in memory; the file `path` may differ or not exist."""
     codec = _format_of(path, Look.of(data, path)).codec
     if part and codec.read_part is None:
         raise BadInput(f"{path} holds one session; leave out the part {part!r}.")
@@ -145,34 +146,30 @@ def read_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: 
 
 
 def _checked(session: Session) -> Session:
-    """The session with what cannot be true of its usage marked, compactions that removed nothing as such, and no more
-    warnings than anyone reads."""
+    """Check recorded usage, mark compactions that removed nothing, and limit the number of warnings."""
     if any(epoch.ended_by and epoch.ended_by.way == "removal" for epoch in session.epochs):
         session = replace(session, epochs=mark_empty_compactions(session.epochs))
     if len(session.warnings) > TOLD:
         session = replace(session, warnings=limit_warnings(session.warnings))
-    return judged(session)
+    return check_usage(session)
 
 
 def parts_of(path: Path) -> tuple[Part, ...]:
-    """The sessions in a file that may hold several, or the branches of one that is damaged; none for a file or folder
-    that holds one session.
-
-    Raises BadInput as `load` does.
-    """
+    """Return the sessions in a file that may hold several, or the branches of a damaged session; () for a file or
+    folder with one session. Raises BadInput like `load`."""
     codec = _codec_of(path)
     parts_in = codec and (codec.sessions_in or codec.branches)
     return parts_in(path, bytes_of(path)) if parts_in else ()
 
 
 def branches_of(path: Path) -> tuple[Part, ...]:
-    """The branches of one session whose file is damaged, none for any other. Raises BadInput as `load` does."""
+    """Return the branches of a damaged session, () for any other file. Raises BadInput like `load`."""
     codec = _codec_of(path)
     return codec.branches(path, bytes_of(path)) if codec and codec.branches and not codec.sessions_in else ()
 
 
 def _codec_of(path: Path) -> Codec | None:
-    """None for a folder, and for a file without content."""
+    """Return the codec of a file, None for a folder or an empty file."""
     if path.is_dir():
         return None
     look = look_at(path)
@@ -180,7 +177,7 @@ def _codec_of(path: Path) -> Codec | None:
 
 
 def look_at(path: Path) -> Look:
-    """A look at a file, of which no more is read than the formats ask for. Raises BadInput, then or now, as `load`."""
+    """Return a look at a file, which reads only what formats request. Raises BadInput like `load`, now or later."""
     with _readable(path) as file:
         return Look(file.read(HEAD), lambda: bytes_of(path), path)
 
@@ -210,7 +207,7 @@ def _load_folder(path: Path, progress: Progress) -> Session:
 
 
 def _first_inside(folder: Path) -> str:
-    """The name of the first session in a folder that is none itself, "" where there is none."""
+    """Return the name of the first session in a folder that is none itself, "" if there is none."""
     with contextlib.suppress(OSError):
         for entry in sorted(folder.iterdir())[:INSIDE]:
             with contextlib.suppress(BadInput):
@@ -224,7 +221,7 @@ def _first_inside(folder: Path) -> str:
 
 @contextlib.contextmanager
 def gc_paused() -> Iterator[None]:
-    """Without the cyclic collector: a load makes millions of objects and no garbage."""
+    """Pause the cyclic garbage collector: a load makes millions of objects and no garbage."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -236,43 +233,42 @@ def gc_paused() -> Iterator[None]:
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Run a format's reader without the collector. Trouble with a file next to the session becomes one sentence."""
+    """Run a format's reader without the garbage collector. An OSError of a file next to the session becomes Unread."""
     with gc_paused():
         try:
             yield
         except OSError as error:
-            raise _unread(Path(os.fsdecode(error.filename)) if error.filename else path, error) from None
+            raise _unreadable(Path(os.fsdecode(error.filename)) if error.filename else path, error) from None
 
 
 @contextlib.contextmanager
 def _readable(path: Path) -> Iterator[BinaryIO]:
-    """The file, open to be read. Trouble with it, now or in the block, becomes one sentence."""
+    """Open a file for reading. An error, now or in the block, becomes Unread with one sentence."""
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
             raise Unread(f"{path} is a folder; open a session file in it.")
-        if what := special_file_kind(status):
-            raise Unread(f"{path} is {what}, not a regular file; copy its content to a file and open that.")
+        if kind := special_file_kind(status):
+            raise Unread(f"{path} is {kind}, not a regular file; copy its content to a file and open that.")
         file = open_file(path)
     except FileNotFoundError:
         raise Unread(f"{path} does not exist; check the name.") from None
     except (OSError, ValueError) as error:
-        raise _unread(path, error) from None
+        raise _unreadable(path, error) from None
     with file:
         try:
             yield file
         except OSError as error:
-            raise _unread(path, error) from None
+            raise _unreadable(path, error) from None
 
 
-def _unread(path: Path, error: Exception) -> Unread:
+def _unreadable(path: Path, error: Exception) -> Unread:
     return Unread(f"{path} cannot be read: {reason(error)}; check its name and permissions.")
 
 
 def bytes_of(path: Path) -> bytes:
-    """The whole file. Raises Unread for what is no regular file, cannot be read, or is empty, and for a line of JSON or
-    a row of a database that holds more than any session's: all that is done with a file would have it in memory several
-    times."""
+    """Return the complete file. Raises Unread if it is no regular file, unreadable or empty, or if a JSON line or
+    database row is larger than in any session: most work with a file needs several copies in memory."""
     with _readable(path) as file:
         if where := describe_oversized_value(path):
             raise Unread(f"{path}: {where}, too much for a session; delete that row from a copy and open the copy.")
@@ -280,6 +276,6 @@ def bytes_of(path: Path) -> bytes:
     if not data[:1].strip(_BLANKS) and not data.strip(_BLANKS):
         raise Unread(f"{path} is empty; open a file with a session.")
     if found := line_beyond(data):
-        line, much = found
-        raise Unread(f"{path}: line {line} holds {much}, too much for a session; remove it and try again.")
+        line, excess = found
+        raise Unread(f"{path}: line {line} holds {excess}, too much for a session; remove it and try again.")
     return data

@@ -1,4 +1,4 @@
-"""What every format module provides: how to recognise, read and write one kind of session file."""
+"""Interface of a format: how to recognise, read, write, validate and repair one kind of session file."""
 
 from __future__ import annotations
 
@@ -22,32 +22,36 @@ from workbench.formats.roles import Api
 from workbench.session import Billed, Message, Session
 
 Progress = Callable[[int, int], None]
-"""Called now and then with (bytes done, bytes in all); may raise to cancel the load."""
+"""Called repeatedly with (bytes done, total bytes); may raise to cancel the load."""
 
 
 def no_progress(done: int, total: int) -> None:
-    """For callers that do not watch."""
+    """Ignore progress; the default."""
 
 
 FILE = "\0file"
-"""In a command, the word for the path at which the export lies when the command is run."""
+"""Placeholder in a command for the path of the export at the time the command runs."""
 
 NAME = "\0name"
-"""In a command, the word for the name of a session that is a folder."""
+"""Placeholder in a command for the name of a session that is a folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A session in its new form, not yet on disk.
+    """A written session, not yet on disk.
 
-    `name` is the file name its tool expects; `id` the new session's id; `home` where the file must lie for its tool, if
-    it must lie somewhere, with the file `beside` it, by name and content, where the tool wants one, and `kept_in` where
-    a session that is saved as a folder lies, under that folder's name; `commands` the words of each command that is
-    needed to resume it, in `folder` if that matters, and `by_hand` what to do where none does it (`steps.py` makes
-    lines for a shell of these). `losses` are what the format could not carry, each kind once.
+    name: the file name that the agent expects.
+    id: the new session's id.
+    home: the path where the agent looks for the file, "" if any path works.
+    folder: the working folder for `commands`, "" if any works.
+    commands: the words of each command needed to resume the session (`steps.py` makes shell lines of them).
+    by_hand: what the user must do if no command resumes the session.
+    losses: what the format cannot carry, each kind once.
+    sidecar: name and content of a file that the agent needs next to the session.
+    session_folder: the folder where the agent looks for sessions saved as folders.
 
-    Ids and folders come out of sessions, which anyone may have written: `name` is made a plain file name, `home` never
-    leads up, and there is no command with an id that a program could take for an option or for more than a word.
+    Ids and folders come from session files, which anyone may have written. So `name` becomes a plain file name, `home`
+    never leads up, and commands are dropped if the id could act as an option or as more than one word.
     """
 
     data: bytes
@@ -58,27 +62,27 @@ class Written:
     commands: Sequence[Sequence[str]] = ()
     by_hand: str = ""
     losses: Sequence[Loss] = ()
-    beside: tuple[str, bytes] | None = None
-    kept_in: str = ""
+    sidecar: tuple[str, bytes] | None = None
+    session_folder: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "losses", summed(self.losses))
         object.__setattr__(self, "name", _plain(self.name))
-        if self.beside:
-            object.__setattr__(self, "beside", (_plain(self.beside[0]), self.beside[1]))
-        steps = _UNSEEN.sub("_", self.home).split("/")
+        if self.sidecar:
+            object.__setattr__(self, "sidecar", (_plain(self.sidecar[0]), self.sidecar[1]))
+        steps = _CONTROL.sub("_", self.home).split("/")
         object.__setattr__(self, "home", "/".join("_" if step == ".." else step for step in steps))
         if self.id and not _WORD.fullmatch(self.id):
             object.__setattr__(self, "commands", ())
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The losses in words."""
+        """Return the losses as texts."""
         return tuple(map(str, self.losses))
 
     def home_of(self, where: Path) -> str:
-        """Where what was saved as `where` must lie for its tool, "" where that does not matter."""
-        return f"{self.kept_in}/{where.name}" if self.kept_in and where.is_dir() else self.home
+        """Return the path where the agent looks for an export saved as `where`, "" if any path works."""
+        return f"{self.session_folder}/{where.name}" if self.session_folder and where.is_dir() else self.home
 
 
 def _plain(name: str) -> str:
@@ -86,7 +90,7 @@ def _plain(name: str) -> str:
 
 
 _NOT_IN_NAMES = re.compile(r"[/\\\x00-\x1f\x7f]|\.\.+(?=[/\\])")
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _WORD = re.compile(r"\w[\w.:@+-]{0,299}")
 
 Writer = Callable[[Session, Sequence[Message]], Written]
@@ -94,9 +98,9 @@ Validator = Callable[[bytes], list[str]]
 
 
 class Way(Struct, frozen=True):
-    """Another form in which a format's tool takes a compacted session, beside the one that `Codec.write` gives.
+    """Another form in which the agent accepts a compacted session, besides that of `Codec.write`.
 
-    `validate` is its own where the loader's rules are others for it.
+    `validate`: None if the rules of `Codec.validate` apply.
     """
 
     id: str
@@ -106,7 +110,7 @@ class Way(Struct, frozen=True):
 
 
 class Folder(Struct, frozen=True):
-    """A session as a folder: the name that its tool gives it, and the files by their paths in it."""
+    """A session as a folder: the name that the agent gives it, and the content of each file by its path inside."""
 
     name: str
     files: Mapping[str, bytes]
@@ -114,7 +118,7 @@ class Folder(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A session among several in one file: its id there, its title, and how many messages the file holds for it."""
+    """A session or branch among several in one file: its id, title and number of messages in the file."""
 
     id: str
     title: str
@@ -122,9 +126,9 @@ class Part:
 
 
 class Sent(Struct, frozen=True):
-    """A request that the file itself records beside the conversation, as the messages it held: a check of our context.
+    """A request that the file records in addition to the conversation. Its messages are compared with our context.
 
-    `answer` is the id of the message that came back, "" where none did.
+    `answer`: id of the answering message, "" if there is none.
     """
 
     answer: str
@@ -132,8 +136,11 @@ class Sent(Struct, frozen=True):
 
 
 class Skimmed(Struct, frozen=True):
-    """A session of which only the bills were read. `begun` is as much of it as its first call was sent, and the answer;
-    what else it says of the session (title, model, cost …) is of the whole. `bills` are all, the first among them."""
+    """A session of which only the usage was read.
+
+    begun: the context of the first call and its answer; title, model, cost and so on are those of the complete session.
+    bills: the usage of all calls, including the first.
+    """
 
     begun: Session
     bills: tuple[Billed, ...]
@@ -143,13 +150,13 @@ ReadLines = Callable[[Path, Lines, Progress], Session]
 
 
 class RecordRepair(Struct, frozen=True):
-    """How the records of a damaged session are repaired (`workbench/repairs/`).
+    """Functions that repair the records of a damaged session (`workbench/repairs/`).
 
-    records(sheet): what is wrong with records by themselves: header, links, counts, older compactions.
-    context(sheet, sent, session): what is wrong with the records that are sent, in their order; `session` is as it is
-      read before. None where the format's writer repairs the pairs.
-    is_headless(records): whether decoded records are of the format though their header is missing; None where the
-      format's signature recognises them.
+    records(sheet): repairs single records: header, links, counts, older compactions.
+    context(sheet, sent, session): repairs the records that are sent, in their order; `session` is the session as read
+      before the repair. None if the format's writer repairs tool pairs.
+    is_headless(records): True if decoded records are of the format although their header is missing. None if the
+      format's signature recognises them anyway.
     listed: the key of a document's list of messages, "" for the document itself; None for a format of lines.
     """
 
@@ -161,46 +168,46 @@ class RecordRepair(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """How the sessions of a format are read, written and judged.
+    """Functions that read, write and validate the sessions of a format.
 
     read(path, data, progress): raises BadInput with one sentence when nothing can be read.
-    write(session, messages): `messages` is the new context. A message whose `source` is not empty and whose session is
-      of this format is copied byte for byte from `session.records` (but for links and ids that the tool's loader
-      requires); any other is rendered from its blocks. None for a format that is read only.
-    validate(data): judged from the tool's own loader rules, sharing no code with `write`; what is wrong, a sentence
-      each. None where nobody has written the rules down: then nothing is said of a file.
-    ways: other forms that the tool takes, each as exact as `write`.
-    read_folder(path, progress): for a tool that keeps a session as a folder, which `Format.recognise_folder` knows.
-    folder(session, data): what `write` wrote for a session as the folder in which the tool keeps one; None where the
-      loaded session does not hold what only that has.
-    sessions_in(path, data), read_part(path, data, id, progress): for a file that may hold several sessions; None where
-      it holds one. `read` then gives the first or newest, with a warning that there are more. `read_part` alone is for
-      what a session keeps apart and nobody need choose from: its sub-agents.
-    branches(path, data): the branches of a session whose file is damaged, so that its tool resumes only a part of it:
-      `read` gives that one, `read_part` any. None for a format in which nobody knows of such damage.
-    addressed(session, data, id, losses): `data`, which is `session` under that id, with the name, the place and the
-      commands by which its tool finds it; None where it is not looked for under any.
-    requests(session): the requests that the file records whole, in their order; None for a tool that records none.
-    main_file(path): the file with the messages in the folder of a session; None where there is none.
-    glance(path): a session at a glance, read in part; None where the two ends of its file tell it.
-    list_sessions(path): the sessions in a database at a glance, the newest first, by queries alone. Raises BadInput.
-    request_texts(session): what each recorded request ends with, "" for one that does not end with the user's text;
-      for sessions whose requests `requests` does not give.
-    relatives(session): what belongs to a session beside its messages, by id and description: sub-agents, branches.
-    note: where a file has room for what an export says of itself (`formats/export_note.py`); None where its tool takes
-      nothing but what it knows.
-    skim(path, data): what the bills of a session tell, many times as fast as `read`; None where that would not be all,
-      and for a tool of whose files nobody reads so many.
-    alone(line): whether everything that `read` gives of a file with this first line stands in that file, whatever lies
-      beside it. None where that cannot be told.
-    newest(path, data): the session with its newest epochs alone, numbered from 1, and `Session.begins_at`: from the
-      newest that ended on, each with the context that `read` gives it, read in less time from the file's end. None
-      where that does not tell them, and for a format of which nothing is read so.
-    by_line(first): how a file with this first line, which is an object, is read line by line, with what `read` gives;
-      None where more of it than a line must be at hand, and for a format of which no file is read so. The `note` is
-      then in the first line.
-    repair(): how records are repaired one by one; None where a damaged session is only written anew.
-    memories: whether `read` finds an agent's long-term memories in the file and `write` puts `session.memories` there.
+    write(session, messages): `messages` is the new context. A message of this format with records is copied byte for
+      byte from `session.records` (except links and ids that the agent's loader requires); any other is rendered from
+      its blocks. None for a read-only format.
+    validate(data): returns the agent's own loader rules that the data breaks, one sentence each. Shares no code with
+      `write`. None if the rules are not known: then nothing is checked.
+    ways: other forms that the agent accepts, each as exact as `write`.
+    read_folder(path, progress): reads a session that is a folder, which `Format.recognise_folder` knows.
+    folder(session, data): converts the output of `write` to the folder in which the agent stores a session; None if the
+      loaded session lacks data that only such a folder has.
+    sessions_in(path, data), read_part(path, data, id, progress): for a file that may hold several sessions. `read` then
+      returns the first or newest, with a warning about the others. None if files hold one session. `read_part` alone
+      reads what a session stores apart, such as sub-agents.
+    branches(path, data): returns the branches of a damaged session of which the agent resumes only a part: `read`
+      returns that part, `read_part` any branch. None if such damage is unknown for the format.
+    addressed(session, data, id, losses): adds name, location and commands by which the agent finds `data`, which holds
+      `session` under `id`. None if the agent does not look for sessions by id.
+    requests(session): yields the complete requests that the file records, in order; None if the agent records none.
+    main_file(path): returns the file with the messages in a session's folder, None if there is none.
+    glance(path): returns a summary of a session that is read in part; None if both ends of its file are sufficient.
+    list_sessions(path): returns summaries of the sessions in a database, newest first, by queries alone. Raises
+      BadInput.
+    request_texts(session): yields the last user text of each recorded request, "" if it ends with another text; for
+      sessions whose requests `requests` does not return.
+    relatives(session): returns id and description of a session's sub-agents, branches and other parts.
+    note: where a file can hold an export note (`formats/export_note.py`); None if the agent accepts only known keys.
+    skim(path, data): reads only usage, many times faster than `read`; returns None if the complete file must be read.
+      None for a format that audits read in small numbers.
+    alone(line): returns True if a file with this first line needs no other file for `read`. None if this cannot be
+      known.
+    newest(path, data): reads the session's newest epochs from the end of the file, numbered from 1, with
+      `Session.begins_at`. They equal those of `read`, from the newest ended one on. Returns None if the end of the file
+      is not sufficient. None for a format that is always read completely.
+    by_line(first): returns a reader, equal to `read`, that needs one line at a time in memory, for a file with this
+      first line (an object); None if it needs more. The `note` is then in the first line. None for a format that is
+      never read this way.
+    repair(): returns the repair of single records; None if a damaged session can only be rewritten.
+    memories: `read` finds the agent's long-term memories in the file, and `write` stores `session.memories` there.
     """
 
     read: Callable[[Path, bytes, Progress], Session]
@@ -235,9 +242,9 @@ def _below(window: int) -> int:
 class TriggerSetting(Struct, frozen=True):
     """How a user sets the size at which the agent compacts, by the agent's documentation.
 
-    words(trigger, window): what to set, so that a context is compacted at `trigger` tokens of a window of so many.
-    highest(window): tokens at which the agent compacts at the latest, whatever is set.
-    in_tokens: a size is set, the same for windows of any size.
+    words(trigger, window): returns the instruction to compact at `trigger` tokens with this window (tokens).
+    highest(window): returns the highest trigger in tokens; no setting can exceed it.
+    in_tokens: the setting is a number of tokens, the same for all windows.
     """
 
     words: Callable[[int, int], str]
@@ -247,19 +254,19 @@ class TriggerSetting(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Format:
-    """One on-disk format: its name, by what its files are known, and its codec, which is imported when asked for.
+    """One on-disk format: its name, how its files are recognised, and its codec, which is imported on first use.
 
     recognise(look): returns why a file is of this format (a short phrase), "" if it is not.
-    keys: some that its documents, messages or lines have; by them a file that no format takes is said to come near one.
-    recognise_folder(path): the same for a tool that keeps a session as a folder; None where it does not.
-    api: the one that its sessions go to; None where the tool speaks to several, each as it wants.
-    preset: the id of the preset that compacts as the tool does; "" where there is none.
-    places(machine): the folders in which the agent keeps its sessions, moved by the variables that it reads; whether
-      they exist is not checked. None where it has no usual place.
-    trigger_setting: None where the agent has none.
-    program: None where nobody knows of a prompt in it.
-    suffixes: of its files, besides those of JSON and lines.
-    marks: paths of files, in the folder of a session, that mark it as one; `{name}` stands for the folder's name.
+    keys: typical keys of its documents, messages or lines; an unrecognised file is compared with them.
+    recognise_folder(path): like `recognise` for an agent that stores a session as a folder; None for other agents.
+    api: the API that its sessions are sent to; None if the agent uses several.
+    preset: the id of the preset that compacts like the agent; "" if there is none.
+    places(machine): yields the folders in which the agent stores its sessions, according to its environment variables;
+      they may not exist. None if there is no usual place.
+    trigger_setting: None if the agent has none.
+    program: the agent's program, which holds its prompts; None if no prompt in it is known.
+    suffixes: file name suffixes besides those of JSON and JSON lines.
+    marks: paths of files in a session's folder that identify it; `{name}` stands for the folder's name.
     """
 
     id: str

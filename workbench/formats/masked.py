@@ -46,10 +46,10 @@ def masked_export(export: Export) -> Export:
     if written.data.startswith(_NO_TEXT) or (codec.folder and codec.folder(export.source, written.data)):
         raise BadInput(f"{title} is not a text file, so its secrets cannot be masked; choose another format.")
     data = without_secrets(written.data)
-    sidecar = written.beside and (written.beside[0], without_secrets(written.beside[1]))
-    if isinstance(export.found, str) or (data, sidecar) == (written.data, written.beside):
+    sidecar = written.sidecar and (written.sidecar[0], without_secrets(written.sidecar[1]))
+    if isinstance(export.found, str) or (data, sidecar) == (written.data, written.sidecar):
         return export
-    masked_once = replace(export, written=replace(written, data=data, beside=sidecar), changed=True)
+    masked_once = replace(export, written=replace(written, data=data, sidecar=sidecar), changed=True)
     if validate := codec.validate:
         known = validate(written.data)
         found = (one for one in validate(data) if one in export.problems or one not in known)

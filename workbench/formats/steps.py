@@ -37,8 +37,8 @@ def _place_lines(written: Written, where: Path, home: str) -> list[str]:
         return []
     folder = str(PurePosixPath(home).parent)
     lines = [f"mkdir -p {_path(folder)}", *_copy_lines(where, home)]
-    if written.beside:
-        name = written.beside[0]
+    if written.sidecar:
+        name = written.sidecar[0]
         other = where.with_name(name)
         if os.path.isfile(other):
             lines += _copy_lines(other, f"{folder}/{name}")
@@ -57,7 +57,7 @@ def _copy_lines(source: Path, target: str) -> list[str]:
 
 def _resume_lines(written: Written, where: Path, home: str) -> list[str]:
     is_named = os.path.isdir(where) and where.name[:1].isalnum()
-    if not written.commands or (written.kept_in and not is_named):
+    if not written.commands or (written.session_folder and not is_named):
         return [f"# {_UNSEEN.sub(' ', written.by_hand) or _NO_COMMAND}"]
     words_for = {FILE: _path(home or str(where)), NAME: quote(where.name)}
     commands = [" ".join(words_for.get(word, quote(word)) for word in words) for words in written.commands]

@@ -14,7 +14,7 @@ from pathlib import Path
 from workbench.base.errors import BadInput
 from workbench.base.text import counted
 from workbench.formats import registry
-from workbench.formats.absurd import judged
+from workbench.formats.absurd import check_usage
 from workbench.formats.export import export
 from workbench.formats.files import bytes_of, load, reading
 from workbench.formats.fixes import Branch, Fault, Fix, in_order
@@ -165,7 +165,7 @@ def _format(path: Path, sheet: RepairSheet) -> Format:
 
 def _read(codec: Codec, path: Path, data: bytes) -> Session:
     with reading(path):
-        return judged(codec.read(path, data, no_progress))
+        return check_usage(codec.read(path, data, no_progress))
 
 
 def _sent(sheet: RepairSheet, session: Session) -> list[SheetEntry]:

@@ -75,7 +75,7 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
     home = f"{_sessions_folder()}/{id}/{name}"
     manifest = _manifest(session, id, expand_home(home))
     beside = (f"{id}.json", render(manifest))
-    return Written(data, name, id, home, manifest["cwd"], (("cline", "--id", id),), losses=losses, beside=beside)
+    return Written(data, name, id, home, manifest["cwd"], (("cline", "--id", id),), losses=losses, sidecar=beside)
 
 
 def _sessions_folder() -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
-from workbench.formats.absurd import exceeds, impossible
+from workbench.formats.absurd import exceeds, impossible_usage_warning
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.codex.base import is_alone, with_base
 from workbench.formats.codex.items import SUMMARY_PREFIX, ItemGroup, blocks_of, group_of, role_and_kind
@@ -200,7 +200,7 @@ class Reader(Transcript):
             return
         self.totals = total
         if exceeds(sent, self.window.tokens):
-            self.warn(impossible(sent, self.window.tokens), self.records.lines[index])
+            self.warn(impossible_usage_warning(sent, self.window.tokens), self.records.lines[index])
             return
         cached, written = (count_of(last.get(f"{name}_input_tokens")) for name in ("cached", "cache_write"))
         output, thought = count_of(last.get("output_tokens")), count_of(last.get("reasoning_output_tokens"))

@@ -109,7 +109,7 @@ def _written(session: Session, data: bytes, name: str, losses: Sequence[Loss]) -
     home = agent_home("OPENHANDS_CONVERSATIONS_DIR", otherwise=f"{home}/conversations")
     resume = ("openhands", "--resume", NAME)
     return Written(
-        data, name, kept_in=home, folder=folder_of(session), commands=(resume,), by_hand=_BY_HAND, losses=losses
+        data, name, session_folder=home, folder=folder_of(session), commands=(resume,), by_hand=_BY_HAND, losses=losses
     )
 
 

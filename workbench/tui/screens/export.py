@@ -67,7 +67,7 @@ def _preview_check(bench: Bench) -> tuple[Check, ...]:
 def can_be_placed(export: Export, where: Path | None) -> bool:
     """True if the format's agent looks for the file in a known place, and it is not there yet."""
     if where is None:
-        return bool(export.written.home or export.written.kept_in)
+        return bool(export.written.home or export.written.session_folder)
     home = export.written.home_of(where)
     return bool(home) and Path(home).expanduser().resolve() != where.resolve()
 
