@@ -1,4 +1,4 @@
-"""What stays of pydantic-ai's messages, and new ones in the JSON that its own adapter reads."""
+"""Kept messages of pydantic-ai, and new ones in the JSON that its adapter reads."""
 
 from __future__ import annotations
 

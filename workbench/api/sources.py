@@ -1,7 +1,7 @@
-"""What a library user gives: a session, or an agent's messages in whatever objects, and the same objects back again.
+"""Input of the library: a session, or an agent's messages in its own objects, and the way back to the same objects.
 
-No library is imported for its objects: what they are is seen by their classes, and what is new is made of classes from
-the module that they came from.
+No library is imported: objects are recognised by their classes, and new ones are made of classes of the same
+module.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Source:
     objects: tuple[Any, ...] | None = None
 
     def object_of(self, message: Message) -> Any:
-        """What a message was given as: the object of which it is at least a part."""
+        """Return the source object that holds the message."""
         return message if self.objects is None or not message.source else self.objects[message.source[0]]
 
 
@@ -122,7 +122,7 @@ def positions(source: Source, back: Sequence[Any], ids: Iterable[str]) -> frozen
 def _match_items(
     session: Session, messages: Sequence[Message], made: Sequence[Any]
 ) -> Iterable[tuple[int | None, Any]]:
-    """What was written, each item with the index of the one given that it still is, None for a new one."""
+    """Yield each written item with the index of the source item that it is, None for a new one."""
     before = _items(session)
     sources = {index for message in messages for index in message.source}
     waiting = sorted(sources.union(session.facts.unread))

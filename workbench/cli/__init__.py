@@ -39,7 +39,7 @@ MASK_TOO = "CWB_MASK"
 """The variable that names what is masked beside secrets: `home`, `mail`, or both."""
 
 BROKEN_PIPE = 141
-"""What a shell reports for a program whose reader went away."""
+"""Exit code that a shell reports for a program whose reader went away."""
 
 
 class Refused(click.ClickException):
@@ -84,7 +84,7 @@ class Commands(click.Group):
 
 
 def _means_open(ctx: click.Context, args: list[str]) -> bool:
-    """Whether no command is named. Raises UsageError for what looks like a mistyped command and is no file."""
+    """Return True if no command is named. Raises UsageError for a mistyped command that is no file."""
     first = next((arg for arg in args if not arg.startswith("-")), None)
     if first is None:
         return not {"--help", "-h", "--version"} & set(args)

@@ -44,8 +44,8 @@ from workbench.tokens.cost import added, money, usage_words
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """What is told of a session when it is held no more: the epoch, where the questions are from, in words, the numbers
-    of the messages that tell the answers, from 1, by their ids, and how each watched sentence stands in every arm."""
+    """Facts about a session that stay when it is released: the epoch, the source of the questions in words, the numbers
+    (from 1) of the messages with the answers by their ids, and the state of each watched sentence in every arm."""
 
     file: Path
     epoch: int
@@ -79,7 +79,7 @@ Open = Callable[[Path], SessionExam]
 
 
 def estimate_questions(sitting: SessionExam, model: str, *, journal: bool, batch: bool) -> QuestionCosts:
-    """What asking after a session will take, beside what the journal keeps."""
+    """Estimate the questions about a session that have no saved answer."""
     known = saved_answers(sitting.bench, model) if journal else {}
     return question_costs(sitting.bench, sitting.exam, model, known, batch=batch)
 
@@ -119,7 +119,7 @@ def ask_sessions(
 
 @dataclass(frozen=True, slots=True)
 class BilledCalls:
-    """What was asked now; `dollars` is None where that is not known."""
+    """Calls that were made now; `dollars` is None if unknown."""
 
     calls: int
     usage: Usage
@@ -128,7 +128,7 @@ class BilledCalls:
 
 @dataclass(frozen=True, slots=True)
 class SessionAnswers:
-    """What came of asking after a session, without the session."""
+    """Answers about a session, without the session."""
 
     info: SessionInfo
     probing: Probing

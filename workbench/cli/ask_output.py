@@ -33,7 +33,7 @@ def _watched_document(found: Probing, one: RuleByVariant) -> dict[str, Any]:
 
 
 def print_answers(sat: SessionInfo, found: Probing, *, alone: bool) -> None:
-    """Of one among several the arms; of one alone every question, too."""
+    """Print the results of every arm; for a session `alone` also every question."""
     controls = len(found.probes) - len(found.asked)
     asked = f"{counted(len(found.asked), 'question')} and {counted(controls, 'control')}, {sat.origin}"
     if alone:

@@ -163,7 +163,7 @@ def _write_export(made: Export, out: Path, *, overwrite: bool) -> Saved:
 
 
 def _export_path(made: Export, saved: Saved) -> Path:
-    """Where the export is, as though what went to stdout lay here under its own name."""
+    """Path of the export; one written to stdout is taken to lie here under its own name."""
     return Path(made.written.name) if saved.where == STDOUT else saved.where
 
 
@@ -195,7 +195,7 @@ class Result:
 
     @cached_property
     def fixes(self) -> tuple[RuleFix, ...]:
-        """What would keep the first watched rule that is lost, tried offline."""
+        """Changes that would keep the first lost rule of the watched ones, tried offline."""
         bench = self.done.assessment.bench
         by_hand = replace(bench, original=bench.original.with_(manual=True))
         ways = find_fixes(by_hand, self.watched) if self.watched else None

@@ -38,7 +38,7 @@ OFFLINE = {"extractive": extractive, "estimate": estimate}
 """Summarizers that need neither a model nor a person."""
 
 WORDS = 400
-"""So much of a new message is shown with --diff; `cwb compact` writes all of it."""
+"""Characters of a new message that --diff shows; `cwb compact` writes all of it."""
 
 
 @click.command(
@@ -245,7 +245,7 @@ def _compare(
 
 
 def _write_diff(context: Context, first: Assessment, second: Assessment) -> None:
-    """What becomes of the messages in either, where that changes; then what is new in each."""
+    """Print the fates of the messages in both, as spans, and then the new messages of each."""
     rows = (
         Row((f"{one.start + 1}–{one.stop}", context.size(one.start, one.stop).tokens, one.first, one.second))
         for one in compare_fates(first.outcome, second.outcome)

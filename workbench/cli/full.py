@@ -20,7 +20,7 @@ Fields = dict[str, Any]
 
 
 def of_context(session: Session, context: Context) -> Fields:
-    """What stands before the messages, and each of them with its size."""
+    """System prompt and tools, and each message with its size."""
     return {
         "system": session.system,
         "tools": [_tool(tool) for tool in session.tools],
@@ -98,8 +98,8 @@ def _tool(tool: Tool) -> Fields:
 
 
 def _request(request: SummaryRequest) -> Fields:
-    """What would be sent: `text` alone, or `messages` under `system` and `tools`, with `text` as the user's last
-    words."""
+    """The request as sent: `text` alone, or `messages` under `system` and `tools` with `text` as the last user
+    message."""
     body = request.body
     about: Fields = {"purpose": request.purpose, "exact": request.exact, "sources": request.sources}
     if not isinstance(body, MessagesBody):

@@ -36,7 +36,7 @@ from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache
 
 BODIES = ("anthropic-messages", "openai-chat")
-"""What an export is tried as beside a session's own format."""
+"""Formats in which an export is tried besides the session's own."""
 
 SHOWN = 12
 """Lines of a list that the text form shows."""
@@ -189,7 +189,7 @@ def _about(file: Path, told: HealthDocument) -> list[tuple[str, str]]:
 
 
 def _billed(bills: UsageCheck) -> list[ContextFinding]:
-    """Whether the context shown explains what was billed; nothing where no bill can be judged."""
+    """Findings on whether the context explains the billed tokens; empty if no usage can be judged."""
     if not bills.judged:
         return []
     explained = f"{grouped(bills.judged - len(bills.unexplained))} of {counted(bills.judged, 'call')}"

@@ -167,7 +167,7 @@ class Measured(Struct, frozen=True):
 
 
 class Inspected(Struct, frozen=True):
-    """What a session holds and one epoch of it, `epoch`."""
+    """A session and one of its epochs, by number."""
 
     format: str
     file: Path | None
@@ -201,7 +201,7 @@ class TranscriptBlock(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class MessageNote:
-    """What is noted beside a message."""
+    """Notes about a message."""
 
     number: int
     message: str

@@ -40,7 +40,7 @@ COMMANDS: Mapping[str, str] = {name: line for group in GROUPS.values() for name,
 
 @dataclass(frozen=True, slots=True)
 class Former:
-    """What a former name of a command stands for: the arguments in its place, and how they are shown."""
+    """Arguments that replace a former command name, and how they are shown."""
 
     args: tuple[str, ...]
     shown: str = ""
@@ -50,7 +50,7 @@ class Former:
 
 
 ALONE = ("audit", "--list", "sessions", "--newest", "20")
-"""What `cwb` alone is without a screen to show the sessions on."""
+"""Arguments that `cwb` alone stands for without a screen."""
 
 MODULES: Mapping[str, str] = {"list": "listing"}
 """Modules of this room that are called otherwise than their commands."""

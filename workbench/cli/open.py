@@ -100,14 +100,13 @@ def command(
 
 
 def _is_bare() -> bool:
-    """Whether neither a file nor an option is given."""
+    """True if neither a file nor an option is given."""
     ctx = click.get_current_context()
     return all(ctx.get_parameter_source(name) is not ParameterSource.COMMANDLINE for name in ctx.params)
 
 
 def first_shown(*, bare: bool) -> Path | Literal["sessions"]:
-    """What is shown without a FILE: the sessions of this machine, or the sample where there are none or an option is
-    given."""
+    """Return what opens without a FILE: the list of sessions, or the sample if there are none or an option is given."""
     from workbench.finding.discover import discover
     from workbench.formats.glance import SessionGlance
 

@@ -44,7 +44,7 @@ def opened(chosen: Selection, *, forgetting: bool = False) -> Opened:
 
 
 def epoch_words(session: Session, epoch: int) -> str:
-    """Which epoch of several this is, and why that one; "" where there is but one."""
+    """Name the epoch and the reason for choosing it; "" in a session with one epoch."""
     last = len(session.epochs)
     if epoch < last and epoch == epoch_named(session, None):
         return f"{epoch} of {last}, the newest that overflowed or was compacted; --epoch last for the newest"

@@ -1,4 +1,4 @@
-"""What commands tell of an outcome: under which policy, how it ended, what its summary says without ground and lost."""
+"""Words of commands about an outcome: policy, status, unsupported claims, lost facts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.cli.output import only, plain
 from workbench.facts.fact import FactKind
 
 NAMED = 3
-"""So many examples stand in a line; --json lists all."""
+"""Examples per line; --json lists all."""
 
 WORDS = 40
 """Characters of each example."""

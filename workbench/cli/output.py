@@ -58,7 +58,7 @@ def json_document(*results: object) -> bytes:
 
 
 def _plain_whole(value: Any) -> Any:
-    """What JSON has in place of `value`, to its last level."""
+    """Convert a value to plain JSON values, at every level."""
     match value:
         case float() if not isfinite(value):  # a session may hold one, JSON has none
             return json.dumps(value)
@@ -169,7 +169,7 @@ def warn(text: str) -> None:
 
 
 def interrupted(left: str) -> click.exceptions.Exit:
-    """What a command raises that Ctrl-C ended, once a sentence has said what is left of its work."""
+    """Print what is left of a command's work and return the exit to raise after Ctrl-C."""
     click.echo(left, err=True)
     return click.exceptions.Exit(INTERRUPTED)
 
@@ -180,7 +180,7 @@ def has_a_screen() -> bool:
 
 
 def on_a_terminal() -> bool:
-    """Whether a person watches: only then may progress be shown."""
+    """True if a user watches, so that progress may be shown."""
     return sys.stdout.isatty() and sys.stderr.isatty()
 
 

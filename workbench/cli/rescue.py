@@ -32,7 +32,7 @@ from workbench.summarizers.by_name import parse_name
 from workbench.summarizers.spend_limit import SpendLimit
 
 NO_MODEL = "extractive"
-"""Who answers should a named policy ask: nothing is sent."""
+"""Summarizer for a policy that asks for a summary: offline."""
 
 
 @click.command("rescue")
@@ -173,7 +173,7 @@ def _(result: Result) -> dict[str, Any]:
 
 
 def _sentence(result: Result) -> str:
-    """What was found, from how many to how many tokens, which checks passed, and where it lies now."""
+    """Say which session was found, its tokens before and after, the checks, and the path of the result."""
     one, checks = result.done.assessment, result.done.checks
     session, outcome = one.bench.session, one.outcome
     part = f" --part {session.facts.part}" if session.facts.part else ""

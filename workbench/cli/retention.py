@@ -214,7 +214,7 @@ def _retention(
 def _judged(
     bench: Bench, outcome: Outcome, held: Retention, name: SummarizerName, spend_limit: SpendLimit
 ) -> JudgeResult:
-    """What a model says of the facts and of the labelled pairs. It is paid for, and told on stderr what it took."""
+    """Ask a model about the facts and the labelled pairs, and print the usage on stderr."""
     facts = facts_to_judge(held)
     text = "\n".join(message.text for message in new_messages(outcome))
     call = run_named(bench, partial(judge_run, facts, text), name, spend_limit, journal=False)

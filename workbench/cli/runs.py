@@ -26,7 +26,7 @@ from workbench.cli.output import (
 from workbench.summarizers import run_history
 
 REQUEST_CHARS = 1_000
-"""Of each request so much is shown; --request shows all of it."""
+"""Characters of each request that are shown; --request shows all of it."""
 
 RUNS = (
     "id:text:run began:time end:text:ended status calls:count input_tokens:tokens:in output_tokens:tokens:out "

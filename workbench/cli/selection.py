@@ -1,4 +1,4 @@
-"""What a command looks at, under which policy, and what a person does to the plan: the options that commands share."""
+"""Options that commands share: sessions, policy, and changes to the plan."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class EpochNumber(click.ParamType[EpochChoice]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What was named on the command line. What a command has no option for is as it is here.
+    """The shared options of a command line; a command without an option has its default.
 
-    Of `files`, those that are `piped` go when the command ends. Messages (`pins`, `drops`, `shortens`, `split`) are
-    named as `message_id` reads them.
+    `piped` are the `files` that are removed when the command ends. Messages (`pins`, `drops`, `shortens`, `split`)
+    are references as `message_id` reads them.
     """
 
     files: tuple[Path, ...] = ()

@@ -63,7 +63,7 @@ def list_sessions(
 def _matching_sessions(
     looked_at: tuple[Place, ...], root: Path | None, tool: str, search: str, unreadable: list[Unreadable]
 ) -> Iterator[SessionGlance]:
-    """What was asked for, as it is found; files that are no sessions are put into `unreadable`."""
+    """Yield the requested sessions as they are found; add files that are none to `unreadable`."""
     for one in discover(looked_at, root):
         if isinstance(one, Unreadable):
             unreadable.append(one)

@@ -176,7 +176,7 @@ def _words(one: Setting) -> str:
 
 
 def _allowed(one: Setting) -> str:
-    """What a field takes, in words; "" where any text will do."""
+    """Allowed values of a field in words; "" if any text is allowed."""
     match one.kind:
         case "choice":
             return " | ".join(one.choices)

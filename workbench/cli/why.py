@@ -30,7 +30,7 @@ from workbench.repairs.advice import advice
 from workbench.tokens.sizes import usage_words
 
 PRESET = "claude-code"
-"""Whose trigger lines are drawn where no policy is named."""
+"""Preset whose trigger lines are drawn if no policy is named."""
 
 SHOWN = 10
 """Rows of each table; --json and --csv have all."""

@@ -52,7 +52,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Requirements(BaseModel):
-    """What must hold after a compaction; what is left out is not required.
+    """Requirements on a compaction; a missing one is not checked.
 
     keep: sentences that must be in the result, verbatim or paraphrased.
     rule_files: files whose rules must be, as far as they were in the context before.

@@ -20,9 +20,11 @@ from workbench.tui.rows import Groups
 
 @dataclass(frozen=True)
 class Grown:
-    """What to do with a bench. `change` makes every step of its history one of the grown session; None where the
-    session is not the old one with more at its end, and `bench` is a fresh beginning with what could be carried over.
-    `new` counts the messages of the epoch on screen that were not there before."""
+    """A bench after its file was read again.
+
+    `change` converts each step of the history to the grown session. It is None if the session did not just grow;
+    `bench` then starts fresh with the work that still applies. `new` counts the new messages of the epoch on screen.
+    """
 
     bench: Bench
     groups: Groups
@@ -72,13 +74,13 @@ def grown(bench: Bench, session: Session, counter: Counter) -> Grown | None:
 
 
 def _is_cut_off(old: Session, new: Session) -> bool:
-    """Whether the file of `new` is that of `old` with less at its end."""
+    """True if `new` is `old` with its end cut off."""
     fewer = len(new.messages) < len(old.messages) and new.records.size < old.records.size
     return fewer and not old.begins_at and all(a.id == b.id for a, b in zip(new.messages, old.messages, strict=False))
 
 
 def continues(old: Layout, new: Layout) -> bool:
-    """Whether the messages of `old` are, by their ids, the first ones of `new`."""
+    """True if `new` begins with the messages of `old`, by id."""
     if old.messages is new.messages:
         return True
     count = len(old.messages)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.analysis.usage_check import UsageCheck
 
 BETWEEN_S = 0.25
-"""How far counting is stands on the screen four times a second."""
+"""Seconds between two updates of the counting progress."""
 
 LAY_OUT_S = 1e-4
 """For each message so long between two layouts with new figures: to make one takes about a tenth of that."""
@@ -78,7 +78,7 @@ async def count_from(host: Host, first: Span) -> None:
 
 
 def _all_counted(host: Host) -> None:
-    """What is told of all epochs, and looked for in them."""
+    """Start everything that needs the counts of all epochs."""
     show_epochs(host)
     host.spawn("bills", _bills, host)
     if all(one.lost is None for one in host.store.view.stretches) and len(host.store.bench.session.messages) <= MANY:
@@ -105,7 +105,7 @@ def follow_epoch(host: Host, was: BenchView | None, now: BenchView) -> None:
 
 
 async def _epochs(host: Host) -> None:
-    """By what is counted so far; drawn again when everything is. With that comes the verdict."""
+    """Draw the epochs by the counts so far; with all counts also the verdict."""
     bench, counted, bills = host.store.bench, host.store.view.counting is None, host.store.view.bills
 
     def work() -> tuple[tuple[int, ...], str]:
@@ -133,11 +133,11 @@ async def _epochs(host: Host) -> None:
 
 
 MOST_EPOCHS = 12
-"""Of so many compactions, the newest, it is looked for what each lost."""
+"""Number of compactions, the newest ones, whose lost facts are searched."""
 
 
 async def _losses(host: Host) -> None:
-    """What was done again because of each recorded compaction, and what each lost, the newest first."""
+    """Find the rework after each recorded compaction and what each lost, the newest first."""
     session, counter = host.store.bench.session, host.counter
     ended = [epoch.number for epoch in session.epochs[:-1] if epoch.ended_by is not None]
     if not ended:
@@ -154,7 +154,7 @@ async def _losses(host: Host) -> None:
 
 
 async def _bills(host: Host) -> None:
-    """Whether the context explains what was billed; what the other epochs hold is counted for that, and sizes them."""
+    """Check whether the context explains the billed tokens, which needs the counts of the other epochs."""
     session, scale, given_up = host.store.bench.session, host.store.bench.scale, threading.Event()
 
     def work() -> tuple[UsageCheck, tuple[int, ...]] | None:

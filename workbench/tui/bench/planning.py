@@ -196,7 +196,7 @@ def _tried(bench: Bench) -> None:
 
 
 def is_tried(was: BenchView | None, now: BenchView) -> bool:
-    """Whether what is shown has just been tried, and can be judged."""
+    """True if the outcome on screen was just tried and can be assessed."""
     return now.tried is now.shown and (was is None or was.tried is not now.tried)
 
 
@@ -218,7 +218,7 @@ async def run_checks(host: Host) -> None:
 
 
 async def find_remark(host: Host) -> None:
-    """What the strategy says of the whole session."""
+    """Find the strategy's remark on the complete session."""
     bench = host.store.view.shown
     if (remark := bench.strategy.view.remark) is not None:
         found = await asyncio.to_thread(remark, bench.layout.shape, bench.policy)

@@ -299,7 +299,7 @@ class BenchScreen(Screen[None]):
                 self.store.put(replace(self.view, checks=()))
 
     def keyless(self) -> Iterator[PaletteCommand]:
-        """What can be done here without a key, for the palette."""
+        """Yield the commands of the palette that have no key."""
         for one in ACTIONS.values():
             if not one.key:
                 can = not one.why_not(self.view)

@@ -35,12 +35,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What to open and how. `epoch`, `preset`, `window` are for `open_bench`; `usual_window` is for a session whose
-    model is not known.
+    """A session to open. `epoch`, `preset` and `window` are for `open_bench`; `usual_window` is for an unknown model.
 
-    `carry` is work to put on the bench; without it the work remembered in the folder `memory`, unless `fresh`. `part`
-    is the session's id in a file of several; without it one is asked for. `follow` has the bench follow the file.
-    `watched` are sentences to watch.
+    `carry` is work to put on the bench; without it the work saved in the folder `memory`, unless `fresh`. `part` is the
+    session's id in a file with several; without it the user is asked. `follow`: the bench follows the file. `watched`
+    are sentences to watch.
     """
 
     source: Path | Session
@@ -82,7 +81,7 @@ class Abandoned(Exception):
 
 
 class Share(Static):
-    """How far it is, as every share is written here."""
+    """The progress in percent."""
 
     share: reactive[float | None] = reactive(None)
 

@@ -29,7 +29,7 @@ from workbench.tui.widgets.policy_sheet import PolicySheet
 
 
 class Chosen(Widget, can_focus=True):
-    """Which preset is chosen, and how many fields differ from it; enter opens the list."""
+    """Shows the chosen preset and how many fields differ from it; enter opens the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         shared("open", "open", "Choose", "Choose strategy and preset."),

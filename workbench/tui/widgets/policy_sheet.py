@@ -49,7 +49,7 @@ class Typed(OneLine):
         by: int
 
     steps = False
-    """Whether what is typed is a number."""
+    """True if the field takes a number."""
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
         return super().check_consume_key(key, character) and not (self.steps and key in STEPS)
@@ -124,7 +124,7 @@ class PolicySheet(Widget, can_focus=True):
 
     @dataclass
     class Done(Message):
-        """What a row stands for is wanted; `id` is that of the bench's action."""
+        """The user chose a row that is a bench action, by its `id`."""
 
         id: str
 
@@ -164,7 +164,7 @@ class PolicySheet(Widget, can_focus=True):
 
     @property
     def is_at_hand(self) -> bool:
-        """Whether the sheet or its input has the focus."""
+        """True if the sheet or its input has the focus."""
         return self.has_focus_within
 
     def show(self, entries: Sequence[SheetSetting], rows: Sequence[SheetAction] = (), *, anew: bool) -> None:
@@ -182,7 +182,7 @@ class PolicySheet(Widget, can_focus=True):
         self._place()
 
     def same_as_typed(self, entry: SheetSetting) -> bool:
-        """Whether what stands in the input means the field's value: `75.` and `50 000` stay while typed."""
+        """True if the typed text means the field's value: `75.` and `50 000` stay while typed."""
         with suppress(InvalidValue):
             return bool(value_of(entry.field, self.typed.value) == entry.value)
         return False
