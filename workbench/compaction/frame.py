@@ -1,7 +1,7 @@
-"""Fill a product's template around a summary: user messages, tools used, the transcript's file, and a hint that the
-newest messages follow.
+"""Fill a template with a summary and what a product adds to it: user messages, tools used, the transcript's file, and
+a note that the newest messages follow.
 
-A template has a placeholder for each, and `{summary}`; a placeholder without a value is left empty.
+The placeholders are `{summary}` and the fields of `FrameWords`; one without a value is left empty.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from workbench.compaction.prompts import fill
 
 
 class FrameWords(Struct, frozen=True):
-    """Sentence for each value; `{}` is the value."""
+    """Sentences that fill the placeholders; `{}` stands for the value (`kept` has none)."""
 
     user_messages: str
     tools_used: str
@@ -49,7 +49,7 @@ _USER_MESSAGE = re.compile(r"<user_message>\n(.*?)\n</user_message>", re.DOTALL)
 
 
 def fill_frame(template: str, summary: str, context: Context, head: Head, language: Language) -> str:
-    """Template filled with a summary of `head` and the values that it asks for."""
+    """Return `template` with its placeholders filled; `summary` is the summary of `head`."""
     words = WORDS[language]
     facts = {
         "user_messages": "\n".join(f"<user_message>\n{text}\n</user_message>" for text in _user_texts(context, head)),
@@ -62,7 +62,7 @@ def fill_frame(template: str, summary: str, context: Context, head: Head, langua
 
 
 def _user_texts(context: Context, head: Head) -> Iterator[str]:
-    """The user's texts: those that earlier summaries repeat, then those in the head."""
+    """Yield the user's texts: first those that earlier summaries repeat, then those in the head."""
     for index in head.earlier:
         yield from _USER_MESSAGE.findall(context.messages[index].text)
     for index in range(head.lead, head.stop):

@@ -3,11 +3,11 @@
     preset_variants(bench, presets)                the settings of the bench, and each preset
     setting_variants(preset, ["FIELD=A..B:STEP"])  a preset with several values of one or two settings
     prompt_variants(bench, prompts, summarizers)   each prompt by each summarizer
-    assess_offline(bench, variant)                 runs it offline, and assesses the outcome
-    run_all(live, spend_limit)                           runs every variant by its summarizer, all at once
+    assess_offline(bench, variant)                 the outcome of an offline run, assessed
+    run_all(live, spend_limit)                     live runs of several variants, all at once
 
-`analysis.replay` simulates a variant's preset over the session, and `experiment` runs variants on many sessions. The
-tables at the end show any number of assessments.
+`analysis.replay` simulates the session under a variant's preset; `experiment` runs variants on many sessions. The
+tables at the end of this module compare any number of assessments.
 """
 
 from __future__ import annotations
@@ -60,12 +60,13 @@ class Variant:
         return LiveRun(choose_preset(bench, self.preset), self.summarizer, self.label)
 
 
-# --- which variants there are -----------------------------------------------------------------------------------------
+# --- making variants --------------------------------------------------------------------------------------------------
 
 
 def preset_variants(bench: Bench, presets: Iterable[Preset]) -> tuple[Variant, ...]:
-    """Return the bench's own settings, unless a preset has the same and no run has ended, and each preset. The preset
-    of the session's agent has the numbers of the version that wrote the session."""
+    """Return a variant for the bench's own settings, then one for each preset. The first is left out if a preset has
+    the same settings and the bench holds no result of a run. The preset of the session's agent gets the numbers of the
+    agent version that wrote the session."""
     presets, own = [preset_for_version(one, bench.session) for one in presets], bench.as_preset
     known = any((one.strategy, one.policy) == (own.strategy, own.policy) for one in presets)
     first = () if known and not bench.result else (Variant(BENCH_LABEL, own),)
@@ -82,7 +83,7 @@ def setting_variants(preset: Preset, vary: Sequence[str]) -> tuple[Variant, ...]
 
 
 def check_count(prompts: Sequence[StoredPrompt], names: Sequence[SummarizerName]) -> None:
-    """Raises BadInput where there is only one variant."""
+    """Raise BadInput if prompts and summarizers make only one variant."""
     if len(prompts) < 2 and len(names) < 2:
         raise BadInput("Give at least two prompts, or two summarizers.")
 
@@ -90,10 +91,10 @@ def check_count(prompts: Sequence[StoredPrompt], names: Sequence[SummarizerName]
 def prompt_variants(
     bench: Bench, prompts: Sequence[StoredPrompt], names: Sequence[SummarizerName]
 ) -> tuple[Variant, ...]:
-    """Return each prompt (default: the bench's own) by each summarizer (default: offline).
+    """Return a variant for each pair of a prompt (default: the bench's own) and a summarizer (default: offline).
 
-    Prompts of another strategy than the bench's use that strategy's first preset. Raises BadInput for prompts that are
-    never sent to a model, and for prompts of different strategies.
+    If the prompts belong to another strategy than the bench's, the variants use that strategy's first preset. Raises
+    BadInput for prompts that are never sent to a model, and for prompts of different strategies.
     """
     known = next((one.strategy for one in prompts if one.strategy), bench.strategy.id)
     prompts = [as_strategy_prompt(one, known) for one in prompts]
@@ -110,12 +111,13 @@ def prompt_variants(
 
 
 def with_prompt(preset: Preset, one: StoredPrompt) -> Preset:
-    """Return the preset with another prompt in its policy, which has a field for it."""
+    """Return the preset with another prompt. Its policy must have a field for a prompt."""
     return replace(preset, policy=policy_with(preset.policy, one), earlier=())
 
 
 def assess_offline(bench: Bench, one: Variant) -> Assessment:
-    """Run a variant offline and compute the figures that need no facts. The bench's own settings reuse its run."""
+    """Run a variant offline and compute the figures that need no facts. For the bench's own settings, the run that the
+    bench holds is assessed."""
     if one.label == BENCH_LABEL:
         found = Assessment(bench, bench.result or bench.offline, one.preset)
     else:
@@ -127,8 +129,8 @@ def assess_offline(bench: Bench, one: Variant) -> Assessment:
 
 
 def highest_costs(live: Sequence[LiveRun]) -> list[tuple[float | None, str]]:
-    """Return the highest cost of each run that asks a model, None where its price is not known, and the model. Renders
-    and counts the requests: not for an event loop."""
+    """Return the highest cost in dollars and the model of each run that calls a model. The cost is None if the model's
+    price is unknown. Renders and counts all requests, so do not call it in an event loop."""
     asked = [one for one in live if one.name.model]
     return [
         (added(each.at_most.dollars for each in request_costs(one.bench, one.name)), one.name.model) for one in asked
@@ -138,11 +140,11 @@ def highest_costs(live: Sequence[LiveRun]) -> list[tuple[float | None, str]]:
 async def run_all(
     live: Sequence[LiveRun], spend_limit: SpendLimit, on_event: OnVariantEvent | None = None, *, keeps: bool
 ) -> tuple[FinishedRun, ...]:
-    """Run all variants at once. Cancelling leaves the session as it is; the events so far stay in each recorder, and
-    with `keeps` each answer is saved in the run history before the next request.
+    """Run all variants at once. `keeps`: save each answer in the run history before the next request is sent. When
+    cancelled, the session is unchanged, and each run's recorder holds the events so far.
 
-    Raises BadInput before anything is sent for a summarizer that cannot be used, and TooDear where all together could
-    cost more than `spend_limit` allows.
+    Before anything is sent, raises BadInput if a summarizer cannot be used, and SpendLimitExceeded if all runs together
+    could cost more than `spend_limit` allows.
     """
     for one in live:
         await check_key(one.name)
@@ -176,8 +178,8 @@ async def _run_variant(
 
 
 def figures_table(bench: Bench, several: Sequence[Assessment]) -> Table:
-    """Table of the figures of each variant that need no facts. A cell is empty where the agent's own compaction does
-    not record it."""
+    """Return a table of the figures that need no facts, one row per variant. Cells are empty for figures that the
+    agent's own compaction does not record."""
     rates = several[0].rates.kind if several else "money"
     spec = (
         "preset fit strategy fired:flag head:tokens tail:tokens tokens_after:tokens:after saved:share calls:count "
@@ -215,21 +217,21 @@ def _figures_row(one: Assessment) -> Row:
 
 
 def paid_back_words(one: Assessment) -> str | None:
-    """Say after how many calls a variant is paid back; None if it changed nothing. Where the cost of the summary is not
-    recorded, only the lost cache counts."""
+    """Return after how many calls a variant is paid back, in words; None if it changed nothing. If the cost of the
+    summary is not recorded, only the cost of the lost cache counts, and the words say so."""
     if one.outcome.status == "unchanged":
         return None
     return back_after(one.pays_off_after) + ("" if one.spent else " (cache)")
 
 
 def retention_table(bench: Bench, several: Iterable[Assessment]) -> Table:
-    """Table of the facts of the context that each variant keeps."""
+    """Return a table of the share of facts that each variant keeps."""
     rows = ((one.name, one.retention, one.later_use) for one in several)
     return variants_table(rows, goes_on=bool(bench.needed))
 
 
 def rules_table(bench: Bench, several: Iterable[Assessment]) -> Table:
-    """Table of the states of the watched rules before, and in each variant."""
+    """Return a table of the states of the watched rules: before the compaction, and after that of each variant."""
     before = Row(("(before)", *(one.now for one in rule_states(bench, None))))
     rows = (Row((one.name, *(stand.after for stand in one.watched))) for one in several)
     spec = (*columns("preset"), *sentence_columns(bench.watched))

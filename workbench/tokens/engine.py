@@ -1,7 +1,7 @@
-"""Count the tokens of a text with the o200k_base ranks: exactly and offline, for any text.
+"""Count the o200k_base tokens of any text, exactly and offline.
 
-Two engines with the same counts: tiktoken, always there, and splintr, several times as fast, where it has a wheel.
-Neither reads a special token out of a session's text: only their "ordinary" encoding is used (docs/tokens.md).
+Two engines give the same counts: tiktoken is always installed; splintr is several times as fast, but has no wheel for
+some platforms. Special tokens in a session's text are counted as ordinary text (docs/tokens.md).
 """
 
 from __future__ import annotations
@@ -19,30 +19,31 @@ from workbench.base.text import valid_unicode
 from workbench.tokens.encoding import o200k
 
 FAMILY = b"o200k_base/1"
-"""Names the counts, not the engine: both engines share it. At most 16 bytes; to be changed when counts change."""
+"""Name under which counts are cached, at most 16 bytes. Both engines share it. Change it whenever counts change."""
 
 WINDOW = 64 * 1024
-"""Characters that are encoded in one go: longer texts stall other threads and, at a million, break the tokenizer."""
+"""Characters encoded in one call. Longer texts block other threads, and at a million the tokenizer fails."""
 
 LOOK_BACK = 4 * 1024
+"""Characters at the end of a window in which a place for a cut is searched."""
 
 SPECIAL_BEGINS = "<|"
-"""How every special token of o200k_base begins that a tokenizer knows."""
+"""Beginning of every special token that a tokenizer knows for o200k_base."""
 
 _BOUNDARY = re.compile(r"(?<=\S)(?= [A-Za-z])|(?<=\n)(?=[A-Za-z0-9])")
-"""Places where o200k's pattern begins a new word whatever stands around: a cut there changes no count."""
+"""Places where o200k's pattern always begins a new word, so that a cut there changes no count."""
 
 
 class Count(NamedTuple):
-    """`exact` is false when the tokenizer broke on a piece and that piece was estimated."""
+    """`exact`: False if the tokenizer failed on a part of the text, whose tokens are then estimated."""
 
     tokens: int
     exact: bool = True
 
 
 class Engine(Protocol):
-    """Counts o200k tokens. `name` is for people: every engine gives the same counts. One that is `quick` counts texts
-    in less time than it takes to look up on disk what they count."""
+    """Counter of o200k tokens. Every engine gives the same counts; `name` is only displayed. A `quick` engine counts a
+    text faster than its count can be looked up on disk."""
 
     @property
     def name(self) -> str: ...
@@ -59,7 +60,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ordinary:
-    """An engine around a function that encodes text without special tokens."""
+    """Engine that encodes one text at a time. `encode` treats special tokens as ordinary text."""
 
     name: str
     encode: Callable[[str], Sequence[int]]
@@ -67,7 +68,7 @@ class Ordinary:
     quick: bool = False
 
     def count(self, text: str) -> Count:
-        """Never raises on any `str`: lone surrogates count as the replacement character."""
+        """Return the count of any `str`, without raising. Lone surrogates count as the replacement character."""
         if len(text) <= self.window:
             return count_piece(self.encode, valid_unicode(text))
         tokens, exact = 0, True
@@ -83,10 +84,10 @@ class Ordinary:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """An engine that encodes many texts in one go, in which other threads run on, and each on every core.
+    """Engine that encodes many texts in one call, on all cores and without blocking other threads.
 
-    `encode` gives the ranks one behind the other, and where each text's begin: 8 bytes each, little end first, and one
-    more for the end. It reads special tokens, so a text in which one may stand is left to `alone`, as is a long one.
+    `encode` returns the ranks of all texts, and the offsets at which each text begins and the last one ends (8 bytes
+    each, little-endian). It reads special tokens, so `alone` counts texts that may contain one, and long texts.
     """
 
     alone: Ordinary
@@ -136,9 +137,10 @@ def _is_panic(error: BaseException) -> bool:
 
 
 def pieces(text: str, window: int = WINDOW) -> Iterator[str]:
-    """Cut a text into parts of at most `window` characters at places that change no count.
+    """Yield the parts of a text, each of at most `window` characters, cut at places that change no count.
 
-    Where the last 4 Ki characters of a window have no such place the cut is hard; it costs at most a few tokens.
+    If the last `LOOK_BACK` characters of a window have no such place, the cut is at its end, which may add a few
+    tokens.
     """
     start = 0
     while len(text) - start > window:
@@ -152,7 +154,7 @@ def pieces(text: str, window: int = WINDOW) -> Iterator[str]:
 
 @cache
 def tiktoken_engine() -> Engine:
-    """Always available. Raises BadInput when the bundled ranks are damaged."""
+    """Return the engine that is always installed. Raises BadInput if the bundled ranks are damaged."""
     return Ordinary("tiktoken", o200k().encode_ordinary)
 
 
@@ -163,7 +165,7 @@ _PROBES = (_PROBE.replace("<|", "< |"), "", "it's 12,345 km")
 
 @cache
 def splintr_engine() -> Engine | None:
-    """None when it is not installed, or when its version does not count as it should."""
+    """Return the fast engine; None if it is not installed, or if this version miscounts a probe text."""
     try:
         from splintr import Tokenizer
     except ImportError:
@@ -177,7 +179,7 @@ def splintr_engine() -> Engine | None:
 
 
 def load_engine() -> Engine:
-    """The fastest engine installed; built once per process."""
+    """Return the fastest engine installed; built once per process."""
     return splintr_engine() or tiktoken_engine()
 
 
@@ -185,15 +187,15 @@ ASCII_CHARS_PER_TOKEN = 3.6
 WIDE_CHARS_PER_TOKEN = 1.5
 OTHER_CHARS_PER_TOKEN = 2.5
 _ENCODED = 1 << 20
-"""Characters that are encoded in one go for that."""
+"""Characters that `estimate_tokens` encodes to UTF-8 at a time."""
 _NARROW_BYTES = bytes(range(0xE0))
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens at a glance, for figures marked `~`: no tokenizer, about 1 GB/s, instant for ASCII.
+    """Estimate the tokens of a text without a tokenizer, for figures marked `~`: about 1 GB/s, instant for ASCII.
 
-    By script: ASCII 3.6 characters per token (real sessions: prose 4.4, code 3.9, logs 2.0), CJK and other wide
-    characters 1.5, other letters 2.5.
+    Characters per token: ASCII 3.6 (real sessions: prose 4.4, code 3.9, logs 2.0), CJK and other wide characters 1.5,
+    other letters 2.5.
     """
     chars = len(text)
     if text.isascii():

@@ -1,5 +1,5 @@
-"""Cut a context between exchanges: its history, head and tail by characters, and the segments that limit the
-request."""
+"""Cut a context between two exchanges into head and tail, by size in characters, and limit the part of the head that
+the summarizer gets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.session import Message, Span, ToolUse
 
 @dataclass(frozen=True, slots=True)
 class ExchangeHistory:
-    """Exchanges of a context that count as history: ascending numbers, and their sizes."""
+    """Exchanges of a context that count as history: their numbers, ascending, and their sizes in `api_chars`."""
 
     exchanges: Sequence[int]
     sizes: Sequence[int]
@@ -27,10 +27,11 @@ class ExchangeHistory:
 def current_exchanges(
     versions: Sequence[int | None], *, current: int, enabled: bool, side_by_side: bool = False
 ) -> tuple[int, ...]:
-    """Numbers of exchanges that count, without those that an earlier summary replaced. Summaries kept `side_by_side`
-    replace nothing.
+    """Return the numbers of the exchanges that count as history. Summaries of other versions than `current` do not.
 
-    `versions`: summary version of each exchange, None for one that is no summary.
+    The newest summary of the current version replaces all exchanges before it, unless summaries are kept
+    `side_by_side`. Not `enabled`: every exchange counts that is no summary. `versions`: summary version of each
+    exchange, None for one that is no summary.
     """
     if not enabled:
         return tuple(i for i, version in enumerate(versions) if version is None)
@@ -39,7 +40,8 @@ def current_exchanges(
 
 
 def history_of(context: Context, *, version: int, enabled: bool, side_by_side: bool = False) -> ExchangeHistory:
-    """History of a context, see `current_exchanges`; a summary without a recorded version has this `version`."""
+    """Return the history of a context, see `current_exchanges`. `version` is the current one; summaries that record no
+    version count as current."""
     shape = context.shape
     if not shape.summaries:
         return ExchangeHistory(range(len(shape.exchanges)), shape.exchange_sizes)
@@ -52,8 +54,8 @@ def history_of(context: Context, *, version: int, enabled: bool, side_by_side: b
 
 
 def replaced_size(context: Context, *, version: int, enabled: bool) -> int:
-    """Size in `api_chars` of what earlier summaries replaced and no other message has; 0 if one of them is of this
-    version, or there is none."""
+    """Return the size in `api_chars` of stored messages that the context no longer has because earlier summaries
+    replaced them. 0 without earlier summaries, and if one of `version` is in force."""
     shape = context.shape
     ids = (context.messages[index].id for index in shape.summaries)
     counts = enabled and any(context.summary_versions.get(id, version) == version for id in ids)
@@ -62,11 +64,11 @@ def replaced_size(context: Context, *, version: int, enabled: bool) -> int:
 
 @dataclass
 class HistorySize:
-    """Size of the history as a running sum, message by message.
+    """Running size of the history in `api_chars`, message by message.
 
-    `replaced`: size of what earlier summaries of the context replaced, if none of them is of this version; then the
-    whole stored history counts. `_closed`: size of the complete exchanges. `_open`: size of the last one, which may
-    grow, and `_summary` the version of its summary, None without one.
+    `recorded`: summary versions by message id. `replaced`: size at the beginning, see `replaced_size`. `_closed`: size
+    of the complete exchanges. `_open`: size of the last exchange, which may grow. `_summary`: version of the summary in
+    it, None without one.
     """
 
     recorded: Mapping[str, int]
@@ -83,8 +85,8 @@ class HistorySize:
         self._closed = self.replaced
 
     def add(self, message: Message, chars: int, tokens: int) -> None:
-        """Add a message. A request is everything up to the next answer; a summary is an exchange of its own, with the
-        summary that answers it."""
+        """Add a message. An answer ends an exchange. A summary begins a new one, which only a summary that answers it
+        joins."""
         if not self._begun and message.is_own_system:
             return
         self._begun = True
@@ -111,10 +113,10 @@ class HistorySize:
 
 
 def head_length(sizes: Sequence[int], tail_chars: int, min_tail: int) -> int:
-    """Number of oldest exchanges that become the head.
+    """Return the number of oldest exchanges that become the head.
 
-    From the newest: an exchange goes to the tail while `total + size < tail_chars` or the tail has fewer than
-    `min_tail`; `total` grows either way, so the first exchange of the head ends the walk.
+    The tail takes exchanges, from the newest back, as long as its size with the exchange stays below `tail_chars`, or
+    it has fewer than `min_tail` exchanges. The first one that it does not take is the newest of the head.
     """
     total = kept = 0
     for size in reversed(sizes):
@@ -126,10 +128,11 @@ def head_length(sizes: Sequence[int], tail_chars: int, min_tail: int) -> int:
 
 
 def guarded_start(sizes: Sequence[int], limit: int) -> int:
-    """First exchange of the head that the summarizer gets.
+    """Return the index of the first exchange of the head that the summarizer gets.
 
-    A segment has at most `limit / 3`; an exchange that would exceed it starts a new one (an oversize first exchange
-    leaves the first segment empty). Fewer than 4 segments: 0. Else the start of segment `2·⌊(n−2)/2⌋`.
+    The head is divided into n segments of at most `limit / 3` characters; an exchange that does not fit begins the next
+    segment, so that an oversize first exchange leaves the first segment empty. With fewer than 4 segments the
+    summarizer gets all (0), else segment `2·⌊(n−2)/2⌋` and those after it, counted from 0.
     """
     starts = [0]
     current = 0
@@ -173,7 +176,7 @@ class ExchangeCut:
 def cut_exchanges(
     context: Context, history: ExchangeHistory, numbers: CutSettings, trace: list[str]
 ) -> ExchangeCut | str:
-    """The cut, or the reason why there is nothing to compact. Appends to `trace`."""
+    """Return the cut, or the reason why there is nothing to compact. Appends its steps, in words, to `trace`."""
     shape, exchanges, sizes = context.shape, history.exchanges, history.sizes
     ideal = min(_head_length(context, history, numbers, trace), _read(shape, exchanges))
     length = _before_late_results(shape, exchanges, ideal, trace)
@@ -205,7 +208,7 @@ def cut_exchanges(
 
 
 def _head_length(context: Context, history: ExchangeHistory, numbers: CutSettings, trace: list[str]) -> int:
-    """Number of exchanges in the head, from a split set by hand or from the policy."""
+    """Return the number of exchanges in the head, from a split set by hand or from the settings."""
     shape = context.shape
     if context.split_at is not None:
         first_tail = max(shape.exchange_index(shape.index_of[context.split_at] + 1) - 1, 0)
@@ -219,15 +222,16 @@ def _head_length(context: Context, history: ExchangeHistory, numbers: CutSetting
 
 
 def _read(shape: Shape, exchanges: Sequence[int]) -> int:
-    """Number of answered exchanges: the unanswered one is never in the head."""
+    """Return the number of answered exchanges. An unanswered one is never in the head."""
     if not shape.unread:
         return len(exchanges)
     return bisect_left(exchanges, shape.exchange_index(shape.unread[0] + 1) - 1)
 
 
 def _before_late_results(shape: Shape, exchanges: Sequence[int], length: int, trace: list[str]) -> int:
-    """Shorten the head until the only calls answered in the tail are those of its last exchange, answered at once:
-    these move to the node. A call with a later result would be separated from it."""
+    """Return the number of exchanges of the head after shortening it, so that no call is separated from its result.
+    Only the head's last exchange may have calls with results in the tail, and these must be in the tail's first
+    exchange: such calls are written again after the summary, next to their results."""
     ideal = length
     while length and not _answered_at_once(shape, exchanges, length):
         length -= 1
@@ -263,7 +267,7 @@ def _tail(shape: Shape, exchanges: Sequence[int], length: int) -> int:
 
 
 def _spans(shape: Shape, numbers: Sequence[int]) -> tuple[Span, ...]:
-    """Exchanges, by ascending numbers, as spans of messages; adjacent ones are joined."""
+    """Return the exchanges with these ascending numbers as spans of messages; adjacent spans are joined."""
     exchanges = shape.exchanges
     if numbers and numbers[-1] - numbers[0] + 1 == len(numbers):
         return (Span(exchanges[numbers[0]].start, exchanges[numbers[-1]].stop),)

@@ -48,6 +48,7 @@ _BRANCH_SUMMARY = (
 )
 
 _SILENT = ("model_change", "thinking_level_change", "custom", "label", "session_info", "context_edit", "usage")
+"""Known types of entries that hold no message."""
 
 _CUSTOM = ("custom", "hookMessage")
 """Roles of messages that an extension added to the context; the second is version 2's name."""
@@ -62,9 +63,9 @@ _TAGS = ("file", "skill")
 
 
 class Reader(Transcript):
-    """Reader of the entries in file order. `places` are entry ids by position, as version 1 refers to them; `spent` is
-    the number of the last message marked as stale usage; `other_costs` are dollars of calls without a message:
-    summaries, calls within tools, cache warming."""
+    """Reader of the entries in file order. `places`: entry ids by position in the file, by which version 1 refers to
+    entries. `spent`: number of the last message whose usage is marked as stale, -1 for none. `other_costs`: dollars of
+    calls without a message: summaries, calls within tools, cache warming."""
 
     empty = "a pi session without messages; open another file"
 
@@ -122,7 +123,8 @@ class Reader(Transcript):
     def _message(
         self, value: dict[str, Any], id: str, index: int, *, first_prompt: bool
     ) -> tuple[Message | None, bool]:
-        """Return the message of an entry, None without one; and True if it is sent to the model."""
+        """Return the message of an entry (None without one), and True if it is sent to the model. `first_prompt`: no
+        system message comes before the entry, so that one in it is a complete prompt."""
         kind, time = value.get("type"), seconds_of(value.get("timestamp"))
         if kind == "message" and isinstance(body := value.get("message"), dict):
             if body.get("role") == "system":
@@ -196,12 +198,12 @@ class Reader(Transcript):
         )
 
     def _cost(self) -> float | None:
-        """Return the dollars of the entire session, None if it records only the costs of its responses."""
+        """Return the dollars of all calls; None if all are responses, whose costs are in the usage of messages."""
         answers = (message.usage.cost or 0.0 for message in self.messages if message.usage)
         return fsum([*answers, *self.other_costs]) if self.other_costs else None
 
     def _system_messages(self, entries: Sequence[TreeEntry]) -> Iterator[dict[str, Any]]:
-        """Yield the recorded system messages that are in force, from the newest compaction's own on."""
+        """Yield the recorded system messages in force: the one in the newest compaction, and those after it."""
         newest = max((at for at, entry in enumerate(entries) if entry.is_compaction), default=-1)
         for entry in entries[max(newest, 0) :]:
             if entry.checkpoint >= 0:
@@ -258,6 +260,7 @@ def _checkpoint(value: dict[str, Any], id: str, index: int) -> Message | None:
 def _conversation_message(
     body: dict[str, Any], entry: Mapping[str, Any], id: str, time: float | None, index: int
 ) -> tuple[Message, bool]:
+    """Return a message, and True if it is sent to the model. `time` is used if the message records none."""
     role = body.get("role")
     time = seconds_of(body.get("timestamp")) or time
     source = (index,)
@@ -303,7 +306,7 @@ def _block(part: Any) -> Block:
 
 
 def _executed(body: Mapping[str, Any]) -> str:
-    """Return a command run by the user, in the text that pi sends to the model."""
+    """Return the text that pi sends to the model for a command that the user ran."""
     output, code = body.get("output"), body.get("exitCode")
     text = f"Ran `{as_text(body.get('command', ''))}`\n" + (f"```\n{as_text(output)}\n```" if output else "(no output)")
     if body.get("cancelled") is True:
@@ -316,7 +319,7 @@ def _executed(body: Mapping[str, Any]) -> str:
 
 
 def _usage(recorded: Any) -> Usage | None:
-    """Return tokens and dollars of a call; None for zeros, which no call costs."""
+    """Return the tokens and dollars of a call; None if all recorded tokens are zero."""
     if not isinstance(recorded, dict):
         return None
     counts = [recorded.get(key) for key in ("input", "output", "cacheRead", "cacheWrite")]
@@ -332,7 +335,8 @@ def prompt_text(message: Mapping[str, Any]) -> str:
 
 
 def update_text(message: Mapping[str, Any]) -> str:
-    """Return the text of a later system message within the conversation; each change names its section."""
+    """Return the text of a later system message, which changes sections of the prompt; each change names its
+    section."""
     changes = (
         f'Removed system prompt section "{name}".'
         if value is None
@@ -343,10 +347,10 @@ def update_text(message: Mapping[str, Any]) -> str:
 
 
 def replayed(messages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return one system message with the prompt and tools in force after all of these, without a timestamp.
+    """Return one system message, without a timestamp, that holds the prompt and tools in force after all of these.
 
-    The first declares the entire prompt and every tool, each later one the changes, as pi-ai replays them
-    (`utils/transcript.js`, `utils/text.js`).
+    The first message declares the complete prompt and every tool; each later one declares changes. Source of the rule:
+    pi-ai, `utils/transcript.js` and `utils/text.js`.
     """
     content: list[str] = []
     sections: dict[str, str] = {}

@@ -46,10 +46,10 @@ def is_headless(values: Sequence[dict[str, Any]]) -> bool:
 
 
 def records(sheet: RepairSheet) -> None:
-    """Repair header, links and counts, and move older compactions out of the range that the newest one keeps."""
+    """Repair header, links and counts, and unlink older compactions that the newest one would keep."""
     _header(sheet)
     if sheet.entries and sheet.entries[0].object.get("version", 1) == 1:
-        return  # its entries are linked by their place in the file
+        return  # version 1 has no links: its entries follow each other in the file
     link(sheet, LINKS)
     for entry in sheet.entries:
         if isinstance(_body(entry).get("usage"), dict):
@@ -93,8 +93,8 @@ def _path_to_newest(sheet: RepairSheet) -> list[SheetEntry]:
 
 
 def _older_compactions(sheet: RepairSheet) -> None:
-    """Unlink older compactions from the kept range: pi sends their summary there, even between a call and its
-    result."""
+    """Unlink older compactions from the messages that the newest one keeps. pi would send their summaries as well,
+    even between a tool call and its result."""
     path = _path_to_newest(sheet)
     places = [place for place, entry in enumerate(path) if entry.object.get("type") == "compaction"]
     if len(places) < 2:
@@ -184,7 +184,8 @@ def _reasoning(entry: SheetEntry) -> tuple[Path, list[int]] | None:
 
 
 def _usage(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
-    """Reset the newest usage after the newest compaction if it exceeds the context: pi compacts by it."""
+    """Set the newest recorded usage to zero if it exceeds the context, because pi decides by it when to compact. Usage
+    recorded before the newest compaction is not changed."""
     compacted = max((sheet.index(one) for one in sent if one.object.get("type") == "compaction"), default=-1)
     for entry in reversed(sent):
         if sheet.index(entry) < compacted:

@@ -1,9 +1,9 @@
-"""Cline's edits of sent messages: `context_history.json` and the range it deleted.
+"""Cline's changes to the messages that it sends: the edits in `context_history.json`, and the range that it deleted.
 
-When the context nears the window, Cline first replaces files that were read again later by a note, block by block, and
-then omits messages after the first two. The history keeps everything. `context_history.json` has each new text by index
-of message and block, with the time of the request before: `[[message, [type, [[block, [[ms, "text", [text], metadata],
-…]], …]]], …]`. See https://github.com/cline/cline, `ContextManager`.
+When the context nears the window, Cline first puts a note in place of each file that was read again later, and then
+omits messages after the first two. The history keeps everything. `context_history.json` records each new text by the
+indexes of its message and block, with the time of the previous request: `[[message, [type, [[block, [[ms, "text",
+[text], metadata], …]], …]]], …]`. See https://github.com/cline/cline, `ContextManager`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from workbench.formats.roo_cline.chat import Request
 from workbench.session import Compaction, Epoch, Message
 
 _NOTICE = 1
-"""Type of an edited message that holds no file: the first answer, which gets a note about omitted messages."""
+"""Type of an edit that replaces no file: it adds a note about omitted messages to the first answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextEdit:
-    """Replacements at one time, in seconds since the epoch: new texts by message and block. `truncates`: the first
-    answer got its note, so messages were omitted as well."""
+    """Replacements made at one `time`, in seconds since the epoch. `texts`: new texts by index of message and block.
+    `truncates`: they include the note about omitted messages, so messages were omitted as well."""
 
     time: float
     texts: dict[tuple[int, int], str]
@@ -62,10 +62,10 @@ def clines_epochs(
     edits: Sequence[ContextEdit],
     requests: Sequence[Request],
 ) -> tuple[list[Epoch], list[Message]]:
-    """Split `whole`, the complete history, into Cline's epochs. Return them, and the edited forms of messages, which
-    are numbered after `messages`. The history records only the last of several truncations."""
+    """Return Cline's epochs, made from `whole` (the complete history as one epoch), and the edited messages, which the
+    epochs number after `messages`. Of several truncations Cline records only the last."""
     edited: list[Message] = []
-    form: dict[int, int] = {}  # the newest form of a message, by its place
+    form: dict[int, int] = {}  # number of the newest edited message, by index of the original
     omitted = range(0)
     epochs: list[Epoch] = []
 
@@ -93,7 +93,7 @@ def clines_epochs(
 
 
 def _messages_at(time: float, messages: Sequence[Message], requests: Sequence[Request]) -> int:
-    """Count the messages that existed when the request after the one at `time` was made."""
+    """Return the number of messages that existed at the first request after `time`."""
     after = next((request for request in requests if request.time > time), None)
     if after is None:
         return len(messages)
@@ -105,7 +105,7 @@ def _messages_at(time: float, messages: Sequence[Message], requests: Sequence[Re
 def _edited(
     place: int, items: Sequence[dict[str, Any]], messages: Sequence[Message], edits: Sequence[ContextEdit], time: float
 ) -> Message | None:
-    """Return a message with all replacements up to a time; None if there are none."""
+    """Return message `place` with all its replacements up to `time`; None if there are none."""
     content = [dict(block) if isinstance(block, dict) else block for block in list_of(items[place].get("content"))]
     changed = 0
     for edit in edits:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def turn(host: Host, sentence: str) -> tuple[str, ...]:
-    """Watch a sentence or stop watching it; return the watched ones. Not a step: undo leaves it. Raises BadInput if it
-    cannot be watched."""
+    """Watch a sentence, or stop watching it, and return all watched sentences. Undo does not change them. Raises
+    BadInput if the sentence cannot be watched."""
     before = host.store.bench.watched
     (one,) = steps.with_watched_rules(host.store.bench, (sentence,)).watched
     after = tuple(other for other in before if other != one) if one in before else (*before, one)
@@ -36,7 +36,8 @@ def judge_watched(host: Host, was: BenchView | None, now: BenchView) -> None:
 
 
 async def update_rule_states(host: Host) -> None:
-    """Judge the shown bench now, after its compaction, then after a second one. A preview is run offline."""
+    """Show the states of the watched rules now, then after the compaction, then after a second one. Without a result
+    of a run, the offline outcome is judged."""
     bench = host.store.view.shown
     for judged in (partial(rule_states, bench, None), partial(_after, bench), partial(_after, bench, again=True)):
         found = await asyncio.to_thread(judged)
@@ -56,10 +57,12 @@ async def update_fixes(host: Host, bench: Bench, states: Sequence[RuleState]) ->
 
 
 def no_pin(view: BenchView) -> str:
+    """Return the reason why no pin is offered to keep the lost rule; "" if one is."""
     return _no_way(view) or ("" if view.fixes and view.fixes.pin else "Its message is pinned, or no longer here.")
 
 
 def no_number(view: BenchView) -> str:
+    """Return the reason why no setting is offered to keep the lost rule; "" if one is."""
     return _no_way(view) or ("" if view.fixes and view.fixes.setting else "No setting that was tried keeps it.")
 
 
@@ -85,7 +88,7 @@ def _take(host: Host, fix: RuleFix | None) -> None:
 
 
 def find_receipt(host: Host, was: BenchView | None, now: BenchView) -> None:
-    """Assess the compaction again if the shown bench changed."""
+    """Assess the compaction again if the shown bench changed; without a result of a run, only if it is small."""
     if planning.is_tried(was, now) and (now.shown.result or planning.is_small(now.shown)):
         host.spawn("receipt", make_receipt, host)
 
