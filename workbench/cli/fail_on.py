@@ -16,6 +16,7 @@ fail_on = click.option(
     "fails_on",
     type=click.Choice(FAILS_ON),
     multiple=True,
+    metavar="STATE",
     help="Exit 3 if a rule of the user's or a watched sentence is lost or wrong, or any fact stale. Repeatable.",
 )
 
