@@ -1,7 +1,7 @@
-"""A model as judge of facts: asked in a live run whether a text states each fact, and correctly.
+"""A model as judge of facts: in a live run it answers whether a text states each fact, and correctly.
 
-The judge also judges the hand-labelled pairs (`workbench.analysis.labelled`); its agreement with them is shown next to
-its score. An unanswered pair counts as disagreement, and an unanswered fact as not judged.
+It also judges the hand-labelled pairs of `workbench.analysis.labelled`. Its agreement with the labels is shown next to
+its score. A pair without an answer counts as disagreement; a fact without an answer is not counted.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from workbench.compaction.strategy import Compacting
 from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
 
 ITEMS_PER_CALL = 60
-"""Items per call."""
+"""Maximum number of facts or pairs in one call."""
 
 MOST_FACTS = 240
-"""Facts that are judged, gravest first."""
+"""Maximum number of facts that are judged, gravest first."""
 
 SHOWN_CHARS = 600
-"""Characters of a fact that are shown."""
+"""Characters of a fact that the judge sees."""
 
 _LINE = re.compile(r"^\W*(\d{1,6})\W+(yes|no|part)\W+(yes|no)\b", re.MULTILINE | re.IGNORECASE)
 
@@ -40,10 +40,10 @@ class ItemJudgement(Struct, frozen=True):
 
 
 class JudgeResult(Struct, frozen=True):
-    """The judge's answers about the facts whose own messages an outcome does not keep.
+    """The judge's answers about the facts whose messages an outcome does not keep.
 
-    `present` and `right` are shares of the `facts` judged, 0 to 1, None without one. `agreed_present` and
-    `agreed_right` are shares of the `pairs` that it judges as humans labelled them.
+    `facts` is the number of facts judged. `present` and `right` are shares of them, 0 to 1, None if there are none.
+    `agreed_present` and `agreed_right` are the shares of the `pairs` on which the judge agrees with the human labels.
     """
 
     facts: int
@@ -55,7 +55,7 @@ class JudgeResult(Struct, frozen=True):
 
 
 def facts_to_judge(held: Retention) -> tuple[TrackedFact, ...]:
-    """Return the facts whose own message does not stay, gravest first, at most `MOST_FACTS`."""
+    """Return the facts whose message is not kept, gravest first, at most `MOST_FACTS`."""
     replaced = [fact for fact in held.facts if fact.pin_tokens]
     return tuple(sorted(replaced, key=lambda fact: -fact.rank)[:MOST_FACTS])
 

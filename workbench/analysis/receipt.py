@@ -1,7 +1,8 @@
-"""One line on what a compaction keeps, loses and costs: above the bars of a plan, and in `cwb compact`.
+"""One line on what a compaction keeps, loses and costs. Shown above the bars of a plan and in `cwb compact`.
 
-`rules` are the user's rules kept and of all; `facts` covers the whole context, tail included; `cost` is the price of
-the summaries in words, "" for nothing; it is paid back after `calls`, None for never.
+rules: number of the user's rules that are kept, and number of all. facts: of the whole context, tail included. cost:
+price of the summaries in words, "" if there is none. calls: number of calls until that price is paid back, None for
+never.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def receipt(rules: tuple[int, int], facts: KeptShare, cost: str, calls: int | No
 
 
 def brief_receipt(rules: tuple[int, int], facts: KeptShare, cost: str, calls: int | None) -> tuple[str, ...]:
-    """Return the same in fewer words, for a narrow screen."""
+    """Return the parts of `receipt` in fewer words, for a narrow screen."""
     parts = [_of_rules(*rules)] if rules[1] else []
     if facts.unknown:
         parts.append(UNREADABLE)

@@ -1,4 +1,4 @@
-"""Tables of kept facts: by kind, lost facts, variants next to each other, generations."""
+"""Tables of kept facts: by kind, lost facts, comparison of variants, generations."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def _fact(fact: TrackedFact) -> Row:
 
 
 def variants_table(several: Iterable[tuple[str, Retention, LaterUse | None]], *, goes_on: bool) -> Table:
-    """Share of all facts of the context that each variant keeps, and with `goes_on` of what was needed later."""
+    """Share of all facts of the context that each variant keeps. `goes_on`: the session continues, so there is a column
+    with the share of the facts needed later."""
     needed = columns("later_use:share:needed_later") if goes_on else ()
     kinds = (Column(kind, kind, "share") for kind in KINDS)
     rows = (_variant(name, held, later, goes_on=goes_on) for name, held, later in several)
@@ -65,7 +66,8 @@ def _variant(name: str, held: Retention, later: LaterUse | None, *, goes_on: boo
 
 
 def generations_table(found: Generations, watched: Sequence[str]) -> Table:
-    """One row per compaction in a row: sizes in tokens, share of the first facts kept, watched rules."""
+    """One row for each of several successive compactions: sizes in tokens, share of the original facts kept, watched
+    rules."""
     spec = columns(
         "number:count:generation new_messages:count:messages_added tokens_before:tokens:before "
         "tokens_after:tokens:after summary_tokens:tokens:summary"

@@ -1,4 +1,4 @@
-"""Epochs of a session in one line: size at the end, how each ended, what it lost and what rework it caused."""
+"""Timeline of a session: for each epoch its final size and compaction, and the facts lost and rework caused by it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TimelineEpoch:
-    """Epoch in the timeline. `tokens` is its size at the end, 0 if unknown; `ended` the recorded compaction, None for
-    the last. `lost` counts the facts lost by it, `again` the rework; None if not computed, `lost` also if its summary
-    cannot be read."""
+    """Epoch in the timeline.
+
+    `tokens` is its size at the end, 0 if unknown. `ended` is the recorded compaction, None for the last epoch. `lost`
+    and `again` are the numbers of facts lost and of rework items caused by the compaction, None if not computed; `lost`
+    is also None if the summary cannot be read.
+    """
 
     number: int
     tokens: int
@@ -27,7 +30,7 @@ class TimelineEpoch:
 
     @property
     def trigger(self) -> str:
-        """Kind of the compaction in a word; "" for the last epoch."""
+        """Kind of the compaction in one or two words; "" for the last epoch."""
         if self.ended is None:
             return ""
         if self.ended.way != "summary":
@@ -49,13 +52,14 @@ def timeline(
 
 
 def sizes_at_end(session: Session, counter: Counter, scale: Scale | None = None) -> tuple[int, ...]:
-    """Return the tokens of every epoch at its end, equal to `Context.total`, by what `counter` knows now."""
+    """Return the tokens of every epoch at its end, as in `Context.total`. Messages that `counter` has not counted yet
+    are estimated."""
     return tuple(session_sizes(session, one.number, counter, scale).total for one in session.epochs)
 
 
 def facts_lost(session: Session, epoch: int, counter: Counter) -> int | None:
-    """Return the number of facts that the recorded compaction of an epoch lost completely; None if there is none or it
-    cannot be read. Reads the whole epoch."""
+    """Return the number of facts that the recorded compaction of an epoch lost completely. None if no compaction is
+    recorded or its summary cannot be read. Reads the whole epoch."""
     from workbench.analysis.recorded import following, recorded_outcome
     from workbench.analysis.retention import retention
     from workbench.compaction.opening import context_at
@@ -69,7 +73,8 @@ def facts_lost(session: Session, epoch: int, counter: Counter) -> int | None:
 
 
 def rework_counts(session: Session, counter: Counter) -> dict[int, int]:
-    """Return the number of rework items by epoch whose compaction caused them. Reads the whole session."""
+    """Return the number of rework items that each compaction caused, by the number of the epoch that it ended. Reads
+    the whole session."""
     from workbench.analysis.course import course_messages, course_of
     from workbench.analysis.rework.items import rework
 
@@ -78,8 +83,8 @@ def rework_counts(session: Session, counter: Counter) -> dict[int, int]:
 
 
 def size_when_compacted(stretches: Sequence[TimelineEpoch], epoch: int) -> int:
-    """Return the size at which the agent compacted this epoch, or the one before if it did not; 0 if unknown or
-    manual."""
+    """Return the size in tokens at which the agent compacted this epoch, or the previous one if this was not compacted.
+    0 if unknown, or if the user started the compaction."""
     for one in reversed(stretches[:epoch]):
         if one.ended is not None and one.number >= epoch - 1:
             return 0 if one.ended.trigger == "manual" else one.tokens

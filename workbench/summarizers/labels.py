@@ -14,7 +14,7 @@ TOPICS: tuple[Topic, ...] = (
     "earlier", "goal", "instructions", "requests", "decisions", "done", "files", "commands", "errors", "named", "last",
     "open",
 )  # fmt: skip
-"""Topics in the order of a summary. `stack` appears only if a section's title requests it."""
+"""Topics in the order of a summary. `stack` is added only if the title of a section asks for it."""
 
 
 class SummaryLabels(Struct, frozen=True):

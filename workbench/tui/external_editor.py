@@ -16,7 +16,7 @@ from workbench.base.files import reason
 
 
 def editor_command() -> list[str]:
-    """Words of $VISUAL, else $EDITOR, as a command line. Raises BadInput if neither is set."""
+    """Command line in $VISUAL, else $EDITOR, as words. Raises BadInput if neither is set or the quoting is wrong."""
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
     try:
         words = shlex.split(command)
@@ -28,7 +28,8 @@ def editor_command() -> list[str]:
 
 
 def run_editor(text: str, suffix: str = ".md") -> str:
-    """Text as the editor saved it. Blocks until the editor ends. Raises BadInput if it cannot be run or fails."""
+    """Open `text` in the editor and return it as saved. Blocks until the editor ends. Raises BadInput if the editor
+    cannot be run or fails, or if what it saved is not UTF-8."""
     command = editor_command()
     with ExitStack() as until_done:
         try:
@@ -54,7 +55,8 @@ def run_editor(text: str, suffix: str = ".md") -> str:
 
 
 def edit_outside(app: App[None], text: str, suffix: str = ".md") -> str:
-    """`edited`, with the terminal handed to the editor. Raises BadInput, also if this terminal cannot be suspended."""
+    """Hand the terminal to the editor, and return the text as saved. Raises BadInput as `run_editor` does, and if this
+    terminal cannot be suspended."""
     editor_command()
     try:
         with app.suspend():

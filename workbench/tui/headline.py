@@ -55,13 +55,14 @@ def _sentence(words: str) -> str:
 
 
 VERDICT, PLAN = 2, 2
-"""Most lines of each sentence."""
+"""Maximum number of lines of the verdict and of the plan."""
 
 HINT = 9
-"""Cells at the right for the key of a sentence."""
+"""Width in cells, at the right, for the key that belongs to a sentence."""
 
 ROOMY, TALL = 110, 30
-"""Columns from which keys are named, and lines from which the plan may have a second line on fewer columns."""
+"""A screen of at least `ROOMY` columns shows the keys. On a narrower one of at least `TALL` lines, the plan may have a
+second line."""
 
 
 def height_of(headline: Headline, width: int, lines: int) -> int:
@@ -100,8 +101,8 @@ def _hinted(lines: Sequence[str], style: str, key: str, words: str, room: int, w
 
 
 def wrapped(text: str, width: int, most: int) -> list[str]:
-    """Lines of `text`, each at most `width` cells, broken between words and not within a figure; the last of `most`
-    lines ends with `…` if more follows."""
+    """Wrap `text` to at most `most` lines of `width` cells. Figures are not broken. The last line ends with `…` if text
+    is left out."""
     lines = wrap_words(plain(text), width).split("\n")
     if not text or most < 1:
         return []

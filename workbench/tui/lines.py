@@ -1,7 +1,7 @@
 """Lines of the rounds list as styled cells. Pure.
 
-A cell is (text, style name); the list turns names into colours. A fate is named only if it differs from that of most
-messages on its side of the split.
+A cell is (text, style name); the list turns style names into colours. A line names the fate of its messages only if it
+differs from the usual fate on that side of the split.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ STYLES = ("dim", "number", "bar", "split", "hit")
 class RoundsDrawing:
     """Data that the list draws: the rounds of a context and the fates of their messages.
 
-    `outcome` is None until the first plan is made. `movable`: the split can be moved. `split_text` is the text of its
-    line.
+    `outcome` is None until the first plan is ready. `movable`: the user can move the split. `split_text` is the
+    strategy's own text for the line of the split, "" without one.
     """
 
     groups: Groups
@@ -48,7 +48,7 @@ class RoundsDrawing:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Cells of each column of the list: before the words, of the words, and after them."""
+    """Widths of the columns in cells. `lead` is everything before the words, with the `times`."""
 
     lead: int
     times: int
@@ -59,7 +59,7 @@ class Columns:
 
 
 def columns(width: int) -> Columns:
-    """Widths of the columns in a line of `width` cells; the words have the rest."""
+    """Widths of the columns in a line of `width` cells. The words get what the others leave."""
     roomy = width >= ROOMY
     times, counts = (7, 6) if roomy else (0, 0)
     bars = 4 if width < SHORT_BARS else 8 if width < LONG_BARS else 12
@@ -68,7 +68,8 @@ def columns(width: int) -> Columns:
 
 
 ROOMY, SHORT_BARS, LONG_BARS = 66, 70, 110
-"""Columns from which times and counts are shown, and from which bars are longer."""
+"""Screen widths in columns: from `ROOMY` times and counts are shown; bars are short below `SHORT_BARS`, long from
+`LONG_BARS`."""
 
 
 def heading_cells(width: int) -> Cells:
@@ -81,8 +82,7 @@ def heading_cells(width: int) -> Cells:
 
 
 def header_cells(drawn: RoundsDrawing, row: ListRow, width: int, *, is_open: bool) -> Cells:
-    """Line of a round: number, time, first words, messages, tokens, bar, and its fate if it differs from that of its
-    side."""
+    """Line of a round: number, time, first words, fate if unusual, number of messages, tokens, bar."""
     groups, layout = drawn.groups, drawn.groups.layout
     span, at = groups.spans[row.group], columns(width)
     tokens = layout.tokens[span.stop] - layout.tokens[span.start]
@@ -97,8 +97,7 @@ def header_cells(drawn: RoundsDrawing, row: ListRow, width: int, *, is_open: boo
 
 
 def message_cells(drawn: RoundsDrawing, row: ListRow, width: int) -> Cells:
-    """Line of a message in an open round: role, first words, tokens, bar, and its fate if it differs from that of its
-    side."""
+    """Line of a message in an open round: role, first words, fate if unusual, tokens, bar."""
     groups, layout = drawn.groups, drawn.groups.layout
     message, at = layout.messages[row.index], columns(width)
     tokens = layout.tokens[row.index + 1] - layout.tokens[row.index]
@@ -117,8 +116,8 @@ def split_cells(drawn: RoundsDrawing, width: int) -> Cells:
 
 
 def split_words(drawn: RoundsDrawing) -> str:
-    """Text of the split line: how much is summarized above and kept below, in rounds unless the strategy has its own
-    text; "" without a plan."""
+    """Text of the split line: the strategy's own text, else the amounts above and below with their usual fates. "" if
+    there is no plan yet."""
     if drawn.split_text or drawn.outcome is None:
         return drawn.split_text
     groups, split = drawn.groups, drawn.outcome.split
@@ -141,7 +140,7 @@ def split_words(drawn: RoundsDrawing) -> str:
 def _cells(
     drawn: RoundsDrawing, span: Span, at: Columns, lead: Cells, words: str, tokens: int, fate: str, count: str = ""
 ) -> Cells:
-    """Cells of a line: lead, words with the fate at their end, number of messages, tokens, bar."""
+    """Cells of a line: lead, words, fate, number of messages, tokens, bar."""
     tag = f"  {fate}" if fate else ""
     return [
         *lead,
@@ -156,11 +155,11 @@ def _cells(
 _CALL_OF_A_PATH = re.compile(r"(\S+ )(\S*/\S+?)( \(\+\d+\))?")
 
 LEAST_OF_A_PATH = 8
-"""Fewest cells for the end of a path."""
+"""Minimum width in cells of the end of a path. With less room, the end of the words is cut instead."""
 
 
 def fit_call(words: str, width: int) -> str:
-    """`words` in exactly `width` cells. A call's path is cut at its beginning, which is the same for most files."""
+    """Fit `words` to exactly `width` cells. The path of a call is cut at its beginning, which most files share."""
     found = _CALL_OF_A_PATH.fullmatch(words)
     if found is None or len(words) <= width:
         return fit(words, width)
@@ -174,7 +173,7 @@ def fit_call(words: str, width: int) -> str:
 
 
 def mark_hits(cells: Cells, query: Query) -> Cells:
-    """Line of a hit, as wide as before: `»` before its words, and matches marked."""
+    """Mark a line that a search found: `»` before its words, and a style for the matches. The width does not change."""
     at = next(number for number, (_, style) in enumerate(cells) if not style)
     words = cells[at][0]
     parts: Cells = []

@@ -1,5 +1,4 @@
-"""A comparison as a ranking: a row for each variant, figures on one denominator, the best and the worst marked.
-Pure."""
+"""Ranking of the variants of a comparison: one row each, shares of the same facts, best and worst marked. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ from workbench.tui.widgets.session_plot import saw
 from workbench.tui.widgets.watched_lines import SIGNS
 
 BAR, SPARK = 6, 24
-"""Cells of a bar, and of the context over the session."""
+"""Widths in cells of a bar, and of the plot of the context over the session."""
 
 BEST, WORST = "▲", "▼"
 """Marks of the best and the worst figure of a column."""
@@ -37,11 +36,11 @@ BEST, WORST = "▲", "▼"
 
 @dataclass(frozen=True)
 class RankRow:
-    """Row of the ranking: one variant. Facts are shown if `are_known`; `sent` are the tokens of every call of the
-    session simulated under the variant, empty until that is known.
+    """One variant in the ranking.
 
-    `variant` is None for the agent's own compaction, `played` until the session is simulated, `ran` if no model was
-    used.
+    Facts and rules are shown if `are_known`. `sent` is the size in tokens of each call of the simulated session, empty
+    until it is simulated. `variant` is None for the agent's own compaction, `replay` until the session is simulated,
+    `run` if no model was used.
     """
 
     name: str
@@ -71,7 +70,7 @@ class RankRow:
 
 @dataclass(frozen=True)
 class RankColumn:
-    """Column of the ranking. `value` is its sort key, None if unknown; `less` is better if set."""
+    """Column of the ranking. `value` returns the sort key of a row, None if unknown."""
 
     title: str
     value: Callable[[RankRow], float | None]
@@ -155,7 +154,7 @@ FIT = "fit"
 """Title of the column that ranks by fit, then facts kept, then cost."""
 
 SESSION = "session"
-"""Title of the cost of all prompts and summaries of the simulated session."""
+"""Title of the column with the cost of all prompts and summaries of the simulated session."""
 
 FIT_CELLS: dict[Fit, tuple[str, str]] = {
     "fits": ("✔", "green"),
@@ -182,7 +181,7 @@ RANK_COLUMNS = {
 """Columns by title, in their order."""
 
 FIRST = FIT
-"""Column that sorts a ranking at first."""
+"""Column by which a new ranking is sorted."""
 
 
 def column_titles(*, goes_on: bool) -> tuple[str, ...]:
@@ -191,8 +190,8 @@ def column_titles(*, goes_on: bool) -> tuple[str, ...]:
 
 
 def value_of(one: RankRow, title: str) -> float | None:
-    """Sort key of a row in a column. None for a row that compacts nothing, which would keep all at no cost, except in
-    the session's cost."""
+    """Sort key of a row in a column, None if unknown. A row that compacts nothing has a key only in the cost of the
+    session: it would otherwise win, with everything kept at no cost."""
     return None if one.outcome.status == "unchanged" and title != SESSION else RANK_COLUMNS[title].value(one)
 
 
@@ -216,8 +215,8 @@ def _rank(one: RankRow) -> tuple[float, ...]:
 
 
 def best_and_worst(ranked: Sequence[RankRow], title: str) -> tuple[float | None, float | None]:
-    """Best and worst value of a column among the rows that fit, or among all if none does. None for a value that half
-    of these rows have."""
+    """Best and worst value of a column among the rows that fit, or among all if none does. None for a value that more
+    than half of these rows share."""
     ranked = [one for one in ranked if one.assessment.fit == "fits"] or ranked
     values = [value for one in ranked if (value := value_of(one, title)) is not None]
     low, high = (min(values), max(values)) if values else (0.0, 0.0)
@@ -229,32 +228,33 @@ def best_and_worst(ranked: Sequence[RankRow], title: str) -> tuple[float | None,
 
 
 def width_of(ranked: Sequence[RankRow], title: str) -> int:
-    """Cells of a column's figures, heading and mark included."""
+    """Width of a column in cells, for its heading, figures and mark."""
     return max(len(title), *(cell_len(RANK_COLUMNS[title].words(one)) for one in ranked), 0) + 2
 
 
 def room_over(ranked: Sequence[RankRow], titles: Sequence[str], watched: int, width: int) -> int:
-    """Cells that a table of `width` cells leaves for the context over the session, from `LEAST` to `MOST_OVER`."""
+    """Width in cells of the plot of the context over the session: the rest of a table of `width` cells, from `LEAST` to
+    `MOST_OVER`. `watched` is the number of watched rules."""
     names = max((cell_len(plain(one.name)) for one in ranked), default=0)
     columns = [1, max(names, len("policy")), *(width_of(ranked, title) for title in titles), max(0, 2 * watched - 1)]
     return min(max(width - sum(each + 2 for each in columns) - 2, LEAST), MOST_OVER)
 
 
 LEAST = 8
-"""Fewest cells of the context over the session. The table is then wider than the screen, and this column comes after
-"kept" so that it is visible."""
+"""Minimum width of the plot in cells. The table may then be wider than the screen, so the plot moves next to "kept" to
+stay visible."""
 
 MOST_OVER = 3 * SPARK
-"""Most cells of it: the saw's teeth are distinct then."""
+"""Maximum width of the plot in cells: enough to tell the compactions apart."""
 
 
 BEFORE_SENT = "kept"
 WATCHED, SENT = "watched", "sent"
-"""Columns without figures."""
+"""Columns without figures: states of the watched rules, and the plot of the context over the session."""
 
 
 def column_order(titles: Sequence[str], over: int) -> tuple[str, ...]:
-    """Columns after the name, from left to right."""
+    """Columns after the name, from left to right. `over` is the width of the plot in cells."""
     at = titles.index(BEFORE_SENT) + 1 if over <= LEAST else len(titles)
     return (*titles[:at], WATCHED, SENT, *titles[at:])
 
@@ -262,8 +262,8 @@ def column_order(titles: Sequence[str], over: int) -> tuple[str, ...]:
 def row_cells(
     one: RankRow, ranked: Sequence[RankRow], titles: Sequence[str], letter: str, top: int, over: int = SPARK
 ) -> Iterator[Text]:
-    """Cells of a row in the order of `places`: letter, name, figures, watched rules, and the context over the session,
-    `top` tokens high and `over` cells wide."""
+    """Yield the cells of a row: letter, name, then the columns in the order of `column_order`. The plot is `over` cells
+    wide and `top` tokens high."""
     yield Text(letter, "bold reverse")
     yield Text(plain(one.name), "bold" if one.outcome.status != "unchanged" else "dim")
     for title in column_order(titles, over):
@@ -304,8 +304,8 @@ def _pairs(one: RankRow) -> Iterator[tuple[str, str]]:
 
 
 def details(one: RankRow, width: int, height: int) -> Text:
-    """All other figures of a row in as many columns as fit; in the remaining lines its losses, the gravest first, and
-    the beginning of its summary."""
+    """Details of a row: all figures in as many columns as fit; below them failures, losses (gravest first) and the
+    beginning of the summary."""
     pairs = list(_pairs(one))
     columns = max(1, width // EACH)
     notes = (one.assessment.fit_words if one.assessment.fit != "fits" else "", one.assessment.language_note)
@@ -324,7 +324,7 @@ def details(one: RankRow, width: int, height: int) -> Text:
 
 
 FEWEST, MOST = 4, 16
-"""Fewest and most lines of losses or summary, with heading and empty line."""
+"""Fewest and most lines of a section (failures, losses, summary), with its heading and empty line."""
 
 
 def _trouble(one: RankRow, width: int, room: int) -> list[Text]:
@@ -364,4 +364,4 @@ def _written(one: RankRow, width: int, room: int) -> list[Text]:
 
 
 EACH, NAME = 34, 14
-"""Cells of a pair, and of its name."""
+"""Widths in cells of a figure with its name, and of the name."""

@@ -32,7 +32,7 @@ class Settings:
 
     @property
     def keymap(self) -> dict[str, str]:
-        """Keys by their present ids."""
+        """Keys by current binding id."""
         return {current_id(id): keys for id, keys in self.keys.items()}
 
 
@@ -75,8 +75,8 @@ def _keys(path: Path, keys: Any) -> dict[str, str]:
 
 
 def unknown_keys(settings: Settings, known: Collection[str], now_at: Callable[[str], str]) -> str:
-    """Sentence about the first remapped key id that does not exist, "" if all do. `now_at` maps a former id to the
-    present one."""
+    """Sentence about the first binding id in the settings that does not exist; "" if all do. `now_at` returns the
+    current id for a former one, "" if there is none."""
     wrong = next((name for name in settings.keys if current_id(name) not in known), None)
     if wrong is None:
         return ""

@@ -25,8 +25,11 @@ _ORIENTS = re.compile(
 
 @dataclass(frozen=True)
 class NextStep:
-    """Calls and tokens (of those calls and results: the messages `passed` of `course`) before the answer `message` that
-    takes the first new step; "" if there was none before the next compaction or the end."""
+    """Work between a compaction and the first new step after it.
+
+    `message` is the id of the answer that takes the step, "" if there is none before the next compaction or the end of
+    the session. `calls` is the number of calls before it, in the messages `passed` of `course`.
+    """
 
     calls: int
     message: str
@@ -35,16 +38,19 @@ class NextStep:
 
     @cached_property
     def tokens(self) -> int:
-        """Tokens of the messages before the new step."""
+        """Tokens of the calls and results before the new step."""
         return sum(self.course.sizes.tokens[self.passed.start : self.passed.stop])
 
 
 def next_steps(
     course: Course, calls: Sequence[CallFiles], spans: Iterable[range], again: Set[tuple[int, str]]
 ) -> Iterator[NextStep]:
-    """Yield the first new step in each of `spans`, which are in order: a call that neither repeats a fetch (`again`:
-    those that do, by message and id) nor only looks around (known files, project or repository, plan, running work), or
-    an answer to the user without a call."""
+    """Yield the first new step in each of `spans`, which are sorted.
+
+    A new step is an answer to the user without a call, or a call that does more than repeat a fetch or look around
+    (known files, project, repository, plan, running work). `again` has message index and id of the calls that repeat a
+    fetch.
+    """
     cwd = project_folder(course.session)
     at: dict[int, list[CallFiles]] = {}
     for one in calls:

@@ -16,20 +16,20 @@ from workbench.compaction.context import Context
 from workbench.compaction.shape_calls import calls_of
 
 NAMED = 0.15
-"""Share of the context from which a part is named as a cause."""
+"""Minimum share of the context of a part that is named as a cause."""
 
 CAUSES = 2
 """Most causes that are named, largest first."""
 
 WORDS, SHARED = 40, 20
-"""Characters of a round's request, and of each if two are named, which fits two lines of 80 columns."""
+"""Characters quoted of a round's request: of one alone, and of each of several. Fits two lines of 80 columns."""
 
 ALL = 0.9
-"""Share from which a round is practically the whole context, so that the next cause is named instead."""
+"""Share from which a round is practically the whole context, so that a tool is named as well."""
 
 
 class SizeCause(Struct, frozen=True):
-    """Part of a context. `words` describe it without a full stop; `messages` are ids, empty if it is in no message."""
+    """Part of a context. `words` describe it, without a full stop. `messages` are ids, empty for the overhead."""
 
     kind: Literal["round", "tool", "results", "overhead"]
     tokens: int
@@ -38,8 +38,11 @@ class SizeCause(Struct, frozen=True):
 
 
 def causes(context: Context) -> tuple[SizeCause, ...]:
-    """Return at most `CAUSES` parts, largest first. A tool is named only without a large round, or if a round is nearly
-    everything: both count the same tokens. O(messages)."""
+    """Return at most `CAUSES` parts, largest first. O(messages).
+
+    Rounds and tools count the same tokens, so a tool is named only if no round is large, or if one is nearly the whole
+    context.
+    """
     whole = context.total.tokens
     if not whole:
         return ()
@@ -71,7 +74,8 @@ def _tool(context: Context, whole: int) -> Iterator[SizeCause]:
 
 
 def _results(context: Context, whole: int) -> Iterator[SizeCause]:
-    """Yield output of commands for agents whose calls are texts: injected messages after the agent's own."""
+    """Yield the command output of agents that write their calls as text. Output is an injected message after one of the
+    agent's."""
     sizes, pairs = context.layout.sizes.tokens, pairwise(context.messages)
     behind = enumerate(((before.role, after.kind) for before, after in pairs), 1)
     if found := [at for at, pair in behind if pair == ("assistant", "meta")]:

@@ -1,8 +1,8 @@
 """Mask secrets in everything that is shown, written to a log, or saved in the run history.
 
-A secret is recognized by its shape, by its name, or by its place (an address, a header, a command). A doubtful value is
-masked; a value that code only refers to is not: `password = read_password()`, `apiKey: process.env.API_KEY`,
-`postgres://{user}:{pw}@db`. Masking takes time linear in the length of any text.
+A secret is recognized by its shape, by its name, or by its place (an address, a header, a command). Doubtful values are
+masked. Expressions in code that only refer to a secret are not: `password = read_password()`,
+`apiKey: process.env.API_KEY`, `postgres://{user}:{pw}@db`. The time is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from workbench.base.text import clip
 MASK = "[masked]"
 
 Personal = Literal["home", "mail"]
-"""Personal data that can be masked as well: names of home folders in paths, and mail addresses."""
+"""Kinds of personal data that `masking` masks in addition to secrets: home folders in paths, and mail addresses."""
 
 PERSONAL: tuple[Personal, ...] = get_args(Personal)
 
 LONG_KEY = 20
-"""Length of the shortest key of a JSON object that may itself be a secret."""
+"""Characters from which the key of a JSON object is masked like a text, because it may be a secret itself."""
 
 _also: frozenset[Personal] = frozenset()
 
 
 @contextmanager
 def masking(*also: Personal) -> Iterator[None]:
-    """Mask these kinds of personal data, too, inside the `with` block."""
+    """Mask these kinds of personal data as well inside the `with` block."""
     global _also
     before, _also = _also, _also | frozenset(also)
     try:
@@ -72,7 +72,7 @@ def without_secrets(text: str) -> str:
 
 
 _SHORT = 2_000
-"""Characters of a text whose result is kept: a screen draws the same lines with every key."""
+"""Characters up to which the masked text is cached: a screen draws the same lines again after every key press."""
 
 
 @lru_cache(4_096)
@@ -92,7 +92,8 @@ def load_rules() -> None:
 
 
 def masked_value(value: Any, mask: Callable[[str], str] = masked) -> Any:
-    """Return a JSON value with `mask` applied to each text and key. The key of a text counts as its name."""
+    """Return a JSON value with `mask` applied to its texts and long keys. A text in an object is judged as the value of
+    its key, as by `masked_of`."""
     match value:
         case str():
             return mask(value)
@@ -121,7 +122,7 @@ def masked_of(name: str, text: str, mask: Callable[[str], str] = masked) -> str:
     if once != text or not names.names_something(name):
         return once
     head = f'"{name}": "'
-    within = text.replace('"', "'")  # of the same length, and no end of it
+    within = text.replace('"', "'")  # the same length, and no quote that ends the value
     given_so = f'{head}{within}"'
     found = given.spans(given_so, names.named(read(given_so)))
     return _without(((start - len(head), end - len(head)) for start, end in found if start >= len(head)), text)

@@ -27,7 +27,7 @@ register _pw_set reateUser ddUser create_user create_superuser add_user _bind _b
 """
 """Functions that take a user and a password among other arguments: the value must look like a password."""
 _GENERAL = "connect Connect .bind"
-"""Functions that take a password rarely: the value must have a digit or a sign."""
+"""Functions that rarely take a password: the value must have a digit or a sign."""
 _PAIRS = """
 auth= auth·=· auth:· asicAuth asic_auth auth.basic ().basic
 BasicAuthentication PlainCredentials AuthTokens.basic
@@ -64,7 +64,7 @@ _RANDOM = re.compile(
 )
 """A literal argument without blanks that is neither a UUID nor a block chain hash."""
 _AN_ID = re.compile(r",\s{0,20}[\"'][A-Za-z0-9+/_-]{16,100}={0,2}[\"']\s?[,)]")
-"""A second random argument: the first one is an account id then."""
+"""A second random argument. If there is one, the first is an account id and no secret."""
 _ID_BESIDE = re.compile(r"account|sid\b|(?:app|client|user|key)_?id\b|\buser|login", re.IGNORECASE)
 _NEAR_A_CALL = 300
 _CALLED = re.compile(r"(\bnew\s{1,4})?[\w.:$>-]{0,60}\w(?:\([\"'][\w@/.-]{1,40}[\"']\))?\Z")
@@ -189,7 +189,8 @@ def _arguments(word: str, text: str, at: int) -> Iterator[Span]:
 
 
 def _passwords(arguments: re.Match[str], place: int, way: str) -> Iterator[Span]:
-    """Yield the literals of a call that look like a password, from the argument `place` on."""
+    """Yield the literals that look like a password among the arguments of a call, from index `place` on. `way`: how the
+    password must look, as in `_OF_LOGINS`."""
     text = arguments[0]
     for found in _LITERAL.finditer(text):
         group = found.lastindex or 0
@@ -276,7 +277,7 @@ def _is_password(value: str) -> bool:
 
 
 def _is_chosen(value: str) -> bool:
-    """True for any value in an argument that is always a password: plain words count."""
+    """True if a value can be a password in an argument that always is one. A plain word can."""
     return is_word(value) and _may_be_one(value)
 
 

@@ -64,7 +64,7 @@ _BY_NAME = (
     ("rclone obscure", _WORD),
     ("redis-cli", rf"-a[ ]{_WORD}|[^\n]{{0,120}}?\bAUTH[ ](?:[\w.-]{{1,40}}[ ](?=\S))?{_WORD}"),
 )
-"""Programs, and the pattern of their arguments with the password as a group."""
+"""Names of programs, and the pattern of their arguments with the password as a group."""
 _BY_HINT = (
     ("mysql", "mysql(?:dump|admin|import|show)?", _ATTACHED),
     ("mariadb", "mariadb(?:-dump|-admin)?", _ATTACHED),
@@ -82,7 +82,7 @@ _BY_HINT = (
     ("http-basic", r"http-basic[\w.-]*", rf"(?:[\w.-]{{1,80}}\.[\w.-]{{1,80}}[ ])?[\w.@+-]{{1,80}}[ ]{_WORD}"),
     ("mysqladmin ", "mysqladmin", rf"[^\n]{{0,120}}?\bpassword[ ]{_WORD}"),
 )
-"""Search word, pattern of the program names, and pattern of the arguments."""
+"""Word to search for first, pattern of the program names, and pattern of the arguments."""
 _NAMED = [(name, name, place) for names, place in _BY_NAME for name in names.split(", ")]
 _COMMANDS = {hint: (program, place) for hint, program, place in (*_NAMED, *_BY_HINT)}
 _HINTS = by_word(

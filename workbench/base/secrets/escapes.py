@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from workbench.base.secrets.spans import Span
 
 _ESCAPE = re.compile(r"(?<!\\)\\++(?!(?<=[\s\"'=]\\\\)[\w.-]{1,60}\\\w)(?:[nrt\"']|u00(?:2[267]|3[cde]))")
-"""Nested JSON doubles backslashes: a run of them counts as one. No escape: the folder in `\\\\nas\\share`."""
+"""An escape with any number of backslashes, which nested JSON doubles. A network path such as `\\\\nas\\share` is
+none."""
 
 
 class _Signs(dict[str, str]):
@@ -21,7 +22,7 @@ class _Signs(dict[str, str]):
     def __missing__(self, escape: str) -> str:
         kind = escape.lstrip("\\")
         meant = chr(int(kind[1:], 16)) if kind[0] == "u" else {"n": "\n", "r": "\r", "t": "\t"}.get(kind, kind)
-        if kind == "n" and (len(escape) - 1) % 3 == 0:  # `\` and a line end as JSON: a command goes on in the next line
+        if kind == "n" and (len(escape) - 1) % 3 == 0:  # JSON of `\` at the end of a line: the command continues
             meant = "\\\n"
         self[escape] = meant
         return meant
@@ -31,13 +32,13 @@ _signs = _Signs()
 
 
 def unescaped(text: str) -> str:
-    """Return `text` with each escape replaced by its character. A folder in a Windows path may lose its first letter,
-    which no rule needs."""
+    """Return `text` with each escape replaced by its character. In a Windows path this may drop the first letter of a
+    folder (`C:\\new`), which no rule needs."""
     if "\\" not in text:
         return text
     if "\\\\" in text or "\\u00" in text:
         return _ESCAPE.sub(lambda found: _signs[found[0]], text)
-    for escape, sign in (("\\n", "\n"), ("\\t", "\t"), ("\\r", "\r"), ('\\"', '"'), ("\\'", "'")):  # faster by far
+    for escape, sign in (("\\n", "\n"), ("\\t", "\t"), ("\\r", "\r"), ('\\"', '"'), ("\\'", "'")):  # much faster
         text = text.replace(escape, sign)
     return text
 
@@ -46,7 +47,7 @@ def in_the_text(spans: list[Span], text: str) -> Iterator[Span]:
     """Yield `spans` of `unescaped(text)` as spans of `text`. The spans are sorted and disjoint."""
     escapes = _ESCAPE.finditer(text)
     escape = next(escapes, None)
-    shorter = 0  # by so much up to here
+    shorter = 0  # characters that decoding has saved so far
     for start, end in spans:
         edges = []
         for edge in (start, end):

@@ -12,7 +12,7 @@ from workbench.base.secrets.spans import Span, places_of, read
 from workbench.base.secrets.values import is_drawn, is_strong
 
 MOST_REPEATED = 32
-"""Number of distinct secrets that are searched for again in the same text."""
+"""Maximum number of distinct secrets whose other occurrences in the text are searched for."""
 _HOLLOW = frozenset("xXyYzZ*.-_")
 """Characters at the end of a placeholder such as `ghp_XXXX…`."""
 

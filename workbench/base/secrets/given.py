@@ -51,7 +51,7 @@ _IS = re.compile(
     {_VALUE}""",
     re.VERBOSE,
 )
-"""Text between a name and its value; the group that matched says which kind."""
+"""Text between a name and its value. The group that matched tells the kind of text: an assignment, a call, a verb, …"""
 
 _GROUPS = (
     "close",
@@ -126,7 +126,7 @@ def spans(text: str, names: Iterable[Name]) -> Iterator[Span]:
     """Yield the spans of secret values that follow their `names` in `text`."""
     done, last = 0, -1
     for name in names:
-        if name.start < last:  # of the next word that names
+        if name.start < last:  # the first name of another word: names are sorted only within a word
             done = 0
         last = name.start
         if name.start < done or name.kind in ("bare key", "vendor key"):  # judged in near.py
@@ -145,7 +145,7 @@ def spans(text: str, names: Iterable[Name]) -> Iterator[Span]:
 
 
 def _said_before(name: Name) -> re.Match[str] | None:
-    """Return the secret that stands before the name, as a match of `name.before`."""
+    """Return the secret before the name as a match in `name.before`, None if there is none."""
     if "==" in name.before[-50:] and (compared := _COMPARED_BEFORE.search(name.before)):
         return compared if is_compared(compared[1], name) else None
     said = _SAID_BEFORE.search(name.before) if name.kind in ("chosen", "pass") else None
@@ -153,7 +153,8 @@ def _said_before(name: Name) -> re.Match[str] | None:
 
 
 def _value(name: Name, given: re.Match[str], *, is_far: bool) -> Span | None:
-    """Return the span of the name's value, None where the value is no secret."""
+    """Return the span of the name's value, None if it is no secret. `is_far`: words are between the name and the
+    value."""
     text, at, quote = given.string, given.end(), given["quote"]
     if quote and (close := _closing(text, at, _CLOSING.get(quote, quote))) > 0:
         value = text[at:close]
@@ -162,7 +163,7 @@ def _value(name: Name, given: re.Match[str], *, is_far: bool) -> Span | None:
         value = _bare(name, given)
         if not value:
             return None
-    expanded = _EXPANDED.search(name.before)  # `${NAME:-default}` may hold one, `${NAME:?message}` does not
+    expanded = _EXPANDED.search(name.before)  # `${NAME:-default}` may be a secret, `${NAME:?message}` is none
     if expanded and not quote:
         if value[0] in "?+" or not (given["sign"] in (":", ":=") and (expanded["scope"] or name.itself.isupper())):
             return None
@@ -174,7 +175,7 @@ def _value(name: Name, given: re.Match[str], *, is_far: bool) -> Span | None:
 
 
 def _closing(text: str, at: int, closing: str) -> int:
-    """Return the end of a quoted value, -1 if its line has none. A quote between two letters belongs to the value."""
+    """Return the index of the closing quote, -1 if the line has none. A quote inside a word belongs to the value."""
     first = end = text.find(closing, at, at + LONGEST)
     if end < 0 or "\n" in text[at:end]:
         return -1
@@ -202,7 +203,8 @@ def _bare(name: Name, given: re.Match[str]) -> str:
 
 
 def _words(name: Name, given: re.Match[str]) -> str:
-    """Return the rest of the line where that is the value, "" otherwise."""
+    """Return a value that may contain blanks: an app password, a passphrase or the rest of the line. "" if it is
+    none."""
     text, at = given.string, given.end()
     if given["is"] or given["sign"]:
         if (app := _OF_AN_APP.match(text, at)) and is_app_password(app[0]):

@@ -33,7 +33,7 @@ from workbench.base.secrets.values import (
 )
 
 _SPOKEN_OF = re.compile(
-    # A reference, a placeholder, an operator; a call or an element; a type or a variable, of words with few digits.
+    # Reference, placeholder or operator; call or element; type or variable (words with few digits).
     r"[${<%&*=>!|\[(]|[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)\w+)*!?[(\[{<]"
     r"|(?:[^\W\d]|-)+\d{0,2}(?:(?:\.|::|->|\?\.)[A-Za-z_]+\d{0,2})*(?:[!?:|=].*)?\Z"
 )
@@ -117,7 +117,7 @@ _BESIDE_A_USER = re.compile(
     r"\)?\s?(?:&&|and\b|-a\b)[^\n]{0,60}\Z",
     re.IGNORECASE,
 )
-"""A comparison of the user name before that of the password."""
+"""A comparison of the user name, before the comparison of the password."""
 _WORD_AND_NUMBER = re.compile(r"(?=.{8})[A-Za-z]{4,20}\d{1,4}[.,]?\Z")
 _USER_BEFORE = re.compile(r"(?:user|login)\w{0,4}\s?:\s?[\"'][^\"'\n]{1,60}[\"'],\s{1,20}\Z", re.IGNORECASE)
 _IN_SQL = re.compile(r"\b(?:CREATE|ALTER|GRANT|SET)\b[^;\n]{0,90}\Z|(?<=[\"']) (?:WITH )?\Z", re.IGNORECASE)
@@ -199,7 +199,7 @@ def is_said_before(value: str) -> bool:
 
 
 def is_passed_on(value: str, name: Name, given: re.Match[str]) -> bool:
-    """True where a sentence sets a password to `value`; False where it adds or sends something."""
+    """True if a sentence sets a password to `value`, as opposed to adding or sending something."""
     if len(value) < SHORTEST or is_no_secret(value):
         return False
     behind = given.string[given.end() + len(value) : given.end() + len(value) + 16]
@@ -222,7 +222,7 @@ def _is_pin(value: str, given: re.Match[str]) -> bool:
 
 
 def _is_of_a_short_name(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
-    """True for the password of `pass`, `pw` and other names that also mean something else."""
+    """True for a password after `pass`, `pw` and other names that also have other meanings."""
     if given["blank"]:
         is_told = bool(_SAID_WITH.search(name.before) or _ITS_LINE.search(name.before))
         return is_told and is_telling(value) and "/" not in value and not _IS_CODE.search(value)
@@ -256,7 +256,7 @@ def _is_chosen(value: str, name: Name, given: re.Match[str], *, quoted: bool) ->
         return False
     if " " in value:
         return True
-    if name.itself.isupper() and given[0] == "=":  # a shell's or an .env file's: whatever is no reference is a value
+    if name.itself.isupper() and given[0] == "=":  # in a shell or an .env file everything is a value except a reference
         return value[0] != "("
     if given["sign"] in (":", "：") and is_mixed(value) and value.isalnum() and not NAMES.search(value):
         return True
@@ -284,7 +284,7 @@ def _is_quoted_password(value: str, name: Name, given: re.Match[str]) -> bool:
 
 
 def _is_of_data(value: str, name: Name, given: re.Match[str]) -> bool:
-    """True where the value is data and not code: an argument of a command, a query, a line of properties."""
+    """True if the value is data and not code: an argument of a command, part of a query, or a line of properties."""
     behind = _behind(value, given)[:1]
     if behind not in ("", "\n", "\r", " ", "'", '"', "&", ";"):
         return False
@@ -313,7 +313,8 @@ def _is_beside_a_user(name: Name, given: re.Match[str]) -> bool:
 
 
 def _is_setting(value: str, name: Name, given: re.Match[str]) -> bool:
-    """True for an unquoted value of a settings file. A variable has digits only at its end, and no sign."""
+    """True for an unquoted value in a settings file. A variable, as opposed to a value, has no sign, and digits only at
+    its end."""
     behind = _behind(value, given)
     if behind[:1] in (",", ")", "]", "}", "|", "\\") or behind in (";", ";\n", "; "):
         return behind[:1] == "," and behind[1:].isalnum() and given[0] == "=" and has_inner_digit(value)
@@ -355,7 +356,7 @@ def _is_passed(value: str, name: Name, given: re.Match[str]) -> bool:
 
 
 def _follows_a_blank(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
-    """True where the word after the name and a blank is its value: of an option, of a setting, or in a sentence."""
+    """True for a secret that follows its name after blanks: in an option, a setting or a sentence."""
     if _VERSION.match(value):  # `github.com/acme/auth v0.4.1`
         return False
     if value[0] == "-" or re.match(r"\w+://", value):

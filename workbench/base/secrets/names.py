@@ -1,7 +1,7 @@
 """Names of secrets: `DB_PASSWORD`, `apiKey`, `mot de passe`.
 
-The kind of a name decides how its value is judged. A user chooses a password: any value counts that is no placeholder,
-sentence or code (`password = read_password()`). Keys and tokens are random: their values mix digits and letters.
+The kind of a name decides how its value is judged. Users choose passwords, so any value counts unless it is a
+placeholder, a sentence or code (`password = read_password()`). Keys and tokens are random: they mix digits and letters.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _KEYS = tuple(_OTHER_KEYS.split(", "))
 """Words for a key in other languages."""
 _WORDY = ("phrase", "mnemonic")
 _CORES = (*_CHOSEN, *_SHORT, "pin", *_DRAWN, *_KEYS, *_WORDY)
-"""Lower-case words, one of which is in each name of a secret."""
+"""Words in lower case. Each name of a secret contains at least one."""
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _IN_ASCII = {core: re.split("[ .-]", core)[0] for core in _CORES if core.isascii()}
 _BEYOND = {core: _BEYOND_ASCII.findall(core)[0] for core in _CORES if not core.isascii()}
-"""Part of a name that is searched for first; each text with the name contains it."""
+"""Part of each word that is searched for first, because it is fast. Each text with the word contains its part."""
 
 _KEY_OF = re.compile(
     r"(?:api|access|secret|private|account|encryption|encrypt|decryption|crypto|auth|authentication|app|application"
@@ -55,7 +55,7 @@ _KEY_OF = re.compile(
     r"|[a-z0-9](?P<any>_))[_ -]?\Z"
     r"|\b(?:master|api|secret|encryption|signing|license)\.\Z"
 )
-"""The word before `key` in the name of a secret key; any word in a name like `DD_KEY`."""
+"""Word before `key` in the name of a secret key. The group `any` matches after any other word, as in `DD_KEY`."""
 
 _NO_SECRET = re.compile(
     r"(?:public|publishable|site|gpg|pgp|cache|idempotency|object|request|foreign|primary|sort|partition|index|host|hash|group|row|dict)[_-]?\Z"
@@ -68,7 +68,7 @@ _MORE = re.compile(
     r"|[ ]\d{1,2}(?=:)|string(?=\"\s?:))?(?![a-z0-9_à-ÿа-я-])",
     re.IGNORECASE,
 )
-"""Endings of a secret's name: `SECRET_ACCESS_KEY`, `SECRET_KEY_BASE`. `password_hash` names no secret."""
+"""Rest of a name after its word, as in `SECRET_ACCESS_KEY`. Other endings, as in `password_hash`, name no secret."""
 
 _PASS_OF = ("require", "store", "key", "db", "user", "pg", "ssh", "smtp", "ldap", "admin", "root")
 _WORDS_OF = ("seed", "recovery", "secret", "mnemonic")
@@ -78,8 +78,8 @@ BEFORE = 100
 
 
 def named(read: Read) -> Iterator[Name]:
-    """Yield the names in a text, grouped by their word."""
-    words = " ".join(read.words)  # far shorter than the text, and most names are not in it
+    """Yield the names in a text: all with one word of `_CORES`, in order, then all with the next."""
+    words = " ".join(read.words)  # far shorter than the text, and most of `_CORES` are not in it
     yield from _named([core for core, word in _IN_ASCII.items() if word in words], read.text, read.near.lower())
     if not read.text.isascii():
         beyond = " ".join(_BEYOND_ASCII.findall(read.text)).lower()
@@ -96,18 +96,18 @@ def _named(cores: Iterable[str], text: str, small: str) -> Iterator[Name]:
 
 
 def names_something(name: str) -> bool:
-    """True where a value of this name may be a secret."""
+    """True if the value of this name may be a secret."""
     lowered = name.lower()
     return any(core in lowered for core in _CORES)
 
 
 def kind_of(title: str) -> Kind | None:
-    """Return the kind of a name that is the end of `title`, such as a column's; None for any other title."""
+    """Return the kind of the name with which a title, such as that of a column, ends; None if it ends with none."""
     return next((name.kind for name in named(read(title)) if name.end == len(title)), None)
 
 
 def _kind(core: str, text: str, lowered: str, at: int) -> Kind | None:
-    """Return the kind of the name with the word at `at`, None where it names no secret."""
+    """Return the kind of the name that contains `core` at `at`, None if it names no secret."""
     before = text[at - 1 : at]
     begins = not before.isalpha() or (before.islower() and text[at].isupper())
     if core in _CHOSEN:
@@ -115,7 +115,7 @@ def _kind(core: str, text: str, lowered: str, at: int) -> Kind | None:
     if core in _SHORT:
         if before in ("_", "-") or (begins and before.isalpha()) or lowered[max(0, at - 7) : at].endswith(_PASS_OF):
             return "chosen"
-        if before == ";" and core == "pwd":  # of a connection string, and no folder
+        if before == ";" and core == "pwd":  # in a connection string; elsewhere it is a folder
             return "chosen"
         return "pass" if begins else None
     if core in _WORDY:

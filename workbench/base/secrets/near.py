@@ -1,6 +1,6 @@
 """Random values in the same line as the name of a secret, with any words between.
 
-The only rule for names that say little: `key` alone, and `key` with a vendor's name.
+For vague names this is the only rule: `key` alone, and `key` after a vendor's name.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from workbench.base.secrets.spans import Span
 from workbench.base.secrets.values import is_algorithm, is_of_code, is_placeholder, is_random, is_uuid
 
 _MOST_BETWEEN = 80
-"""Number of characters between a name and its value."""
+"""Maximum number of characters between a name and its value."""
 _LONGEST = 400
 _WORD = re.compile(
     r"(?<![^\s\"'`=:(<>\[{,|“„«「：，])[A-Za-z0-9+/_~-]{20,400}={0,2}(?=[\s\"'`)\]},;!?<>|\\&”」。，]|:(?!\w)|\.(?!\w)|…|\Z)"
@@ -51,14 +51,14 @@ _IS_BEFORE = re.compile(r"(?=.{0,20}\s)[^,{}\n]{0,39}[^,{}:=\s]?[\s./_\"'`-]")
 """Text between a value and the name after it."""
 _SETS = re.compile(r"[\"']?\s?[:=]")
 _FILE = re.compile(r"\.\w{1,5}\b|[/\\]")
-"""Text after a name that is part of a path."""
+"""Text after a name that shows that the name is part of a path."""
 _IS_GIVEN = re.compile(r"\A,|[:=\"'`]|->|\b(?:is|was|to)\b")
 _IN_TALK = re.compile(
     r"(?<![\w.-])(?:this|that|my|our|your|the|new|following|diese[nmr]?|meine?n?|unsere?n?|den|der|esta|esa|mi|la|nuestra"
     r"|cette|ma|notre|questa|mia|deze|mijn|onze)\s\Z",
     re.IGNORECASE,
 )
-"""Words before a key that is meant as a secret. An adjective between may say otherwise."""
+"""Words directly before `key` when it means a secret. With an adjective between, it may be another kind of key."""
 _SECTION = re.compile(
     r"(?:\A|[\s\"'{\[<])(?:api|encrypt|jwt|auth|b2|backblaze|crypto|secret|token|sign|aes|hmac|openai|anthropic|stripe"
     r"|sendgrid|mailgun|algolia|license|credential|vault|session|cookie|webhook|maps|weather|s3|azure)[\w-]{0,20}[\"']?"
@@ -102,7 +102,7 @@ def _before(name: Name) -> Iterator[Span]:
     if name.kind not in ("chosen", "key", "any key"):
         return
     line = name.before[max(name.before.rfind("\n"), name.before.rfind(";")) + 1 :]
-    for found in _WORD.finditer(line, 0 if len(line) < BEFORE else 1):  # of a longer line the first word may be cut
+    for found in _WORD.finditer(line, 0 if len(line) < BEFORE else 1):  # the first word of a longer line may be cut
         start, end = found.span()
         between = line[end:]
         is_one = is_random(found[0]) and not _HEX.match(found[0])
@@ -111,7 +111,7 @@ def _before(name: Name) -> Iterator[Span]:
 
 
 def _is_known(value: str, between: str) -> bool:
-    """True where the value itself or a nearer label shows that it is no secret."""
+    """True if the value itself, or a label closer to it than the name, shows that it is no secret."""
     label = _LABEL.search(between)
     named = (label[1] or label[2]) if label else ""
     if named and named.lower() not in _SAYS_NOTHING and not names_something(named):

@@ -27,7 +27,7 @@ _LINES = re.compile(r"[^\n]*(?:\n|\Z)")
 
 
 def keys(text: str) -> Iterator[Span]:
-    """Yield private keys, from the first to the last line that is left."""
+    """Yield private keys, even if lines are missing, and the values of Kubernetes secrets and JSON web keys."""
     if "PRIVATE KEY" in text:
         done = 0
         for edge, after in pairwise([*_EDGE.finditer(text), None]):
@@ -72,7 +72,7 @@ def _beginning(text: str, least: int, end: int) -> int:
             start = piece.start()
         elif (
             piece["line"] and start == end and short < 2
-        ):  # the last line and a sum: of a key where others stand before
+        ):  # its short last line and its checksum, with longer lines before them
             short += 1
         elif not piece["blank"]:
             break
@@ -80,7 +80,8 @@ def _beginning(text: str, least: int, end: int) -> int:
 
 
 def _of_kubernetes(text: str, at: int, least: int) -> Iterator[Span]:
-    """Yield the values below `data` in the YAML document with `kind: Secret` at `at`. It begins after `least`."""
+    """Yield the values below `data` in the YAML document with `kind: Secret` at `at`. The document begins at `least` or
+    later."""
     start = max(text.rfind("\n---", least, at), text.rfind("\napiVersion:", least, at), least)
     is_data = False
     for line in _LINES.finditer(text, text.find("\n", start, at) + 1 or at):
@@ -94,16 +95,16 @@ def _of_kubernetes(text: str, at: int, least: int) -> Iterator[Span]:
             is_data = words in ("data:", "stringData:")
 
 
-# --- what an abridged text has left
+# --- rests of secrets next to an ellipsis
 
 _BEHIND_A_CUT = re.compile(r"(?:…|\.\.\.)[^\n…]{0,60}")
 _WORD = re.compile(r"[A-Za-z0-9+_~-]{10,}")
 _OWN_LABEL = re.compile(r"[\"'](\w{1,60})[\"']\s?:\s?[\"']\Z")
-"""Name of a word in JSON, right before it; a name that is left whole after the cut."""
+"""JSON key of a word, right before it. The key is complete, so it tells whether the word is a secret."""
 _SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+_~.-"
 """Characters of a secret that a cut may have left."""
 _END = re.compile(r"(?=[A-Za-z_-]{0,20}[0-9])(?=[0-9_-]{0,20}[A-Za-z])[A-Za-z0-9_-]{5,20}(?![A-Za-z0-9_-])")
-"""Either end of a random word that was cut. Five characters at each end are enough."""
+"""Beginning or end of a random word whose middle was cut out. Five characters on each side are enough."""
 _SUM = re.compile("[0-9a-f-]{1,18}|[0-9A-F]{1,16}")
 """Short form of a commit, a checksum or a session id."""
 _RANGE = re.compile(r"(?<![\w.-])([0-9a-f]{7,40})\.\.\.[0-9a-f]{7,40}(?![\w-])")
@@ -112,7 +113,8 @@ _OF_A_SUM = re.compile(r"(?:sha\d{1,3}|md5|integrity|checksum|etag|digest)\W{1,6
 
 
 def cut(text: str) -> Iterator[Span]:
-    """Yield random words right after a cut, whose name may be missing, and right before one, whose rest is missing."""
+    """Yield random words next to an ellipsis. After it, the name of the secret may be missing; before it, the rest of
+    the secret."""
     if "…" in text or "..." in text:
         for behind in _BEHIND_A_CUT.finditer(text):
             if _OF_A_SUM.search(text, max(0, behind.start() - 140), behind.start()):
@@ -147,7 +149,7 @@ _MAIL_AND = re.compile(
 """Address with a mail address as the user name."""
 _SIGNS_IN_IT = re.compile(r"://[\w.-]{0,60}:(?!\d{1,5}/)([^\s\"'<>`]{3,200})@(?=[\w.-]+(?:[:/\s\"']|\Z))")
 _DATABASE = re.compile(r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|mssql|rediss?|amqps?|clickhouse)[\w+]{0,12}\Z")
-"""Databases: their password may contain signs that end it in other addresses."""
+"""Schemes of databases, whose passwords may contain signs that end a password in other addresses."""
 NO_PASSWORD = re.compile(r"[{$<%*\[…]|\.{3}|(?:user|pass(?:word|wd)?|pwd?|secret|token|x{3,})\Z", re.IGNORECASE)
 _IN_A_QUERY = re.compile(r"[?&](?:appid|key|code|sid)=([\w.~+/%-]{20,400})")
 _OF_GO = re.compile(r"(?<![\w.-])[\w.-]{1,60}:([^\s\"'`:]{3,100})\Z")
@@ -175,7 +177,7 @@ _MARKS = {
     "random_password": re.compile(r"[^\0]{0,600}?\bresult\"?\s{0,9}[=:]\s{0,3}\"([^\"\n$<(]{6,200})\""),
     "jdbc:oracle:thin:": re.compile(r"[\w-]{1,60}/([^\s@\"'$]{3,80})@"),
 }
-"""Marks, and the pattern of the secret after each."""
+"""Text before a secret, and the pattern of the secret after it."""
 _AUTHORIZATION = re.compile(r"[\"']?\s?[:=,]\s?[\"'`]?[A-Za-z][\w.-]{1,40}[ =]{1,2}([^\s\"'`,;<>{}$]{8,})")
 """Authorization header with any scheme."""
 _CODES = re.compile(r"(?:recovery|backup|scratch|rescue|2fa|mfa)[ _-]?\Z", re.IGNORECASE)

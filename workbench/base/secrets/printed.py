@@ -57,7 +57,7 @@ _PRINT = {
     rf"{_NAME}\s*(?=\n|\"|')": "printenv ",
     rf"[\"']?\$\{{?(?:env:)?{_NAME}\}}?[\"']?\s*(?=\n|'|\")": "echo ",
 }
-"""Pattern of the rest of the line: the commands that print a secret."""
+"""Commands that print a secret, keyed by the pattern of the rest of their line."""
 _PRINTING = {hint: rest for rest, hints in _PRINT.items() for hint in hints.split(", ")}
 _HINTS = by_word(_PRINTING, **{"get secret": "secret secrets", "oauth-token": "oauth", "keygen": "keygen genkey"})
 _OUTPUT = r"[\"']\s?,\s?[\"'](?:stdout|output|result|content)[\"']\s?:\s?[\"']"
@@ -125,7 +125,8 @@ def spans(read: Read) -> Iterator[Span]:
 
 
 def _printed(text: str, start: int, at: int, rest: re.Pattern[str]) -> Span | None:
-    """Return the span of the only value that the command at `start` printed, None where there is none."""
+    """Return the span of the secret that the command at `start` printed, None if the first line of its output is
+    none."""
     called = rest.match(text, at)
     line = _LINE.match(text, called.end()) if called else None
     behind = _BETWEEN.match(text, line.end()) if line else None

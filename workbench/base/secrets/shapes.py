@@ -1,7 +1,6 @@
 """Secrets recognized by their shape: the prefix and length that an issuer documents.
 
-Issuers document these shapes, and public lists of patterns agree on them. Each is longer than a name in code, or needs
-a digit.
+Public lists of patterns agree on these shapes. To exclude names in code, each is longer than one or needs a digit.
 """
 
 from __future__ import annotations
@@ -95,7 +94,7 @@ _LINES = (line for line in _SHAPES.splitlines() if not line.lstrip().startswith(
 _SHORTEST = "(?=[A-Za-z0-9_$|:/+=%~.-]{15})"
 """Lookahead that fails for short words, so that no shape is tried there."""
 _AFTER = r"(?:(?<![A-Za-z0-9])|(?<=\[\dm)|(?<=\[\d\dm))"
-"""Lookbehind: no letter or digit, except at the end of a terminal color."""
+"""Lookbehind that fails after a letter or digit, except after the code of a terminal color."""
 TOKEN = _compiled(f"{_AFTER}{_SHORTEST}(?:{_by_first_sign(' '.join(_LINES).split())})")
 
 MARKED = (
@@ -104,4 +103,4 @@ MARKED = (
     (32, _compiled(r"-us(?<=<hex>{32}-us)\d{1,2}(?!\d)")),
     (36, _compiled(r"_mmk(?<=<an>{6}_<an>{29}_mmk)")),
 )
-"""Shapes with a mark in the middle: number of characters before the mark, and the pattern from there on."""
+"""Shapes with a fixed mark in the middle: number of characters before the mark, and the pattern from the mark on."""

@@ -14,11 +14,11 @@ SHORTEST = 6
 """Length of the shortest secret."""
 
 LONGEST = 2_000
-"""Length of the longest value."""
+"""Maximum number of characters of a value."""
 
 
 def places_of(word: str, text: str) -> Iterator[int]:
-    """Yield each index of `word`. The fastest way to find a rare word."""
+    """Yield the index of each occurrence of `word`. Faster than a pattern for rare words."""
     at = text.find(word)
     while at >= 0:
         yield at
@@ -26,12 +26,13 @@ def places_of(word: str, text: str) -> Iterator[int]:
 
 
 def searchable(text: str) -> str:
-    """Return `text` with `?` for each character beyond ASCII. Indexes stay; searching is several times as fast."""
+    """Return `text` with `?` for each character beyond ASCII: searching is several times as fast, and indexes are the
+    same."""
     return text if text.isascii() else text.encode("ascii", "replace").decode("ascii")
 
 
 def lowered(text: str) -> str:
-    """Return `text` in lower case with the same indexes: a letter that would become two stays."""
+    """Return `text` in lower case with the same indexes. A letter that would become two is left as it is."""
     small = text.lower()
     return small if len(small) == len(text) else "".join(x.lower() if len(x.lower()) == 1 else x for x in text)
 
@@ -53,13 +54,14 @@ def read(text: str) -> Read:
 
 
 def words_of(hint: str) -> frozenset[str]:
-    """Return the words of `hint`. The last one is left out where it may be a part of a longer word."""
+    """Return the words of `hint` in lower case, without the last of several if it may continue in the text."""
     words = re.findall("[a-z]+", hint.lower())
     return frozenset(words[: -1 if len(words) > 1 and hint[-1].isalpha() else None])
 
 
 def by_word(hints: Iterable[str], **others: str) -> dict[str, list[str]]:
-    """Group `hints` by a word that a text must contain. `others` names the words of hints that only begin a word."""
+    """Group `hints` by a word that a text with the hint must contain. `others` gives the words for hints that may be
+    only the beginning of a word in the text, such as `mysql` of `mysqldump`."""
     rules: dict[str, list[str]] = {}
     for hint in hints:
         words = others[hint].split() if hint in others else [min(words_of(hint), key=lambda word: (-len(word), word))]

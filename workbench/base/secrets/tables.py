@@ -44,7 +44,7 @@ _TYPE = re.compile(r"\w+\(\d+(?:,\d+)?\)\Z|[\d.,:%-]+[a-zA-Z]{0,3}\Z|\d{4}-\d\d-
 
 
 def spans(read: Read, names: Sequence[Name]) -> Iterator[Span]:
-    """Yield the secrets in the tables that have one of `names` as a title."""
+    """Yield the secrets in SQL, and in tables with one of `names` as the title of a column or row."""
     text, near, words = read
     seen: set[int] = set()
     for name in names:
@@ -70,7 +70,8 @@ def spans(read: Read, names: Sequence[Name]) -> Iterator[Span]:
 
 
 def _of_bars(text: str, start: int, end: int, *, is_first: bool) -> Iterator[Span]:
-    """Yield the secrets between bars: below the titles at `start`, or in the row of a name."""
+    """Yield the secrets of a table with bars. The line at `start` has the titles of columns if `is_first`, or is a row
+    with a name and its value."""
     titles = [(cell.start() - start, cell[0].strip(" `*")) for cell in _CELL.finditer(text, start, end)]
     kinds = {number: kind for number, (_, title) in enumerate(titles) if (kind := _kind(title))}
     for number, kind in kinds.items():  # a row of names and values
@@ -93,7 +94,7 @@ def _of_bars(text: str, start: int, end: int, *, is_first: bool) -> Iterator[Spa
 
 
 def _of_columns(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the secrets in aligned columns: below a title, or in the row of a name below `Key  Value`."""
+    """Yield the secrets in aligned columns: below the title of a column, or next to a name in a table `Key  Value`."""
     titles = list(_COLUMN.finditer(text, start, end))
     names = [title[0].lower() for title in titles]
     beside = (
@@ -135,7 +136,7 @@ def _of_csv(text: str, start: int, end: int, sign: str) -> Iterator[Span]:
 
 
 def _of_sql(text: str, near: str) -> Iterator[Span]:
-    """Yield the secrets in the columns that an INSERT or a COPY names."""
+    """Yield the secrets in the rows of SQL statements that name their columns: INSERT, REPLACE and COPY."""
     for word in ("INSERT", "insert", "REPLACE"):
         for at in places_of(word, near):
             if head := _INSERT.match(text, at + len(word)):
@@ -176,7 +177,7 @@ def _of_tuples(text: str, at: int, kinds: dict[int, Kind]) -> Iterator[Span]:
 
 
 def _rows(text: str, end: int) -> Iterator[Span]:
-    """Yield the lines after `end`, up to the first empty one."""
+    """Yield the lines after `end`, up to the first empty one, at most `_ROWS`."""
     for _ in range(_ROWS):
         start = end + 1
         end = text.find("\n", start, start + 2 * _LONGEST_LINE)
@@ -187,7 +188,7 @@ def _rows(text: str, end: int) -> Iterator[Span]:
 
 
 def _kind(title: str) -> Kind | None:
-    """Return the kind of name that a title of at most four words is."""
+    """Return the kind of the name in a title, None if it names no secret or has more than four words."""
     return kind_of(title) if 2 < len(title) <= 40 and title.count(" ") <= 3 else None
 
 
@@ -198,7 +199,7 @@ def _secret(cell: re.Match[str], kind: Kind, *, is_strict: bool) -> Span | None:
 
 
 def _is_secret(value: str, kind: Kind, *, is_strict: bool) -> bool:
-    """True for a secret in a cell. `is_strict` for cells that may hold prose: then plain words do not count."""
+    """True if a cell is a secret. `is_strict`: the cell may be prose, so plain words do not count."""
     if kind == "pin":
         return value.isdecimal() and 4 <= len(value) <= 12 and not is_strict
     if len(value) < 4 or is_no_secret(value) or _TYPE.match(value):

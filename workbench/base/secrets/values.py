@@ -7,7 +7,7 @@ import re
 from workbench.base.secrets.spans import SHORTEST
 
 BEGINNING = 120
-"""Number of characters of a value that are examined."""
+"""Number of characters at the beginning of a value that are examined."""
 
 _LONGEST_CHOSEN = 80
 """Length of the longest password that a user chooses."""
@@ -63,7 +63,7 @@ _SAID = re.compile(
     r"|ist|muss|darf|nicht|der|die|das|für|mit|und|le|la|les|est|et|un|une|el|los|es|debe|una|no|de|del|é|obrigatóri[ao])\b",
     re.IGNORECASE,
 )
-"""Words of sentences that a passphrase does not have."""
+"""Words that mark a sentence, as a passphrase does not contain them."""
 _PHRASE = re.compile(r"[\w'&+#!-]+(?: [\w'&+#!-]+){1,7}\Z")
 _SENTENCE = re.compile(
     r"\b(?:is|are|was|be|been|has|have|must|should|can|cannot|may|not|no|your|our|please|invalid|wrong|required|missing"
@@ -72,7 +72,7 @@ _SENTENCE = re.compile(
     r"|ist|muss|darf|nicht|bitte|wird|est|obligatoire|debe|ingrese|é|deve|obrigatóri[ao]|wpisz|voer|ange)\b",
     re.IGNORECASE,
 )
-"""Words that make a sentence, without articles and prepositions."""
+"""Words that mark a sentence even if articles and prepositions do not."""
 _WORDS = re.compile(r"[^\s\"'`<>{}()]{1,20}(?: [^\s\"'`<>{}()]{1,20}){1,9}\Z")
 _APP = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}\Z")
 _ODD = re.compile(
@@ -102,12 +102,13 @@ def is_placeholder(value: str) -> bool:
 
 
 def _is_cut(value: str) -> bool:
-    """True for the rest of a secret that was cut, which is no placeholder."""
+    """True if `…` replaces part of a secret, so that the value is no placeholder."""
     return "…" in value and any(is_drawn(piece, 8) for piece in value[:BEGINNING].split("…"))
 
 
 def is_drawn(value: str, least: int) -> bool:
-    """True for a UUID, and where a part between hyphens and dots mixes digits and letters."""
+    """True for a random value of at least `least` characters: a UUID, or a part between hyphens and dots that mixes
+    digits and letters. Names with digits may match; `is_random` is stricter."""
     if len(value) < least:
         return False
     return bool(_UUID.match(value) or _PIECE.search(value, 0, BEGINNING))
@@ -118,7 +119,7 @@ def is_uuid(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """True for a random key or token. Names with numbers are none: `V1NodeSelector`, `blob_store_v2`."""
+    """True for a random key or token; False for names with numbers, such as `V1NodeSelector` and `blob_store_v2`."""
     upper, lower, digits = (sum(map(kind, value)) for kind in (str.isupper, str.islower, str.isdigit))
     in_words = sum(map(len, _IN_WORDS.findall(value)))
     is_of_all = min(upper, lower) >= 3 or (digits >= 3 and (value.rstrip("=").isalnum() or (upper and lower)))
@@ -167,18 +168,18 @@ def is_of_code(value: str) -> bool:
 
 
 def has_inner_digit(value: str) -> bool:
-    """True for digits between letters, three digits at the end, or a number between hyphens: no name has these."""
+    """True for digits where names have none: between letters, three at the end, or a number between hyphens."""
     is_numbered = "-" in value and not value.islower() and not value.isupper() and re.search(r"-\d+-", value)
     return bool(is_numbered or re.search(r"[^\W\d_]\d+[^\W\d_]|\d{3}\Z", _TERM.sub("", value)))
 
 
 def speaks_of_one(value: str) -> bool:
-    """True where a word of the value is a word for a secret."""
+    """True if the value contains a word for a secret, such as `password`."""
     return bool(_SPEAKS.search(value))
 
 
 def is_word(value: str) -> bool:
-    """True for a word that is a password where only data can be."""
+    """True for a word that counts as a password in a place where no code can be."""
     return len(value) > SHORTEST and not (speaks_of_one(value) or is_name(value))
 
 
@@ -190,7 +191,7 @@ def is_phrase(value: str) -> bool:
 
 
 def is_passphrase(value: str) -> bool:
-    """True for words that are neither a sentence, a label nor a message, in the place of a value."""
+    """True for a value of several words that is no sentence, label or message."""
     if not _WORDS.match(value) or value[-1] in ".?!:…" or reads_like_a_sentence(value, strictly=False):
         return False
     words = value.split(" ")
@@ -200,7 +201,7 @@ def is_passphrase(value: str) -> bool:
 
 
 def reads_like_a_sentence(value: str, *, strictly: bool) -> bool:
-    """True for a sentence. `strictly`: articles and prepositions make one, too."""
+    """True for a sentence. `strictly`: articles and prepositions also mark one."""
     return speaks_of_one(value) or bool((_SAID if strictly else _SENTENCE).search(value))
 
 
@@ -210,19 +211,19 @@ def is_app_password(value: str) -> bool:
 
 
 def is_odd(value: str) -> bool:
-    """True for a word of both cases with a sign inside."""
+    """True for a word with capitals, small letters and a sign inside, such as `Blue!Sky`; False for paths and code."""
     return (
         8 <= len(value) <= _LONGEST_CHOSEN and bool(_ODD.fullmatch(value)) and not is_path(value) and "://" not in value
     )
 
 
 def is_joined(value: str) -> bool:
-    """True for words joined by a sign, `Copper-Wire8`."""
+    """True for words joined by a sign, such as `Copper-Wire8`."""
     return bool(_JOINED.fullmatch(value)) and not speaks_of_one(value)
 
 
 def is_telling(value: str) -> bool:
-    """True for a value that is a password even in the middle of a sentence."""
+    """True for a value that looks so much like a password that it is one even in the middle of a sentence."""
     bare = value.rstrip(".,:;!?)")
     if is_strong(bare) or is_odd(bare) or (is_joined(bare) and (bare[0].isupper() or bare[-1].isdigit())):
         return True

@@ -76,7 +76,7 @@ class TrimPolicy(MessageLimits):
 
 
 def compact(context: Context, policy: TrimPolicy, trace: list[str]) -> Compacting:
-    """Drop the oldest messages until the target is met, or up to a split set by hand."""
+    """Drop the oldest messages until the target is met, or up to the manual split."""
     old = Oldest(context, _exempt(context, policy))
     marker = Marker(policy.marker_text, policy.marker)
     if context.split_at is not None:
@@ -118,7 +118,7 @@ def _target(old: Oldest, policy: TrimPolicy) -> tuple[Literal["messages", "token
         case "percent_of_context":
             spared = old.tokens_left(end)
             return "tokens", spared + int((old.tokens_left(old.lead) - spared) * policy.target_percent / 100)
-        case "percent_of_messages":  # Roo Code's truncateConversation: in pairs, so that an answer never stands alone
+        case "percent_of_messages":  # as Roo Code's truncateConversation: in pairs, so that no answer loses its request
             now = old.messages_left(old.lead)
             dropped = int((now - old.messages_left(end)) * (100 - policy.target_percent) / 100)
             return "messages", now - dropped + dropped % 2
@@ -131,7 +131,7 @@ def _target(old: Oldest, policy: TrimPolicy) -> tuple[Literal["messages", "token
 def _to_target(
     old: Oldest, policy: TrimPolicy, kind: Literal["messages", "tokens"], target: int, marker: Marker, trace: list[str]
 ) -> Outcome:
-    """Draft that meets the target. A marker, if there is one, counts."""
+    """Return the outcome that meets the target, or else the smallest one. An inserted marker counts."""
     left = old.messages_left if kind == "messages" else old.tokens_left
     meter = old.context.layout.sizes.meter
     room = 1 if kind == "messages" else meter.text_tokens(policy.marker_text) + 8

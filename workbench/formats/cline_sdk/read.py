@@ -39,7 +39,7 @@ class _RecordedCompaction:
 
 
 def read_folder(path: Path, progress: Progress) -> Session:
-    """Read a session's folder: the lead agent's messages. The session's path is the folder."""
+    """Read the lead agent's messages in a session's folder. The session's path is the folder. Raises BadInput."""
     file = main_file(path)
     if file is None:
         raise BadInput(f"{path} does not have exactly one .messages.json; open the session's file in it.")
@@ -50,7 +50,7 @@ def read_folder(path: Path, progress: Progress) -> Session:
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a file of messages with its sidecar files: manifest and compaction."""
+    """Read a file of messages with its sidecar files: manifest and compaction. Raises BadInput."""
     progress(0, len(data))
     document, warnings = parse(path, data)
     items = document.get("messages") if isinstance(document, dict) else None
@@ -96,8 +96,8 @@ def _sidecar_path(path: Path, suffix: str) -> Path:
 def _recorded_compaction(
     path: Path, items: Sequence[dict[str, Any]], warnings: list[LoadWarning]
 ) -> _RecordedCompaction | None:
-    """Return the compaction of these messages from `<id>.compaction.json`, None without one. Like Cline, ignore one of
-    other messages: Cline compares their hash, this their count and the last one."""
+    """Return the compaction in `<id>.compaction.json`, None if there is none or it belongs to other messages. Cline
+    recognises its messages by a hash; this compares the number of messages and the key of the last one."""
     state = read_sidecar(_sidecar_path(path, ".compaction.json"))
     count, replacements = state.get("source_message_count"), tuple(map(dict_of, list_of(state.get("messages"))))
     if not replacements or type(count) is not int:
@@ -118,8 +118,8 @@ def _epochs_around(
     after: list[int],
     ids: dict[str, int],
 ) -> list[Epoch]:
-    """Return two epochs: the messages `before` the compaction, and those that replace them with those `after` it.
-    Replacements that differ from the file are appended to `messages`, without usage."""
+    """Return two epochs: the messages `before` the compaction; then their replacements and the messages `after` it.
+    Replacements that differ from the messages in the file are appended to `messages`, without usage."""
     places = {word_of(items[n].get("id")): n for n in before}
     members: list[int] = []
     for item in compaction.items:
@@ -149,8 +149,8 @@ def _is_summary(item: dict[str, Any]) -> bool:
 def _stale_until(items: list[Any], messages: list[Message]) -> int:
     """Return the index of the last message with stale usage; -1 for none.
 
-    It has this program's mark, or is older than the summary: at a compaction the SDK rewrites its file and keeps the
-    metrics.
+    Usage is stale if this program marked it so, or if the message is older than the summary: at a compaction the SDK
+    rewrites its file and leaves the old metrics in it.
     """
     all_metadata = [dict_of(dict_of(item).get("metadata")) for item in items]
     marked_messages = [number for number, metadata in enumerate(all_metadata) if metadata.get(STALE_USAGE) is True]
@@ -191,7 +191,7 @@ def _message(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarn
 
 
 def _block(raw: Any) -> Block:
-    """Return a block: Anthropic's, except files and images."""
+    """Convert a block. Files and images have the SDK's own form, all other blocks Anthropic's."""
     kind = raw.get("type") if isinstance(raw, dict) else None
     if kind == "file" and isinstance(raw.get("content"), str):
         return Text(f'<file path="{as_text(raw.get("path", ""))}">\n{raw["content"]}\n</file>', injected=True)

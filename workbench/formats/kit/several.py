@@ -78,8 +78,10 @@ def entry_by_number(path: Path, found: Sequence[T], number: str, what: str = "co
 
 
 def one_of(count: int, what: str, session: Session, which: str = "the first") -> Session:
-    """Add a warning to a session if its file holds more than one. `what` is the noun for one, `which` names this
-    one."""
+    """Return the session, with a warning if its file holds more than one.
+
+    what: noun for one session. which: words for the session that was read.
+    """
     if count == 1:
         return session
     return replace(session, warnings=(LoadWarning(f"holds {count} {what}s; this is {which}"), *session.warnings))
@@ -102,8 +104,8 @@ def sessions_of(
 ) -> tuple[Part, ...]:
     """Return the sessions of a database that have messages, newest first, sub-agents last.
 
-    sessions, messages: table names; the second names a session in `session_id`. changed, parent, titles: columns of the
-      first. Raises sqlite3.Error.
+    sessions, messages: table names; `messages` has a column `session_id`. changed, parent, titles: columns of
+      `sessions`. Raises sqlite3.Error.
     """
     counts = dict(database.execute(f"SELECT session_id, COUNT(*) FROM {messages} GROUP BY session_id").fetchall())
     found = rows(database, f"SELECT * FROM {sessions} ORDER BY {changed} DESC, id DESC")

@@ -48,11 +48,14 @@ from workbench.session import (
 
 
 class Reader(Transcript):
-    """Reader of the events in order. `view` lists the events that are sent, in their order, a condensation for its
-    summary. `message_of`: message of an event; `batches`: first message of a response; `joined`: its further events.
-    `call_of`, `result_of`: id of the call that an event makes or answers. `others`: events on abandoned branches;
-    `parents`: ids that events of a tree follow; `billed`: usage of responses by id. `loops`: tool loops of V1; `loop`:
-    the unfinished one."""
+    """Reader of the events in order. Events and messages are referred to by index.
+
+    view: events that are sent, in order; a condensation stands for its summary. message_of: message of an event.
+    batches: first message of a response, by (is sent, response id). joined: further events of a response, by its first
+    message. call_of, result_of: id of the call that an event makes, or answers. others: events on abandoned branches.
+    parents: ids of events that are the parent of another. billed: usage by response id. loops: tool loops of V1. loop:
+    the unfinished one. requested_by: reason of the condensation request that is not yet carried out.
+    """
 
     empty = "a conversation of OpenHands without messages; open another one"
 
@@ -105,13 +108,13 @@ class Reader(Transcript):
         )
 
     def members(self) -> list[int]:
-        """Return the messages of the view; one made of several events is at the place of its first."""
+        """Return the messages of the view. A message of several events has the position of the first one."""
         found = dict.fromkeys(self.message_of[event] for event in self._paired() if event in self.message_of)
         return [message for message in found if self.messages[message].blocks]
 
     def _paired(self) -> list[int]:
-        """Return the view without calls and results that lost each other, which V1 omits; unfinished calls at the end
-        stay. A response with several calls is complete or omitted, and so is a tool loop."""
+        """Return the view without what V1 does not send: calls without a result, and results without a call. Unfinished
+        calls at the end are kept. A response with several calls, or a tool loop, is sent completely or not at all."""
         view = self.view
         while True:
             there, ends = set(view), {self.result_of[n] for n in view if n in self.result_of}
@@ -131,7 +134,7 @@ class Reader(Transcript):
             view = left
 
     def _branch(self) -> Sequence[int]:
-        """Return all messages, or those with an event on the active branch."""
+        """Return the messages that have an event on the active branch."""
         others = self.others
         return self.branch_without({n for n, one in enumerate(self.messages) if others.issuperset(one.source)})
 
@@ -170,7 +173,8 @@ class Reader(Transcript):
         self._add_message(index, event, content)
 
     def _follow_loop(self, index: int, event: Event) -> None:
-        """Track tool loops. State updates outside every path do not interrupt one."""
+        """Add the event to the unfinished tool loop, or begin or end one. A state update that is no event's parent in
+        the tree does not end a loop."""
         if begins_loop(event):
             self.loop = set()
             self.loops.append(self.loop)
@@ -213,7 +217,7 @@ class Reader(Transcript):
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a list of events, or the first run of an evaluation's output. Raises BadInput if there is none."""
+    """Read a list of events, or the first run in the output of an evaluation. Raises BadInput if there is none."""
     look = Look.of(data)
     if is_lines(look):
         events, warnings = stores.listed(data)
@@ -265,7 +269,7 @@ def _session(path: Path, data: bytes, progress: Progress, state: Event) -> Sessi
 
 
 def _billed(state: Event) -> dict[str, Usage]:
-    """Return usage from base_state.json by response id; costs are in a separate list in the same order."""
+    """Return the usage in base_state.json by response id. The file lists costs separately, in the same order."""
     billed: dict[str, Usage] = {}
     for metrics in map(dict_of, dict_of(dict_of(state.get("stats")).get("usage_to_metrics")).values()):
         usages, costs = list_of(metrics.get("token_usages")), list_of(metrics.get("costs"))
@@ -281,14 +285,16 @@ def _billed(state: Event) -> dict[str, Usage]:
 
 
 def _joined(message: Message, more: list[tuple[EventContent, int]]) -> Message:
-    """Return a response with its further calls: V0 repeats the text of the response with each."""
+    """Return a response with the calls of its further events. Their texts are left out, because V0 repeats the
+    response's text in each."""
     calls = (block for content, _ in more for block in content.blocks if not isinstance(block, Text))
     source = (*message.source, *(index for _, index in more))
     return replace(message, blocks=(*message.blocks, *calls), source=source)
 
 
 def _key_in_view(event: Event) -> str:
-    """Return the id by which a condensation forgets an event; the summary of an earlier V1 condensation has its own."""
+    """Return the id under which a condensation lists an event as forgotten. An earlier V1 condensation is listed under
+    the id of its summary."""
     return f"{key_of(event)}-summary" if is_v1(event) and forgetting_of(event) is not None else key_of(event)
 
 

@@ -24,8 +24,8 @@ class Condensation:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A model request: its time in seconds since the epoch, the index of its answer in the history if recorded (Cline),
-    and its usage, None if it failed."""
+    """A model request. `time` is in seconds since the epoch. `answer` is the index of its answer in the history, which
+    only Cline records, else None. `usage` is None if the request failed."""
 
     time: float
     answer: int | None
@@ -41,7 +41,7 @@ class Chat:
 
 
 def chat_of(entries: Any) -> Chat:
-    """Return the chat of a task; empty for any other value."""
+    """Return the facts of a task's chat entries; none if `entries` is not a list."""
     condensed: dict[str, Condensation] = {}
     requests: list[Request] = []
     for entry in map(dict_of, list_of(entries)):
@@ -51,7 +51,7 @@ def chat_of(entries: Any) -> Chat:
             tokens = about.get("prevContextTokens")
             condensed[as_text(about.get("summary"))] = Condensation(time, tokens if type(tokens) is int else None)
         if entry.get("say") == "api_req_started" and time is not None:
-            last = entry.get("conversationHistoryIndex")  # of the last message before the request's own
+            last = entry.get("conversationHistoryIndex")  # of the message before the request's own one
             requests.append(Request(time, last + 2 if type(last) is int else None, _usage(entry.get("text"))))
     return Chat(condensed, tuple(sorted(requests, key=lambda request: request.time)))
 
@@ -71,8 +71,8 @@ def _usage(text: Any) -> Usage | None:
 
 
 def with_usage(messages: Sequence[Message], requests: Sequence[Request]) -> Iterator[Message]:
-    """Yield the messages, each answer without usage with that of its request: the one recorded for it, else the last
-    one between the previous answer and itself."""
+    """Yield the messages. An answer without usage gets that of its request: the one that records the answer's index,
+    else the last one between the previous answer and this one."""
     places = {request.answer: request for request in requests if request.answer is not None}
     times = [request.time for request in requests]
     before = float("-inf")

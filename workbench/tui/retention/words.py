@@ -13,8 +13,8 @@ from workbench.tui.plain import figure, one_line, percent, several
 
 
 def assessed(bench: Bench, is_recorded: bool) -> Assessment:
-    """Assessment of the bench's run, of an offline run if there is none, or of the recorded compaction. Seconds for a
-    long session. Raises KeyError if none is recorded."""
+    """Assessment of the recorded compaction if `is_recorded`, else of the run on the bench, else of an offline run.
+    Takes seconds for a long session. Raises KeyError if `is_recorded` and no compaction is recorded."""
     found = assess_recorded(bench) if is_recorded else assess(bench, bench.result or bench.offline)
     if found is None:
         raise KeyError(bench.epoch)
@@ -35,7 +35,7 @@ def whose(bench: Bench, is_recorded: bool) -> str:
 
 
 def summary_line(found: Assessment) -> str:
-    """Shares of facts kept and correct. The replaced messages include shortened ones of the tail."""
+    """Shares of facts that are kept and correct. Shortened messages of the tail count as replaced."""
     held, overall = found.retention, found.retention.overall
     if not held.head:
         return "nothing was compacted, so nothing is lost"

@@ -29,19 +29,20 @@ from workbench.tui.screens.run_watch import RunProgress
 from workbench.tui.widgets.text_view import TextPart
 
 BY_HAND = SummarizerName("typed")
-"""SummarizerName of the summarizer that is the user."""
+"""Name of the summarizer for a summary that the user types."""
 
 SHOWN = 30
-"""Most lost facts of a kind that are listed."""
+"""Maximum number of lost facts listed per kind."""
 
 PATH_CHARS = 28
-"""Characters at the end of a long path that are listed; all of it is below when it is marked."""
+"""Characters listed of a long path, counted from its end. The complete path is shown below the list when its line is
+selected."""
 
 NOUNS = {"instruction": "standing instruction", "stated": "statement", "error": "error message"}
-"""Kinds of facts that need more words than their name."""
+"""Texts for kinds of facts whose name alone is unclear."""
 
 BIG = 2_000_000
-"""Characters from which only both ends of a request are shown; it is sent completely."""
+"""Characters shown of a request. A longer one is shown without its middle, but sent completely."""
 
 
 def who(name: SummarizerName) -> str:
@@ -153,7 +154,8 @@ def spent_words(usage: Usage, name: SummarizerName) -> str:
 
 
 def reading_words(bench: Bench, reading: Assessment | None, draft: Draft | None, tokens: int) -> str:
-    """Size of the draft, size of its outcome, and its checks."""
+    """Size of the draft, size of its outcome, checks, and number of requests still to be sent. `tokens` is the size of
+    the draft."""
     said = []
     if draft is not None:
         said.append(f"draft {figure(len(draft.text))} characters, ~{figure(tokens)} tokens")
