@@ -1,8 +1,8 @@
-"""Cache files of sessions that only save time, such as parsed large sessions.
+"""Cache files of sessions, which only save time: a large session that is parsed already, for example.
 
-The first line of a file names its source and version; a checksum and the data follow. A file is readable by its owner
-only and is removed with its session; the least recently used ones are removed when the folder exceeds `MAX_BYTES`. The
-folder may be deleted at any time; a damaged file counts as missing.
+The first line of a file names its source and version; a checksum and the data follow. Only its owner can read a file.
+Files of deleted sessions are removed, and the least recently used ones when the folder exceeds `MAX_BYTES`. The folder
+may be deleted at any time; a damaged file counts as missing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _CHECKSUM_BYTES = 4
 """Bytes of the CRC-32 after the first line."""
 
 _CHECKSUM_START = 1
-"""Start value of the CRC-32: that of an empty file must differ from the zeros of a truncated one."""
+"""Start value of the CRC-32. With 0, a file truncated after the zeros that hold the place of the checksum would count
+as intact."""
 
 _BLOCK = 1 << 22
 
@@ -46,14 +47,15 @@ def real_path(path: Path) -> str:
 
 
 def cache_file(of: Path, kind: str, part: str = "") -> Path:
-    """Return the path of the cache file of this kind for a session, or for one of several in its file."""
+    """Return the path of a session's cache file of this kind. `part`: id of the session in a file with several."""
     name = hashlib.blake2b(f"{real_path(of)}\0{part}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     return paths.sessions() / f"{name}.{kind}"
 
 
 @contextlib.contextmanager
 def open_cached(file: Path, about: About) -> Iterator[BinaryIO | None]:
-    """Open a cache file at its data; None where it is missing, damaged, or of another source or version."""
+    """Open a cache file at the beginning of its data; None if it is missing, damaged, or of another source or version
+    than `about`."""
     try:
         found = file.open("rb")
     except OSError:
@@ -63,13 +65,13 @@ def open_cached(file: Path, about: About) -> Iterator[BinaryIO | None]:
         same = _read_about(found) == dict(about) and _is_intact(found)
         if same:
             with contextlib.suppress(OSError):
-                os.utime(file)  # the one that was used last goes last
+                os.utime(file)  # the least recently used files are removed first
         yield found if same else None
 
 
 def store(file: Path, about: About, write: Callable[[Any], object], *, replace: bool = False) -> None:
-    """Save what `write` writes. Nothing happens where the file cannot be written, or exists and is not to be
-    replaced."""
+    """Write a cache file: `write` gets the open file and writes the data. Without `replace`, a valid file stays as it
+    is. A file that cannot be written is silently left out."""
     with open_cached(file, about) as there:
         if there and not replace:
             return
@@ -91,7 +93,7 @@ def store(file: Path, about: About, write: Callable[[Any], object], *, replace: 
 
 @cache
 def code_digest(*rooms: str) -> str:
-    """Return a digest of the program's version and of the modules of these rooms, which changes with any of them."""
+    """Return a digest that changes with the program's version and with every module in these packages."""
     root = Path(__file__).parent.parent
     stamps = sorted(
         (str(one), status.st_size, status.st_mtime_ns)
@@ -125,7 +127,7 @@ class _ChecksumWriter(io.RawIOBase):
 
 
 def _is_intact(file: BinaryIO) -> bool:
-    """True if the data has the checksum before it. The file is left at the beginning of the data."""
+    """Return True if the data matches the checksum. Expects the file at the checksum, and leaves it at the data."""
     try:
         expected, found = int.from_bytes(file.read(_CHECKSUM_BYTES), "big"), _CHECKSUM_START
         cache_file = file.tell()

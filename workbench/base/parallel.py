@@ -20,12 +20,12 @@ CONNECT_S = 10
 def run_parallel(
     do: Callable[[Piece], Result], pieces: Iterable[Piece], *, jobs: int, cluster: str = "", remedy: str
 ) -> Iterator[Result]:
-    """Yield the result of `do` for each piece, in any order, as soon as it is done. `pieces` are taken one by one, so
-    that neither they nor their results need fit in memory. `do` raises nothing.
+    """Yield the result of `do` for each piece, in any order, as soon as it is done. `do` must not raise. `pieces` are
+    taken one by one, so that neither all pieces nor all results must fit in memory.
 
-    `cluster` is the address of a Dask scheduler (`tcp://host:port`), whose workers must see the files under the same
-    names and have this program installed. Raises BadInput where it does not answer, where `distributed` is missing,
-    and where a worker dies; `remedy` ends that message.
+    `jobs`: number of local processes. `cluster`: address of a Dask scheduler (`tcp://host:port`) to use instead; its
+    workers must see the files under the same names and have this program installed. Raises BadInput if the scheduler
+    does not answer, if `distributed` is missing, and if a worker dies; the last message ends with `remedy`.
     """
     with _dask_client(cluster) if cluster else nullcontext() as client:
         results = _run_locally(do, pieces, jobs) if client is None else _run_on_cluster(client, do, pieces)
@@ -76,7 +76,7 @@ def cores() -> int:
 
 @contextmanager
 def _dask_client(address: str) -> Iterator[Any]:
-    """Connect to the scheduler at `address`."""
+    """Open a client of the scheduler at `address`. Raises BadInput without `distributed`, an answer or a worker."""
     try:
         from distributed import Client
     except ImportError:

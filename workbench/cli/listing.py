@@ -1,4 +1,5 @@
-"""`cwb list`: what there is to choose from, each a command of another module, imported only when it is called."""
+"""`cwb list`: lists of strategies, presets, prompts, models and runs. Each list is a command of another module, which
+is imported only when the command is called."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ LISTS = {
     "models": ("models", "command", "Models that a server offers, and the connections to servers."),
     "runs": ("runs", "command", "Run history: list, spent, show, text, diff, delete."),
 }
-"""Module, name and help of each."""
+"""Module, name and help of the command for each list."""
 
 
 class Lists(click.Group):

@@ -1,8 +1,8 @@
-"""Messages with their secrets masked, for everything that takes texts apart.
+"""Messages with their secrets masked, for code that uses parts of texts.
 
-A name, a line, a blank in a sentence has lost what a secret beside it was told by. Whatever takes a text apart (facts,
-names, questions, summaries without a model, texts cut short) is therefore given these messages (`searched_message`).
-Whatever shows a text as it stands masks it where it is shown.
+Many secrets are recognised by the text around them, which a part of a text may lack. Code that takes parts out of texts
+(facts, names, questions, summaries without a model, shortened texts) therefore works on masked messages
+(`searched_message`). Code that shows a complete text masks it when it is shown.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ def masked_message(message: Message) -> Message:
 
 
 def searched_message(message: Message) -> Message:
-    """The searched part of a message (`bounded`) with its secrets masked."""
+    """Mask every secret in the part of a message that is searched (`bounded_message`)."""
     return masked_message(bounded_message(message))
 
 
 def cut_blocks(
     message: Message, cut: Callable[[Block], Block | None], clean: Message | None = None
 ) -> tuple[Block, ...]:
-    """Return the blocks as `cut` changes their masked form, without those for which it returns None. A block that it
-    does not change stays unmasked. `clean` is the masked message if the caller has it."""
+    """Apply `cut` to the masked form of each block. A block that it changes is replaced by its result, or omitted if
+    that is None; a block that it does not change stays unmasked. `clean`: the masked message, if the caller has it."""
     several = zip(message.blocks, (clean or searched_message(message)).blocks, strict=True)
     left = (block if (made := cut(one)) is one else made for block, one in several)
     return tuple(block for block in left if block is not None)
@@ -78,7 +78,8 @@ def _masked_json(value: Any) -> Any:
 
 
 def _texts_in(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield every text with its key, and long keys, which may be secrets themselves."""
+    """Yield every text in a JSON value with its key ("" without one). Long keys are yielded as texts, because they may
+    be secrets themselves."""
     waiting: list[tuple[str, Any]] = [("", value)]
     while waiting:
         name, one = waiting.pop()
@@ -91,13 +92,13 @@ def _texts_in(value: Any) -> Iterator[tuple[str, str]]:
             waiting.extend(("", inner) for inner in one)
 
 
-# --- what a cut has left of a secret
+# --- parts of secrets next to a cut
 
 
 def without_rests(text: str, messages: Iterable[Message], masked: Iterable[Message]) -> str:
-    """`text`, which was put together of these messages and cut here and there, without what the cuts have left of their
-    secrets: the rest of one is told by nothing any more, nor is one whose name was cut off. For requests that are
-    shown; they are sent as they are."""
+    """Mask the parts of secrets that cuts have left in `text`, a request made of shortened texts of `messages`. A part
+    of a secret can no longer be recognised by itself, nor can a complete one whose name was cut off. Only for display:
+    the request is sent unmasked. `masked`: the masked form of each message."""
     secrets = {
         one for pair in zip(messages, masked, strict=True) if pair[0] is not pair[1] for one in _secrets_of(*pair)
     }
@@ -111,11 +112,11 @@ def without_rests(text: str, messages: Iterable[Message], masked: Iterable[Messa
 
 _CUT = re.compile(r"\s{0,2}(?:\.\.\.|…)(?:\[[^\[\]\n]{1,20}\])?\s{0,2}")
 LONGEST, LEAST = 1_000, 4
-"""Characters next to a cut that are searched, and of the shortest rest of a secret that is masked."""
+"""Number of characters searched on each side of a cut, and length of the shortest part of a secret that is masked."""
 
 
 def _rests(text: str, secrets: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Yield the spans of rests of secrets before or behind a cut, and of whole secrets behind one."""
+    """Yield the spans of parts of secrets directly before or after a cut, and of complete secrets after one."""
     for cut in _CUT.finditer(text):
         start, stop = cut.span()
         before, behind = text[max(0, start - LONGEST) : start], text[stop : stop + LONGEST]
@@ -129,7 +130,7 @@ def _rests(text: str, secrets: Collection[str]) -> Iterator[tuple[int, int]]:
 
 
 def _shared(secret: str, before: str) -> int:
-    """Return how many characters of a secret end the text before a cut."""
+    """Return the length of the longest beginning of a secret that ends the text before a cut; 0 below `LEAST`."""
     at = before.rfind(secret[:LEAST])
     while at >= 0:
         if secret.startswith(before[at:]):

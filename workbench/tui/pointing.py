@@ -1,4 +1,4 @@
-"""The part of the two bars under the pointer, and the marks that can be dragged. Pure."""
+"""Tooltips of the two context bars, and the marks on them that can be dragged. Functions without side effects."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def tooltip_at(budget: ContextBars, width: int, x: int, y: int) -> str:
 
 @dataclass(frozen=True)
 class Grip:
-    """Draggable mark in a cell: trigger `number`, or the end of the head if None. A token of the bar beyond `base`
-    tokens is `per_token` of the trigger's unit."""
+    """Draggable mark in a cell: the trigger with index `number`, or the end of the head (None). At a position of
+    `tokens` on the bar, the trigger's limit in its own unit is `(tokens - base) * per_token`."""
 
     cell: int
     number: int | None
@@ -56,7 +56,7 @@ class Grip:
     base: int = 0
 
     def limit(self, tokens: int) -> float:
-        """Trigger's limit, in its unit, with the mark at `tokens`."""
+        """Return the trigger's limit, in its unit, with the mark at a position of `tokens`."""
         return max(0.0, (tokens - self.base) * self.per_token)
 
 

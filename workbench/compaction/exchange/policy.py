@@ -1,4 +1,4 @@
-"""Settings of `exchange-summary`: Augment's parameters, and reasons why a policy would never summarize."""
+"""Settings of the strategy `exchange-summary`, and reasons why a policy never summarizes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ CODE_REVIEW_BOTS = ("1", "2", "CODE_REVIEW_BOT", "CODE_REVIEW_EVAL_BOT")
 
 
 CACHE: Needs = {"simulate_cache_expiry": (True,)}
+"""Condition of the settings that apply only when cache expiry is simulated."""
 
 
 class ExchangeSummaryPolicy(SummaryPolicy):
-    """Parameters of Augment's server with its defaults, which mean *disabled*, and a few of the workbench's own."""
+    """Parameters of Augment's server, and a few that the workbench adds. Augment's defaults disable the strategy."""
 
     trigger_on_history_size_chars: int = setting(
         0, "trigger", "Compact when the history reaches this size. 0: never.", unit="characters", ge=0
@@ -103,8 +104,8 @@ class ExchangeSummaryPolicy(SummaryPolicy):
 
 
 def disabled(policy: ExchangeSummaryPolicy) -> str:
-    """Reason why this policy would never summarize, "" if it would. A threshold of 0 is no reason: a manual run counts
-    it as reached."""
+    """Return the reason why this policy never summarizes; "" if it can. A size threshold of 0 is no such reason: it
+    never fires, but a manual run summarizes."""
     if policy.bot_type.upper() in CODE_REVIEW_BOTS:
         return f"disabled: bot type {policy.bot_type} is a code-review bot"
     if not policy.min_version:

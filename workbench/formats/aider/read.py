@@ -21,7 +21,7 @@ from workbench.session.session import Epoch, LoadWarning, Records, Session
 _USER, _CONSOLE = b"#### ", b"> "
 _PADDING = re.compile(r"  $", re.MULTILINE)
 _RESTORED = re.compile(rb"^> Restored previous conversation history\.", re.MULTILINE)
-"""Line by which a session records that it restored all earlier sessions of the file."""
+"""Line in a session that restored all earlier sessions of the file."""
 _KIND = re.compile(rb"^> " + MARK.encode() + rb": (\w+)\s*$", re.MULTILINE)
 
 
@@ -44,7 +44,7 @@ def _split(data: bytes) -> list[bytes]:
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read every session of the file, as aider restores them. Raises BadInput without a message."""
+    """Read all sessions of the file as one, as aider restores them. Raises BadInput if the file has no message."""
     session = _session(path, data, progress)
     starts = len(_split(data))
     if not session.context():
@@ -59,8 +59,8 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 
 
 def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
-    """Read one session by its number from 1, with the earlier ones if it restored them. Raises BadInput for an unknown
-    number."""
+    """Read the session with the number `part_id`, counted from 1, and with it the earlier ones if it restored them.
+    Raises BadInput for an unknown number."""
     starts = _split(data)
     own = entry_by_number(path, starts, part_id, "session")
     return _session(path, b"".join(starts[: int(part_id)]) if _RESTORED.search(own) else own, progress)
@@ -82,7 +82,8 @@ def _session(path: Path, data: bytes, progress: Progress) -> Session:
 
 
 def _messages(own: bytes, records: Records) -> list[Message]:
-    """Return a message for each run of lines with one mark. Console lines become boundaries, which are never sent."""
+    """Return a message for each run of lines with the same mark: `#### ` for the user, `> ` for the console, none for
+    the answer. Console lines become boundaries, which are never sent."""
     messages: list[Message] = []
     recorded_kind: str | None = None
     for mark, start, stop, line in _runs(own):
@@ -106,7 +107,7 @@ def _messages(own: bytes, records: Records) -> list[Message]:
 
 
 def _runs(own: bytes) -> Iterator[tuple[bytes, int, int, int]]:
-    """Yield (mark, start, stop, line from 1) of each run of lines with one mark, without headings."""
+    """Yield each run of lines with the same mark, without headings: mark, start and stop in bytes, line from 1."""
     at, number = 0, 1
     marked_lines: list[tuple[bytes, int, int, int]] = []
     for stop in [*(end.end() for end in LINE_END.finditer(own)), len(own)]:
@@ -120,7 +121,7 @@ def _runs(own: bytes) -> Iterator[tuple[bytes, int, int, int]]:
 
 
 def _text(mark: bytes, raw: bytes) -> str:
-    """Return the text of a run without its marks; lines of an answer that begin like a heading are left out."""
+    """Return the text of a run without its marks. In an answer, lines that begin with `# ` are left out."""
     lines = NEWLINE.sub("\n", raw.decode(errors="replace")).removesuffix("\n").splitlines(keepends=True)
     if not mark:
         return "".join(line for line in lines if not line.startswith("# ")).strip("\n")

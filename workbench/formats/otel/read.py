@@ -15,7 +15,7 @@ from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of,
 from workbench.session import LoadWarning, Message, Usage
 
 _ENCLOSING = ("AGENT", "CHAIN", "invoke_agent", "create_agent", "execute_tool")
-"""Kinds of enclosing spans, which repeat the content of inner ones."""
+"""Kinds of spans that are skipped because they repeat the contents of the spans inside them."""
 
 
 def spans(path: Path, data: bytes, warnings: list[LoadWarning]) -> Iterator[TracedCall]:
@@ -81,12 +81,15 @@ def _call(span: Mapping[str, Any]) -> TracedCall | None:
 
 
 _MOST_DOTS = 30
-"""Dots at which a name is split; more would nest objects too deeply."""
+"""Number of dots at which a name is split; splitting at more would nest objects too deeply."""
 
 
 def tree(attributes: Any) -> dict[str, Any]:
-    """Return attributes with dotted names as nested objects; a value next to longer names of the same beginning is
-    under the empty name. OTLP wraps each value in its type, others do not, and Phoenix returns the tree itself."""
+    """Return attributes with dotted names as nested objects. If a name continues in longer names (`a` and `a.b`), its
+    own value is under the empty key.
+
+    OTLP has a list of names and values with their type, others an object, and Phoenix objects that are nested already.
+    """
     pairs = (
         ((text_of(one.get("key")), _plain(one.get("value"))) for one in map(dict_of, list_of(attributes)))
         if isinstance(attributes, list)
@@ -109,7 +112,7 @@ def tree(attributes: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of OTLP without its type."""
+    """Return the value that OTLP wraps in an object with its type."""
     for kind, inner in dict_of(value).items():
         if kind in ("intValue", "int_value") and isinstance(inner, str):
             number = whole_number(inner)
@@ -126,11 +129,12 @@ def _plain(value: Any) -> Any:
 
 
 def _leaf(value: Any) -> str:
+    """Return a text from a `tree`, which may be under the empty key; "" for anything else."""
     return text_of(value.get("")) if isinstance(value, dict) else text_of(value)
 
 
 def _numbered(value: Any) -> list[Any]:
-    """Return the values under 0, 1, 2, …, or in a list."""
+    """Return the items of a list, or of an object with the keys 0, 1, 2, … in their order."""
     if isinstance(value, dict):
         numbers = {key: number for key in value if (number := whole_number(key)) is not None}
         return [value[key] for key in sorted(numbers, key=numbers.__getitem__)]
@@ -138,7 +142,7 @@ def _numbered(value: Any) -> list[Any]:
 
 
 def _nested(value: Any) -> Any:
-    """Return a tree with numbered keys replaced by lists."""
+    """Return a value in which every object with only numbers as keys is a list."""
     if isinstance(value, dict) and value and None not in map(whole_number, value):
         return [_nested(one) for one in _numbered(value)]
     if isinstance(value, dict):
@@ -169,7 +173,7 @@ _ROLES = {"system": "system", "user": "user", "assistant": "assistant", "tool": 
 
 
 def _of_events(events: list[dict[str, Any]], *, answers: bool) -> tuple[Message, ...]:
-    """Return messages from events `gen_ai.user.message` and the like; the response is `gen_ai.choice`."""
+    """Return the messages in events such as `gen_ai.user.message`, or with `answers` those in `gen_ai.choice`."""
     items: list[Any] = []
     for event in events:
         name = text_of(event.get("name")).removeprefix("gen_ai.").removesuffix(".message")
@@ -182,12 +186,13 @@ def _of_events(events: list[dict[str, Any]], *, answers: bool) -> tuple[Message,
 
 
 def _of_value(value: Any) -> tuple[Message, ...]:
-    """Return the request body recorded by OpenInference."""
+    """Return the messages of the request body that OpenInference records as `input.value`."""
     body = decoded(dict_of(value).get("value"))
     return messages_of(body) if isinstance(body, dict | list) else ()
 
 
 def _of_answer(value: Any) -> tuple[Message, ...]:
+    """Return the answer in the response body that OpenInference records as `output.value`; () without one."""
     found = answer_of(dict_of(decoded(dict_of(value).get("value"))))
     return () if found is None else (found,)
 
@@ -203,7 +208,8 @@ def _time(span: Mapping[str, Any]) -> float:
 
 
 def _usage(gen_ai: Mapping[str, Any], llm: Mapping[str, Any]) -> Usage | None:
-    """Return the usage of the call; both conventions count cached tokens as part of the prompt."""
+    """Return the usage of the call, None without prompt tokens. Both conventions (`gen_ai` and `llm`) include cached
+    tokens in the prompt."""
     counts, count = dict_of(gen_ai.get("usage")), dict_of(llm.get("token_count"))
     details = dict_of(count.get("prompt_details"))
     prompt = (

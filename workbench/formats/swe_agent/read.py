@@ -23,6 +23,7 @@ _KEEPING = ("default", "DefaultHistoryProcessor", "cache_control")
 """History processors that shorten nothing."""
 
 _NO_MODELS = ("replay", "human", "human_thought", "instant_empty_submit")
+"""Values of the model's name in sessions that no model answered."""
 
 
 class Reader(Document):
@@ -58,7 +59,7 @@ class Reader(Document):
 
 
 def _chat(item: Any) -> Any:
-    """Return an item in the chat API's form: a tool message names one call, the first of its list."""
+    """Return an item as a message of the chat API. A tool message gets the first id of its `tool_call_ids`."""
     if not isinstance(item, dict):
         return item
     chat_item = {
@@ -76,7 +77,8 @@ def _thinking(item: Any) -> tuple[Any, ...]:
 
 
 def kinds_of(items: Sequence[Any]) -> list[Kind]:
-    """Return the kind of each message; in text histories user messages after the first response are observations."""
+    """Return the kind of each message. User messages after the first response are "meta": they hold the output of
+    commands in histories without tool calls."""
     kinds: list[Kind] = []
     answered = False
     for item in map(dict_of, items):
@@ -104,10 +106,10 @@ def _prompts(steps: Any) -> list[list[Any]]:
 def _cleared(
     messages: Sequence[Message], items: Sequence[Any], own: Sequence[int], prompts: Sequence[list[Any]]
 ) -> tuple[tuple[Epoch, ...], list[Message], list[LoadWarning]]:
-    """Return the epochs, the messages that a history processor shortened, in the form of the newest prompt, and
-    warnings.
+    """Return the epochs, the messages that a history processor shortened, as the newest prompt has them, and warnings.
 
-    The processor shortens for each call separately; it is shown as one clearing, at the first prompt that differs.
+    The processor shortens messages separately for each call. The epochs show one clearing instead, at the first prompt
+    that differs from the history.
     """
     sent = [n for n in own if messages[n].blocks]
     changes = [_changes(prompt, items, own) for prompt in prompts]
@@ -133,7 +135,8 @@ def _cleared(
 
 
 def _changes(prompt: Sequence[Any], items: Sequence[Any], own: Sequence[int]) -> dict[int, str]:
-    """Return the contents in a prompt that differ from the history, by index. Empty for a prompt of another history."""
+    """Return the contents of a prompt that differ from the history, by index in the history. Empty if the prompt
+    belongs to another history."""
     if len(prompt) > len(own):
         return {}
     changed: dict[int, str] = {}
@@ -151,7 +154,7 @@ def _changes(prompt: Sequence[Any], items: Sequence[Any], own: Sequence[int]) ->
 
 
 def _processors(config: Item) -> list[LoadWarning]:
-    """Warn if the configuration has processors that shorten the context, but no prompt is recorded."""
+    """Return a warning if the configuration names processors that shorten the context; else none."""
     agent = dict_of(config.get("agent"))
     named = [dict_of(one).get("type") for one in list_of(agent.get("history_processors"))]
     named.append(dict_of(agent.get("config")).get("history_processor"))  # before 1.0: a single class name

@@ -36,7 +36,7 @@ class UsageSoFar(Struct, frozen=True):
 
 
 class BadUsage(Struct, frozen=True):
-    """An impossible usage figure, named by `ImpossibleUsage`: the usage is unknown."""
+    """The server's usage has an impossible figure, so the usage is unknown. `why` is the text of `ImpossibleUsage`."""
 
     why: str
 
@@ -48,8 +48,8 @@ class AnsweringModel(Struct, frozen=True):
 
 
 class AnswerEnd(Struct, frozen=True):
-    """End of the answer. The reasons "refusal", "max_tokens", "model_context_window_exceeded" and "tool_use" mean that
-    it is no summary. `why` is the server's own explanation."""
+    """End of the answer. After the reasons "refusal", "max_tokens", "model_context_window_exceeded" and "tool_use" the
+    answer is not used as a summary. `why`: the server's explanation."""
 
     reason: str
     why: str = ""
@@ -59,7 +59,7 @@ StreamPart = TextDelta | ThinkingDelta | UsageSoFar | BadUsage | AnsweringModel 
 
 
 def read_usage(usage: Callable[[], Usage]) -> UsageSoFar | BadUsage:
-    """Return the usage, or why it is impossible."""
+    """Call `usage` and return its result, or the reason why it is impossible."""
     try:
         return UsageSoFar(usage())
     except ImpossibleUsage as impossible:
@@ -76,9 +76,9 @@ class AttemptFailed(Exception):
 
 @dataclass(frozen=True)
 class ApiProtocol:
-    """A protocol: `connect` opens its client (a context that closes it; BadInput without a key), `server_of` returns
-    the client's server, `prompt_of` and `body` build a request, and `stream` yields the parts of one answer. `body`
-    gets the fields that a server refused; `optional_fields` are those that may be left out."""
+    """Functions of a protocol. `connect` returns a context with the client, which closes it (BadInput without a key);
+    `server_of` returns the client's server; `prompt_of` and `body` build a request; `stream` yields the parts of one
+    answer. `optional_fields` are fields that a server may refuse; `body` gets those refused and leaves them out."""
 
     connect: Callable[[Connection, float], Awaitable[AbstractAsyncContextManager[Any]]]
     server_of: Callable[[Any, Connection], Server]

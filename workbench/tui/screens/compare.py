@@ -1,4 +1,5 @@
-"""Compare: variants of the compaction as a ranking, the session simulated under each, two outcomes side by side."""
+"""Screen that compares variants of the compaction: their ranking, the session simulated under each, and two outcomes
+side by side."""
 
 from __future__ import annotations
 
@@ -57,14 +58,14 @@ from workbench.tui.widgets.session_plot import LINES, Lines, SessionPlot
 from workbench.tui.widgets.table import TextTable
 
 EVERY_S = 0.25
-"""Interval between two drawings of the table, which is drawn completely."""
+"""Shortest interval between two drawings of the table: each draws all of it."""
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (130, "-wide")]
 ROWS: list[tuple[int, str]] | None = [(0, "-low"), (34, "-high")]
 
 Two = Literal["", "contexts", "summaries"]
 TWO: tuple[Two, ...] = ("", "contexts", "summaries")
-"""Views of two outcomes side by side."""
+"""Views of two outcomes side by side, in the order in which a key shows them; "": the table."""
 
 
 NONE_WATCHED = "No rule is watched; W on the bench watches one."
@@ -75,7 +76,8 @@ def all_presets() -> tuple[Preset, ...]:
 
 
 class CompareScreen(ModalScreen[Variant | str]):
-    """Screen dismissed with the variant to open on the bench, with the id of the message to go to, or with None."""
+    """Screen whose result is the variant to open on the bench, the id of the message to show there, or None to leave
+    the bench as it is."""
 
     HELP = """\
 Each row is a variant: every strategy with its own preset, or with a all presets; the settings on the bench, where \
@@ -150,14 +152,14 @@ what was there."""
         """Rows in the order of the table."""
         self.added: tuple[Variant, ...] = ()
         self.asking = VariantQueue(bench)
-        """Queue of variants that need a model; its waiting ones are the last rows."""
+        """Variants that need a model. Those that wait are the last rows of the table."""
         self.course: Course | None = None
         self.order, self.turned = FIRST, False
         self.marked: tuple[str, ...] = ()
         self.lines: Lines = "one"
         self.two: Two = ""
         self._shown: tuple[str, ...] = ()
-        """Names in the order of the table."""
+        """Names of all rows in the order of the table, waiting variants included."""
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -180,7 +182,7 @@ what was there."""
 
     @work(exclusive=True, group="compare", exit_on_error=False, description="compare")
     async def compare(self) -> None:
-        """Compute missing rows one by one in a thread; then their facts, then the simulations."""
+        """Compute the figures of missing rows, then their facts, then their simulations, one by one in a thread."""
         bench, worker, shown = self.bench, get_current_worker(), 0.0
         presets = await asyncio.to_thread(all_presets if self.every else candidates)
         variants = {one.label: one for one in (*preset_variants(bench, presets), *self.added)}
@@ -221,7 +223,8 @@ what was there."""
         show(0)
 
     async def _lay(self, worker: Worker[None]) -> Course:
-        """Count the session, so that it can be simulated, and draw the recorded one."""
+        """Return the session with its token counts, for the simulations, and draw it as recorded. Raises Abandoned if
+        the worker is cancelled."""
 
         def stop(stage: str) -> None:
             if worker.is_cancelled:
@@ -239,14 +242,14 @@ what was there."""
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def _rank(self) -> None:
-        """Sort the rows once every value that the order needs is known."""
+        """Draw the rows: sorted once all their facts are known, until then in the order of computing."""
         rows = tuple(self.rows.values())
         known = len(rows) == self.count and all(one.are_known for one in rows)
         self.ranked = tuple(sort_rows(rows, self.order, turned=self.turned)) if known else rows
         self._draw()
 
     def _draw(self) -> None:
-        """Draw the table again with the cursor on its row; a cursor at the top stays there."""
+        """Draw the table again. The cursor follows its row, but stays at the top if it was there."""
         table, here = self.query_one(TextTable), self.here
         name = self._shown[here] if 0 < here < len(self._shown) else ""
         table.clear(columns=True)
@@ -268,7 +271,7 @@ what was there."""
             table.move_cursor(row=self._shown.index(name) if name in self._shown else min(here, len(self._shown) - 1))
         self._say()
         self._show_row()
-        self.call_after_refresh(self._show_row)  # when the table has its new height
+        self.call_after_refresh(self._show_row)  # the table then has its new height
 
     def _heading(self, title: str, over: int) -> Text:
         if title == WATCHED:
@@ -324,7 +327,7 @@ what was there."""
         self.query_one("#said", Static).update(titled("Compare", self._progress()))
 
     def _progress(self) -> str:
-        """Progress of the comparison, and the effect of r."""
+        """Return the progress of the comparison, and how many variants r would run."""
         compacted, assessed = len(self.ranked), sum(one.are_known for one in self.ranked)
         replays = [one.replay for one in self.ranked if one.replay]
         if not self.count:
@@ -397,7 +400,7 @@ what was there."""
         self.compare()
 
     def _wait(self, variants: Sequence[Variant]) -> None:
-        """Queue variants that r runs, which may cost something."""
+        """Add variants as rows that wait until r runs them, because a run may cost money."""
         self.asking.add(variants)
         self._draw()
         self.query_one(TextTable).move_cursor(row=len(self._shown) - 1)
@@ -437,7 +440,7 @@ what was there."""
             self.rows[variant.label] = RankRow(variant.label, one.assessment, variant=variant, run=one)
         self.compare()
 
-    # --- one of them, or two ----------------------------------------------------------------------------------------
+    # --- opening one row, two rows side by side ---------------------------------------------------------------------
 
     def action_mark(self) -> None:
         if isinstance(one := self.row, RankRow):
@@ -447,7 +450,8 @@ what was there."""
 
     @property
     def pair(self) -> tuple[RankRow, ...]:
-        """Two rows: the first two marked; the marked one and the one under the cursor; the best one and that."""
+        """Rows to show side by side: the first two marked ones. If fewer are marked, the marked row, or else the first
+        row, with the row under the cursor; only one row if both are the same."""
         here = self._shown[self.here] if self.here >= 0 else ""
         names = dict.fromkeys((*(self.marked or self._shown[:1]), here))
         return tuple(self.rows[name] for name in names if name in self.rows)[:2]
@@ -482,7 +486,7 @@ what was there."""
             self.dismiss(id_at_call(self.course, event.call))
 
     async def action_dismiss(self, result: Variant | str | None = None) -> None:
-        """Go back from two outcomes to the rows, or cancel running calls; else to the bench."""
+        """Close the two outcomes if they are shown; else cancel running calls; else go back to the bench."""
         if self.two:
             self._show_two("")
         elif self.asking.is_running:

@@ -1,4 +1,4 @@
-"""The first thing on the terminal: a session being read, by bytes, until the bench is ready or the load is given up."""
+"""Screen with a progress bar while a session is loaded; the first one on the terminal."""
 
 from __future__ import annotations
 
@@ -56,15 +56,16 @@ class Opening:
 
 
 STEPS = 20
-"""In which the bar grows: while one is drawn nothing is read."""
+"""Number of steps in which the bar grows. Reading pauses while a step is drawn."""
 
 
 READ, LAID_OUT, SCALE = 0.6, 0.95, 1_000
-"""Shares of all the work at which a session is read, and laid out; then the list is drawn. Measured on 98 MB."""
+"""Share of the work that is done once the session is read, and once it is laid out (measured on 98 MB); drawing the
+list is the rest. The bar counts to `SCALE`."""
 
 
 def in_steps(tell: Callable[[int, int], object]) -> Callable[[int, int], None]:
-    """A progress of which no more is told than is drawn."""
+    """Return a progress callback that calls `tell` only once for each step of the bar."""
     told = 0
 
     def progress(done: int, total: int) -> None:
@@ -77,7 +78,7 @@ def in_steps(tell: Callable[[int, int], object]) -> Callable[[int, int], None]:
 
 
 class Abandoned(Exception):
-    """Raised by the progress callback to end a load that nobody waits for any more."""
+    """Loading was cancelled. Raised by the progress callback."""
 
 
 class Share(Static):
@@ -90,13 +91,16 @@ class Share(Static):
 
 
 class HowFar(ProgressBar):
+    """Progress bar with a `Share` instead of its own percentage."""
+
     def compose(self) -> ComposeResult:
         yield from super().compose()
         yield Share().data_bind(share=ProgressBar.percentage)
 
 
 class LoadingScreen(Screen[None]):
-    """Loads in a thread and gives way to the bench. Given up or refused, it gives way to what was there before."""
+    """Loads a session in a thread, and then posts `Ready` for the application, which shows the bench. When loading is
+    cancelled or fails, the screen below returns."""
 
     HELP = """\
 The session is read, then its messages are listed. The bar shows how much of this is done. Nothing is changed or sent; \
@@ -116,7 +120,7 @@ you can cancel without losing anything."""
 
     @dataclass
     class Ready(Message):
-        """For the application: everything is there that the bench needs to be drawn."""
+        """All that the application needs to show the bench."""
 
         opening: Opening
         bench: Bench
@@ -127,7 +131,7 @@ you can cancel without losing anything."""
 
     @dataclass
     class Several(Message):
-        """The file holds more than one session, and none of them was named."""
+        """The file holds several sessions, and `Opening.part` names none of them."""
 
         path: Path
         parts: tuple[Part, ...]
@@ -137,7 +141,7 @@ you can cancel without losing anything."""
         sentence: str
 
     def __init__(self, opening: Opening, prepare: Callable[[], None]) -> None:
-        """`prepare` imports the screen that follows, in the thread that loads."""
+        """`prepare` imports the bench's screen; it is called in the thread that loads."""
         super().__init__()
         self.opening = opening
         self.prepare = prepare
@@ -151,7 +155,7 @@ you can cancel without losing anything."""
             yield Static(Text("esc cancels"), classes="dim")
 
     def on_mount(self) -> None:
-        # The bar is on the terminal before the rooms are imported, which takes longer than a small file.
+        # Draws the bar before the packages are imported, which takes longer than reading a small file.
         self.call_after_refresh(self.load)
 
     @work(thread=True, exclusive=True, group="load", exit_on_error=False)
@@ -226,7 +230,7 @@ you can cancel without losing anything."""
         self._give_way()
 
     def _give_way(self, return_code: int = 0) -> None:
-        """Back to the screen below; where there is none but the blank one of the start, leave."""
+        """Return to the screen below, or exit with `return_code` if that is only the blank one of the start."""
         is_first = self._is_first
         self.dismiss()
         if is_first:
@@ -238,13 +242,14 @@ you can cancel without losing anything."""
 
 
 def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], None]) -> LoadingScreen.Ready:
-    """Load a session and lay it out; the plan is made once the list is drawn. Raises BadInput."""
+    """Load a session and return what the bench needs to be drawn. The plan is made later, when the list is drawn.
+    Raises BadInput, and whatever `progress` raises."""
     from workbench.finding.following import file_mark
 
     source = opening.source
     mark = file_mark(source) if isinstance(source, Path) else None
     session = _first_read(opening, lambda done, total: progress(round(READ * SCALE * done / max(total, 1)), SCALE))
-    prepare()  # when the file's bytes are let go
+    prepare()  # after the bytes of the file are released
     from workbench.bench import open_bench, with_limit, with_saved_scale, with_watched_rules
     from workbench.tokens import CountCache, Counter, weights
     from workbench.tokens.window import Window
@@ -262,8 +267,8 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
 
 
 def _first_read(opening: Opening, progress: Progress) -> Session:
-    """The session; of a large file the end alone, where nothing is asked for and nothing was done to it that needs all
-    of it."""
+    """Return the session. Of a large file only the end is read, unless an option or saved work needs the complete
+    session."""
     from workbench.bench.saved_work import has_saved_work
     from workbench.formats.files import load, load_newest
 
@@ -277,7 +282,8 @@ def _first_read(opening: Opening, progress: Progress) -> Session:
 
 
 def _with_earlier_work(opening: Opening, bench: Bench, counter: Counter) -> tuple[Bench, str]:
-    """The bench with what was done to its session before, and what to say about it. What the caller named stays."""
+    """Return the bench with the saved work restored, and a note for the user ("" for none). An epoch and preset in
+    `opening` take precedence over the saved ones."""
     from workbench.base.errors import BadInput
     from workbench.bench.saved_work import load_work, restore_work
 
