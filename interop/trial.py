@@ -188,7 +188,7 @@ def _ours(tool: Tool, home: Home, session: Session) -> Iterator[Verdict]:
         except BadInput as error:
             yield Verdict(str(plan), str(error))
             continue
-        ways = [f"{tool.format}:{way.id}" for way in codec.ways] if plan == PLANS[0] else []
+        ways = [f"{tool.format}:{form.id}" for form in codec.forms] if plan == PLANS[0] else []
         for format in (tool.format, *ways):
             what = str(plan) if format == tool.format else f"{plan} as {format}"
             yield _exported(tool, home, what, session, promised, format)

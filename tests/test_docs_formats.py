@@ -33,7 +33,7 @@ def test_there_is_a_row_for_every_format_and_none_else() -> None:
 def test_what_it_says_of_writing_is_true(id: str) -> None:
     row, known = ROWS[id], by_id(id)
     assert (row["write back"] == "no: read only") is (known.codec.write is None)
-    named = {way.id for way in known.codec.ways}
+    named = {form.id for form in known.codec.forms}
     said = {word.removeprefix(f"{id}:") for word in row["write back"].split("`")[1::2] if word.startswith(f"{id}:")}
     assert said == named
     assert ("or `" in row["write back"]) is bool(named)

@@ -215,7 +215,7 @@ def test_each_agent_is_sent_the_others_texts_as_user_text() -> None:
 @pytest.mark.parametrize("kept_messages", [slice(None), slice(1, None), slice(0, -2), slice(3, 4), slice(4, None)])
 def test_a_written_context_of_an_agent_is_read_again(agent: str, kept_messages: slice) -> None:
     session = read_agent(body(TEAM), agent) if agent else read(FORMAT, body(TEAM))
-    for write in (FORMAT.codec.write, FORMAT.codec.ways[0].write):
+    for write in (FORMAT.codec.write, FORMAT.codec.forms[0].write):
         for messages in (
             session.context()[kept_messages],
             (Message("n", "user", (Text("in short"),), "summary"), *session.context()[kept_messages]),

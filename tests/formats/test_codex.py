@@ -584,7 +584,7 @@ def test_a_result_that_codex_will_cut_is_told(texts: tuple[str, ...], losses: li
     loaded = read(FORMAT, written.data)
     kept = loaded.context()[:3]
     assert list(FORMAT.codec.write(loaded, kept).losses) == losses
-    (appended,) = FORMAT.codec.ways
+    (appended,) = FORMAT.codec.forms
     assert list(appended.write(loaded, kept).losses) == []
 
 
@@ -607,7 +607,7 @@ def test_c_an_appended_compaction_resets_the_newest_count() -> None:
     """Codex compacts by the newest count. With that of the old context left in it would compact at once."""
     session = read(FORMAT, rollout(*FIRST, tokens(900)))
     node = Message("n", "user", (Text("Short."),), "summary")
-    (appended,) = FORMAT.codec.ways
+    (appended,) = FORMAT.codec.forms
     written = appended.write(session, (node,)).data.splitlines()
     counts = [at for at, raw in enumerate(written) if b'"token_count"' in raw]
     info = json.loads(written[counts[-1]])["payload"]["info"]

@@ -124,7 +124,7 @@ def test_in_its_own_format(name: str, tmp_path: Path) -> None:
         pytest.skip("the file itself is not valid")
     for becomes, (_, compacted) in BECOMES.items():
         (folder := tmp_path / becomes).mkdir()
-        for way in ("", *(f":{way.id}" for way in own.ways)):
+        for way in ("", *(f":{form.id}" for form in own.forms)):
             _holds(session, compacted(session), session.format + way, folder)
 
 

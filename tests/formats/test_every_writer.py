@@ -107,7 +107,7 @@ def test_an_export_in_the_files_own_format_is_exact(name: str) -> None:
     if own.id not in RENEWED and not document:
         assert own.codec.write(session, session.context()).data == session.records.data
     compactions = outcomes(session)
-    for target in (own.id, *(f"{own.id}:{way.id}" for way in own.codec.ways)):
+    for target in (own.id, *(f"{own.id}:{form.id}" for form in own.codec.forms)):
         for messages in (*contexts(session), *compactions):
             made = export(session, messages, target)
             assert own.recognise(Look.of(made.written.data)), target

@@ -117,7 +117,7 @@ def test_rewound_messages_are_off_the_branch() -> None:
 def test_records_that_change_the_history_are_not_exported() -> None:
     """So are unknown records of that kind."""
     session = read(FORMAT, lines(HEAD, *MESSAGES[:4], {"$patch": {"id": "g1"}}, *MESSAGES[4:]))
-    (appended,) = FORMAT.codec.ways
+    (appended,) = FORMAT.codec.forms
     for write in (FORMAT.codec.write, appended.write):
         assert write is not None
         written = write(session, session.context()[1:])
@@ -290,7 +290,7 @@ def test_results_that_a_compression_kept_are_kept() -> None:
     assert compaction is not None
     assert (compaction.way, compaction.summary, compaction.tokens_before) == ("summary", "s", 105)
     assert {session.messages[n].id for n in session.epochs[1].copies} == {"g1b", "r1b"}
-    written = FORMAT.codec.ways[0].write(session, session.context()[:-1])
+    written = FORMAT.codec.forms[0].write(session, session.context()[:-1])
     assert FORMAT.codec.validate(written.data) == []
 
 
@@ -349,7 +349,7 @@ def test_an_export_holds_each_result_once_and_only_the_new_id() -> None:
     written = assert_exact(FORMAT, session, session.context()[1:])
     written_record = next(value for raw in written.data.splitlines() if (value := json.loads(raw)).get("id") == "g")
     assert [one["result"] for one in written_record["toolCalls"]] == [turn[:1], turn[1:]]
-    appended = FORMAT.codec.ways[0].write(session, session.context()[1:])
+    appended = FORMAT.codec.forms[0].write(session, session.context()[1:])
     values = [json.loads(raw) for raw in appended.data.splitlines()]
     named = [value.get("$set", value).get("sessionId") for value in values]
     assert [id for id in named if id] == [appended.id, appended.id]
@@ -456,7 +456,7 @@ def test_stale_usage_is_recognised_by_its_mark_and_not_by_zeros() -> None:
     interrupted = read(FORMAT, lines(HEAD, *MESSAGES, zeros))
     assert [m.usage for m in interrupted.messages if m.usage] == [Usage(90, 5, 10), Usage(190, 5, 10)]
     summary = Message("n", "user", (Text("Short."),), "summary")
-    appended = FORMAT.codec.ways[0].write(interrupted, (summary, *interrupted.context()[3:]))
+    appended = FORMAT.codec.forms[0].write(interrupted, (summary, *interrupted.context()[3:]))
     session = read(FORMAT, appended.data)
     assert [m.usage for m in session.context()] == [None] * 4
     assert [m.usage for m in session.context(1) if m.usage] == [Usage(90, 5, 10)], "its own bill, in its own epoch"

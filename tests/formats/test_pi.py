@@ -152,7 +152,7 @@ def test_an_own_export_is_known_by_its_mark_and_not_by_zeros() -> None:
     assert [m.usage for m in interrupted.messages if m.usage] == before
     session = read(FORMAT, FILE)
     node = Message("n", "user", (Text("Short."),), "summary")
-    appended = read(FORMAT, FORMAT.codec.ways[0].write(session, (node, *session.context()[-2:])).data)
+    appended = read(FORMAT, FORMAT.codec.forms[0].write(session, (node, *session.context()[-2:])).data)
     assert not [m for m in appended.context() if m.usage]
     bills = [[m.usage for m in one.context(1) if m.usage] for one in (session, appended)]
     assert bills[0][:-1] == bills[1] != [], "what was billed in earlier epochs stays"
@@ -250,7 +250,7 @@ def test_c_an_appended_compaction_counts_the_answer_that_the_session_ends_with()
     last = response("z1", "e10", text("done"), total=100)
     session = read(FORMAT, lines(HEADER, *ENTRIES, last))
     node = Message("n", "user", (Text("Short."),), "summary")
-    (appended,) = FORMAT.codec.ways
+    (appended,) = FORMAT.codec.forms
     newest = json.loads(appended.write(session, (node, *session.context()[-1:])).data.splitlines()[-1])
     assert newest["type"] == "compaction"
     assert newest["tokensBefore"] == last["message"]["usage"]["totalTokens"] == 100

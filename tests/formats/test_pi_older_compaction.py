@@ -85,7 +85,7 @@ def test_a6_an_older_compaction_that_splits_no_pair_is_left_out() -> None:
 @pytest.mark.parametrize("way", ["pi", "appended"])
 def test_a6_an_export_has_the_result_right_behind_its_call(way: str) -> None:
     session = read(FORMAT, lines(HEADER, *PATH, REFUSED))
-    write = FORMAT.codec.write if way == "pi" else FORMAT.codec.ways[0].write
+    write = FORMAT.codec.write if way == "pi" else FORMAT.codec.forms[0].write
     assert write is not None
     written = write(session, session.context()[:-1] if way == "pi" else session.context())
     assert shown(read(FORMAT, written.data))[:4] == ["newer", "c1", "rye", "older"]
@@ -96,7 +96,7 @@ def test_a6_an_export_has_the_result_right_behind_its_call(way: str) -> None:
 def test_a6_an_appended_compaction_keeps_no_range_with_an_older_one_in_a_pair() -> None:
     session = read(FORMAT, lines(HEADER, *PATH))
     node = Message("n", "user", (Text("Short."),), "summary", time=1779280000)
-    written = FORMAT.codec.ways[0].write(session, (node, *session.context()[1:]))
+    written = FORMAT.codec.forms[0].write(session, (node, *session.context()[1:]))
     again = read(FORMAT, written.data)
     assert shown(again) == ["Short.", *SENT[1:]]
     assert again.warnings == ()

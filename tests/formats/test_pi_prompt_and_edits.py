@@ -68,7 +68,7 @@ def test_a_later_system_message_says_what_changes_and_its_tools_are_replayed() -
 def test_an_export_keeps_the_system_message_with_its_sections_and_tools() -> None:
     session = read(FORMAT, lines(HEADER, *TURN, said("u2", "a2", "user", "And salt?")))
     lead, *rest = session.context()
-    for write in (FORMAT.codec.write, FORMAT.codec.ways[0].write):
+    for write in (FORMAT.codec.write, FORMAT.codec.forms[0].write):
         assert write is not None
         written = write(session, (lead, SHORT, *rest[-1:]))
         again = read(FORMAT, written.data)

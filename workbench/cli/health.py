@@ -54,7 +54,7 @@ def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
     found = recognition(file)
     own = registry.by_id(session.format)
     same = own.id if own.codec.write else BODIES[0]
-    targets = [same, *(f"{own.id}:{way.id}" for way in own.codec.ways), *BODIES]
+    targets = [same, *(f"{own.id}:{form.id}" for form in own.codec.forms), *BODIES]
     if everything:
         targets = [same, *(one.id for one in registry.targets() if one.id != same)]
     compacted = open_bench(session, Counter(), epoch=len(session.epochs)).plan.outcome.messages

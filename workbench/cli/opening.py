@@ -12,7 +12,7 @@ from workbench.cli.output import on_a_terminal, over_line, warn
 from workbench.cli.selection import Selection
 from workbench.compaction.context import Context
 from workbench.compaction.opening import context_at
-from workbench.formats import parsed
+from workbench.formats import load_cache
 from workbench.formats.files import load
 from workbench.formats.masked import load_masked
 from workbench.session import Session
@@ -62,7 +62,7 @@ def loaded(chosen: Selection, counter: Counter, watched: Watched) -> Session:
 
 def keep(session: Session, counter: Counter) -> None:
     """Keep a large session as it was read and counted, for the next command."""
-    parsed.keep(session)
+    load_cache.store(session)
     weights.keep(session, counter)
 
 

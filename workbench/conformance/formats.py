@@ -125,7 +125,7 @@ def survives(format: Format, data: bytes) -> Session | None:
         return None
     context = session.context()
     summary = Message("made", "user", (Text("in short"),), "summary")
-    ways = [(way.write, way.validate or format.codec.validate) for way in format.codec.ways]
+    ways = [(form.write, form.validate or format.codec.validate) for form in format.codec.forms]
     if format.codec.write is not None:
         ways.append((format.codec.write, format.codec.validate))
     for messages in (context, context[1:], context[:-1], context[::2], (summary, *context[2:])):
@@ -170,7 +170,7 @@ def what_is_kept_comes_back(format: Format, samples: Sequence[bytes]) -> None:
     written in every way: just these messages; and no fault in it where the sample has none and every call was
     answered."""
     _writes(format)
-    writers: list[Writer] = [partial(write, format), *(way.write for way in format.codec.ways)]
+    writers: list[Writer] = [partial(write, format), *(form.write for form in format.codec.forms)]
     for sample in samples:
         session, sound = read(format, sample), not faults(format, sample)
         for epoch in session.epochs:
@@ -282,7 +282,7 @@ def no_export_has_a_name_that_leads_elsewhere(format: Format, samples: Sequence[
         session = read(format, sample, Path("a/../../session.json"))
         foul = replace(session, id="../../x; rm -rf ~", title="../../../y", cwd="/a/../../../etc\x00/$(rm x)")
         for messages in (session.context(), session.context()[1:]):
-            for made in (write(format, foul, messages), *(way.write(foul, messages) for way in format.codec.ways)):
+            for made in (write(format, foul, messages), *(form.write(foul, messages) for form in format.codec.forms)):
                 assert Path(made.name).name == made.name, made.name
                 assert "\x00" not in made.home
                 assert ".." not in Path(made.home).parts, made.home

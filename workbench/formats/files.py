@@ -15,7 +15,7 @@ from typing import BinaryIO
 from workbench.base.errors import BadInput
 from workbench.base.files import reason
 from workbench.base.reading import open_file, special_file_kind
-from workbench.formats import parsed, registry
+from workbench.formats import load_cache, registry
 from workbench.formats.absurd import check_usage
 from workbench.formats.export_note import note_in, read_sidecar_note, sidecar_of, with_note
 from workbench.formats.format import Codec, Format, Part, Progress, no_progress
@@ -62,7 +62,7 @@ def load_newest(path: Path, progress: Progress = no_progress) -> Session:
 
 def _recall(path: Path, progress: Progress, part: str = "") -> Session | None:
     with gc_paused():
-        return parsed.recall(path, part, progress)
+        return load_cache.recall(path, part, progress)
 
 
 def _newest(path: Path) -> Session | None:

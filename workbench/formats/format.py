@@ -97,7 +97,7 @@ Writer = Callable[[Session, Sequence[Message]], Written]
 Validator = Callable[[bytes], list[str]]
 
 
-class Way(Struct, frozen=True):
+class ExportForm(Struct, frozen=True):
     """Another form in which the agent accepts a compacted session, besides that of `Codec.write`.
 
     `validate`: None if the rules of `Codec.validate` apply.
@@ -176,7 +176,7 @@ class Codec:
       its blocks. None for a read-only format.
     validate(data): returns the agent's own loader rules that the data breaks, one sentence each. Shares no code with
       `write`. None if the rules are not known: then nothing is checked.
-    ways: other forms that the agent accepts, each as exact as `write`.
+    forms: other forms that the agent accepts, each as exact as `write`.
     read_folder(path, progress): reads a session that is a folder, which `Format.recognise_folder` knows.
     folder(session, data): converts the output of `write` to the folder in which the agent stores a session; None if the
       loaded session lacks data that only such a folder has.
@@ -213,7 +213,7 @@ class Codec:
     read: Callable[[Path, bytes, Progress], Session]
     write: Writer | None = None
     validate: Validator | None = None
-    ways: tuple[Way, ...] = ()
+    forms: tuple[ExportForm, ...] = ()
     read_folder: Callable[[Path, Progress], Session] | None = None
     folder: Callable[[Session, bytes], Folder | None] | None = None
     sessions_in: Callable[[Path, bytes], tuple[Part, ...]] | None = None

@@ -134,8 +134,10 @@ def _targets(known: Format) -> list[Target]:
         return []
     plain = Target(known.id, known.title, known, codec.write, codec.validate)
     return [plain] + [
-        Target(f"{known.id}:{way.id}", f"{known.title}: {way.title}", known, way.write, way.validate or codec.validate)
-        for way in codec.ways
+        Target(
+            f"{known.id}:{form.id}", f"{known.title}: {form.title}", known, form.write, form.validate or codec.validate
+        )
+        for form in codec.forms
     ]
 
 

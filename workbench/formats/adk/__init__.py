@@ -14,7 +14,7 @@ No usual place: the application that runs the agents chooses the database or fol
 from __future__ import annotations
 
 from workbench.formats.adk.signature import ID, KEYS, recognise
-from workbench.formats.format import Codec, Format, TriggerSetting, Way
+from workbench.formats.format import Codec, ExportForm, Format, TriggerSetting
 from workbench.formats.machine import Program
 
 
@@ -30,7 +30,7 @@ def _codec() -> Codec:
         addressed=write.addressed,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
-        ways=(Way("appended", "an event with actions.compaction after the events it hides", append.append),),
+        forms=(ExportForm("appended", "an event with actions.compaction after the events it hides", append.append),),
         note=in_document(EXPORT_NOTE, ("state",)),
     )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.formats.augment.signature import ID, KEYS, recognise
-from workbench.formats.format import Codec, Format, Way
+from workbench.formats.format import Codec, ExportForm, Format
 from workbench.formats.machine import Machine, Place
 
 
@@ -25,9 +25,9 @@ def _codec() -> Codec:
         write.write,
         rules.validate,
         addressed=write.addressed,
-        ways=(
-            Way("flagged", "the summary flagged isHistorySummary", write.write_flagged),
-            Way("inserted", "the flagged summary in the loaded history", write.write_inserted),
+        forms=(
+            ExportForm("flagged", "the summary flagged isHistorySummary", write.write_flagged),
+            ExportForm("inserted", "the flagged summary in the loaded history", write.write_inserted),
         ),
         memories=True,
         note=in_document(EXPORT_NOTE, ()),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.formats.codex.signature import ID, KEYS, recognise
-from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting, Way
+from workbench.formats.format import Codec, ExportForm, Format, RecordRepair, TriggerSetting
 from workbench.formats.machine import Machine, Place, Program
 
 
@@ -25,7 +25,7 @@ def _codec() -> Codec:
         write.write,
         rules.validate,
         addressed=write.addressed,
-        ways=(Way("appended", "a compaction after the loaded rollout", write.append),),
+        forms=(ExportForm("appended", "a compaction after the loaded rollout", write.append),),
         note=in_first_line(EXPORT_NOTE, "payload"),
         skim=skim.skim,
         alone=base.is_alone,

@@ -302,15 +302,15 @@ class Reader(Transcript):
     def _user_texts(self, before: list[int]) -> list[int]:
         """Return the messages that a compaction without items keeps: the newest user messages, up to `_KEPT_TEXT`."""
         room = _KEPT_TEXT
-        kept_numbers: list[int] = []
+        numbers: list[int] = []
         for number in reversed(before):
             if not self._starts_turn(number):
                 continue
             if room <= 0:
                 break
             room -= sum(len(block.text) for block in self.drafts[number].blocks if isinstance(block, Text))
-            kept_numbers.append(number)
-        return kept_numbers[::-1]
+            numbers.append(number)
+        return numbers[::-1]
 
     def finish(self) -> None:
         if any(draft.kind != "boundary" for draft in self.drafts):

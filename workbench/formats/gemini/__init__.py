@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting, Way
+from workbench.formats.format import Codec, ExportForm, Format, RecordRepair, TriggerSetting
 from workbench.formats.gemini.signature import ID, KEYS, recognise
 from workbench.formats.machine import Machine, Place, Program
 
@@ -27,7 +27,7 @@ def _codec() -> Codec:
         write.write,
         rules.validate,
         addressed=write.addressed,
-        ways=(Way("appended", "a $set.messages after the loaded history", write.append),),
+        forms=(ExportForm("appended", "a $set.messages after the loaded history", write.append),),
         note=in_first_line(EXPORT_NOTE),
         repair=_repair,
     )

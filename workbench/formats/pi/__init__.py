@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.formats.format import Codec, Format, RecordRepair, TriggerSetting, Way
+from workbench.formats.format import Codec, ExportForm, Format, RecordRepair, TriggerSetting
 from workbench.formats.machine import Machine, Place, Program
 from workbench.formats.pi.signature import ID, KEYS, recognise
 
@@ -28,7 +28,7 @@ def _codec() -> Codec:
         write.write,
         rules.validate,
         addressed=write.addressed,
-        ways=(Way("appended", "a compaction entry after the loaded session", append.append),),
+        forms=(ExportForm("appended", "a compaction entry after the loaded session", append.append),),
         note=in_first_line(EXPORT_NOTE),
         repair=_repair,
     )

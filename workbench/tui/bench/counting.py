@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from workbench.analysis.timeline import facts_lost, rework_counts, sizes_at_end, timeline
 from workbench.bench import Bench, with_counts
 from workbench.compaction.layout import Layout
-from workbench.formats import parsed
+from workbench.formats import load_cache
 from workbench.session import Span
 from workbench.tokens import Counter, to_weigh, weights
 from workbench.tui.bench.host import Host
@@ -182,7 +182,7 @@ async def _bills(host: Host) -> None:
 async def _keep(host: Host) -> None:
     """Keep a large session as it was read and counted, for the next time it is opened."""
     session = host.store.bench.session
-    await asyncio.to_thread(parsed.keep, session)
+    await asyncio.to_thread(load_cache.store, session)
     await asyncio.to_thread(weights.keep, session, host.counter)
 
 

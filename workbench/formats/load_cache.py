@@ -39,7 +39,7 @@ _ROOMS = ("workbench.session.", "workbench.formats.")
 _PLAIN = {"builtins.range", "builtins.frozenset", "builtins.set", "array.array", "array._array_reconstructor"}
 
 
-def keep(session: Session) -> None:
+def store(session: Session) -> None:
     """Store a session that was read from a large file and is unchanged."""
     path, records = session.path, session.records
     if path is None or not records.digest or not _needs_no_other_file(session.format, path):

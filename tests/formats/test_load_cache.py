@@ -12,7 +12,7 @@ import pytest
 from tests.formats.claude_code_build import jsonl, small
 from workbench.base import disk_cache
 from workbench.base.resources import SAMPLES
-from workbench.formats import parsed
+from workbench.formats import load_cache
 from workbench.formats.export_note import sidecar_of
 from workbench.formats.files import load
 from workbench.session import Message, Opaque, Session, ToolUse
@@ -23,7 +23,7 @@ def kept(path: Path) -> Session:
     """The session as it is read, with its bytes let go as a large one's are, and kept."""
     session = load(path)
     session.records.let_go(path, session.records.size, digest_of(session.records.data))
-    parsed.keep(session)
+    load_cache.store(session)
     return session
 
 
@@ -51,7 +51,7 @@ def test_it_is_opened_again_as_it_was_read(name: str, tmp_path: Path) -> None:
 
 
 def test_more_messages_than_are_written_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parsed, "_GROUP_SIZE", 3)
+    monkeypatch.setattr(load_cache, "_GROUP_SIZE", 3)
     (path := tmp_path / "s.jsonl").write_bytes((SAMPLES / "claude-code-overflow.jsonl").read_bytes())
     session = kept(path)
     assert len(session.messages) > 6
@@ -64,39 +64,39 @@ def test_f11_more_values_than_a_pickle_should_note_are_not_kept(
     keys: int, is_kept: bool, block: Any, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The input itself is a value, and so is the list in it."""
-    monkeypatch.setattr(parsed, "_MAX_VALUES", 100)
+    monkeypatch.setattr(load_cache, "_MAX_VALUES", 100)
     session = load(file)
     session.records.let_go(file, session.records.size, digest_of(session.records.data))
     huge = Message("huge", "assistant", (block({"rows": [*range(keys)]}),))
-    parsed.keep(replace(session, messages=(huge, *session.messages[:1])))
+    load_cache.store(replace(session, messages=(huge, *session.messages[:1])))
     assert disk_cache.cache_file(file, "session").exists() is is_kept
 
 
 def test_another_file_is_read_anew(file: Path) -> None:
     kept(file)
     file.write_bytes(file.read_bytes().replace(b"a", b"b", 1))
-    assert parsed.recall(file) is None
+    assert load_cache.recall(file) is None
     kept(file)
     with file.open("ab") as more:
         more.write(b"\n")
-    assert parsed.recall(file) is None
+    assert load_cache.recall(file) is None
 
 
 def test_a_touched_file_is_the_same(file: Path) -> None:
     kept(file)
     os.utime(file, (1, 1))
-    assert parsed.recall(file) is not None
+    assert load_cache.recall(file) is not None
 
 
 def test_a_note_beside_the_file_has_it_read_anew(file: Path) -> None:
     kept(file)
     sidecar_of(file).write_bytes(b"{}")
-    assert parsed.recall(file) is None
+    assert load_cache.recall(file) is None
 
 
 def test_another_part_is_read_anew(file: Path) -> None:
     kept(file)
-    assert parsed.recall(file, "agent") is None
+    assert load_cache.recall(file, "agent") is None
 
 
 class Foreign:
@@ -113,17 +113,17 @@ def test_nothing_else_than_a_session_is_made(file: Path, tmp_path: Path, monkeyp
     about, _, rest = place.read_bytes().partition(b"\n")
     for made in (pickle.dumps(Foreign()), pickle.dumps(3), rest[: len(rest) // 2], b""):
         place.write_bytes(about + b"\n" + made)
-        assert parsed.recall(file) is None
+        assert load_cache.recall(file) is None
     assert not Path("made").exists()
     place.write_bytes(about + b"\n" + rest)
-    assert parsed.recall(file) is not None
+    assert load_cache.recall(file) is not None
 
 
 @pytest.mark.parametrize("name", ["Path", "disk_cache.Path", "pickle.Unpickler"])
 def test_what_a_module_of_sessions_knows_is_no_part_of_one(name: str) -> None:
-    packed = (f"\x8c{chr(len(word))}{word}".encode("latin-1") for word in ("workbench.formats.parsed", name))
+    packed = (f"\x8c{chr(len(word))}{word}".encode("latin-1") for word in ("workbench.formats.load_cache", name))
     with pytest.raises(pickle.UnpicklingError, match="no part of a session"):
-        parsed._SessionUnpickler(io.BytesIO(b"\x80\x05" + b"".join(packed) + b"\x93.")).load()
+        load_cache._SessionUnpickler(io.BytesIO(b"\x80\x05" + b"".join(packed) + b"\x93.")).load()
 
 
 def test_of_a_rollout_that_goes_on_from_another_nothing_is_kept(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_of_a_format_that_does_not_say_so_nothing_is_kept(name: str, tmp_path: P
 
 
 def test_a_small_session_is_not_kept(file: Path) -> None:
-    parsed.keep(load(file))
+    load_cache.store(load(file))
     assert not disk_cache.cache_file(file, "session").exists()
 
 
@@ -151,4 +151,4 @@ def test_a_session_whose_file_became_a_pipe_is_not_read_for_its_digest(file: Pat
     kept(file)
     file.unlink()
     os.mkfifo(file)
-    assert parsed.recall(file) is None
+    assert load_cache.recall(file) is None
