@@ -1,4 +1,4 @@
-"""The reader of Claude Code sessions, trap by trap, and on real files."""
+"""Reading Claude Code sessions: special cases and real files."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ def test_a_title_line_is_not_a_compaction_and_counts_only_with_its_leaf() -> Non
 
 @pytest.mark.parametrize("words", [100_000, 200_000, 400_000])
 def test_f11_a_title_takes_no_words_of_a_long_request_apart(words: int) -> None:
-    """Each word by itself, they take twelve times the memory of the text."""
+    """A list of single words takes twelve times the memory of the text."""
     asked = "word " * words
     reading, messages = Reading(Records(b"")), (Message("u1", "user", (Text(asked),)),)
     tracemalloc.start()

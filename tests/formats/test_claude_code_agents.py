@@ -1,4 +1,4 @@
-"""Claude Code's sub-agents, in a session's file and beside it, and the calls that wrote its summaries."""
+"""Sub-agents of Claude Code, in a session's file and next to it, and summary calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workbench.formats.format import no_progress
 
 
 def side(lines: list[dict[str, Any]], name: str, *, named: bool) -> list[dict[str, Any]]:
-    """The same lines as a sub-agent's."""
+    """Return the lines as those of a sub-agent."""
     made = []
     for line in lines:
         if "uuid" in line:

@@ -1,4 +1,4 @@
-"""Claude Code sessions whose lines name parents that the file lacks: what is resumed, and which branches are there."""
+"""Claude Code sessions with missing parents: the resumed branch, and all branches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def branch(session: Session) -> list[str]:
 
 
 def broken(gap: float) -> list[dict[str, Any]]:
-    """Two rounds, the second of which names a parent that is not there, so many seconds after the first."""
+    """Return two rounds; the second has a missing parent and begins `gap` seconds later."""
     lines = [
         user("u1", None, "Go"),
         assistant("a0", "u1", "m0", text("Given up")),
@@ -49,7 +49,7 @@ def broken(gap: float) -> list[dict[str, Any]]:
 def test_a5_behind_a_missing_parent_the_loader_goes_on_five_seconds_before_or_not_at_all(
     gap: float, shown: list[str]
 ) -> None:
-    """As Claude Code 2.1.330 does, seen in what it sent when it resumed such files."""
+    """Source: requests that Claude Code 2.1.330 sent when it resumed such files."""
     session = read(*broken(gap))
     assert ids(session.context()) == branch(session) == shown
     told = {

@@ -1,4 +1,4 @@
-"""What Claude Code records of making room, and the context that each record leaves."""
+"""Recorded compactions of Claude Code, and the context after each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Line = dict[str, Any]
 
 
 def saved(id: str) -> str:
-    """What stands for a result that the tool saved before it emptied it."""
+    """Return the replacement of a result that Claude Code saved before it cleared it."""
     file = f"~/.claude/projects/-home-me-my-project/{SESSION}/tool-results/{id}.txt"
     return f"<persisted-output>Tool result saved to: {file}\n\nUse Read to view</persisted-output>"
 
@@ -213,7 +213,7 @@ def test_what_says_already_where_it_lies_is_not_cleared_again() -> None:
 
 
 def test_what_is_older_than_a_microcompaction_lists_was_cleared_before_it() -> None:
-    """Of the tools that it clears; a task's answer is none of theirs."""
+    """Only results of the cleared tools are cleared; a task's result is kept."""
     lines = [
         user("u1", None, "Read all."),
         assistant("a1", "u1", "m1", call("t0", "Task"), call("t1"), call("t2", "Grep"), call("t3")),

@@ -1,4 +1,4 @@
-"""The newest epochs of a Claude Code session from the end of its file: as the whole gives them, or not at all."""
+"""The newest epochs of a Claude Code session, read from the end of its file: as in the complete file, or None."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from workbench.session.fingerprint import fingerprint
 
 Line = dict[str, Any]
 REAL = {"entire-432b48f-progress": 2, "entire-cd95add-3compactions": 3, "spotter-fa812bfe": 0}
-"""Recorded sessions, each with the epoch at which it is opened where its end tells that, 0 where not."""
+"""Recorded sessions, each with the first epoch read from its end; 0 if the end is not sufficient."""
 
 
 def part(name: str, parent: str | None, turns: int = 2) -> list[Line]:
-    """A stretch of a conversation: in each turn two calls of one response, with a progress line and a sub-agent's."""
+    """Return turns of two calls in one response each, with a progress line and a sub-agent's line."""
     made: list[Line] = []
     for turn in range(turns):
         id = f"{name}{turn}"
@@ -63,7 +63,7 @@ CHAIN = {"preservedSegment": {"headUuid": "b1-u", "anchorUuid": "c1-s", "tailUui
 
 
 def conversation(**about: Any) -> list[Line]:
-    """Four epochs; what the second boundary records is `about`."""
+    """Return four epochs; `about` is the metadata of the second boundary."""
     return [
         *part("a", None), *compacted("c0", "a1-a3"),
         *part("b", "c0-s"), *compacted("c1", "b1-a3", **about),
@@ -73,12 +73,12 @@ def conversation(**about: Any) -> list[Line]:
 
 
 def said(messages: tuple[Message, ...]) -> list[Message]:
-    """Messages but for the numbers of their records, which are others in a part of a file."""
+    """Return messages without record numbers, which differ in a part of a file."""
     return [replace(message, source=()) for message in messages]
 
 
 def agrees(data: bytes) -> Session | None:
-    """What the end of the file tells, held against the whole."""
+    """Compare the epochs read from the end with those of the complete file."""
     found = newest(Path("session.jsonl"), data)
     if found is not None:
         whole = read_bytes(data)
@@ -144,7 +144,7 @@ def answer(api_id: str) -> Line:
 
 
 def mute(one: Line) -> Line:
-    """An answer after the second compaction says no model."""
+    """An answer after the second compaction has no model."""
     later = one["type"] == "assistant" and one["uuid"] > "c"
     return one | {"message": one["message"] | {"model": None}} if later else one
 
@@ -160,7 +160,7 @@ REPLACED: Line = {"type": "content-replacement", "replacements": [{"toolUseId": 
 
 
 def anchored(lines: list[Line]) -> list[Line | bytes]:
-    """The last boundary keeps a line behind one that is not read, and the conversation goes on from it."""
+    """The last boundary keeps a line after an unread one, and the conversation continues from it."""
     about = {"preservedMessages": {"anchorUuid": "b0-u", "uuids": ["c1-a3"]}}
     made = changed("d0-u", parentUuid="c1-a3")(lines)
     return [one | {"compactMetadata": about} if one["uuid"] == "c2-b" else one for one in made if isinstance(one, dict)]

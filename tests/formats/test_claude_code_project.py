@@ -1,4 +1,4 @@
-"""The folder of a project, against what Claude Code 2.1.330 made when it was started in such folders."""
+"""The folder name of a project, compared with folders that Claude Code 2.1.330 created."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Claude Code writes down of its requests: prompt, tools, attachments, and whole requests as a check."""
+"""Recorded requests of Claude Code: prompt, tools, attachments, and complete requests."""
 
 from __future__ import annotations
 

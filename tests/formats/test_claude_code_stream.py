@@ -1,4 +1,4 @@
-"""What `claude -p` prints with stream-json, read as a session."""
+"""Output of `claude -p` with stream-json, read as a session."""
 
 from __future__ import annotations
 

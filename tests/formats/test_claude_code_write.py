@@ -1,4 +1,4 @@
-"""Writing Claude Code sessions back, and the rules that judge what was written."""
+"""Writing Claude Code sessions, and the rules for written sessions."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def test_the_rules_find_each_fault(lines: list[Any], faults: list[str]) -> None:
 
 @pytest.mark.parametrize(("more", "fault"), [(0, False), (1, True)])
 def test_the_rules_allow_the_newest_call_no_more_tokens_than_the_loaded_messages_can_be(more: int, fault: bool) -> None:
-    """Each character of them one token, and 30 000 for what is sent unseen."""
+    """One token per character, and 30 000 for system and tools."""
     ends = assistant("a2", "r1", "m2", text("Done"), body={"usage": {"input_tokens": 30_000}})
     size = sum(len(json.dumps(line["message"])) for line in [*GOOD, ends])
     ends["message"]["usage"] = {"input_tokens": 30_000 + size + more}
@@ -298,7 +298,7 @@ def test_a_newest_answer_that_is_written_anew_notes_that_the_bills_before_are_sp
 
 
 def test_the_rules_know_what_the_loader_recovers_keeps_and_leaves() -> None:
-    """Parallel results hang at their own calls; a branch that was left and a sub-agent's file are no faults."""
+    """The parent of a parallel result is its call; an abandoned branch and a sub-agent's file are valid."""
     parallel = [
         user("u1", None, "Go"),
         assistant("a1", "u1", "m1", call("t1")),
@@ -323,7 +323,7 @@ SYNTHETIC = {"model": "<synthetic>", "usage": dict.fromkeys(USAGE, 0)}
 
 
 def test_c_the_last_real_usage_is_reset_though_a_synthetic_answer_stands_behind_it() -> None:
-    """Claude Code looks for the newest usage of a real model: what it wrote itself hides none."""
+    """Claude Code uses the newest usage of a model; its own messages do not hide it."""
     session = read(
         *GOOD,
         assistant("a2", "r1", "m2", text("Done")),
@@ -362,7 +362,7 @@ def test_c_a_made_message_of_which_nothing_can_be_sent_is_noted() -> None:
     ],
 )
 def test_c_the_rules_know_usage_from_before_a_compaction(stamp: str, tokens: int, stale: bool) -> None:
-    """The boundary was written at 10:30:50.235; what was billed before it counts what it took away."""
+    """The boundary is from 10:30:50.235; usage from before it counts the removed messages."""
     kept = assistant("a2", "s", "m2", text("Done"), body={"usage": {"input_tokens": tokens}})
     kept["timestamp"] = stamp
     lines = jsonl(boundary("b", None), summary("s", "b"), kept)

@@ -1,4 +1,4 @@
-"""Codex rollouts: what is counted once, what a compaction leaves, and what `codex resume` would be given."""
+"""Codex rollouts: usage, compactions, and exports for `codex resume`."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ PREFIX = f"{SUMMARY_PREFIX}. Use it:"
 
 
 def test_the_answer_that_became_the_summary_was_no_part_of_the_context() -> None:
-    """Since 0.169 a local compaction leaves its answer in the rollout, with a bill of its own."""
+    """Since 0.169 a local compaction records its answer in the rollout, with separate usage."""
     answer = item(**said("assistant", "We did it."))
     compacted = line(
         "compacted",
@@ -378,7 +378,7 @@ THREADS = [f"01a20372-67a9-71b0-8193-7596526a8bc{n}" for n in range(3)]
 
 
 def ordered(thread: str, lines: list[bytes], base: tuple[str, int, int] | None = None) -> bytes:
-    """A rollout of a paginated history; `base` is the thread it goes on from, up to which ordinal and byte."""
+    """Return a rollout with paginated history; `base`: the continued thread, its ordinal and byte limits."""
     begun = base[1] if base else 0
     meta = {**META, "id": thread, "history_mode": "paginated"}
     if base:
@@ -389,7 +389,7 @@ def ordered(thread: str, lines: list[bytes], base: tuple[str, int, int] | None =
 
 
 def test_a_fork_and_a_reverted_turn_go_on_from_another_file(tmp_path: Path) -> None:
-    """What Codex 0.169 sent for such files was this: the base up to its end, and nothing of it from there on."""
+    """Codex 0.169 sent the base up to its end for such files, and nothing after it."""
 
     def name(folder: str, more: str) -> Path:
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
@@ -572,7 +572,7 @@ CUT = Loss(LossKind.LONG_RESULTS, 1, ("48 000",))
     ],
 )
 def test_a_result_that_codex_will_cut_is_told(texts: tuple[str, ...], losses: list[Loss]) -> None:
-    """Its borders as 0.169 had them; it cuts nothing in its own record of a compaction."""
+    """Limits of Codex 0.169; it cuts nothing in its own compaction record."""
     messages = (
         Message("u", "user", (Text("read"),)),
         Message("a", "assistant", (ToolUse("c", "shell", {}),)),
@@ -604,7 +604,7 @@ def test_a_count_that_is_none_is_no_error_of_the_rules() -> None:
 
 
 def test_c_an_appended_compaction_resets_the_newest_count() -> None:
-    """Codex compacts by the newest count. With that of the old context left in it would compact at once."""
+    """Codex compacts by the newest count; the old context's count would make it compact at once."""
     session = read(FORMAT, rollout(*FIRST, tokens(900)))
     node = Message("n", "user", (Text("Short."),), "summary")
     (appended,) = FORMAT.codec.forms

@@ -1,4 +1,4 @@
-"""A large session as it was read: the same when it is opened again, and read anew where anything is another."""
+"""The cache of loaded sessions: equal when opened again, and invalid after any change."""
 
 import io
 import os
@@ -20,7 +20,7 @@ from workbench.session.session import digest_of
 
 
 def kept(path: Path) -> Session:
-    """The session as it is read, with its bytes let go as a large one's are, and kept."""
+    """Load a session, release its bytes like those of a large one, and store it."""
     session = load(path)
     session.records.let_go(path, session.records.size, digest_of(session.records.data))
     load_cache.store(session)
