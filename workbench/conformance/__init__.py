@@ -1,13 +1,14 @@
-"""What every format and every strategy has to keep, as checks that anyone can run on theirs, with pytest and hypothesis
-(`pip install 'compaction-workbench[conformance]'`). The workbench's own are held by the very same.
+"""Checks that every format and every strategy passes: the workbench's own, and yours.
+
+They need pytest and hypothesis (`pip install 'compaction-workbench[conformance]'`):
 
     @pytest.mark.parametrize("check", formats.CHECKS)
     def test_my_format_conforms(check):
         check(FORMAT, [SAMPLE])
 
-A check is given a `Format` and samples of its files as bytes, or a `Strategy` and numbers at which a short conversation
-is long; it raises an AssertionError that says what differs, or skips what does not apply. `building` makes messages and
-contexts in one line each, `drawn` generates them. Nothing of the workbench imports this room.
+A check takes a `Format` and samples of its files as bytes, or a `Strategy` and a policy with numbers so low that it
+compacts a short conversation. It raises AssertionError with the difference, or skips if it does not apply. `building`
+makes messages and contexts in one line each, `drawn` generates random ones. No other room imports this one.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""Small sessions for tests: messages in one line each, and contexts that count without a tokenizer."""
+"""Messages, contexts and sessions for tests, in one line each. Tokens are counted without a tokenizer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.tokens.window import Window
 
 @dataclass(frozen=True, slots=True)
 class QuarterMeter:
-    """A token is four characters, so that tests can say what they expect."""
+    """Meter that counts four characters as a token, so that tests can compute sizes."""
 
     method: str = "characters / 4"
     basis: Basis = Basis.CALIBRATED
@@ -54,7 +54,8 @@ def summary(id: str, text: str) -> Message:
 
 
 def context_of(messages: Sequence[Message], **wishes: Any) -> Context:
-    """A context of these messages; `wishes` are fields of `Context`, and `window` in tokens, as a person gives it."""
+    """Return a context of these messages. `wishes` are fields of `Context`, and `window`: the user's window in
+    tokens."""
     window = wishes.pop("window", None)
     if window:
         wishes["limit"] = Window(window, "given")
@@ -64,7 +65,7 @@ def context_of(messages: Sequence[Message], **wishes: Any) -> Context:
 
 
 def chat(rounds: int, prefix: str = "") -> list[Message]:
-    """Rounds of one request and one plain answer."""
+    """Return rounds of one request and one answer without calls."""
     out: list[Message] = []
     for n in range(rounds):
         out += [user(f"{prefix}u{n}", f"request {prefix}{n}"), agent(f"{prefix}a{n}", f"answer {prefix}{n}")]
@@ -72,7 +73,7 @@ def chat(rounds: int, prefix: str = "") -> list[Message]:
 
 
 def loop(prefix: str, count: int, text: str = "x" * 200, name: str = "Bash") -> list[Message]:
-    """One round with a tool loop of `count` calls."""
+    """Return one round with a tool loop of `count` calls."""
     out = [user(f"{prefix}u", f"request {prefix}")]
     for n in range(count):
         out += [
@@ -83,5 +84,5 @@ def loop(prefix: str, count: int, text: str = "x" * 200, name: str = "Bash") -> 
 
 
 def session_of(messages: Sequence[Message], format: str = "made", **fields: Any) -> Session:
-    """A session of one epoch that no file holds."""
+    """Return a session of one epoch without a file."""
     return Session(format, None, tuple(messages), Records(b""), **fields)

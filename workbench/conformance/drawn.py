@@ -1,4 +1,4 @@
-"""Conversations, contexts, policies and damaged files, drawn by hypothesis."""
+"""Hypothesis strategies: conversations, contexts, policies and damaged files."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x0
 
 @st.composite
 def conversations(draw: st.DrawFn, max_rounds: int = 6) -> tuple[Message, ...]:
-    """Whole conversations: rounds with tool loops, parallel calls, thinking, media, an earlier summary now and then,
-    with a reply that made a call or without one, sometimes a current input at the end."""
+    """Conversations in which every call has a result: rounds with tool loops, parallel calls, thinking and media. Some
+    have an earlier summary, with or without a reply that makes a call, and some a current input at the end."""
     out: list[Message] = []
     number = 0
 
@@ -36,7 +36,7 @@ def conversations(draw: st.DrawFn, max_rounds: int = 6) -> tuple[Message, ...]:
         out.append(Message(next_id(), "system", (Text(draw(TEXTS)),)))
     if draw(st.booleans()):
         out.append(summary(next_id(), draw(TEXTS)))
-        if draw(st.booleans()):  # the reply to it, which the agent's next call joined: one turn for the model
+        if draw(st.booleans()):  # the agent's reply to it, with its next call in the same message
             joined = call(f"c{number}", command=draw(TEXTS))
             out.append(Message(next_id(), "assistant", (Text(draw(TEXTS)), joined), kind="summary"))
             out.append(result(next_id(), (joined.id, draw(TEXTS))))
@@ -60,7 +60,8 @@ def conversations(draw: st.DrawFn, max_rounds: int = 6) -> tuple[Message, ...]:
 
 
 def later(messages: tuple[Message, ...], index: int) -> tuple[Message, ...]:
-    """The message at `index` moved behind the next answer: a result that came late."""
+    """Move the message at `index` after the next answer, as a result that arrives late. Unchanged if no answer
+    follows."""
     message = messages[index]
     rest = (*messages[:index], *messages[index + 1 :])
     answer = next((i for i in range(index, len(rest)) if rest[i].role == "assistant"), None)
@@ -69,8 +70,8 @@ def later(messages: tuple[Message, ...], index: int) -> tuple[Message, ...]:
 
 @st.composite
 def contexts(draw: st.DrawFn, /, **wishes: Any) -> Context:
-    """Any context for any API, with pins anywhere, a split now and then, fired by hand or not. Now and then a system
-    message stands in the middle, or a result comes late."""
+    """Contexts for any API, with any pins, with or without a split and a window, run manually or not. Some have a
+    system message in the middle, or a result that arrives late. `wishes` are fields of `Context` with a fixed value."""
     messages = draw(conversations())
     results = [index for index, message in enumerate(messages) if message.role == "tool"]
     if bool(results) and draw(st.booleans()):
@@ -89,12 +90,12 @@ def contexts(draw: st.DrawFn, /, **wishes: Any) -> Context:
 
 @st.composite
 def policies(draw: st.DrawFn, base: Policy) -> Policy:
-    """`base` with any of its fields changed, numbers to such as a short conversation meets. What is no number, choice,
-    switch or short text stays."""
+    """Policies like `base` with some fields changed, numbers to values that a short conversation can reach. Only
+    numbers, choices, switches and texts without a default change."""
     drawn = {name: draw(one) for name, one in _changes(type(base)).items() if draw(st.booleans())}
     try:
         return base.with_(**drawn)
-    except ValidationError:  # numbers that do not go together
+    except ValidationError:  # the policy rejects this combination of numbers
         return base
 
 
@@ -127,8 +128,8 @@ _inputs = st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_
 
 @st.composite
 def dialogues(draw: st.DrawFn) -> list[Message]:
-    """Conversations that any API takes: rounds of a request, batches of calls with all results, an answer. Now and
-    then requests and results hold images."""
+    """Conversations that any API accepts: rounds of a request, batches of calls with all results, an answer. In some,
+    the requests and results contain images."""
     messages: list[Message] = []
     calls = 0
     images = [Media("image/png", 4_000)] if draw(st.integers(0, 3)) == 0 else []
@@ -162,7 +163,7 @@ _BYTES = [b"", b"\x00", b"\xff", b"\n", b'"', b"{", b"]", b"null", b"NaN", b"1e9
 
 @st.composite
 def changed(draw: st.DrawFn, *documents: bytes) -> bytes:
-    """One of the documents with some of its JSON values replaced, or with bytes cut, doubled or replaced."""
+    """One of the documents, damaged: some JSON values replaced, or some bytes removed, repeated or replaced."""
     raw = draw(st.sampled_from(documents))
     values = _json_of(raw)
     if values is not None and draw(st.integers(0, 2)):
@@ -180,7 +181,7 @@ def changed(draw: st.DrawFn, *documents: bytes) -> bytes:
 
 
 def _json_of(raw: bytes) -> tuple[bool, Any] | None:
-    """The value that a file is, or those of its lines; None where it is neither."""
+    """Return (True, the JSON value of a file), (False, the JSON values of its lines), or None if it is neither."""
     if raw.lstrip()[:1] not in (b"{", b"["):
         return None
     with contextlib.suppress(ValueError):
@@ -192,7 +193,7 @@ def _json_of(raw: bytes) -> tuple[bool, Any] | None:
 
 @st.composite
 def mangled(draw: st.DrawFn, document: Any) -> Any:
-    """A copy of a document with one to four of its values, at any depth, replaced by something else."""
+    """Copies of a document in which one to four values, at any depth, are replaced."""
     holder = root = [copy.deepcopy(document)]
     for _ in range(draw(st.integers(1, 4))):
         holder = root[0]

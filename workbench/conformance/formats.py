@@ -1,8 +1,8 @@
-"""What every format keeps: whatever stands in a file, it is read or refused in a sentence; whatever is written comes
-back, or a loss says what could not be carried.
+"""Checks of a format. Any file is read, or refused in one sentence. What is written is read back as the same messages,
+or a loss names what could not be carried.
 
-`CHECKS` are called with a format and samples of its files. A format that is read only, or that nobody has judged, skips
-what is about writing and about its rules.
+Call each of `CHECKS` with the format and samples of its files. A read-only format skips the checks of writing; without
+`validate`, the rules of the format are not checked.
 """
 
 from __future__ import annotations
@@ -50,19 +50,20 @@ def _kinds(written: Written) -> set[LossKind]:
 
 
 def faults(format: Format, data: bytes) -> list[str]:
-    """What the format's rules find; nothing where nobody has written them down."""
+    """Return the faults that the format's rules find; none if it has no rules."""
     return format.codec.validate(data) if format.codec.validate is not None else []
 
 
 def compacted(session: Session, epoch: int | None = None) -> Iterator[tuple[Message, ...]]:
-    """What a compaction leaves of an epoch: with pins, as it is, and with the split at the last request. Left out are
-    those in which a server's own compaction item would stand behind a summary and hide it."""
+    """Yield the messages that a compaction leaves of an epoch: with and without pins, and with the split at the last
+    request. Outcomes with a server's own compaction item after the first message are left out: it would hide a summary
+    before it."""
     found = _outcomes(open_bench(session, Counter(), epoch=epoch, preset="augment-example"))
     return (messages for messages in found if not any(_hides_what_is_before(session, m) for m in messages[1:]))
 
 
 def _hides_what_is_before(session: Session, message: Message) -> bool:
-    if session.format == ANTHROPIC.id and message.source:  # its words were read out of the item
+    if session.format == ANTHROPIC.id and message.source:  # the text of the message is from the item
         return message.role == "assistant" and message.kind == "summary"
     return any(isinstance(block, Opaque) and block.type == "compaction" for block in message.blocks)
 
@@ -82,7 +83,7 @@ def _outcomes(bench: Bench) -> Iterator[tuple[Message, ...]]:
 
 
 def assert_exact(format: Format, session: Session, messages: Sequence[Message]) -> Written:
-    """Write the messages, and read back exactly them."""
+    """Write the messages, assert that exactly these are read back, and return what was written."""
     written = write(format, session, messages)
     assert faults(format, written.data) == []
     assert format.recognise(Look.of(written.data))
@@ -93,7 +94,8 @@ def assert_exact(format: Format, session: Session, messages: Sequence[Message]) 
 
 
 def read_all(format: Format, look: Look, path: Path = SOMEWHERE) -> Session | None:
-    """Recognise, judge, read and look at every epoch and part; None where one sentence refused it."""
+    """Recognise, validate and read a file with all its epochs, and up to three of its sessions. None if it is refused.
+    Asserts that faults and refusals are sentences, and that ids are unique."""
     format.recognise(look)
     data = look.data
     for fault in faults(format, data):
@@ -119,7 +121,8 @@ def read_all(format: Format, look: Look, path: Path = SOMEWHERE) -> Session | No
 
 
 def survives(format: Format, data: bytes) -> Session | None:
-    """Read all of it and write what was read, whole, in parts, behind a summary, and in another format."""
+    """Read a file and write its messages: all, some, with a summary, and in another format. Asserts what `read_all`
+    does, and that writing does not fail. None if the file is refused."""
     session = read_all(format, Look.of(data))
     if session is None:
         return None
@@ -166,9 +169,8 @@ def a_sample_is_read_whole(format: Format, samples: Sequence[bytes]) -> None:
 
 
 def what_is_kept_comes_back(format: Format, samples: Sequence[bytes]) -> None:
-    """Every epoch as it is, and compacted with pins, without and with the split by hand, read again from what was
-    written in every way: just these messages; and no fault in it where the sample has none and every call was
-    answered."""
+    """Write every epoch, as it is and compacted, with every writer: the same messages are read back, except for named
+    losses. The rules find no fault, unless there is one in the sample or a call without a result."""
     _writes(format)
     writers: list[Writer] = [partial(write, format), *(form.write for form in format.codec.forms)]
     for sample in samples:
@@ -186,7 +188,7 @@ def what_is_kept_comes_back(format: Format, samples: Sequence[bytes]) -> None:
 
 
 def any_conversation_comes_through(format: Format, samples: Sequence[bytes]) -> None:
-    """Through the format and on to another one, with nothing lost, or with the losses of what cannot be carried."""
+    """Write a conversation, read it and write it in another format: nothing is lost except what the losses name."""
     _writes(format)
     greeting = [user("made", "hello")]
     of_all = _kinds(write(format, session_of(greeting), greeting))
@@ -211,8 +213,8 @@ def any_conversation_comes_through(format: Format, samples: Sequence[bytes]) -> 
 
 
 def a_changed_sample_is_read_or_refused(format: Format, samples: Sequence[bytes]) -> None:
-    """With values replaced and bytes cut, doubled or replaced: a session, which can be written, or one sentence. What
-    nobody changed in it comes back byte for byte, or as the same messages, or with losses."""
+    """A damaged sample gives a session that can be written, or is refused in one sentence. Written without changes, the
+    session gives the same bytes, the same messages, or losses."""
 
     @settings(max_examples=min(25, settings().max_examples), deadline=None, suppress_health_check=list(HealthCheck))
     @given(changed(*samples))
@@ -230,7 +232,7 @@ def a_changed_sample_is_read_or_refused(format: Format, samples: Sequence[bytes]
 
 
 def odd_bytes() -> Iterator[bytes]:
-    """Nesting without end, huge lines, NULs, bytes that are no UTF-8, archives of nothing."""
+    """Yield files with deep nesting, huge lines, NULs, invalid UTF-8, and archives without content."""
     deep = 60_000
     yield b"[" * deep
     yield b'{"messages":' * deep
@@ -253,7 +255,7 @@ def odd_bytes() -> Iterator[bytes]:
 
 @cache
 def _looks_at_odd_bytes() -> tuple[Look, ...]:
-    """What a look found once it shows every format, as when a file is opened."""
+    """Return one `Look` for each of `odd_bytes`. All formats share it, as when a file is opened."""
     return tuple(Look.of(data) for data in odd_bytes())
 
 
@@ -276,7 +278,8 @@ def deep_nesting_huge_texts_and_nulls_inside_a_sample_stop_nothing(format: Forma
 
 
 def no_export_has_a_name_that_leads_elsewhere(format: Format, samples: Sequence[bytes]) -> None:
-    """Names and places are made of what a session says: ids, titles, folders."""
+    """Names, folders and commands of an export are harmless, even if id, title and folder of the session are
+    hostile."""
     _writes(format)
     for sample in samples:
         session = read(format, sample, Path("a/../../session.json"))
@@ -291,13 +294,14 @@ def no_export_has_a_name_that_leads_elsewhere(format: Format, samples: Sequence[
 
 
 def _is_harmless(line: str) -> bool:
-    """Whether a line is a comment, or words alone with what joins commands."""
+    """True if a line for a shell is a comment, or only words, quoted texts, `&&` and `||`."""
     bare = re.sub(r"'[^']*'|\"'\"", "", line).replace(" && ", " ").replace(" || ", " ")
     return line.isprintable() and (line.startswith("# ") or not set(bare) & set("$;&`|<>()*?[]{}!#\"'\\"))
 
 
 def its_places_are_folders_of_the_machine(format: Format, samples: Sequence[bytes]) -> None:
-    """On every platform, and with no variable set, a place is an absolute folder and names the format itself."""
+    """On every platform, without environment variables, each place is a folder in the user's home and names this
+    format."""
     for system in ("linux", "darwin", "win32"):
         machine = Machine(system, Path("/home/ada"), {}, Path("/home/ada/project"))
         for place in format.places(machine) if format.places else ():

@@ -1,7 +1,8 @@
-"""What every strategy keeps, whatever its policy: nothing is lost in silence, torn, changed in place or made up.
+"""Checks of a strategy. Whatever its policy, every message has a fate, tool pairs stay together, the input is not
+changed, and new messages replace existing ones.
 
-`CHECKS` are called with a strategy and a policy of it under which a conversation of thirty short messages is long. None
-takes for granted that a strategy asks a model, knows earlier summaries, or has a preset of its own.
+Call each of `CHECKS` with the strategy and a policy that compacts a conversation of thirty short messages. A strategy
+need not use a model, support earlier summaries, or have a preset.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ def run(
     answer: Answered = "A summary.",
     hears: Callable[[ProgressStep], object] = lambda step: None,
 ) -> tuple[Outcome, list[SummaryRequest]]:
-    """Drive the generator by hand, every request with the same answer, or with what is answered to it. `hears` is told
-    its steps."""
+    """Run a strategy and return its outcome and requests. Each request gets `answer`, or what `answer` returns for it.
+    `hears` is called with each progress step."""
     generator = strategy.run(context, policy)
     requests: list[SummaryRequest] = []
     given: tuple[Answer, ...] | None = None
@@ -59,7 +60,7 @@ def run(
 def assert_holds(
     strategy: Strategy[Any], context: Context, policy: Policy, answer: str | SummaryFailed = "A summary."
 ) -> Outcome:
-    """What holds after every run, whatever the policy; gives the outcome."""
+    """Run a strategy twice, assert what must hold after every run, and return the outcome."""
     before = tuple(context.messages)
     outcome, requests = run(strategy, context, policy, answer)
     assert tuple(context.messages) == before, "the input never changes"
@@ -96,7 +97,7 @@ def assert_holds(
 
 
 def assert_lives_on(strategy: Strategy[Any], context: Context, policy: Policy) -> None:
-    """Three generations: each works on what the one before left, with a new round between."""
+    """Compact three times in succession, with a new round after each compaction."""
     for generation in range(3):
         outcome = assert_holds(strategy, context, policy, f"Summary {generation}.")
         after = context.from_outcome(outcome)
@@ -107,7 +108,8 @@ def assert_lives_on(strategy: Strategy[Any], context: Context, policy: Policy) -
 
 
 def talk() -> Context:
-    """An earlier summary, rounds with tool loops, a system message in the middle, a current input, memories."""
+    """Return a context with an earlier summary, rounds with tool loops, a system message in the middle, a current input
+    and memories."""
     messages = [
         Message("sys", "system", (Text("be brief"),)),
         summary("old", "<summary>\nthe words of an earlier summary\n</summary>"),
@@ -121,7 +123,7 @@ def talk() -> Context:
 
 
 def _summarized(strategy: Strategy[Any], policy: Policy) -> tuple[Context, Outcome, list[SummaryRequest]]:
-    """A conversation and what becomes of it; skips where nothing of it is summarized."""
+    """Run a strategy on `talk`. Return context, outcome and requests. Skips the check if nothing is summarized."""
     context = talk()
     outcome, requests = run(strategy, context, policy)
     if not outcome.fate_counts[Fate.SUMMARIZED]:
@@ -133,7 +135,7 @@ def _summarized(strategy: Strategy[Any], policy: Policy) -> tuple[Context, Outco
 
 
 def everything_is_accounted_for(strategy: Strategy[Any], policy: Policy) -> None:
-    """Pairs, pins, system messages and tail are whole, every input has one fate, and a second run gives the same."""
+    """Everything in `assert_holds`, for any context and policy, and for failed summaries as well."""
 
     @settings(deadline=None)
     @given(contexts(), policies(policy), st.sampled_from(["A summary.", FAILED, SummaryFailed("timeout", "120 s")]))
@@ -144,8 +146,8 @@ def everything_is_accounted_for(strategy: Strategy[Any], policy: Policy) -> None
 
 
 def what_the_agent_has_not_read_stays(strategy: Strategy[Any], policy: Policy) -> None:
-    """Results of the newest calls and a running request are there whatever the budget: whole, or with their beginning
-    and their end. A policy that says that they are summarized is asked to keep them."""
+    """Unanswered results and requests at the end are kept whatever the budget: complete, or at least their beginning
+    and end. The setting `unread`, if the policy has it, is set to "keep"."""
     fixed = {"unread": "keep"} if "unread" in type(policy).model_fields else {}
 
     @settings(deadline=None)
@@ -166,7 +168,7 @@ def what_the_agent_has_not_read_stays(strategy: Strategy[Any], policy: Policy) -
 
 
 def generations_follow_one_another(strategy: Strategy[Any], policy: Policy) -> None:
-    """Each works on what the one before it left."""
+    """Everything in `assert_lives_on`, for any context and policy."""
 
     @settings(max_examples=min(15, settings().max_examples), deadline=None)
     @given(contexts(manual=True, split_at=None), policies(policy))
@@ -177,7 +179,8 @@ def generations_follow_one_another(strategy: Strategy[Any], policy: Policy) -> N
 
 
 def an_earlier_summary_is_treated_as_the_policy_says(strategy: Strategy[Any], policy: Policy) -> None:
-    """Dropped, kept beside the new one, given to the summarizer to nest in it, or carried on in front of it."""
+    """It is dropped, kept next to the new one, given to the summarizer (nest), or also put before the new one
+    (extend)."""
     context, _, _ = _summarized(strategy, policy)
     if "earlier_summary" not in type(policy).model_fields:
         pytest.skip("the policy has no such choice")
@@ -208,7 +211,7 @@ def summarized_means_that_some_of_it_reached_a_request(strategy: Strategy[Any], 
 
 
 def seen_in(requests: list[SummaryRequest]) -> dict[str, tuple[int, int]]:
-    """What a summarizer sees of each message, by id: (characters, of so many)."""
+    """Return by message id how much of it the summarizer sees: (characters seen, all characters)."""
     return {
         message.id: request.seen(position)
         for request in requests
@@ -251,7 +254,7 @@ def a_summary_over_its_limit_is_cut_and_the_trace_says_so(strategy: Strategy[Any
 
 
 def cancelled_is_not_failed(strategy: Strategy[Any], policy: Policy) -> None:
-    """The generator may be closed at its first request, and nothing has changed."""
+    """Closing the generator at its first request, as a cancelled run does, changes nothing."""
     context = talk()
     before = tuple(context.messages)
     generator = strategy.run(context, policy)

@@ -1,17 +1,18 @@
-"""A session played as a story of about a minute: the context fills, a compaction fires, a rule is kept or lost.
+"""Demo of a session in about a minute: the context fills, a compaction fires, a rule is kept or lost.
 
-In: a session as a course, and policies. Out: frames as plain data, each drawn as rows of cells; screen, terminal
-recording and moving picture show these same rows. Nothing is read, nothing waits, and no clock is asked.
+The input is the course of a session, and presets. The output is frames as plain data, each drawn as rows of cells.
+Screen, terminal recording and animated picture show the same rows. Nothing here waits, or reads a session file or a
+clock.
 
-frames.py         what one moment of the story is
+frames.py         frame, lane and part: the data of a story
 watching.py       the rules that a story may follow
-course.py         a policy played from the first call: bars, compactions, the rule after each
+course.py         replay of a session under a preset: bars, compactions, states of the rules
 story.py          the scenes, in order
-demonstration.py  the story of `cwb demo`
-letters.py        large type
+demonstration.py  the story of `cwb demo` without a file
+letters.py        large letters of block characters
 drawing.py        a frame as rows of cells
-colours.py        their colours where no theme gives them
-cast.py           all frames as a recording of a terminal (asciinema)
-moving.py         all of them as one SVG that moves
-text.py           the scenes in words
+colours.py        colours of the styles in recordings and pictures
+cast.py           a story as a terminal recording (asciinema)
+moving.py         a story as an animated SVG
+text.py           a story as text
 """

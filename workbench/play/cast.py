@@ -1,6 +1,6 @@
-"""A story as a recording of a terminal, asciicast version 2: a header, then a line for each frame, with its time.
+"""A story as a terminal recording in asciicast version 2: a header, then a line for each frame with its time.
 
-A frame writes the rows that changed. Times are those of the story; nothing is read from a clock.
+The line of a frame contains only the rows that changed. Times are those of the story, not of a clock.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _HIDE, _SHOW, _RESET = "\x1b[?25l", "\x1b[?25h", "\x1b[0m"
 
 
 def cast(story: Story, width: int = 100, height: int = 30) -> str:
-    """The whole file, the same for the same story."""
+    """Return the text of the recording. It depends on nothing but the arguments."""
     lines = [json.dumps({"version": 2, "width": width, "height": height, "title": story.note}, ensure_ascii=False)]
     before: list[Row] = [[] for _ in range(height)]
     at = 0.0
@@ -25,7 +25,7 @@ def cast(story: Story, width: int = 100, height: int = 30) -> str:
         begin = f"{_HIDE}\x1b[2J" if number == 0 else ""
         lines.append(_event(at, begin + "".join(changed)))
         before, at = rows, at + frame.seconds
-    # A line feed behind the last row would move the picture up, and its first row out of sight.
+    # No line feed after the last row: it would scroll the first row out of sight.
     lines.append(_event(at, f"{_RESET}\x1b[{height};1H{_SHOW}"))
     return "\n".join(lines) + "\n"
 

@@ -1,4 +1,4 @@
-"""The colours of a drawn frame where no theme gives them: those of the workbench's dark one."""
+"""Colours of a frame in recordings and pictures, which have no theme: those of the workbench's dark theme."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ COLOURS = {
     "talk": "#5ea1f2",
     "kept": "#7bc275",
 }
-"""By the name of a style (`drawing.STYLES`)."""
+"""Colour of each style in `drawing.STYLES`."""
 
 BOLD = frozenset({"bold", "title", "good", "bad"})

@@ -1,7 +1,8 @@
-"""A policy played from the first call: what every call is sent, in parts, and the watched rules after each compaction.
+"""Replay of a session under a preset, for a story: the parts of every prompt, and the watched rules after each
+compaction.
 
-All of it is the replay's: the strategy itself plans every compaction, the offline summarizer writes, from sentences of
-the session.
+The strategy plans every compaction as in any replay. The offline summarizer writes the summaries from sentences of the
+session.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from workbench.tokens.window import Window
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One compaction: the parts before and after it, and what is left of each watched rule."""
+    """One compaction: the parts of the context before and after it, and the state of each watched rule after it."""
 
     compacted: ReplayedCompaction
     before: tuple[Part, ...]
@@ -51,23 +52,23 @@ class Played:
         return [step.compacted.call for step in self.steps]
 
     def before(self, number: int, rule: int | None) -> Lane:
-        """Just before compaction `number`, from 0."""
+        """Lane directly before compaction `number`, from 0. `rule` is the index of the rule to show."""
         step = self.steps[number]
         call = step.compacted.call
         return self._lane(call, step.before, number, rule, call - 1)
 
     def after(self, number: int, rule: int | None) -> Lane:
-        """Just after compaction `number`, from 0."""
+        """Lane directly after compaction `number`, from 0."""
         step = self.steps[number]
         return self._lane(step.compacted.call, step.after, number + 1, rule, step.compacted.call)
 
     def at(self, call: int, rule: int | None, *, cost: str = "") -> Lane:
-        """What call number `call`, from 1, is sent; nothing for 0."""
+        """Lane at call number `call`, from 1; an empty one for 0. `cost` is the final cost in words, "" before."""
         done = bisect_right(self._at, call)
         return self._lane(call, self._parts(call, done), done, rule, call, cost)
 
     def state(self, rule: int, call: int, done: int) -> State:
-        """How a rule stands at a call before which `done` compactions were made."""
+        """State of a rule at a call. `done` is the number of compactions before the call."""
         watched, course = self.watched[rule], self.course
         shape, stop = course.layout.shape, course.calls[call - 1] if call else 0
         if done:
@@ -113,7 +114,8 @@ def played(
     watched: Sequence[FollowedRule] = (),
     pins: Collection[str] = (),
 ) -> Played:
-    """Play the course under a preset. Raises BadInput for a broken table of models."""
+    """Replay the course under a preset, and collect parts and rule states. Raises BadInput if the table of models is
+    invalid."""
     seen: list[tuple[tuple[Part, ...], tuple[Part, ...]]] = []
 
     def hear(context: Context, outcome: Outcome) -> None:
@@ -131,7 +133,7 @@ def _parts(*parts: Part) -> tuple[Part, ...]:
 
 
 def _before(context: Context, outcome: Outcome) -> tuple[Part, ...]:
-    """Return the parts before a compaction, replaced messages before kept ones: a bar is read from left to right."""
+    """Return the parts before a compaction in the order of the bar: the replaced messages are left of the kept ones."""
     pinned, kept = _staying(context, outcome)
     overhead = context.layout.sizes.overhead
     going = context.total.tokens - overhead - pinned - kept

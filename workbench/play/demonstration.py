@@ -1,7 +1,7 @@
-"""The story of `cwb demo`: the sample that overflows, under a policy that loses a rule and one that keeps it.
+"""The story of `cwb demo` without a file: an invented session under a preset that loses a rule and one that keeps it.
 
-The numbers are chosen so that both compact more than once within the sample, as the name says; the results are computed
-as for any session.
+Window and trigger are so low that both presets compact more than once. The first preset's name shows its changed
+trigger. All results are computed as for any session.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from workbench.tokens.window import Window
 
 SAMPLE = SAMPLES / "claude-code-overflow.jsonl"
 WINDOW, CHARS = 100_000, 200_000
-"""Window in tokens, and the characters of the history from which the first policy compacts."""
+"""Window in tokens, and size of the history in characters at which the first preset compacts."""
 
 NOTE = "Rehearsed, offline: invented session, window of 100k; code writes, no model."
 ENDS = "cwb demo FILE --preset A --preset B does the same with your session."
@@ -34,7 +34,8 @@ def presets() -> tuple[Preset, Preset]:
 
 
 def demonstration(course: Course, limit: Window | None) -> Story:
-    """Return the story of the sample's course, without the request in Chinese, which not every audience can read."""
+    """Return the story of the sample's course. Its Chinese request is left out, because not every audience can read
+    it."""
     full = story(course, presets(), limit, note=NOTE, ends=ENDS)
     frames = (replace(frame, says=tuple(filter(_is_latin, frame.says))) for frame in full.frames)
     return replace(full, frames=tuple(frames))

@@ -1,7 +1,7 @@
-"""A frame as rows of cells: what a screen shows, what a recording of a terminal types and what a moving picture draws.
+"""Draw a frame as rows of cells, for the screen, terminal recordings and animated pictures.
 
-A row is a list of runs, each a text and the name of its style; together they fill the width, however wide the
-characters are. Kinds of parts have signs of their own, so that nothing is lost without colours.
+A row is a list of runs: a text and the name of its style. The runs fill the width exactly, also with wide characters.
+Each kind of part has its own sign, so a frame can be read without colours.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ STATES: dict[State, tuple[str, str, str]] = {
 """Sign, words and style of each state of a rule."""
 
 STYLES = ("", "dim", "bold", "title", "good", "bad", "mark", "free", *SIGNS)
-"""Every name of a style."""
+"""Names of all styles."""
 
 TALL = 27
-"""Rows from which there is room for large type and thick bars."""
+"""Minimum height in rows for large letters and thick bars."""
 
 EIGHTHS = " ▁▂▃▄▅▆▇█"
 
 SIDE = 2
-"""Empty columns at both sides."""
+"""Empty columns at each side."""
 
 
 def drawn(story: Story, number: int, width: int, height: int) -> list[Row]:
-    """Frame `number` of the story, from 0, on `width` times `height` cells."""
+    """Draw frame `number` of the story, from 0, on `width` × `height` cells."""
     frame, cells = story.frames[number], _Cells(width, height)
     tall = height >= TALL
     cells.put(SIDE, 0, _fitted(story.note, width - 2 * SIDE), "dim")
@@ -73,7 +73,7 @@ def drawn(story: Story, number: int, width: int, height: int) -> list[Row]:
 
 
 class _Cells:
-    """Characters with their styles, while they are drawn on; a wide one takes two places, and what lies outside is left
+    """Grid of characters with styles to draw on. A wide character takes two cells; characters outside the grid are left
     out."""
 
     def __init__(self, width: int, height: int) -> None:
@@ -101,13 +101,13 @@ class _Cells:
 
 
 def _lines(text: str, width: int, most: int) -> list[str]:
-    """At most so many lines; the last one is cut with `…` where there are more."""
+    """Wrap `text` to at most `most` lines. The last one ends with `…` if text is left out."""
     lines = wrap(text, max(8, width))
     return [*lines[: most - 1], *([_fitted(" ".join(lines[most - 1 :]), width)] if lines[most - 1 :] else [])]
 
 
 def _fitted(text: str, width: int) -> str:
-    """Cut with `…` to at most `width` cells; a quotation that is cut keeps its closing mark."""
+    """Cut `text` with `…` to at most `width` cells. A quotation that is cut gets its closing mark."""
     if cell_len(text) <= width:
         return text
     cut = set_cell_size(text, max(0, width - 1)).rstrip()
@@ -117,12 +117,12 @@ def _fitted(text: str, width: int) -> str:
 
 
 def _open(text: str) -> int:
-    """Quotations that begin in the text and do not end there."""
+    """Number of quotations that begin in the text and do not end in it."""
     return text.count("“") - text.count("”")
 
 
 def _title(cells: _Cells, title: str, y: int, tall: bool) -> int:
-    """The row below it."""
+    """Draw the title at row `y`, in large letters if they fit. Return the next free row."""
     rows = large(title) if tall else ()
     if not rows or len(rows[0]) > cells.width - 2 * SIDE:
         cells.put(SIDE, y, _fitted(title, cells.width - 2 * SIDE), "title")
@@ -169,7 +169,7 @@ def _figures(cells: _Cells, story: Story, frame: Frame, y: int, tall: bool) -> i
     for row, line in enumerate(large(text)):
         cells.put(SIDE, y + row, line, "bold")
     x = SIDE + len(large(text)[0]) + 3
-    # A window of 100k that is cut would be one of 100.
+    # Shorter words instead of cut ones: a cut "100k" would read "100".
     of = (f"tokens, of a window of {short(story.window)}", f"of {short(story.window)}") if story.window else ()
     words = next((words for words in (*of, "tokens") if x + len(words) <= cells.width), "")
     cells.put(x, y + 2, words, "dim")
@@ -199,7 +199,7 @@ def _rule(cells: _Cells, rule: Rule, y: int) -> None:
     cells.put(SIDE + 2, y + 1, held, style)
 
 
-# --- two of them ------------------------------------------------------------------------------------------------------
+# --- two policies -----------------------------------------------------------------------------------------------------
 
 
 def _draw_lane(cells: _Cells, story: Story, lane: Lane, y: int, room: int) -> None:
@@ -222,7 +222,8 @@ def _draw_lane(cells: _Cells, story: Story, lane: Lane, y: int, room: int) -> No
 
 
 def _columns(story: Story, width: int, parts: Sequence[Part]) -> list[tuple[Kind, int, int]]:
-    """For each part its kind and its columns from left to right; a part too small for one has one all the same."""
+    """Return (kind, start, stop) of each part in columns from the left. Each part has at least one column,
+    if any is left."""
     inner, reached, tokens = width - 2 * SIDE, 0, 0
     found: list[tuple[Kind, int, int]] = []
     for part in parts:
@@ -234,7 +235,8 @@ def _columns(story: Story, width: int, parts: Sequence[Part]) -> list[tuple[Kind
 
 
 def _bar(cells: _Cells, story: Story, lane: Lane, fall: Fall | None, y: int, thick: int) -> None:
-    """The context on the story's scale. Under way the part that goes sinks first, then what stays moves up."""
+    """Draw the context on the scale of the story. During a compaction the replaced part first sinks, then the kept
+    parts move left to their new places."""
     inner = cells.width - 2 * SIDE
     for row in range(thick):
         cells.put(SIDE, y + row, "░" * inner if row == thick - 1 else " " * inner, "free")
@@ -261,7 +263,7 @@ def _bar(cells: _Cells, story: Story, lane: Lane, fall: Fall | None, y: int, thi
 
 
 SUNK = 0.65
-"""The share of a compaction after which nothing of what goes stands in the bar any more."""
+"""Share of a compaction after which the replaced part has disappeared from the bar."""
 
 
 def _blocks(cells: _Cells, columns: Sequence[tuple[Kind, int, int]], y: int, thick: int) -> None:
@@ -271,7 +273,7 @@ def _blocks(cells: _Cells, columns: Sequence[tuple[Kind, int, int]], y: int, thi
 
 
 def _falling(cells: _Cells, story: Story, lane: Lane, fall: Fall, y: int) -> None:
-    """Draw the replaced part as it sinks and converges on the place of the summary."""
+    """Draw the replaced part below the bar, as it converges on the place of the summary."""
     columns = _columns(story, cells.width, lane.parts)
     going = next(((start, stop) for kind, start, stop in columns if kind == "going"), None)
     if going is None or fall.share >= SUNK:
@@ -299,7 +301,7 @@ def _marks(cells: _Cells, story: Story, lane: Lane, y: int) -> None:
 
 
 def _trail(cells: _Cells, story: Story, lane: Lane, y: int, high: int) -> None:
-    """Every call so far, from the left: the saw-tooth."""
+    """Draw the sizes of all prompts so far, from the left."""
     inner = cells.width - 2 * SIDE
     for column in range(inner):
         place = column * TRAIL // inner
@@ -313,7 +315,7 @@ def _trail(cells: _Cells, story: Story, lane: Lane, y: int, high: int) -> None:
 
 
 def _progress(cells: _Cells, story: Story, number: int) -> None:
-    """How much of the story is over."""
+    """Draw how much of the story is over, in the last row."""
     inner = cells.width - 2 * SIDE
     done = round(sum(frame.seconds for frame in story.frames[: number + 1]) / story.seconds * inner)
     cells.put(SIDE, cells.height - 1, "━" * done, "mark")

@@ -8,11 +8,11 @@ from typing import Literal
 from workbench.analysis.watched_rules import RuleVerdict
 
 Kind = Literal["overhead", "summary", "pinned", "going", "talk", "kept"]
-"""Kind of a part of a context: system prompt and tools; summary; pinned; about to be replaced; the conversation; its
-messages that a compaction keeps."""
+"""Kind of a part of a context. overhead: system prompt and tools. going: messages that the compaction replaces. talk:
+conversation. kept: messages of it that the compaction keeps without a pin."""
 
 State = RuleVerdict | Literal["unsaid"]
-"""State of a rule in the context; `unsaid` before the user states it."""
+"""State of a rule in the context. `unsaid`: no message has stated it yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,12 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One policy at one call (from 1; 0 before the first). `parts` are those of the prompt, in order.
+    """The session under one preset at one call (from 1; 0 before the first). `parts` are the parts of the prompt, in
+    order.
 
-    `trail` is the largest prompt in each of `TRAIL` equal sections of the session, up to this call. `fires` is the
-    trigger of the next compaction in tokens, None if there is none. `cost` is the final cost in words, "" before.
+    `trail` is the size in tokens of the largest prompt in each of `TRAIL` equal sections of the session, up to this
+    call. `fires` is the size in tokens at which the next compaction starts, None if there is none. `cost` is the final
+    cost in words, "" before the end.
     """
 
     name: str
@@ -54,7 +56,7 @@ class Lane:
 
 
 TRAIL = 96
-"""Sections of a session in a lane's trail."""
+"""Number of sections in the trail of a complete session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ class Fall:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A picture that is shown for `seconds`. `title` is in large type, `says` are sentences under it."""
+    """A picture that is shown for `seconds`. `title` is in large letters, `says` are the sentences below it. `fall` is
+    a compaction in progress, None if there is none."""
 
     title: str
     says: tuple[str, ...]
@@ -78,8 +81,8 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A story: `note` is shown on every frame and says that no model was asked. `scale` is the tokens of a full bar,
-    `window` the model's window if known, `calls` the number of calls in the session."""
+    """All frames. `note` is shown on every frame and says that no model was used. `calls` is the number of calls in the
+    session, `scale` the tokens of a full bar, `window` the model's window in tokens, None if unknown."""
 
     note: str
     calls: int

@@ -1,4 +1,4 @@
-"""Large type for the back of a room: letters of five dots' height on three rows of half blocks."""
+"""Large letters, which the back of a room can read: five dots high, drawn on three rows of half blocks."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _BLOCKS = {"..": " ", "#.": "▀", ".#": "▄", "##": "█"}
 
 
 def large(text: str) -> tuple[str, ...]:
-    """The text on `ROWS` rows. Raises KeyError for a character that has no letter here."""
+    """Return `ROWS` rows that draw the text. Raises KeyError for a character that is not drawn here."""
     dots = [".".join(_LETTERS[character][row] for character in text) for row in range(5)] + [""]
     dots[5] = "." * len(dots[0])
     return tuple(

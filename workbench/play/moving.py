@@ -1,8 +1,8 @@
-"""A story as one SVG that moves by itself: no script, no font and no picture from elsewhere.
+"""A story as one animated SVG, without scripts and without fonts or pictures from elsewhere.
 
-Rows that change at the same moments are a band; what a band shows one after the other lies side by side, and a key
-frame for each moves the strip on. Blocks are drawn as shapes, so that they meet whatever the font. Where nothing moves
-(a viewer without animations, or a person who wants none) the last frame stands.
+Rows that change at the same moments form a band. The states of a band lie side by side on a strip, and a key frame for
+each state moves the strip to it. Blocks are drawn as shapes, so that they touch in any font. A viewer without
+animations, or a user who prefers reduced motion, sees the last frame.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from workbench.play.drawing import EIGHTHS, Row, drawn
 from workbench.play.frames import Story
 
 ACROSS, DOWN = 10, 20
-"""Units of a cell."""
+"""Width and height of a cell in units of the SVG."""
 
 _LEVELS = {sign: eighth for eighth, sign in enumerate(EIGHTHS)}
 _SHADES = {"▒": 0.6, "▓": 0.85, "░": 0.3, "▚": 0.75, "◆": 1, "●": 1}
 _SIGNS = ("◆", "●")
-"""Shapes where several stand in a bar, letters where one stands alone."""
+"""Signs that are drawn as shapes if there are several in a row, and as a letter if there is one."""
 
 _LINES = {"━": 4, "─": 2}
 
 
 def moving(story: Story, width: int = 100, height: int = 30) -> str:
-    """The picture, the same for the same story."""
+    """Return the text of the SVG. It depends on nothing but the arguments."""
     frames = [drawn(story, number, width, height) for number in range(len(story.frames))]
     starts, at = [], 0.0
     for frame in story.frames:
@@ -58,7 +58,7 @@ def moving(story: Story, width: int = 100, height: int = 30) -> str:
 
 
 def _css() -> str:
-    """Styles are classes of one letter and a number; texts are of the reader's own monospaced font."""
+    """Return the style sheet: a class for each style. Texts use a monospaced font of the viewer's machine."""
     font = "font:16.5px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;white-space:pre"
     rules = [f"text{{{font}}}", "@media (prefers-reduced-motion:reduce){g{animation:none!important}}"]
     for name, colour in COLOURS.items():
@@ -76,7 +76,7 @@ def _moved(number: int, moves: Sequence[tuple[float, int]], whole: float, wide: 
 
 
 def _bands(frames: Sequence[Sequence[Row]], height: int) -> Iterator[tuple[int, int]]:
-    """Rows `start`..`stop` that change together."""
+    """Yield (start, stop) of the rows that change at the same moments."""
 
     def changes(y: int) -> tuple[int, ...]:
         return tuple(number for number in range(1, len(frames)) if frames[number][y] != frames[number - 1][y])
@@ -95,7 +95,7 @@ def _band(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _run(text: str, x: int, y: int, style: str) -> Iterator[str]:
-    """A text of one style, as shapes and letters."""
+    """Yield the elements of a text of one style: shapes and letters."""
     for kind, signs in groupby(text, key=_kind):
         part = "".join(signs)
         wide = cell_len(part) * ACROSS
@@ -126,7 +126,8 @@ _BLOCKS = frozenset("▁▂▃▄▅▆▇█▀")
 
 
 def _outline(part: str, x: int, y: int) -> str:
-    """The shape of blocks that stand side by side: along the tops of those that stand on the line, then the others."""
+    """Return the path of adjacent blocks: one outline for each run of blocks from the bottom, a rectangle for each run
+    of `▀`."""
     drawn: list[str] = []
     for upper, signs in groupby(part, key="▀".__eq__):
         several = list(signs)

@@ -1,7 +1,7 @@
-"""The scenes, in order: the context fills, a compaction fires, the rule is kept or lost, a pin, two policies at once.
+"""Scenes of a story, in order: the context fills, a compaction fires, the rule is kept or lost, a pin, two presets.
 
-Which scenes there are follows from what really happens: without a loss there is no pin, without a rule none is told of,
-and a policy that never compacts says so.
+The scenes depend on the session: the pin is shown only if the rule is lost, a rule only if there is one. If the preset
+never compacts, a scene says so.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from workbench.play.watching import RulePlace, followed_rules
 from workbench.tokens.window import Window
 
 FIRST, AGAIN, BESIDE = 36, 14, 40
-"""Frames in which the context fills for the first time, between two compactions, and in which two policies run."""
+"""Maximum number of frames in which the context fills: up to the first compaction, after it, and under two presets."""
 
 FILLS_S, FALLS_S = 0.25, 0.18
 READ_S = 4.0
-"""How long a frame stands that has something to read."""
+"""Seconds of a frame with a text to read."""
 
 FALLING = 8
-"""Frames of a compaction under way."""
+"""Number of frames of a compaction in progress."""
 
 WIDEST = 88
-"""Characters of a sentence of the session's that is quoted."""
+"""Maximum number of characters of a quotation from the session."""
 
 
 def story(
@@ -45,10 +45,11 @@ def story(
     watched: Sequence[str] = (),
     ends: str = "",
 ) -> Story:
-    """The story of a session under one or two presets, following a sentence that is `watched`, by default the first of
-    the user's rules that the first preset loses. `note` and `ends` are sentences for every frame and for the last one.
+    """Return the story of a session under one or two presets.
 
-    Raises BadInput for a session without a call, for what cannot be watched and for a broken table of models.
+    It follows one rule: a sentence of `watched`, by default one of the user's rules, if possible one that the first
+    preset loses. `note` is shown on every frame, `ends` on the last one. Raises BadInput if the session has no call, a
+    sentence cannot be watched, or the table of models is invalid.
     """
     if not course.calls:
         raise BadInput("No answer of a model is in this session: there is no call to play.")
@@ -61,13 +62,13 @@ def story(
 
 
 def offline(name: str) -> str:
-    """The note of a story that nobody prepared: how it was made, and of what."""
+    """Return the note of a story of any session: how it was made, and from what (`name`, such as a file's)."""
     return f"Played offline, code writes, no model, sizes (~) are estimates: {name}"
 
 
 def _worth_following(one: Played) -> int | None:
-    """The rule that is held first and lost later, else one that is lost, else the first that is said before a
-    compaction; None without a rule."""
+    """Return the index of the rule to follow: one that is kept at first and lost later, else one that is lost, else one
+    that is stated before the first compaction, else the first. None if there is no rule."""
 
     def worth(rule: int) -> tuple[bool, bool, bool]:
         states = [one.state(rule, step.compacted.call, done) for done, step in enumerate(one.steps, 1)]
@@ -79,7 +80,8 @@ def _worth_following(one: Played) -> int | None:
 
 
 def _scale(frames: Sequence[Frame], window: int | None) -> int:
-    """The window, where the bars come near it; else a little more than the longest bar."""
+    """Return the tokens of a full bar: 110 % of the largest prompt; the window if that prompt exceeds 40 % of it, or
+    the prompt itself if it exceeds the window."""
     most = max((lane.tokens for frame in frames for lane in frame.lanes), default=1)
     return max(window, most) if window and most > window * 0.4 else max(1, round(most * 1.1))
 
@@ -129,7 +131,7 @@ class _Telling:
 
     @cached_property
     def _loses(self) -> int | None:
-        """Number of the first compaction after which the rule is lost or wrong, None without one."""
+        """Number, from 0, of the first compaction after which the rule is lost or wrong; None if there is none."""
         numbers = range(len(self.first.steps)) if self.said is not None else ()
         return next((one for one in numbers if self._state(self.first, one) in ("gone", "contradicted")), None)
 
@@ -188,7 +190,7 @@ class _Telling:
 
     @cached_property
     def _with_pin(self) -> Played | None:
-        """The same once more with the rule's message pinned, where the rule was lost without."""
+        """The first preset with the rule's message pinned. None if no message states the rule or it is not lost."""
         if self.said is None or self._loses is None:
             return None
         return played(self.course, self.first.replay.preset, self.limit, self.first.watched, {self.said.message})
@@ -231,7 +233,7 @@ class _Telling:
         return tuple(one.at(call, self.rule, cost=words) for one, words in zip(self.lanes, paid, strict=True))
 
     def _request_at(self, call: int) -> str:
-        """Return the last request of the user before this call."""
+        """Return the last request of the user before this call as a quotation, "" if there is none."""
         for index in range(self.course.calls[call - 1] - 1, -1, -1):
             message = self.course.messages[index]
             if message.starts_round and message.said.strip():
@@ -240,7 +242,7 @@ class _Telling:
 
 
 def _verdict(rule: Rule | None, number: int) -> tuple[str, str]:
-    """Return the title of the frame after a compaction, and a sentence about the rule."""
+    """Return the title of the frame after compaction `number`, from 0, and a sentence about the rule, "" for none."""
     times = "one compaction" if number == 0 else f"{number + 1} compactions"
     if rule is None or rule.state == "unsaid":
         return "ROOM AGAIN", ""
@@ -266,7 +268,7 @@ def _fired(trigger: Trigger) -> str:
 
 
 def _sampled(start: int, stop: int, most: int) -> list[int]:
-    """At most `most` numbers from `start` to `stop`, evenly, both among them."""
+    """Return at most `most` evenly spaced numbers, from `start` to `stop` (both included)."""
     count = stop - start + 1
     if count <= most:
         return list(range(start, stop + 1))
@@ -274,6 +276,6 @@ def _sampled(start: int, stop: int, most: int) -> list[int]:
 
 
 def _quoted(text: str) -> str:
-    """Words of the session's on one line, harmless, without secrets."""
+    """Quote a text of the session on one line: cut, printable, with secrets masked. "" for an empty text."""
     line = clip_at_word(printable(text[:4_000]), WIDEST)
     return f"“{line}”" if line else ""

@@ -1,4 +1,4 @@
-"""A story as text, for a pipe: the last sentences of each scene."""
+"""A story as text, for a pipe: the sentences of the last frame of each scene."""
 
 from __future__ import annotations
 

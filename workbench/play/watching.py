@@ -10,7 +10,7 @@ from workbench.analysis.watched_rules import KEPT_STATES, judge_messages, senten
 from workbench.compaction.shape_facts import standing_of
 
 MAX_RULES = 12
-"""Rules of the user among which a story looks for one to follow."""
+"""Maximum number of the user's rules from which a story chooses one to follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class FollowedRule:
 
 
 def followed_rules(course: Course, sentences: Sequence[str]) -> tuple[FollowedRule, ...]:
-    """Return the first watched sentence that a message states, else the first one; without any, the user's rules.
-    Raises BadInput for a sentence that cannot be watched."""
+    """Return the rules that a story may follow: the first of `sentences` that a message states, else the first of them.
+    Without sentences, the user's rules. Raises BadInput for a sentence that cannot be watched."""
     places = [_locate(course, one) for one in sentences]
     return tuple([one for one in places if one.place] or places)[:1] or rules(course)
 
@@ -43,7 +43,8 @@ def rules(course: Course) -> tuple[FollowedRule, ...]:
 
 
 def _locate(course: Course, typed: str) -> FollowedRule:
-    """Find the first message of the user, else of anyone, that states the rule in these or other words."""
+    """Find the message that states the rule, verbatim or paraphrased: the user's first one, else anybody's first
+    one."""
     text = sentence_to_watch(typed, course.messages)
     said = [index for index, message in enumerate(course.messages) if judge_messages(text, [message]) in KEPT_STATES]
     index = min(said, key=lambda index: (course.messages[index].role != "user", index), default=None)
