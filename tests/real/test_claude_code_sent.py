@@ -13,7 +13,7 @@ import pytest
 from tests.paths import SHARED
 from workbench.formats import claude_code
 from workbench.formats.claude_code import rules
-from workbench.formats.format import Sent, no_progress
+from workbench.formats.format import RecordedRequest, no_progress
 from workbench.formats.kit.blocks import from_anthropic
 from workbench.formats.request_checks import compare_requests
 from workbench.session import Message, Role, Session
@@ -88,7 +88,7 @@ def test_what_a_server_was_sent_after_a_compaction_is_the_context_shown(name: st
         role: Role = "assistant" if item["role"] == "assistant" else "user"
         messages.append(Message(str(len(messages)), role, from_anthropic(item["content"])))
     answer = session.context()[-1]
-    assert [one.difference for one in compare_requests(session, [Sent(answer.id, tuple(messages))])] == [""]
+    assert [one.difference for one in compare_requests(session, [RecordedRequest(answer.id, tuple(messages))])] == [""]
 
 
 def test_all_answers_that_were_picked_are_the_persons_words() -> None:

@@ -125,7 +125,7 @@ class Part:
     messages: int
 
 
-class Sent(Struct, frozen=True):
+class RecordedRequest(Struct, frozen=True):
     """A request that the file records in addition to the conversation. Its messages are compared with our context.
 
     `answer`: id of the answering message, "" if there is none.
@@ -219,7 +219,7 @@ class Codec:
     sessions_in: Callable[[Path, bytes], tuple[Part, ...]] | None = None
     read_part: Callable[[Path, bytes, str, Progress], Session] | None = None
     addressed: Callable[[Session, bytes, str, Sequence[Loss]], Written] | None = None
-    requests: Callable[[Session], Iterator[Sent]] | None = None
+    requests: Callable[[Session], Iterator[RecordedRequest]] | None = None
     main_file: Callable[[Path], Path | None] | None = None
     glance: Callable[[Path], SessionGlance | None] | None = None
     list_sessions: Callable[[Path], list[SessionGlance]] | None = None

@@ -12,7 +12,7 @@ from itertools import groupby
 from msgspec import Struct
 
 from workbench.base.text import clip_at_word
-from workbench.formats.format import Sent
+from workbench.formats.format import RecordedRequest
 from workbench.session import Block, Media, Message, Session, Text, ToolResult, ToolUse
 
 
@@ -33,7 +33,7 @@ def last_text(messages: Sequence[Message]) -> str:
     return texts[-1].strip() if texts else ""
 
 
-def compare_requests(session: Session, requests: Iterable[Sent]) -> Iterator[RequestComparison]:
+def compare_requests(session: Session, requests: Iterable[RecordedRequest]) -> Iterator[RequestComparison]:
     """Compare each request whose response is in an epoch with the messages before the response there."""
     place = {
         session.messages[member].id: (epoch.number, at)
@@ -46,7 +46,7 @@ def compare_requests(session: Session, requests: Iterable[Sent]) -> Iterator[Req
             yield _compare(sent, session.context(number)[:at])
 
 
-def _compare(sent: Sent, shown: Sequence[Message]) -> RequestComparison:
+def _compare(sent: RecordedRequest, shown: Sequence[Message]) -> RequestComparison:
     theirs, ours = _turns(sent.messages), _turns(shown)
     more = 0
     first = ""

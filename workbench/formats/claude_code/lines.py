@@ -69,7 +69,7 @@ _KNOWN_BLOCKS = {"text", "thinking", "tool_use", "tool_result", "image", "docume
 
 
 @dataclass(slots=True)
-class Draft:
+class MessageDraft:
     """A message while its lines are read.
 
     `bill`: recorded tokens so far (input, output, cache read, cache write); `bill_final` once a line has a stop reason.
@@ -139,7 +139,7 @@ class Reading:
 
     records: Records
     tree: Tree = field(default_factory=Tree)
-    drafts: list[Draft] = field(default_factory=list)
+    drafts: list[MessageDraft] = field(default_factory=list)
     warnings: list[LoadWarning] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
     newest_common: tuple[Any, ...] = ()
@@ -152,7 +152,7 @@ class Reading:
     printed: PrintedOutput = field(default_factory=PrintedOutput)
     cost: float | None = None
     stale_until: int = -1
-    api_errors: list[tuple[Draft, int, dict[str, Any]]] = field(default_factory=list)
+    api_errors: list[tuple[MessageDraft, int, dict[str, Any]]] = field(default_factory=list)
     retried: list[ApiError] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
     by_api_id: dict[tuple[str, bool], int] = field(default_factory=dict)
@@ -256,7 +256,7 @@ def _set_prompt(reading: Reading, texts: list[str], tools: list[Any], *, sidecha
 def _begin(reading: Reading, value: dict[str, Any], id: str, index: int, role: Role, blocks: list[Block]) -> int:
     sidechain = value.get("isSidechain") is True
     drafts, time = reading.drafts, time_of(value.get("timestamp"))
-    drafts.append(Draft(id, role, "normal", blocks, [index], time, sidechain, None, False, None, bool(blocks)))
+    drafts.append(MessageDraft(id, role, "normal", blocks, [index], time, sidechain, None, False, None, bool(blocks)))
     return len(drafts) - 1
 
 
@@ -369,7 +369,7 @@ def _is_injected(blocks: list[Block]) -> bool:
     )
 
 
-def _add_usage(draft: Draft, body: dict[str, Any]) -> None:
+def _add_usage(draft: MessageDraft, body: dict[str, Any]) -> None:
     """Add the usage of another line of the message: the newest counts, but the largest output. Empty usage is ignored.
 
     Counts are final once a line has a stop reason; before that they may be those at the start of the stream.

@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from workbench.formats.claude_code.events import Event, event_of_system_line
-from workbench.formats.claude_code.lines import NOTIFICATION, Draft, Prompt, Reading, add_record
+from workbench.formats.claude_code.lines import NOTIFICATION, MessageDraft, Prompt, Reading, add_record
 from workbench.formats.claude_code.read import is_model, session_of
 from workbench.formats.format import no_progress
 from workbench.formats.kit.jsonl import object_of, objects_of, records_of
@@ -124,7 +124,7 @@ def _has_session_facts(reading: Reading, cut: _Cut, *, prompt_may_change: bool) 
     )
 
 
-def _is_notice(draft: Draft) -> bool:
+def _is_notice(draft: MessageDraft) -> bool:
     return any(isinstance(block, Text) and block.text.startswith(NOTIFICATION) for block in draft.blocks)
 
 
@@ -141,7 +141,7 @@ def _repeats(reading: Reading, data: bytes, cut: _Cut) -> bool:
     )
 
 
-def _line_of(draft: Draft, reading: Reading) -> int:
+def _line_of(draft: MessageDraft, reading: Reading) -> int:
     return reading.records.lines[draft.source[0]]
 
 

@@ -16,7 +16,15 @@ from workbench.formats.agent_texts import with_user_text
 from workbench.formats.claude_code.agents import COMPACT, agent_files, agents_inside
 from workbench.formats.claude_code.epochs import RecordedEvents, divide_into_epochs
 from workbench.formats.claude_code.events import Event
-from workbench.formats.claude_code.lines import NOTIFICATION, Draft, LoadedFile, Prompt, Reading, add_record, time_of
+from workbench.formats.claude_code.lines import (
+    NOTIFICATION,
+    LoadedFile,
+    MessageDraft,
+    Prompt,
+    Reading,
+    add_record,
+    time_of,
+)
 from workbench.formats.claude_code.signature import ID, WEB_EXPORT, is_printed
 from workbench.formats.claude_code.tree import JOINED, LINE, RESUMED, Moment, branch_of, branches_of, chain_of
 from workbench.formats.format import Part, Progress, ReadLines, no_progress
@@ -284,7 +292,7 @@ def _missing_preserved(reading: Reading) -> Iterator[LoadWarning]:
             yield LoadWarning(text, reading.records.lines[reading.drafts[number].source[0]])
 
 
-def _answers(draft: Draft, calls: set[str]) -> bool:
+def _answers(draft: MessageDraft, calls: set[str]) -> bool:
     return any(isinstance(block, ToolResult) and block.call_id in calls for block in draft.blocks)
 
 
@@ -299,7 +307,7 @@ def model_of(messages: Sequence[Message], branch: Sequence[int]) -> str | None:
     return next((one.model for one in live if is_model(one)), None)
 
 
-def _api_error(draft: Draft, line: int, value: Mapping[str, object]) -> ApiError:
+def _api_error(draft: MessageDraft, line: int, value: Mapping[str, object]) -> ApiError:
     status, kind = value.get("apiErrorStatus"), value.get("error")
     text, code = draft.message().text, status if isinstance(status, int) else None
     return ApiError(draft.id, text, draft.time, line, code, kind if isinstance(kind, str) else "")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.formats.format import Sent
+from workbench.formats.format import RecordedRequest
 from workbench.formats.kit.blocks import from_anthropic
 from workbench.formats.kit.jsonl import object_of
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
@@ -31,7 +31,7 @@ class _RecordedRequests:
     answers: dict[str, Message] = field(default_factory=dict)
 
 
-def requests(session: Session) -> Iterator[Sent]:
+def requests(session: Session) -> Iterator[RecordedRequest]:
     """Yield the complete requests of the session that have an answer, in file order."""
     recorded = _RecordedRequests()
     holder = {record: message for message in session.messages for record in message.source}
@@ -45,7 +45,7 @@ def requests(session: Session) -> Iterator[Sent]:
         answer = recorded.answers.get(id)
         messages = [_message(recorded, hashes[:at], hash) for at, hash in enumerate(hashes)] if answer else []
         if answer is not None and all(message is not None for message in messages):
-            yield Sent(answer.id, tuple(message for message in messages if message is not None))
+            yield RecordedRequest(answer.id, tuple(message for message in messages if message is not None))
 
 
 def _add_line(recorded: _RecordedRequests, value: Mapping[str, Any], message: Message | None) -> None:

@@ -37,7 +37,7 @@ _KEPT_TEXT = 80_000
 
 
 @dataclass(slots=True)
-class Draft:
+class MessageDraft:
     """A message while its items are read."""
 
     id: str
@@ -92,14 +92,14 @@ class Reader(Transcript):
         super().__init__(path, records)
         self.base = base
         self.fork: Fork | None = None
-        self.drafts: list[Draft] = []
+        self.drafts: list[MessageDraft] = []
         self.rolled_back: set[int] = set()
         self.meta: dict[str, Any] = {}
         self.cwd: str | None = None
         self.group: ItemGroup = ""
         self.usage_first: bool | None = None
         self.pending_usage: Usage | None = None
-        self.billed: Draft | None = None
+        self.billed: MessageDraft | None = None
         self.totals: Any = None
 
     def take(self, value: dict[str, Any], index: int, line: int) -> None:
@@ -123,7 +123,8 @@ class Reader(Transcript):
                 if payload.get("forked_from_id"):
                     self.fork = Fork(text_of(payload.get("id")), seconds_of(stamp) or 0.0)
         elif kind == "inter_agent_communication":
-            draft = Draft(f"item-{index + 1}", "user", "meta", [Opaque(kind, payload)], [index], seconds_of(stamp))
+            blocks: list[Block] = [Opaque(kind, payload)]
+            draft = MessageDraft(f"item-{index + 1}", "user", "meta", blocks, [index], seconds_of(stamp))
             self.begin(draft, "request")
         elif kind not in _IGNORED:
             self.unknown[str(kind)] += 1
@@ -153,13 +154,13 @@ class Reader(Transcript):
         role, kind = role_and_kind(item, blocks)
         model = self.model if role == "assistant" else None
         own = [_interned(block) for block in blocks]
-        draft = Draft(f"item-{index + 1}", role, kind, own, [index], seconds_of(stamp), model)
+        draft = MessageDraft(f"item-{index + 1}", role, kind, own, [index], seconds_of(stamp), model)
         if role == "assistant":
             draft.usage, self.pending_usage = self.pending_usage, None
             self.billed = draft
         self.begin(draft, group)
 
-    def begin(self, draft: Draft, group: ItemGroup) -> None:
+    def begin(self, draft: MessageDraft, group: ItemGroup) -> None:
         """Add a draft to the context; following items of the same `group` are added to it."""
         self.sent.append(len(self.drafts))
         self.drafts.append(draft)
@@ -236,7 +237,7 @@ class Reader(Transcript):
 
     def _compacted(self, payload: dict[str, Any], index: int, stamp: Any) -> None:
         time = seconds_of(stamp)
-        self.drafts.append(Draft(f"item-{index + 1}", "system", "boundary", [], [index], time))
+        self.drafts.append(MessageDraft(f"item-{index + 1}", "system", "boundary", [], [index], time))
         before, copies, first = self.sent, self.copies, len(self.drafts)
         self.group, self.billed = "", None
         if before and _is_requested_summary(self.drafts[before[-1]], payload.get("message")):
@@ -249,7 +250,7 @@ class Reader(Transcript):
             text = payload.get("message")
             self.sent = self._user_texts(before)
             if isinstance(text, str) and text:
-                draft = Draft(f"item-{index + 1}-summary", "user", "summary", [Text(text)], [index], time)
+                draft = MessageDraft(f"item-{index + 1}-summary", "user", "summary", [Text(text)], [index], time)
                 self.begin(draft, "")
         new = {number: self.drafts[number] for number in self.sent if number >= first}
         self.copies = frozenset(n for n, draft in new.items() if draft.kind == "normal" and draft.role in _AGENT_ROLES)
@@ -366,7 +367,7 @@ def _interned(block: Block) -> Block:
     return ToolUse(block.id, intern(block.name), block.input) if isinstance(block, ToolUse) else block
 
 
-def _is_requested_summary(draft: Draft, message: Any) -> bool:
+def _is_requested_summary(draft: MessageDraft, message: Any) -> bool:
     """True if a response is the summary that a compaction requested; since 0.169 the rollout records it too."""
     texts = [block.text for block in draft.blocks if isinstance(block, Text)]
     known = isinstance(message, str) and message.startswith(SUMMARY_PREFIX)

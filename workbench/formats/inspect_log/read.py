@@ -11,7 +11,7 @@ from pathlib import Path
 from workbench.base.errors import BadInput
 from workbench.base.text import counted
 from workbench.formats.agent_texts import with_user_text
-from workbench.formats.format import Progress, Sent
+from workbench.formats.format import Progress, RecordedRequest
 from workbench.formats.inspect_log.contexts import SampleContexts, answer_of, inputs_of, usage_of
 from workbench.formats.inspect_log.items import MessageReader
 from workbench.formats.inspect_log.signature import ID
@@ -82,7 +82,7 @@ class Reader(Numbered[int]):
         )
 
 
-def requests(session: Session) -> Iterator[Sent]:
+def requests(session: Session) -> Iterator[RecordedRequest]:
     """Yield the recorded input of each call, whether or not it belongs to the conversation."""
     body, _ = parse(session.path or Path(), session.records.data)
     sample = _sample(dict_of(body))
@@ -92,7 +92,7 @@ def requests(session: Session) -> Iterator[Sent]:
         if event.get("event") == "model" and (input := inputs_of(sample, event)):
             answer = word_of(answer_of(event).get("id"))
             messages = with_user_text(reader.message(item, str(place)) for place, item in enumerate(input, 1))
-            yield Sent(answer if answer in ids else "", messages)
+            yield RecordedRequest(answer if answer in ids else "", messages)
 
 
 def _sample(body: Item) -> Item:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from workbench.formats.format import Sent
+from workbench.formats.format import RecordedRequest
 from workbench.session import Block, Compaction, Epoch, Message, Session, Text, Thinking, ToolResult, ToolUse
 from workbench.session.session import Way
 from workbench.session.structure import leading_system
@@ -35,7 +35,7 @@ class RecordedConversation:
     branch: tuple[int, ...]
     epochs: tuple[Epoch, ...]
     calls: tuple[int, ...]
-    sent: tuple[Sent, ...]
+    sent: tuple[RecordedRequest, ...]
 
 
 def conversations(calls: Iterable[RecordedCall]) -> list[RecordedConversation]:
@@ -55,7 +55,7 @@ def conversations(calls: Iterable[RecordedCall]) -> list[RecordedConversation]:
     return [thread.conversation() for thread in threads if thread.messages]
 
 
-def requests(session: Session) -> Iterator[Sent]:
+def requests(session: Session) -> Iterator[RecordedRequest]:
     """Yield the requests of a session that was read from recorded calls: `SessionFacts.own` holds
     `RecordedConversation.sent`."""
     if isinstance(session.facts.own, tuple):
@@ -101,7 +101,7 @@ class _Thread:
     removed: set[int] = field(default_factory=set)
     epochs: list[Epoch] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
-    sent: list[Sent] = field(default_factory=list)
+    sent: list[RecordedRequest] = field(default_factory=list)
 
     def take(self, index: int, step: _Relation, request: _Request, answer: Message | None) -> None:
         former = [*self.prompt]
@@ -120,7 +120,7 @@ class _Thread:
             self.context.append(self._add(answer, _key(answer)))
         self.calls.append(index)
         continues = answer is not None and answer.kind != "summary"
-        self.sent.append(Sent(self.messages[self.context[-1]].id if continues else "", sent_messages))
+        self.sent.append(RecordedRequest(self.messages[self.context[-1]].id if continues else "", sent_messages))
 
     def _add(self, message: Message, key: str) -> int:
         self.messages.append(replace(message, id=f"m{len(self.messages) + 1}"))
