@@ -1,10 +1,10 @@
-"""Decide whether a text still states a fact, and correctly: the one answer for summaries, outcomes and generations,
-without a model.
+"""Decide whether a text still states a fact, and states it correctly. Used for summaries, outcomes and generations;
+asks no model.
 
-A sentence is present if one sentence of the text has its words, whatever their endings and order, and is a sentence: a
-list of the same words does not count. A name is present if it occurs as it is. A present fact is wrong if the sentence
-says the opposite, names the rejected option as the chosen one, gives another value, or claims an outcome of a file or
-command that the calls contradict. A superseded rule that is stated as if it were in force is stale.
+A sentence is present if one sentence of the text has its words, in any form and order; a mere list of these words does
+not count. A name is present if it occurs verbatim. A present fact is wrong if the text says the opposite, names the
+rejected option as the chosen one, gives another value, or claims a state of a file or command that the calls
+contradict. A superseded rule that is stated as if it were in force is stale.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ Presence = Literal["full", "part", "none", "unknown"]
 """`unknown`: the replacement cannot be read."""
 
 NEARLY_ALL = 0.72
-"""Share of a sentence's words that one sentence must have to state it in full in other words."""
+"""Share of a sentence's words that a paraphrase must have to state it in full."""
 
 ENOUGH = 0.6
-"""Share from which a sentence states another in part."""
+"""Share of a sentence's words that a paraphrase must have to state it in part."""
 
 NEAR, ENOUGH_NEAR = 0.5, 2
-"""Share of a number's neighbouring words that a line must have to be about the same thing, or their number."""
+"""Share, or count, of the words near a number that a line must have to be about the same thing."""
 
 COMMAND_CHARS = 40
-"""Characters of a command's beginning that state it in part: the rest is often shortened."""
+"""First characters of a command that state it in part; summaries often shorten the rest."""
 
 _PYTEST_MARK = re.compile(r"^E (?=\S)")
 """Prefix of pytest's error lines."""
 
 SENTENCES = ("request", "instruction", "stated", "decision", "error")
-"""Kinds that are compared by their words; the others are names, which must occur as they are."""
+"""Kinds of facts that are compared word by word. The others are names, which must occur verbatim."""
 
 
 class FactVerdict(Struct, frozen=True):
@@ -78,9 +78,9 @@ class SentenceQuery(Struct, frozen=True):
 class FactQuery(Struct, frozen=True):
     """Fact in the form in which it is searched for.
 
-    Any of `forms` states it in full, `part` in part, `sentences` are its sentences. A line about a number or a short
-    answer must have some of `context_words`, or it is about something else. `value` is the number's, `state` the last
-    state of what is named; `is_answer` marks a user's answer of a word.
+    Any of `forms` states it in full, `part` states it in part; `sentences` are its sentences. A line that states a
+    number or a short answer must have some of `context_words`. `value` is the value of a number, `state` the last state
+    of the named file, command, error or rule; `is_answer` marks a one-word answer of the user.
     """
 
     language: str
@@ -135,7 +135,8 @@ def _sentence_query(text: str, language: str) -> SentenceQuery:
 
 
 class SearchedText:
-    """Texts prepared for search. Lists of bare words state nothing and are left out."""
+    """Texts prepared for search. Lists of bare words state no sentence; only long verbatim quotations are found in
+    them."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         flat = (" ".join(line.split()) for text in texts for line in text.split("\n"))
@@ -146,7 +147,7 @@ class SearchedText:
             if not _is_heap(line):
                 self._lines.append(line)
                 continue
-            # Short sentences in a row may look like a word list although none of them is one.
+            # Several short sentences may look like a word list, although each is a sentence.
             heaps.append(line)
             parts = sentences_of(line)
             self._lines += [part for part in parts if len(parts) > 1 and not _is_heap(part)]
@@ -177,19 +178,19 @@ class SearchedText:
     # --- names --------------------------------------------------------------------------------------------------------
 
     def _is_in_heap(self, needle: str) -> bool:
-        """True if a word list contains the text verbatim and it is long enough not to be there by chance."""
+        """True if a word list contains the text verbatim, and the text is too long for a coincidence."""
         return needle.count(" ") >= IN_ORDER and needle.lower() in self._heaps
 
     def _has_name(self, needle: str) -> bool:
         if self._is_in_heap(needle):
             return True
-        # Most facts are lost: one missing word is enough to tell.
+        # Fast path: a name with a missing word does not occur.
         if not self._tokens.issuperset(_TOKENS.findall(needle.lower())) or needle not in self._flat:
             return False
         return _contains(needle, self._flat)
 
     def _is_claimed_right(self, name: str, state: State) -> bool:
-        """False if sentences that name it claim another state and none claims this one."""
+        """False if sentences with `name` contradict `state` and none agrees with it."""
         if not state:
             return True
         lines = [self._lines[at] for at in _line_numbers(name, self._flat, self._starts)]
@@ -231,7 +232,8 @@ class SearchedText:
         return FactVerdict("part", True) if telling and self._has_name(one.forms[0]) else ABSENT
 
     def _judge_answer(self, one: FactQuery) -> FactVerdict:
-        """Judge a one-word answer by the question's words near it; the sign of a sentence answers yes or no, too."""
+        """Judge a one-word answer by the question's words on the same line. A yes or no is also read from a sentence
+        that affirms or negates the question."""
         text = one.forms[0].lower().strip(" .!")
         core = frozenset(content_terms(text, one.language))
         for line in self._lines:
@@ -276,7 +278,7 @@ class SearchedText:
         return FactVerdict("full", True)
 
     def _best_sentence(self, wording: SentenceQuery, one: FactQuery) -> FactVerdict:
-        """Judge by the sentence that has most of the words; of equal ones a correct one wins."""
+        """Return the best verdict of the candidate sentences: full before part, then correct before wrong."""
         found = ABSENT
         for at in self._near(frozenset(wording.order), one.language, ENOUGH):
             sense = sense_of(self._sentences[at][:LONGEST_LINE], one.language)
@@ -292,7 +294,7 @@ class SearchedText:
     def _near(self, terms: frozenset[str], language: str, least: float = NEAR) -> list[int]:
         """Return indexes of at most `MOST_CANDIDATES` sentences with enough of the words, best first."""
         index = self._index(language)
-        # A sentence with enough of the words has one of any few more than may be missing: look up the rarest.
+        # If n words may be missing, a match has one of any n + 1 words: look up the rarest n + 1.
         # Ties are broken by text and index, because the order of a set differs from run to run.
         rarest = sorted(terms, key=lambda term: (len(index.get(term, ())), term))
         may_miss = int((1 - least) * len(terms)) + 1
@@ -316,11 +318,11 @@ class SearchedText:
 
 
 ENOUGH_TO_CONTRADICT = 0.75
-"""Share of a number's words from which a line with another value is about the same thing and wrong."""
+"""Share of the words near a number from which a line with another value contradicts it."""
 
 SPECIFIC_DIGITS = 4
-"""Digits from which a number states the fact in part without its words, as does a count with its noun ("41 tests"); "30
-s" occurs in many texts."""
+"""Fewest digits of a number that states its fact in part without the words near it. A count with its noun ("41 tests")
+does so, too; "30 s" occurs in too many texts."""
 
 _CLAUSE_END = re.compile(r"[.!?,;:…\"“「](?:\s|$)|[。，；：]")
 BEFORE_QUOTE = 24
@@ -328,7 +330,7 @@ BEFORE_QUOTE = 24
 
 MOST_CANDIDATES = 16
 LONGEST_LINE = 1_200
-"""Characters of a sentence that are compared; longer ones are data."""
+"""First characters of a sentence that are compared; longer sentences are data."""
 
 SPARE = 1
 _RANK = {"unknown": 0, "none": 0, "part": 1, "full": 2}
@@ -337,12 +339,12 @@ _YES, _NO = re.compile(bounded("claims", "yes")), re.compile(bounded("claims", "
 
 
 def _share_of_words(wording: SentenceQuery, sense: Sense) -> float:
-    """Return the share of a sentence's words that another has, common words at less weight."""
+    """Return the share of the words of `wording` in `sense`; words with many synonyms weigh `LIGHT`."""
     have = set(sense.order)
     characters = {character for term in have if _is_han(term) for character in term}
     weights = {term: LIGHT if term[0] == "=" and len(wording.order) > 2 else 1.0 for term in wording.order}
     found = sum(weight for term, weight in weights.items() if term in have)
-    # Chinese is compared by pairs of characters; another order makes other pairs.
+    # Chinese is compared by pairs of characters, and reordering changes the pairs.
     apart = (term for term in weights if term not in have and _is_han(term) and characters.issuperset(term))
     return (found + PAIR_APART * sum(1 for _ in apart)) / sum(weights.values())
 
@@ -360,7 +362,7 @@ LIGHT = 0.5
 
 
 def _is_stated(wording: SentenceQuery, sense: Sense, language: str) -> bool:
-    """False for a list of the words, or a sentence about much else."""
+    """False if `sense` only lists or scrambles the words, or is mostly about something else."""
     swapped = (wording.sense.contrasted and sense.contrasted) or (wording.sense.earlier and sense.earlier)
     if not swapped and is_scrambled(wording.sense.text, sense.text, language):
         return False
@@ -375,11 +377,11 @@ def _is_stated(wording: SentenceQuery, sense: Sense, language: str) -> bool:
 
 
 ORDERLY = 0.8
-"""Order agreement from which a note without function words states a sentence."""
+"""Least order agreement of a note without function words that states a sentence."""
 
 ONE_WORD, SHORT_RULE, LONGER = 4, 10, 4
-"""Most words of a sentence that states one word, or a short rule, and factor for longer ones; a sentence of more words
-is about something else."""
+"""Most content words of a sentence that states a fact of one word, and of two words; for longer facts `LONGER` times
+the fact's words plus `SHORT_RULE`. A longer sentence is about something else."""
 
 
 def _judge_sentence(wording: SentenceQuery, sense: Sense, held: Presence, state: State) -> FactVerdict:
@@ -399,8 +401,7 @@ FEW = 4
 
 
 def _per_file(line: str) -> Iterator[str]:
-    """Yield a line that lists several files of a folder, as a ledger writes them, as one line per file; any other
-    unchanged."""
+    """Yield one line per file for a line like `- [read] src/: #1 a.py, #2 b.py`; any other line unchanged."""
     if (shared := _FOLDER_LINE.fullmatch(line)) is None:
         yield line
         return
@@ -418,12 +419,12 @@ def _is_heap(line: str) -> bool:
 
 HEAP_CHARS, HEAP_WORDS = 60, 10
 IN_ORDER = 5
-"""Fewest spaces of a quotation that counts even inside a word list."""
+"""Fewest spaces in a quotation that counts within a word list."""
 
 
 def _line_numbers(needle: str, text: str, starts: Sequence[int]) -> Iterator[int]:
-    """Yield the numbers of the first `MOST_CANDIDATES` lines in which a text begins. `text` is the lines joined by
-    spaces, `starts` the offset of each."""
+    """Yield the indexes of the lines in which the first `MOST_CANDIDATES` occurrences of `needle` begin. `text` is all
+    lines joined by spaces, `starts` the offset of each line."""
     at, line = text.find(needle), -1
     for _ in range(MOST_CANDIDATES):
         if at < 0:

@@ -1,8 +1,7 @@
-"""Items that an agent needed again, found by patterns of this module alone: it shares nothing with the workbench's
-facts.
+"""Items that an agent needed again after a compaction. The patterns are independent of `workbench.facts`.
 
-An item occurs in the head of a session (the messages before the compaction), the agent uses it afterwards in a call or
-text of its own, and nobody has stated it in between. Six kinds:
+An item occurs in the head (the messages before the compaction), and the agent uses it later in a call or text of its
+own before anybody states it again. Six kinds:
 
     path      file by name or path, without the project's folder
     command   line run in a shell, one per part of `a && b; c`, without what it is piped into; run again identically.
@@ -13,8 +12,8 @@ text of its own, and nobody has stated it in between. Six kinds:
               occur in one later sentence of the agent
     stated    any sentence of the user, half of whose words occur in one later sentence of the agent
 
-User messages and tool results state items; a file's name in a listing states its path. The project's folder and the
-system prompt are stated with every call.
+User messages and tool results state items; a file's name in a listing states its path. The system prompt and the
+project's folder are sent with every call, so their items never count.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ Kind = Literal["path", "command", "number", "id", "decision", "stated"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 LONG_VALUE = 400
-"""Characters from which a value of a call is file content: written, not remembered."""
+"""Longest value of a call that is searched, in characters. Longer values are file content, which needs no memory."""
 
 USED: dict[Kind, float] = {"decision": 0.35, "stated": 0.5}
 ENOUGH = 0.6
@@ -123,7 +122,8 @@ _STOP = frozenset(_EMPTY_WORDS.split())
 
 
 class Item(Struct, frozen=True):
-    """Needed item. Any of `forms`, occurring by itself, keeps it; a sentence is kept by its `words`."""
+    """Needed item. A name or number is kept if one of `forms` occurs by itself, a sentence if enough of its `words`
+    occur."""
 
     kind: Kind
     text: str
@@ -133,7 +133,7 @@ class Item(Struct, frozen=True):
 
 @dataclass
 class Mentions:
-    """Mentions in texts by kind; numbers and ids with the words near them."""
+    """Paths, commands, numbers and ids of texts; numbers and ids map to the words near them."""
 
     paths: set[str] = field(default_factory=set)
     commands: set[str] = field(default_factory=set)
@@ -155,8 +155,8 @@ class Mentions:
 def needed_items(
     head: Sequence[Message], later: Sequence[Message], cwd: str = "", system: str = ""
 ) -> tuple[Item, ...]:
-    """Return the items of `head` that the agent's messages in `later` use before anybody states them again, by first
-    use. `system` is sent with every call."""
+    """Return the items of `head` that the agent uses in `later` before anybody states them again, in order of first
+    use. Items in `system`, the prompt of every call, are left out."""
     if not later:  # do not read the head for nothing
         return ()
     known, told = Mentions(), Mentions()
@@ -202,7 +202,7 @@ def needed_items(
 
 
 class _OpenSentences:
-    """Decisions and the user's sentences of a head that were neither used nor stated again yet."""
+    """Decisions and user sentences of a head that are neither used nor stated again so far."""
 
     def __init__(self, head: Sequence[Message]) -> None:
         often: Counter[str] = Counter()
@@ -221,18 +221,18 @@ class _OpenSentences:
         self._telling = [frozenset(word for word in one.words if often[word] <= rare) for one in self._waiting]
 
     def hear(self, message: Message) -> None:
-        """Close sentences that a message states again."""
+        """Remove sentences that a message states again."""
         word_sets = [words for text in texts(message) for _, words in sentences(text)]
         self._remove_matching(word_sets)
 
     def used(self, message: Message) -> list[Item]:
-        """Close and return sentences that a message of the agent uses."""
+        """Remove and return sentences that a message of the agent uses."""
         word_sets = [words for text in texts(message, longest=LONG_VALUE) for _, words in sentences(text)]
         return self._remove_matching(word_sets)
 
     def _remove_matching(self, word_sets: Sequence[frozenset[str]]) -> list[Item]:
-        """Remove and return sentences that one of these sentences, given by their words, matches. A match shares a rare
-        word."""
+        """Remove and return sentences that match one of `word_sets`, the words of other sentences. A match shares a
+        rare word."""
         by_word: dict[str, list[int]] = {}
         for number, words in enumerate(word_sets):
             for word in words:
@@ -259,8 +259,7 @@ class ItemSearch:
 
     @cached_property
     def _by_word(self) -> dict[str, list[int]]:
-        """Numbers of the sentences that have a word. Computed lazily: names, all that most sessions need, do without
-        it."""
+        """Indexes of the sentences with each word. Computed on first use, because most sessions only look up names."""
         found: dict[str, list[int]] = {}
         for number, (_, words) in enumerate(sentences(self._text)):
             for word in words:
@@ -285,8 +284,8 @@ class ItemSearch:
 
 
 def _contains(form: str, text: str, begins: bool = False) -> bool:
-    """True if the form occurs by itself, without a longer word, number or name around it. For a hash its beginning is
-    enough, and a unit may follow a number."""
+    """True if the form occurs by itself, not within a longer word, number or name. The beginning of a hash is enough,
+    and a unit may follow a number."""
     at = text.find(form)
     while at >= 0:
         before, after = text[at - 1 : at] if at else "", text[at + len(form) : at + len(form) + 1]
@@ -302,8 +301,8 @@ def _contains(form: str, text: str, begins: bool = False) -> bool:
 
 
 def _tag_spans(text: str, accept: Callable[[str, int], bool]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield start and stop of each accepted tag and of its content. `accept` gets name and content length. Spans do not
-    nest; an unclosed tag is none."""
+    """Yield (start, stop, content start, content stop) of each tag that `accept(name, content length)` accepts. Spans
+    do not nest; unclosed tags are skipped."""
     at, unclosed = 0, set[str]()
     while found := _TAG.search(text, at):
         at, name = found.end(), found[1]
@@ -315,7 +314,7 @@ def _tag_spans(text: str, accept: Callable[[str, int], bool]) -> Iterator[tuple[
 
 
 def _without_long_tags(text: str) -> str:
-    """Return a text without long tags, in which agents that call tools in prose write files."""
+    """Return a text without long tags: agents that write calls as text put file contents in them."""
     kept, at = "", 0
     for start, _, _, stop in _tag_spans(text, lambda _, size: size >= LONG_VALUE):
         kept += text[at:start] + " "
@@ -423,7 +422,7 @@ def _read_message(message: Message, mentions: Mentions, names: set[str], cwd: st
 
 
 def _words_near(text: str, match: re.Match[str]) -> set[str]:
-    """Return the words of the line near a match, which say what a number means."""
+    """Return the words near a match on its line, which show the meaning of a number."""
     start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - 60)
     end = text.find("\n", match.end())
     return set(words_of(text[start : min(end if end >= 0 else len(text), match.end() + 60)]))
@@ -454,5 +453,5 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def sentences(text: str) -> list[tuple[str, frozenset[str]]]:
-    """Return each sentence or line that has words, with them."""
+    """Return each sentence or line that has words, with its words."""
     return [(one.strip(), words) for one in _SENTENCE.split(text) if one and (words := words_of(one))]

@@ -1,4 +1,5 @@
-"""Facts of the head that an outcome keeps: by kind, in full, in part or not, and whether they are correct. No model.
+"""Facts of the head that an outcome keeps in full, in part or not at all, and correctly or not; by kind, without a
+model.
 
 A fact stays in full while a message that states it stays unchanged; otherwise the new messages (summaries, compressed
 results) are searched (`workbench.analysis.fact_check`), both without their secrets. The head is what precedes the
@@ -7,9 +8,9 @@ outcome's tail. If the new messages cannot be read (encrypted summary, or none i
 This module alone defines what an outcome lost: facts of the head that it does not keep even in part, whatever a
 summarizer was shown.
 
-A fact weighs `USED` if it is needed afterwards, else `UNUSED`. Needed are facts that the tail or the messages after it
-use again (`workbench.facts.distinct`), and always: a rule that was not superseded, the first request and an unanswered
-last one, an error that was not fixed.
+A fact weighs `USED` if it is needed afterwards, else `UNUSED`. A fact is needed if the tail or a later message uses it
+again (`workbench.facts.distinct`). Always needed: rules in force, the first request, an unanswered last request, and
+errors that were not fixed.
 """
 
 from __future__ import annotations
@@ -42,14 +43,14 @@ HALF = 0.5
 """Weight of a fact that is kept in part."""
 
 NAMES: tuple[FactKind, ...] = ("identifier", "path")
-"""Kinds that every message keeps which uses the name."""
+"""Kinds of facts that are names: any unchanged message that uses the name keeps the fact."""
 
 KINDS: tuple[FactKind, ...] = get_args(FactKind)
 
 
 FactState = Literal["full", "part", "wrong", "stale", "none", "unknown"]
-"""The one verdict on a fact in every output: kept in full or in part, kept but contradicted, kept although superseded,
-lost, or unknown."""
+"""Verdict on a fact, the same in every output: kept in full, kept in part, `wrong` (kept but contradicted), `stale`
+(superseded, but stated as if in force), `none` (lost), or unknown."""
 
 
 class TrackedFact(Struct, frozen=True):
@@ -57,8 +58,8 @@ class TrackedFact(Struct, frozen=True):
 
     `right`: present and stated correctly. `stale`: superseded by the user, but stated as if in force. `message` is the
     id of the newest message of the head that states it, `index` its position in the context, from 0. `used`: needed
-    afterwards. `why` says what it is ("modified", "not fixed", …), `rank` how grave its loss is (larger is graver).
-    `pin_tokens` is the cost of pinning that message with its tool pairs; 0 if they stay anyway.
+    afterwards. `why` explains the importance in words ("modified", "not fixed", …); a larger `rank` is a graver loss.
+    `pin_tokens` is the cost of pinning that message with its tool pairs; 0 if it stays anyway.
     """
 
     kind: FactKind
@@ -88,8 +89,8 @@ class TrackedFact(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class KeptShare:
-    """Counts and shares of facts. `used` are needed afterwards, `wrong` kept but stated wrongly, `stale` those of them
-    that are superseded."""
+    """Counts and shares of facts. `used`: needed afterwards; `wrong`: kept but stated wrongly; `stale`: the part of
+    `wrong` that is superseded."""
 
     facts: int
     full: int
@@ -99,7 +100,7 @@ class KeptShare:
     stale: int
     used: int
     share: float | None
-    """Share kept, 0 to 1; a fact in part counts half. None without a fact, or if it is unknown."""
+    """Share kept, 0 to 1; a fact kept in part counts half. None without a fact, or if the state of one is unknown."""
     right: float | None
     """Share kept and correct."""
     weighted: float | None
@@ -113,8 +114,8 @@ class KeptShare:
 
 @dataclass(frozen=True)
 class Retention:
-    """Facts of the first `head` messages in the order in which they were first stated. `tail` has those that only the
-    tail states, which always stays."""
+    """Facts of the first `head` messages in the order in which they were first stated. `tail` has the facts that only
+    the tail states; they are always kept."""
 
     head: int
     facts: tuple[TrackedFact, ...]
@@ -148,12 +149,12 @@ class Retention:
 
     @property
     def of_context(self) -> float | None:
-        """Share kept of all facts of the context, 0 to 1. None without a fact, or if it is unknown."""
+        """Share kept of all facts of the context, 0 to 1. None without a fact, or if the state of one is unknown."""
         return self.whole.share
 
     @cached_property
     def lacking(self) -> tuple[TrackedFact, ...]:
-        """Facts not kept in full or wrong, gravest first; unknown ones are left out."""
+        """Facts of the head that are lost, wrong or kept only in part, gravest first; unknown ones are left out."""
         wanting = (
             fact
             for fact in self.facts
@@ -180,7 +181,7 @@ def _by_kind(facts: Sequence[TrackedFact]) -> dict[FactKind, KeptShare]:
 
 
 def kept_share_of(facts: Sequence[TrackedFact]) -> KeptShare:
-    """Count the facts by presence."""
+    """Return the counts and shares of `facts`."""
     present = [_COUNTS[fact.presence] for fact in facts]
     weight = sum(fact.weight for fact in facts)
     known = bool(facts) and not any(fact.presence == "unknown" for fact in facts)
@@ -202,8 +203,8 @@ _COUNTS = {"full": 1.0, "part": HALF, "none": 0.0, "unknown": 0.0}
 
 
 def retention(context: Context, outcome: Outcome, later: Sequence[Message] = ()) -> Retention:
-    """Return the facts of the head that `outcome`, a compaction of `context`, keeps. `later` are messages after the
-    context, if known: what they use weighs more. Linear in the messages; facts of a context are found once."""
+    """Return the facts of the head that `outcome`, a compaction of `context`, keeps. `later` are the messages after the
+    context, if known: facts that they use weigh more. Linear in the messages; facts of a context are found once."""
     new = None if is_unreadable(outcome) else new_messages(outcome)
     return retention_of_head(context, head_end(outcome), kept_marks(outcome), new, later)
 
@@ -215,8 +216,8 @@ def retention_of_head(
     new_messages: Sequence[Message] | None,
     later: Sequence[Message] = (),
 ) -> Retention:
-    """Return the facts of the first `stop` messages that are kept if the messages marked in `kept_marks` stay and
-    `new_messages` replace the others; None if the replacement cannot be read."""
+    """Return the retention of the facts of the first `stop` messages if the messages marked in `kept_marks` stay and
+    `new_messages` replace the others. `new_messages` is None if the replacement cannot be read."""
     said = (
         None
         if new_messages is None
@@ -258,7 +259,8 @@ UNKNOWN = FactVerdict("unknown", False)
 
 
 class _FactToFind(Struct, frozen=True):
-    """Fact with all that is the same for every outcome. It stays while one of the messages `places` stays.
+    """Fact with its query and importance, which do not depend on the outcome. It is kept while one of the messages
+    `places` stays.
 
     `last_use`: index of the last message that states or uses it. `needed`: needed afterwards, wherever the head ends.
     `rank` and `why` are its importance.
@@ -293,12 +295,12 @@ def _facts_to_find(shape: Shape, later: tuple[Message, ...]) -> tuple[_FactToFin
 
 
 def _search_text(one: DistinctFact) -> str:
-    """Return the text to search for; a request without a log that was pasted into it."""
+    """Return the text to search for: of a request only the typed part, if there is one."""
     return without_paste(one.text) or one.text if one.kind == "request" else one.text
 
 
 def state_of(one: DistinctFact, superseded: frozenset[str] = frozenset()) -> State:
-    """Return the last state of what a fact names, as the calls show it; "" if they do not."""
+    """Return the last state of the rule, file, command or error of a fact; "" if unknown or for other kinds."""
     last = one.last
     match one.kind:
         case "instruction" | "stated":
@@ -322,8 +324,8 @@ _CHANGES: dict[str, State] = {
 
 
 def head_end(outcome: Outcome) -> int:
-    """Return the number of messages before the tail, or before what follows the last change if that is later:
-    shortening a tail may lose facts, too."""
+    """Return the number of messages before the tail, or up to the last changed message if that is in the tail:
+    shortening a tail may lose facts, too. 0 for an unchanged outcome."""
     if outcome.status == "unchanged":
         return 0
     tail = outcome.split if outcome.split < len(outcome.source) or not outcome.fates else 0
@@ -343,7 +345,7 @@ def is_unreadable(outcome: Outcome) -> bool:
 
 @per_shape
 def superseded_texts(shape: Shape) -> frozenset[str]:
-    """Return texts of rules and statements that the user later replaced, in lower case."""
+    """Return the lower-case texts of rules and statements that the user later replaced."""
     orders = (one.fact for one in standing_of(shape) if one.superseded_by)
     statements = (one.fact for one in stated_of(shape) if one.superseded_by)
     return frozenset(fact.text.lower() for fact in (*orders, *statements))
@@ -392,7 +394,7 @@ def _is_in_force(one: DistinctFact, requests: Sequence[DistinctFact], superseded
 
 
 def importance(same: Sequence[Fact]) -> tuple[float, str]:
-    """Return how grave the loss of a fact is, and why. `same` are its mentions, oldest first."""
+    """Return (gravity of a loss, its reason in words) for a fact. `same` are its mentions, oldest first."""
     last = same[-1]
     match last.kind:
         case "instruction":

@@ -1,7 +1,7 @@
-"""Meaning of a sentence as far as words show it without a model: which words are negated, and what is put in order.
+"""Meaning of a sentence, as words show it without a model: negated words and the order of steps.
 
-A word's sign is +1 as stated, -1 if negated ("no tabs"; "Postgres instead of Redis" negates Redis), and 0 in a
-condition ("before you push"; "never push without asking" requires asking and leaves the push open). Each verb has its
+A word's sign is +1 if stated, -1 if negated ("no tabs"; "Postgres instead of Redis" negates Redis), and 0 in a
+condition ("before you push"). "Never push without asking" requires asking and leaves the push at 0. Each verb has its
 own sign: "merge branches that are not reviewed" negates the review alone.
 """
 
@@ -38,7 +38,8 @@ _REPLACED = re.compile(
 )
 _CONDITION = _pattern("condition")
 _DENIED_CLAUSE, _GOES_ON = map(_pattern, ("denied_clause", "goes_on"))
-"""Begin of a clause that negates its own verb ("branches that are not reviewed"), and how the main clause continues."""
+"""Beginning of a clause that negates its own verb ("branches that are not reviewed"), and of the rest of the main
+clause after it."""
 _CONDITION_BEHIND, _LACKS_BEHIND = map(_pattern, ("condition_behind", "lacks_behind"))
 """Conditions and negations that follow what they refer to."""
 _AND = re.compile(rf"\s(?:{alternatives('sense', 'and', SPACED)})\s|、|{alternatives('sense', 'and', UNSPACED)}")
@@ -49,11 +50,12 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!/\.\.\.)[\"')\]*`]*\s+|(?<=[。！？
 class Sense(Struct, frozen=True):
     """Meaning of a sentence.
 
-    `order` has the content words in order, `signs` the sign of each (the clearest if one occurs twice), `contrasted`
-    words that something else is named instead of, `parts` the words of each clause. `is_sentence` is false for lists of
-    words. `words_and_negations` has the words in order with those that negate them. `names` are words written as names,
-    `places` names by the preposition before them, `kinds` days, languages and rates. `anchor` is what "before" or
-    "after" precedes, `earlier` and `later` what they order.
+    `order` has the content words in order, `signs` the sign of each (the clearest if one occurs twice). `contrasted`
+    are rejected words ("Redis" in "Postgres instead of Redis"); `parts` has the words of each part of a clause. `names`
+    are words written as names, `places` maps a preposition to the names after it, `kinds` has days, languages, date
+    formats and rates. `anchor` is the word after "before" or "after", with that word; `earlier` and `later` are the
+    words of the first and the second step. `words_and_negations` has all content and negating words in order.
+    `is_sentence` is False for lists of words.
     """
 
     order: tuple[str, ...]
@@ -125,8 +127,8 @@ def content_words(text: str, language: str) -> frozenset[str]:
 
 
 def normalized(low: str, language: str) -> str:
-    """Return a lower-case text with one wording for synonyms: "as it is" becomes "must not change", "€" "euro", and "no
-    line may be longer than 100" "line may be at most 100"."""
+    """Return a lower-case text with synonyms in one wording: "as it is" becomes "must not change", "€" becomes "euro",
+    "no line may be longer than 100" becomes "line may be at most 100"."""
     low = low.replace("’", "'").replace("€", " euro ").replace("£", " pound ")
     if _BEFORE_LIMIT.search(low):
         low = _normalized_limits(low)
@@ -160,8 +162,8 @@ def _normalized_limits(low: str) -> str:
 
 @cache
 def _wording_patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return two patterns for synonyms of a language, English and unspaced languages: a quick test, and one group per
-    name."""
+    """Return two patterns for the synonyms of `language`, English and unspaced languages: a quick test, and one with a
+    group per synonym."""
     own = sorted({SPACED[LANGUAGES_OF_STEMS.index(language)], "en"})
     spaced = {name: some for name in _NORMAL if (some := alternatives("sense", name, own))}
     unspaced = {f"{name}_": some for name in _NORMAL if (some := alternatives("sense", name, UNSPACED))}
@@ -194,7 +196,7 @@ def _parts_of_clause(clause: str, language: str) -> list[frozenset[str]]:
 
 
 def _places(text: str, language: str) -> dict[str, frozenset[str]]:
-    """Return names by the preposition before them: "in Lyon"."""
+    """Return the names after each preposition: {"in": {"lyon"}} for "in Lyon"."""
     found: dict[str, frozenset[str]] = {}
     for match in _PLACED.finditer(text):
         found[match[1].lower()] = found.get(match[1].lower(), frozenset()) | frozenset(token_terms(match[2], language))
@@ -205,7 +207,7 @@ _PLACED = re.compile(rf"\b({alternatives('sense', 'place')}) ([A-ZÀ-ÞА-Я][\w
 
 
 def _kinds(low: str) -> dict[str, frozenset[str]]:
-    """Return the days, months and languages that a text names, by kind."""
+    """Return the days and months, languages, date formats and rates in a text, by kind."""
     return {kind: found for kind, pattern in _KINDS.items() if (found := frozenset(pattern.findall(low)))}
 
 
@@ -226,8 +228,8 @@ _NOT_THEN = re.compile(rf",? (?:and )?(?:not|nicht|pas|no|não|не) (?:{_THEN_W
 
 
 def _anchor(low: str, language: str) -> tuple[str, str]:
-    """Return the word after the only "before" or "after" of a sentence, with which of them it is; ("", "")
-    otherwise."""
+    """Return the content word after the only "before" or "after" of a sentence, and "before" or "after"; ("", "") if
+    there is none or several."""
     found = list(_THEN.finditer(_NOT_THEN.sub("", low)))
     if len(found) != 1:
         return "", ""
@@ -236,7 +238,7 @@ def _anchor(low: str, language: str) -> tuple[str, str]:
 
 
 def _sequence(low: str, language: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the words of the first step and of the second; empty unless exactly one word orders them."""
+    """Return the words of the earlier and of the later step; both empty unless exactly one word orders them."""
     for split in (_split_before_after, _split_postposition, _split_then):
         if (found := split(low, language)) is not None:
             return found
@@ -256,13 +258,13 @@ def _split_before_after(low: str, language: str) -> _Steps | None:
     stop = end.start() if end else len(low)
     named = _terms_in(low[when.end() : stop], language)
     rest = _terms_in(f"{low[: when.start()]} {low[stop:]}", language) - named
-    if not named or not rest:  # "before each commit the linter is run" does not separate the two
+    if not named or not rest:  # nothing separates the steps in "before each commit the linter is run"
         return None
     return (rest, named) if when["before"] else (named, rest)
 
 
 def _split_postposition(low: str, language: str) -> _Steps | None:
-    """Split by a word that follows what it names: "…前に"."""
+    """Split by a "before" or "after" that follows its step, as "…前に" does."""
     found = list(_THEN_BEHIND.finditer(low))
     if len(found) != 1:
         return None
@@ -320,8 +322,7 @@ def _clauses(low: str) -> list[tuple[int, int]]:
 
 
 def _is_adverbial(beginning: str) -> bool:
-    """True for a short beginning that says where or when, which belongs to the clause after it: "On Mondays, never
-    paint"."""
+    """True for a short phrase of place or time, which belongs to the clause after it: "On Mondays, never paint"."""
     found = beginning.split()
     few = 1 < len(found) <= _PLACE_WORDS and WORD_CLASSES.get(found[0]) == "preposition"
     return few and not (_DENIES.search(beginning) or _LACKS.search(beginning) or _CONDITION.search(beginning))
@@ -331,7 +332,7 @@ _PLACE_WORDS = 4
 
 
 def _signed_terms(clause: str, language: str) -> list[tuple[str, int, bool]]:
-    """Return each content word of a clause with its sign, and whether it is negated in favour of another."""
+    """Return each content word of a clause with its sign, and True if another word is preferred to it."""
     spans = [(match.start(), term) for match in TOKEN.finditer(clause) for term in token_terms(match[0], language)]
     lacks = _LACKS.search(clause)
     contrasts = [span for match in _CONTRAST.finditer(clause) if (span := _span_after(clause, match.end()))]
@@ -370,7 +371,7 @@ def _signed_terms(clause: str, language: str) -> list[tuple[str, int, bool]]:
 
 
 def _denied_clauses(clause: str) -> Iterator[tuple[int, int]]:
-    """Yield spans of clauses that negate their own verb, each up to where the main clause continues after it."""
+    """Yield the spans of clauses that negate their own verb; each ends where the main clause continues."""
     for match in _DENIED_CLAUSE.finditer(clause):
         verb = TOKEN.search(clause, match.end())
         ends = _GOES_ON.search(clause, verb.end()) if verb else None
@@ -378,7 +379,8 @@ def _denied_clauses(clause: str) -> Iterator[tuple[int, int]]:
 
 
 def _span_after(clause: str, start: int) -> tuple[int, int]:
-    """Return the span of the few words after `start` that "instead of" names."""
+    """Return the span of the phrase after `start`, the end of "instead of" or the like: at most `_MOST_NAMED` content
+    words."""
     count, stop = 0, start
     for match in re.finditer(r"\S+", clause[start:]):
         word = match[0].strip(".,;:!?\"'`)")

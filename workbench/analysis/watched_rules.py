@@ -1,11 +1,11 @@
-"""State of a watched rule: the one answer for contexts, outcomes, generations and answers of a model.
+"""State of a watched rule in a context, outcome, generation or model's answer.
 
 A rule is *verbatim* if it occurs unchanged except for white space; *paraphrased* if another sentence says the same
-correctly (`workbench.analysis.fact_check`); *contradicted* if one says it with another sign, value or order; *gone*
-otherwise. The best of several places counts.
+correctly (`workbench.analysis.fact_check`); *contradicted* if one negates it or says it with another value or order;
+*gone* otherwise. The best of several places counts.
 
-Paraphrases count only in summaries, prompts and the user's messages. An agent saying that it ran the tests is no rule
-to run them.
+Paraphrases count only in summaries, prompts and the user's messages. An agent's report that it ran the tests does not
+state the rule to run them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ HEAD_CHARS = 24
 
 
 def sentence_columns(watched: Iterable[str]) -> tuple[Column, ...]:
-    """Return table columns for the states of watched rules, headed by their beginnings."""
+    """Return table columns for the states of watched rules; each heading is the beginning of a rule."""
     return tuple(Column(head, head) for head in (f"“{one_line(one, HEAD_CHARS)}”" for one in watched))
 
 
@@ -88,19 +88,19 @@ def _known(shape: Shape) -> dict[str, dict[int, RuleVerdict]]:
 
 @session_cache(256)
 def judge_prompt(sentence: str, prompt: str) -> RuleVerdict:
-    """Return the state of a rule in what is sent with every call; cached."""
+    """Return the state of a rule in `prompt`, which is sent with every call. Cached."""
     return judge_text(sentence, prompt)
 
 
 def judge_context(sentence: str, shape: Shape, prompt: str = "") -> RuleVerdict:
-    """Return the state of a rule in a context, or in `prompt`: the system prompt and memories, sent with every call.
-    Cached per context."""
+    """Return the better state of a rule in a context and in `prompt` (system prompt and memories). Cached per
+    context."""
     return _best((*_places(sentence, shape).values(), judge_prompt(sentence, prompt)))
 
 
 def judge_added(sentence: str, shape: Shape, start: int, stop: int, before: RuleVerdict) -> RuleVerdict:
-    """Return the state of a rule after messages `start` to `stop` of a context were added; `before` is the state until
-    then."""
+    """Return the state of a rule after the messages from `start` to before `stop` were added; `before` is its state
+    until then."""
     came = (verdict for index, verdict in _places(sentence, shape).items() if start <= index < stop)
     return _later_state(before, _best((before, *came)))
 
@@ -190,7 +190,7 @@ def _is_hidden(message: Message) -> bool:
 
 
 def _later_state(before: RuleVerdict, now: RuleVerdict) -> RuleVerdict:
-    """Return the state after more messages were added: what could not be read before still cannot."""
+    """Return the state after more messages were added; "unknown" stays unless a new message states the rule."""
     return before if before == "unknown" and now == "gone" else now
 
 
@@ -215,8 +215,8 @@ class RuleWatcher:
         return self._now
 
     def compact(self, at: int, stop: int, remaining: Iterable[Message], prompt: str = "", *, unread: bool) -> None:
-        """Record compaction `at`, which left the messages `remaining` of all before `stop`. `unread`: its replacement
-        cannot be read, nor what is later made of it."""
+        """Record compaction `at`, which left `remaining` of the messages before `stop`. `unread`: its summary cannot be
+        read, so later states are unknown wherever the rule is not found."""
         before = self.advance(stop)
         self._unread = self._unread or unread
         now = (
@@ -233,15 +233,15 @@ class RuleWatcher:
         return self._places.get(index, "gone") if own and index is not None else self._pattern.in_message(message)
 
     def trail(self) -> RuleTrail:
-        """Return the states seen, after all messages were added."""
+        """Add all remaining messages and return the states."""
         last = self.advance(len(self.shape.messages))
         return RuleTrail(self.sentence, tuple(self._passed), last)
 
 
 def sentence_to_watch(typed: str, messages: Iterable[Message] = ()) -> str:
-    """Return a typed or chosen rule on one line. If `messages` only negate the typed part, return their complete
-    sentence: "commit to main" typed for "Never commit to main." means the rule, not what it forbids. Raises BadInput
-    for a text that cannot be watched."""
+    """Return a typed or chosen rule on one line. If `messages` have the typed words only within a negated sentence,
+    return that sentence: "commit to main" becomes "Never commit to main." Raises BadInput for a text without words or
+    over `LONGEST_SENTENCE`."""
     sentence = _flat(typed)
     if not any(map(str.isalnum, sentence)):
         raise BadInput(f"{typed!r} has no word to watch; give a sentence.")
@@ -253,7 +253,8 @@ def sentence_to_watch(typed: str, messages: Iterable[Message] = ()) -> str:
 
 
 def _rule_of(sentence: str, messages: Iterable[Message]) -> str:
-    """Return the rule that a sentence is part of; the user's messages come first."""
+    """Return the negated sentence that contains `sentence`, or `sentence` itself. The user's messages are searched
+    first."""
     form, denied = _pattern_of(sentence), ""
     for message in sorted(messages, key=lambda message: message.role != "user"):
         if denied and message.role != "user":
@@ -273,8 +274,8 @@ def _flat(text: str) -> str:
 
 
 class _RulePattern(Struct, frozen=True):
-    """Rule prepared for search. A line that states it has a word that begins like one of the rarest `kinds`: for each
-    kind of word in the rule its weight, and how such words begin."""
+    """Rule prepared for search. `kinds` has the weight of each word of the rule, and the beginnings of its forms. Only
+    lines with a form of one of the rarest words are compared."""
 
     flat: str
     query: FactQuery | None
@@ -325,7 +326,7 @@ class _RulePattern(Struct, frozen=True):
             at = flat.find(self.flat, at + 1)
 
     def in_other_words(self, text: str) -> RuleVerdict:
-        """Return the state by other words, or by the same words negated."""
+        """Return the state of a rule that does not occur verbatim: paraphrased, contradicted or gone."""
         assert self.query is not None
         said = SearchedText(self._near(text)).judge(self.query)
         if said.presence == "none":
@@ -333,7 +334,7 @@ class _RulePattern(Struct, frozen=True):
         return "paraphrased" if said.right else "contradicted"
 
     def _near(self, text: str) -> Sequence[str]:
-        """Return the lines that may state it: those with one of its rarest words."""
+        """Return the lines that have one of the rule's rarest words."""
         low = _plain(text)
         if not self.kinds or len(low) != len(text):
             return (text,)
@@ -376,7 +377,7 @@ def _pattern_of(flat: str) -> _RulePattern:
 
 
 def _beginnings(term: str, language: str) -> tuple[str, ...]:
-    """Return how words that are compared as `term` begin; empty if that is unknown."""
+    """Return the beginnings of all words that are compared as `term`; empty if unknown."""
     if any(map(str.isdigit, term)):
         return ()
     several = (term, *SYNONYMS[term]) if term in SYNONYMS else (term,)
@@ -386,7 +387,7 @@ def _beginnings(term: str, language: str) -> tuple[str, ...]:
 
 
 SHORTEST_STEM = 3
-"""Letters that every word shares with its stem."""
+"""Letters of a stem that are searched for in any case, although its last letter may differ in the text."""
 
 
 def _plain(text: str) -> str:

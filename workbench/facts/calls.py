@@ -51,14 +51,14 @@ _REFUSES = re.compile(
     r"(?:rejected|declined|denied|cancelled) by (?:the )?user)",
     re.IGNORECASE,
 )
-"""Beginning of a result that is not marked as an error although the user refused the call."""
+"""Beginning of a result that reports the user's refusal without an error mark."""
 _EDIT_FAILED = re.compile(
     r"\A\W{0,3}(?:(?:apply_)?patch (?:verification )?(?:failed|rejected)|failed to (?:apply|find)|could not find|"
     r"no changes made|string to replace not found|old_str(?:ing)? (?:not|was not|did not)|no match found|"
     r"error(?: applying| editing| writing|:))",
     re.IGNORECASE,
 )
-"""Beginning of an editor's message that nothing was changed, from editors that do not mark errors."""
+"""Beginning of a message that an edit changed nothing, from editors that do not mark errors."""
 _CHECK = re.compile(
     r"(?<![\w/.-])(?:tests?|pytest|jest|vitest|mocha|tox|nox|build|lint|check|tsc|mypy|ruff|credo|cargo|gradle|mvn|compile|"
     r"vet|make(?! (?:logs?|run|dev|up|down|clean|install|start|stop|serve|deploy|shell)\b)|"
@@ -73,8 +73,8 @@ _FAILED_COUNTS = (
     re.compile(r": error TS\d{3,5}:"),
     re.compile(r"Failed: (?<!\wFailed: )[1-9]"),
 )
-"""Counts of failures in a test or build output, near the beginning of a line. Patterns that begin with literal text are
-many times faster than patterns anchored at the line."""
+"""Counts of failures in a test or build output, near the beginning of a line. They begin with literal text, because
+patterns anchored at the line are many times slower."""
 _COUNT_COLUMN = 201
 """Maximum distance of a failure count from the preceding line end, in characters."""
 _FAILURE_HINTS = (
@@ -105,15 +105,15 @@ _OUTCOME = re.compile(
     r"|\bno (?:issues|errors|problems|changes)\b|^(?:ok|PASS|FAIL|success\w{0,4}|done)\b",
     re.IGNORECASE,
 )
-"""A line that reports the result of a run. It is more informative than a hint or timing after it."""
+"""Line that reports the result of a run; a hint or timing may follow it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A call in message `index` with its actions and result (None while open).
 
-    `ok` is False for a failed result, True for a successful one, None if unknown: a test behind a pipe whose output
-    does not show it. For a background command `ok` comes from the result that a later call fetched. `refused`: the user
+    `ok` is True for a successful result, False for a failed one, None if unknown (such as a test in a pipe whose output
+    does not tell). For a background command it comes from the result that a later call fetched. `refused`: the user
     rejected the call, which is not an error. Effects of a command line on files (`workbench.facts.shell`) come before
     the command itself, without those that the result denies.
     """
@@ -128,7 +128,7 @@ class ToolCall:
 
 
 def calls_in(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
-    """Return all calls of `messages` in order. Writing a file that was seen before counts as modified, not created.
+    """Return all calls of `messages` in order. Writing a file seen earlier modifies it; any other write creates it.
     Deleting or reverting a folder also affects the known files in it."""
     known: dict[str, ActionKind] = {}
     done: list[ToolCall] = []
@@ -179,8 +179,8 @@ def _input_values(call: ToolUse) -> list[str]:
 
 
 def _background_status(called: ToolCall, later: ToolResult) -> bool | None:
-    """Return whether a background command succeeded, judged by the exit code in the result that a later call
-    fetched."""
+    """Return whether a background command succeeded, by the exit code in `later`, a fetched result; its known status if
+    that has none."""
     text_of_result = later.text[:300] + "\n" + later.text[-300:]
     return (
         called.ok
@@ -267,15 +267,15 @@ def _is_denied(effect: Effect, text: str, ok: bool | None) -> bool:
 
 
 _CONTINUES_ON_ERROR = frozenset(("rm", "rmdir"))
-"""Programs that report the one file they failed on and still process the others."""
+"""Programs that report each file they fail on and still process the others."""
 _COMPLAINS = re.compile(
     r"^(?:\S+: )?(?:line \d+: )?rm(?:dir)?: (?:cannot remove |failed to remove )?['‘]?([^'’\n]+?)['’]?: ", re.M
 )
 
 
 def _affected_paths(effect: Effect, known: dict[str, ActionKind]) -> Iterator[tuple[ActionKind, str]]:
-    """Yield the effect for the path itself and for known files below it or matching its pattern. Reverting a folder
-    affects only modified files, because git does not know new ones."""
+    """Yield (kind, path) for the known files that match a pattern, or for the path and the known files below it.
+    Reverting a folder affects only modified files, because git does not know new ones."""
     kind, path = effect.kind, effect.path
     if "*" in path or "?" in path:
         depth = path.count("/")
@@ -372,7 +372,7 @@ def exit_code(text: str) -> int | None:
 
 
 def last_line(result: ToolResult | None) -> str:
-    """Return the line near the end of a result that reports the outcome, else its last line; "" without a result."""
+    """Return the line that reports the outcome, near the end of a result; else the last line. "" without a result."""
     if result is None:
         return ""
     text_of_result = [line.strip() for line in result.text[-4000:].split("\n")[-14:]]

@@ -1,8 +1,8 @@
 """Generate questions from a context: `probes_of`. By code, without a model.
 
-Answers occur in the session word for word: a term left out of a sentence, the file in which something was written, the
-user's own words. What the session really used later comes first, then the user's statements, then what is grave to
-lose; no question gives away another answer.
+Answers occur verbatim in the session: a term left out of a sentence, the file that holds a name, the user's own words.
+Facts that the session used later rank first, then the user's statements, then facts whose loss is grave. No question
+gives away another answer.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ PER_MESSAGE = 3
 """Most questions from one message."""
 
 SHOWN = 500
-"""Characters of a prose answer."""
+"""Characters to which a prose answer is cut."""
 
 FEWEST_BESIDE_AN_ERROR = 3
-"""Meaningful words next to a blank in an error; the failed command identifies it, too."""
+"""Fewest meaningful words next to a blank in an error; few suffice, because the question names the failed command."""
 
 LONGEST_COMMAND = 100
 
@@ -58,7 +58,8 @@ AGENT_SAID = f"from an {AGENT} message"
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """Possible question about message `index`, by `rank`, largest first. `frame` must be unique to its answer."""
+    """Possible question about message `index`; a larger `rank` is chosen first. `frame`, the sentence with its blank,
+    must fit no other answer in the session."""
 
     probe: Probe
     index: int
@@ -90,7 +91,8 @@ class _ProbeSource:
         return Counter(path.rpartition("/")[2] for path in self.paths)
 
     def file(self, path: str) -> tuple[str, tuple[str, ...]]:
-        """Return a path as the answer, and other right forms: its end, and its name if that is unique."""
+        """Return a path as the answer, and its other accepted forms: the last two parts, and the file name if
+        unique."""
         plain = plain_path(normal_path(path), self.folder)
         name = plain.rpartition("/")[2]
         several = plain.split("/")
@@ -128,7 +130,7 @@ def _ranked_by_need(found: _Candidate, needed: Sequence[Item]) -> _Candidate:
 
 
 def _choose(source: _ProbeSource, by_kind: dict[ProbeKind, list[_Candidate]], most: int) -> list[_Candidate]:
-    """Choose one of each kind in turn."""
+    """Return at most `most` fitting candidates, chosen from each kind in turn."""
     chosen: list[_Candidate] = []
     waiting = {kind: iter(several) for kind, several in by_kind.items() if several}
     while waiting and len(chosen) < most:
@@ -142,7 +144,7 @@ def _choose(source: _ProbeSource, by_kind: dict[ProbeKind, list[_Candidate]], mo
 
 
 def _fits(source: _ProbeSource, one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
-    """True if a question may be asked together with those chosen."""
+    """True if a question and the chosen ones do not share or reveal an answer, and its blank fits no other answer."""
     if sum(other.index == one.index for other in chosen) >= PER_MESSAGE:
         return False
     for other in chosen:
@@ -201,7 +203,7 @@ def _agent_sentences(source: _ProbeSource) -> Iterator[_Candidate]:
 def _blank(
     source: _ProbeSource, kind: ProbeKind, what: str, sentence: str, index: int, rank: float
 ) -> Iterator[_Candidate]:
-    """Yield one question of a sentence, for the first term that can be left out."""
+    """Yield at most one question: the sentence without the first term that can be left out."""
     for term in terms_of(sentence, agents=AGENT in what):
         frame = with_blank(sentence, term)
         if frame is None or (what == AGENT_SAID and not is_specific_term(term)):
@@ -221,11 +223,12 @@ def _blank(
 
 
 BEGINNING = 3
-"""Words of a rule that identify it; more if they have no meaning."""
+"""First words of a rule that the question quotes; more if none of them is meaningful."""
 
 
 def _rule_by_beginning(source: _ProbeSource, rule: str, index: int, rules: Collection[str]) -> Iterator[_Candidate]:
-    """Yield a question for a rule without a term to leave out, by its first words; judged by sense."""
+    """Yield a question that quotes the first words of a rule and asks for all of it; the answer is judged by its
+    sense."""
     words = rule.split()
     sizes = (size for size in range(BEGINNING, 2 * BEGINNING) if words_of(" ".join(words[:size])))
     size = next(sizes, len(words))
@@ -304,8 +307,8 @@ _NAMES = re.compile(r"\b(?:[a-z]\w*_\w{2,}|[a-z]+[A-Z]\w+[A-Z]\w+|[A-Z][a-z0-9]+
 
 
 def _edited_files(source: _ProbeSource) -> Iterator[_Candidate]:
-    """Yield questions for the file in which a name was written that does not suggest the file: a definition, else a
-    name used in no other file."""
+    """Yield questions for the only edited file that defines a name, or else uses it. The path must not be guessable
+    from the name."""
     defined: dict[str, dict[str, int]] = {}
     named: dict[str, dict[str, int]] = {}
     for called in calls_of(source.shape):
@@ -338,7 +341,7 @@ def _edited_files(source: _ProbeSource) -> Iterator[_Candidate]:
 
 
 def _commands(source: _ProbeSource) -> Iterator[_Candidate]:
-    """Yield questions for the command with a stated purpose."""
+    """Yield questions for the command that served a stated purpose."""
     lines: dict[str, dict[str, int]] = {}
     for called in calls_of(source.shape):
         purpose = called.call.input.get("description") if isinstance(called.call.input, dict) else None
@@ -359,7 +362,8 @@ def _commands(source: _ProbeSource) -> Iterator[_Candidate]:
 
 
 def _continuations(source: _ProbeSource) -> Iterator[_Candidate]:
-    """Yield the last request, last changed file, last check with its result, and current task."""
+    """Yield questions on the state of the work: last and first request, last changed file, last check with its result,
+    current and next task."""
     messages, calls = source.messages, calls_of(source.shape)
     requests = [fact for fact in facts_of(source.shape) if fact.kind == "request"]
     if requests:
@@ -390,8 +394,8 @@ def _continuations(source: _ProbeSource) -> Iterator[_Candidate]:
 
 
 def _naming_message(messages: Sequence[Message], called: ToolCall, forms: Sequence[str]) -> int:
-    """Return the message that names the changed file: the call, its result, or the last one before, for tools that edit
-    the open file."""
+    """Return the index of the message that names the changed file: the call, its result, or (for tools that edit the
+    open file) the newest earlier message with its name."""
     result = called.index if called.result_index is None else called.result_index
     places = (called.index, result, *reversed(range(called.index)))
     naming = (
@@ -412,7 +416,8 @@ def _request(question: str, fact: Fact, rank: float) -> Iterator[_Candidate]:
 
 
 def _check_line(called: ToolCall) -> str:
-    """Return the command line of a test, build or lint; "" for others."""
+    """Return the command line of a test, build or lint; "" for others, and for lines too long, too short or multi-line
+    to ask about."""
     line = next((one.target for one in called.actions if one.kind == "command"), "")
     core = core_command(line) if line and is_check(line) else ""
     return core if "\n" not in line.strip() and 6 <= len(core) <= LONGEST_COMMAND else ""
