@@ -1,8 +1,8 @@
-"""Counting tokens offline, calibrated to the session's model and anchored on what its provider billed.
+"""Count tokens offline, calibrated to the session's model and anchored on the provider's usage.
 
-In: messages and a model's name. Out: `Counter` counts, `sizes_of` turns counts and bills into the figures of a context,
-`find_model` knows models. It knows no file format and no strategy, and opens no connection; the tokenizer and the
-database are imported when the first text is counted. How it is done: docs/tokens.md.
+From messages and a model's name, `Counter` counts, `sizes_of` turns counts and usage into the figures of a context, and
+`find_model` returns facts about models. No file format and no strategy is used here, and no connection is opened.
+Tokenizer and database are imported when the first text is counted. Method: docs/tokens.md.
 """
 
 from workbench.tokens.anchoring import (

@@ -14,11 +14,11 @@ TABLE = Path(__file__).resolve().parent / "agents.toml"
 
 
 class Allowance(Struct, frozen=True):
-    """The window in tokens that an agent (id of its format) gives to models by the beginnings of their names, according
+    """Window in tokens that an agent (id of its format) gives to models whose names have certain beginnings, according
     to `stated_by`.
 
-    `provider`: only for this one, in the agent's words; "" for any. `answer`: tokens that the agent reserves for an
-    answer, None for the model's longest one.
+    `provider`: the only provider that it applies to, in the agent's words; "" for any. `answer`: tokens that the agent
+    reserves for an answer, None for the model's longest answer.
     """
 
     agent: str
@@ -30,7 +30,7 @@ class Allowance(Struct, frozen=True):
 
 
 def allowed(agent: str, model: str | None, provider: str = "") -> Allowance | None:
-    """Return the entry for a model at a provider, by the longest beginning that fits its name; None without one."""
+    """Return the entry for a model at a provider with the longest matching beginning of its name; None without one."""
     name = plain_name(model or "")
     fitting = [
         (len(beginning), one)

@@ -1,11 +1,12 @@
-"""Token figures for the messages of a context, anchored on what the provider billed (docs/tokens.md).
+"""Token figures for the messages of a context, anchored on the provider's usage (docs/tokens.md).
 
-A recorded API call says exactly how many tokens stood before it. So the stretch of messages between two calls has an
-exact total, which its messages share in proportion to their calibrated weights; the calibration alone is needed only
-before the first call, after the last, and where a call was sent something else than the messages say.
+A recorded API call states exactly how many tokens came before it. The messages between two calls therefore have an
+exact total, which is divided among them in proportion to their calibrated weights. Weights alone are used before the
+first call, after the last, and where a call was sent more or less than the recorded messages.
 
-Two figures exist for a message and differ a little: its share in `Sizes`, true to the bills, and `Meter.tokens`, the
-same function for every message, billed or new. Compare before and after with the meter on both sides.
+A message has two figures that differ a little: its share in `Sizes`, which adds up to the usage, and `Meter.tokens`,
+the same function for every message, recorded or new. Compare sizes before and after a compaction with the meter on both
+sides.
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ from workbench.tokens.engine import estimate_tokens
 from workbench.tokens.sizes import Basis, Sizes
 
 ABSURD_RATIO = 4
-"""A stretch billed at less than a quarter or more than four times of what it weighs holds something unrecorded…"""
+"""Factor by which usage and predicted tokens of the messages between two calls must differ, in either direction, to be
+inconsistent: something unrecorded was sent, or something recorded was not."""
 
 COMPACTED = "the session that was compacted"
 """Source of an export's scale."""
 
 ABSURD_TOKENS = 4_000
-"""…if it is also off by so many tokens: short stretches carry reminders that no file records."""
+"""Difference in tokens that must also be exceeded: between calls close together, reminders that no file records make a
+large ratio."""
 
 
 class Call(Struct, frozen=True):
@@ -44,16 +47,16 @@ class Call(Struct, frozen=True):
 
 
 def calls_of(messages: Sequence[Message], model: str | None = None) -> list[Call]:
-    """The API calls a context records, in order. A message without a model of its own is taken to be `model`'s.
+    """Return the API calls that a context records, in order. A message without a model of its own counts as `model`'s.
 
-    A call that is older than a summary before it, or than a message that was put there in the place of another, was
-    billed for another context, one that still held what that stands for, and is left out.
+    A call that is older than a summary or a replaced message before it is omitted: it was billed for the context before
+    that compaction.
     """
     return list(_calls(messages, model))
 
 
 def first_call(messages: Sequence[Message], model: str | None = None) -> Call | None:
-    """The first of `calls_of`, None where there is none."""
+    """First call of `calls_of`, None without one."""
     return next(_calls(messages, model), None)
 
 
@@ -74,8 +77,9 @@ def _calls(messages: Sequence[Message], model: str | None) -> Iterator[Call]:
 
 
 def overhead_at(first: Call, messages: Sequence[Message], model: str | None) -> int:
-    """Return the tokens that the first call was sent beyond the messages before it, by their characters: the overhead
-    that `sizes_of` finds of a context in which nothing is counted yet and that ends with this call."""
+    """Return the tokens that the first call was billed for in addition to the messages before it, estimated from
+    characters. Equals the overhead that `sizes_of` returns for a context that ends with this call while nothing is
+    counted."""
     family = family_of(model) if model else first.family
     before = messages[: first.index]
     return _unsaid(first, [round(family.tokens(message.role, guess(message))) for message in before])
@@ -86,10 +90,10 @@ def _unsaid(first: Call, before: Sequence[int]) -> int:
 
 
 class SessionMeter(Struct, frozen=True):
-    """The `Meter` of one session: o200k counts × the family's coefficients × the session's own scale.
+    """`Meter` of one session: o200k counts × the family's coefficients × the session's own scale.
 
-    While counting goes on (`counted` false) it goes by characters alone, for every message alike, so that a comparison
-    made meanwhile is fair too.
+    While counting is not finished (`counted` false), every message is estimated from its characters, so that
+    comparisons use one method.
     """
 
     counter: Counter
@@ -122,7 +126,7 @@ class SessionMeter(Struct, frozen=True):
         return round(self.scale.value * self.family.tokens(message.role, weight))
 
     def text_tokens(self, text: str) -> int:
-        """Tokens of a text that someone else than the model wrote: a prompt, a file, a rule."""
+        """Tokens of a text that the model did not write: a prompt, a file, a rule."""
         tokens = self.counter.text(text) if self.counted else estimate_tokens(text)
         return round(self.scale.value * self.family.other * tokens)
 
@@ -137,12 +141,12 @@ def sizes_of(
     earlier: int | None = None,
     recorded: int | None = None,
 ) -> Sizes:
-    """The sizes of a context as far as they are known now; call it again when more has been counted.
+    """Return the sizes of a context from the counts so far; call it again when more has been counted.
 
-    Never counts a message that `counter` has not counted yet: those are estimates. Where the context records no API
-    call the unrecorded overhead is what an export of this program `export_note`; else `overhead_hint` (the agent's own
-    count of it); else the rest of the size that the agent `recorded` for the context up to its newest answer; else
-    `earlier` (what a call before the compaction showed), or the tokens of `overhead_texts` (system prompt, tool
+    Messages that `counter` has not counted yet are estimated. If the context records no API call, the unrecorded
+    overhead comes from the first of these that is known: `export_note` of an export by this program; `overhead_hint`,
+    the agent's own count; the rest of `recorded`, the agent's figure for the context up to its newest answer;
+    `earlier`, the overhead of a call before the compaction; the tokens of `overhead_texts` (system prompt, tool
     definitions).
     """
     calls = calls_of(messages, model)
@@ -174,9 +178,8 @@ def sizes_of(
 
 
 def session_sizes(session: Session, epoch: int, counter: Counter, scale: Scale | None = None) -> Sizes:
-    """The sizes of an epoch of `session`, by its number: by its model, with its system prompt and tool definitions, and
-    by the scale that an exact count taught, if there was one. Wherever an epoch's tokens are shown, these are the
-    figures."""
+    """Return the sizes of epoch number `epoch`: by the session's model, with its system prompt and tool definitions,
+    scaled by `scale` from an exact count if there was one. Every display of an epoch's tokens uses these figures."""
     messages, facts = session.context(epoch), session.facts
     texts = (session.system, *(tool.schema for tool in session.tools))
     now = facts.tokens_now if epoch == len(session.epochs) else None
@@ -192,9 +195,9 @@ def session_sizes(session: Session, epoch: int, counter: Counter, scale: Scale |
 
 
 def overhead_before(session: Session, epoch: int, counter: Counter) -> int | None:
-    """The unrecorded overhead at the first call of the newest epoch before `epoch` that records one; None where none
-    does. System prompt and tools outlast a compaction; what later calls were sent unrecorded (attached files) does
-    not."""
+    """Unrecorded overhead at the first call of the newest epoch before `epoch` that records a call; None without one.
+    The first call is used because only system prompt and tools are still sent after a compaction; later calls may
+    include more (attached files)."""
     opening = _opening_before(session, epoch)
     if opening is None:
         return None
@@ -204,8 +207,8 @@ def overhead_before(session: Session, epoch: int, counter: Counter) -> int | Non
 
 
 def to_weigh(session: Session, epoch: int) -> tuple[Message, ...]:
-    """The messages that `session_sizes` of an epoch weighs: its own, and those before the call that shows its
-    unrecorded overhead where that lies in an earlier epoch."""
+    """Messages whose weights `session_sizes` needs for an epoch: its own and, if it records no call, those of the other
+    epoch that shows its unrecorded overhead."""
     messages = session.context(epoch)
     if first_call(messages, session.model):
         return messages
@@ -215,14 +218,15 @@ def to_weigh(session: Session, epoch: int) -> tuple[Message, ...]:
 
 
 def _is_sized_later(session: Session, epoch: int) -> bool:
-    """Return True where the newest epoch comes after `epoch`, records no call, and has the context size that the agent
-    recorded, which shows the unrecorded overhead."""
+    """True if the newest epoch comes after `epoch`, records no call, and has a context size recorded by the agent, from
+    which the unrecorded overhead follows."""
     is_later = epoch < len(session.epochs) and bool(session.facts.tokens_now)
     return is_later and first_call(session.context(), session.model) is None
 
 
 def _opening_before(session: Session, epoch: int) -> tuple[Call, tuple[Message, ...]] | None:
-    """The first call of the newest epoch before `epoch` that records one, and the messages before it."""
+    """First call of the newest epoch before `epoch` that records a call, and the messages before it; None without
+    one."""
     for before in range(epoch - 1, 0, -1):
         messages = session.context(before)
         if first := first_call(messages, session.model):
@@ -231,13 +235,13 @@ def _opening_before(session: Session, epoch: int) -> tuple[Call, tuple[Message, 
 
 
 def _newest_answer(messages: Sequence[Message]) -> int:
-    """The number of messages up to the newest answer, all of them where there is none."""
+    """Number of messages up to and including the newest answer; the number of all messages without an answer."""
     answers = (index for index in range(len(messages), 0, -1) if messages[index - 1].role == "assistant")
     return next(answers, len(messages))
 
 
 def export_note_of(sizes: Sizes, messages: Sequence[Message], model: str | None, window: int | None) -> ExportNote:
-    """Return the note of an export that gives a context these sizes when it is opened again."""
+    """Return the note that makes an export show these sizes when it is reopened."""
     lead = leading_system(messages)
     told, counts = sum(sizes.tokens[lead:]), sum(map(sizes.meter.tokens, messages[lead:]))
     factor = sizes.meter.scale.value if isinstance(sizes.meter, SessionMeter) else 1.0
@@ -246,8 +250,8 @@ def export_note_of(sizes: Sizes, messages: Sequence[Message], model: str | None,
 
 
 def billed_beyond(messages: Sequence[Message], model: str | None, sizes: Sizes) -> array[int]:
-    """For every message what was billed beyond the messages before it, by the nearest bill up to it (the first bill
-    where there is none before); the overhead where nothing was billed."""
+    """For each message, tokens billed in addition to the messages before it, by the newest usage up to it, else by the
+    first usage after it; the overhead if no usage is recorded."""
     before = array("q", accumulate(sizes.tokens, initial=0))
     bills = {call.index: call.context - before[call.index] for call in calls_of(messages, model)}
     now = next(iter(bills.values()), sizes.overhead)
@@ -259,10 +263,8 @@ def billed_beyond(messages: Sequence[Message], model: str | None, sizes: Sizes) 
 
 
 def rescaled(sizes: Sizes, scale: Scale) -> Sizes:
-    """The figures by another scale, one that an exact count taught; what was billed stays as it was billed.
-
-    While messages are still being counted there is nothing that a scale belongs to: the sizes come back as they are.
-    """
+    """Sizes with another scale, from an exact count. Figures anchored on usage stay. While messages are still being
+    counted, the sizes are returned unchanged."""
     meter = sizes.meter
     if not isinstance(meter, SessionMeter) or not meter.counted:
         return sizes
@@ -285,7 +287,7 @@ def rescaled(sizes: Sizes, scale: Scale) -> Sizes:
 
 
 def span_basis(sizes: Sizes, billed: dict[int, int], start: int, stop: int) -> Basis:
-    """On what the sum of messages `start`..`stop` stands; `billed` from `billed_points`."""
+    """Basis of the sum of messages `start`..`stop`. `billed`: from `billed_points`."""
     if start in billed and billed[start] == billed.get(stop):
         return Basis.EXACT
     if isinstance(sizes.basis, Basis):
@@ -294,9 +296,10 @@ def span_basis(sizes: Sizes, billed: dict[int, int], start: int, stop: int) -> B
 
 
 def billed_points(sizes: Sizes, messages: Sequence[Message]) -> dict[int, int]:
-    """The places between messages where a bill is known, each with what was billed beyond the messages before it.
+    """Places between messages at which usage is known, each with the tokens billed in addition to the messages before
+    it.
 
-    The sum of the messages between two places of the same figure equals the difference of two bills: it is exact.
+    The messages between two places with the same value have an exact sum: the difference of two usages.
     """
     points: dict[int, int] = {}
     before = array("q", accumulate(sizes.tokens, initial=0))
@@ -309,10 +312,8 @@ def billed_points(sizes: Sizes, messages: Sequence[Message]) -> dict[int, int]:
 
 
 def share(total: int, weights: Sequence[int]) -> list[int]:
-    """Split `total` in proportion to `weights` (≥ 0) so that the parts sum to it exactly, each within 1 of its due.
-
-    By rounding the running sum, which needs no sorting. Without any weight the first part gets all.
-    """
+    """Split `total` in proportion to `weights` (≥ 0) into parts that add up to it exactly; each differs by less than 1
+    from its exact share. If all weights are 0, the first part gets everything."""
     whole = sum(weights)
     if not whole:
         return [total, *([0] * (len(weights) - 1))] if weights else []
@@ -321,7 +322,8 @@ def share(total: int, weights: Sequence[int]) -> list[int]:
 
 
 def _ordinary_stretches(calls: Sequence[Call], base: Sequence[float]) -> list[tuple[int, float]]:
-    """(billed, predicted) of the stretches from which a session's scale can be learnt."""
+    """(billed, predicted) tokens between two calls, for each pair of calls that a session's scale can be learnt
+    from."""
     found: list[tuple[int, float]] = []
     for call, after in pairwise(calls):
         billed, predicted = after.context - call.context, sum(base[call.index : after.index])
@@ -336,7 +338,7 @@ def _absurd(billed: int, predicted: float) -> bool:
 
 
 class _Plan:
-    """Figures under construction: starts from calibrated weights, `anchor` fits them to the bills."""
+    """Figures under construction: initially calibrated weights; `anchor` fits them to the usage."""
 
     def __init__(self, tokens: list[int], weights: Sequence[Weight], family: Family) -> None:
         self.tokens = tokens
@@ -364,8 +366,8 @@ class _Plan:
             self.anchored_until = last.index + 1
 
     def fit_recorded(self, total: int, stop: int) -> bool:
-        """Fit the messages before `stop` and the overhead to a size that the agent recorded; False where they are so
-        much more that it must have recorded another context's."""
+        """Fit the messages before `stop` and the overhead to a size that the agent recorded. False, and nothing is
+        changed, if the messages are so much larger that the size must belong to another context."""
         known = self.tokens[:stop]
         if _absurd(total, sum(known)) and total < sum(known):
             return False
@@ -375,7 +377,8 @@ class _Plan:
         return True
 
     def _open_with(self, first: Call) -> None:
-        """Take what the first call was sent beyond the messages before it as overhead: system prompt and tools."""
+        """Set the overhead (system prompt and tools) to the tokens that the first call was billed for in addition to
+        the messages before it."""
         known = self.tokens[: first.index]
         self.overhead = _unsaid(first, known)
         guessed = Basis.ESTIMATE in self.basis[: first.index]
@@ -392,7 +395,7 @@ class _Plan:
         if call.family is not after.family or billed <= 0 or (billed < predicted and _absurd(billed, predicted)):
             self._start_over(call, after, predicted)
         elif _absurd(billed, predicted):
-            # Far more was sent than the messages say: attachments, reminders, new tools. It is overhead from here on.
+            # Far more was billed than the messages hold: attachments, reminders, new tools. Count the rest as overhead.
             self.overhead += billed - predicted
             if said is not None:
                 self.tokens[start] = said
@@ -403,10 +406,10 @@ class _Plan:
             self._bill(start, stop, billed)
 
     def _start_over(self, call: Call, after: Call, predicted: int) -> None:
-        """Fit everything before `after` to its usage again: the context shrank or changed its tokenizer."""
+        """Fit all messages before `after` to its usage again, because the context shrank or the tokenizer changed."""
         if call.family is not after.family or after.context <= self.overhead:
             self.overhead = after.context * self.overhead // (call.context + predicted)
-        # Only the last restart shapes the figures: fitting at each would be quadratic in a session full of them.
+        # Only the last restart determines the figures; fitting at each one would take quadratic time.
         self._restart = after.index, after.context - self.overhead
 
     def _apply_restart(self) -> None:
@@ -417,7 +420,8 @@ class _Plan:
         self.basis[:stop] = [Basis.CALIBRATED if basis is Basis.EXACT else basis for basis in self.basis[:stop]]
 
     def _bill(self, start: int, stop: int, total: int) -> None:
-        """Fit a stretch to its bill. Alone, a message has an exact figure; several have exact sums and shares."""
+        """Fit messages `start`..`stop` to their usage. A single message gets an exact figure; several get shares of an
+        exact sum."""
         if stop - start == 1:
             self.tokens[start] = total
             self.basis[start] = Basis.EXACT

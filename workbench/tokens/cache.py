@@ -1,7 +1,7 @@
-"""Counts that outlive a run: an SQLite file from text hash to tokens.
+"""Token counts saved beyond one run: an SQLite file from text hash to tokens.
 
-The cache may only ever save time. A broken, locked or unwritable file is left alone: the cache then answers nothing,
-keeps the reason in `trouble`, and counting goes on without it.
+A broken, locked or unwritable file never stops counting: the cache then returns nothing, puts the reason in `trouble`,
+and leaves the file unchanged.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ MAX_BYTES = 128_000_000
 """About two million counts. A larger file loses its older half."""
 
 LOCK_SECONDS = 2.0
-"""How long to wait for another program that is writing to the file."""
+"""Longest wait for another program that is writing to the file."""
 
 _CHUNK = 900
-"""Keys per query: SQLite's oldest limit of variables is 999."""
+"""Keys per query. SQLite before 3.32 allows 999 variables."""
 
 _PIECE = 1 << 20
-"""Characters of a text that are encoded in one go."""
+"""Characters of a text that are encoded at once."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS counts (key BLOB PRIMARY KEY, tokens INTEGER NOT NULL, day INTEGER NOT NULL) WITHOUT ROWID
@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS counts (key BLOB PRIMARY KEY, tokens INTEGER NOT NULL
 
 
 def text_key(text: str, family: bytes) -> bytes:
-    """16 bytes that stand for a text as counted by an engine family (a name of at most 16 bytes)."""
+    """Key of a text's count by an engine family (a name of at most 16 bytes): 16 bytes."""
     made = hashlib.blake2b(digest_size=16, person=family)
     for start in range(0, len(text), _PIECE):
         made.update(text[start : start + _PIECE].encode("utf-8", "surrogatepass"))
@@ -42,17 +42,17 @@ def text_key(text: str, family: bytes) -> bytes:
 
 
 class CountCache:
-    """Usable from any thread: every call opens the file for itself."""
+    """Cache that any thread may use: each call opens the file itself."""
 
     def __init__(self, path: Path, max_bytes: int = MAX_BYTES, lock_seconds: float = LOCK_SECONDS) -> None:
         self.path = path
         self.max_bytes = max_bytes
         self.lock_seconds = lock_seconds
         self.trouble = ""
-        """Why the cache is out of use for the rest of this run, in words; "" while it works."""
+        """Reason why the cache is not used for the rest of this run, in words; "" while it works."""
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, int]:
-        """The counts that are known, in as many queries as it takes."""
+        """Known counts by key."""
         found: dict[bytes, int] = {}
 
         def read(base: sqlite3.Connection) -> None:
@@ -66,7 +66,7 @@ class CountCache:
         return found
 
     def put(self, counts: Mapping[bytes, int]) -> None:
-        """Remember counts; prunes the file when it has grown too large."""
+        """Save counts; removes old ones if the file has become too large."""
         day = int(time.time() // 86_400)
 
         def write(base: sqlite3.Connection) -> None:
@@ -86,7 +86,7 @@ class CountCache:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=self.lock_seconds)) as base:
-                # Losing the file to a power cut costs a recount, waiting for the disk costs every run.
+                # A power cut may destroy the file, which costs a recount; waiting for the disk would slow every run.
                 base.execute("PRAGMA synchronous = OFF")
                 base.execute(_SCHEMA)
                 work(base)

@@ -1,6 +1,6 @@
-"""From o200k counts to what a model's own tokenizer bills (docs/tokens.md, Calibration).
+"""Convert o200k counts to the counts that a model's own tokenizer bills (docs/tokens.md, Calibration).
 
-A family's coefficients were fitted on recorded sessions; a session that records usage corrects them by one scale.
+Each family's coefficients were fitted on recorded sessions. In a session that records usage, one scale corrects them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from workbench.tokens.models import plain_name
 
 
 class Family(Struct, frozen=True):
-    """Models that share a tokenizer, as factors on the o200k count of a message.
+    """Models that share a tokenizer, as factors on a message's o200k count.
 
-    `assistant` applies to what the model wrote, `other` to everything else; `signature` is tokens per character of a
-    thinking signature; `pair` what a tool call and its result cost beyond their text, half at each end; `message` what
-    every message costs. `known` is false for the family of everything unknown, whose figures stay estimates.
-    `output_stays`: billed output is what the message then costs as context (OpenAI's reasoning tokens do not stay).
+    `assistant`: factor for text that the model wrote. `other`: factor for all other text. `signature`: tokens per
+    character of a thinking signature. `pair`: tokens of a tool call and its result in addition to their text, half for
+    each. `message`: tokens of each message in addition. `known`: false for unknown models, whose figures stay
+    estimates. `output_stays`: the message costs its billed output again as context (OpenAI's reasoning tokens do not).
     """
 
     id: str
@@ -54,9 +54,10 @@ _O200K_NAME = re.compile(r"(chatgpt-4o|gpt-4o|gpt-4[.-]1|gpt-4[.-]5|gpt-[5-9]|gp
 
 @lru_cache(maxsize=1_024)
 def family_of(model: str | None) -> Family:
-    """The family of a model by its name, whatever provider's prefix or date it carries.
+    """Family of a model by its name, with any provider's prefix or date.
 
-    The newer Claude tokenizer came with Opus 4.7 and holds for later Opus models and everything numbered 5 and up.
+    The newer Claude tokenizer applies to Opus from 4.7, to Mythos without a version, and to other Claude models from
+    version 5.
     """
     name = plain_name(model or "")
     if found := _CLAUDE_NAME.match(name):
@@ -72,8 +73,8 @@ def family_of(model: str | None) -> Family:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A session's own factor on its family's figures, learnt from `calls` recorded calls, or from `source`: an exact
-    count, said in words."""
+    """Factor of one session on its family's figures, learnt from `calls` recorded calls, or from an exact count that
+    `source` names."""
 
     value: float = 1.0
     calls: int = 0
@@ -81,13 +82,14 @@ class Scale:
 
 
 PRIOR_CALLS = 10
-"""How many calls the family's own figures are worth: few calls must not bend them."""
+"""Number of calls that the family's own figures weigh as much as, so that a few calls change them little."""
 
 
 def calibrate(deltas: Sequence[tuple[int, float]]) -> Scale:
-    """The scale from (tokens billed, tokens predicted) of stretches between calls.
+    """Scale from (tokens billed, tokens predicted) between calls.
 
-    The median of the ratios, so that single injected texts do not bend it, within 0.5..2, shrunk towards 1 by n/(n+10).
+    It is the median ratio, so that a single injected text has little effect, limited to 0.5..2 and moved towards 1 by
+    the factor n/(n+10) on its distance.
     """
     ratios = sorted(billed / predicted for billed, predicted in deltas if billed > 0 and predicted > 0)
     n = len(ratios)

@@ -1,7 +1,7 @@
-"""Cost of calls: estimated before they are made, and by usage afterwards.
+"""Cost of calls: estimated beforehand, and computed from usage afterwards.
 
-Prices come from `workbench.tokens.models`, which a person may correct; a model or a price that nobody says is unknown
-and is said to be, never guessed.
+Prices come from `workbench.tokens.models`, which a user may correct. A cost is unknown, never guessed, if the model or
+a price is unknown.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ MILLION = 1_000_000
 
 
 class Cost(Struct, frozen=True):
-    """US dollars by what they pay for. `dollars` is None when a price that is needed is not known; `note` says why.
-
-    `note` also says which rule applied, where one did (long-context prices).
-    """
+    """US dollars by kind of token. `dollars` is None if a necessary price is unknown. `note`: the reason, or a special
+    rule that applied (long-context prices)."""
 
     model: str
     input: float | None = None
@@ -42,7 +40,7 @@ class Cost(Struct, frozen=True):
 
 
 def money(amount: float | None) -> str:
-    """Dollars in words; None as unknown."""
+    """Dollars in words; for None `cost unknown`."""
     return "cost unknown" if amount is None else dollars(amount)
 
 
@@ -53,7 +51,7 @@ def added(amounts: Iterable[float | None]) -> float | None:
 
 
 def usage_words(usage: Usage) -> str:
-    """`31 002 tokens in (30 000 read from the cache), 1 204 out`."""
+    """Usage in words: `31 002 tokens in (30 000 read from the cache), 1 204 out`."""
     cached = [f"{grouped(usage.cache_read)} read from the cache"] if usage.cache_read else []
     written = f"{grouped(usage.cache_write)} written to it" if cached else f"{grouped(usage.cache_write)} to the cache"
     cached += [written] if usage.cache_write else []
@@ -62,12 +60,12 @@ def usage_words(usage: Usage) -> str:
 
 
 def estimate(request_tokens: int, expected_output: int, model: str) -> Cost:
-    """Return the cost of a call without a cache. Raises BadInput for a broken table of the user's."""
+    """Return the cost of a call that uses no cache. Raises BadInput for a broken user table."""
     return actual(Usage(input=request_tokens, output=expected_output), model)
 
 
 def actual(usage: Usage, model: str) -> Cost:
-    """Return the cost of billed tokens. Raises BadInput for a broken table of the user's."""
+    """Return the cost of billed tokens. Raises BadInput for a broken user table."""
     return _by(find_model(model), usage, model)
 
 
@@ -89,7 +87,7 @@ def _by(info: ModelInfo | None, usage: Usage, model: str) -> Cost:
 
 
 def at_share(cost: Cost, share: float, why: str) -> Cost:
-    """Return a share of a cost; `why` becomes its note."""
+    """Return a share of a cost; `why` is added to its note."""
 
     def less(part: float | None) -> float | None:
         return None if part is None else part * share
@@ -99,7 +97,7 @@ def at_share(cost: Cost, share: float, why: str) -> Cost:
 
 
 def together(costs: Sequence[Cost], model: str) -> Cost:
-    """Return the sum of several costs of one model; a part that is unknown in one is unknown in the sum."""
+    """Return the sum of several costs of one model; a part that is unknown in any cost is unknown in the sum."""
     return Cost(
         model,
         added(cost.input for cost in costs),
@@ -119,8 +117,8 @@ class SpentDollars(Struct, frozen=True):
 
 
 def spent_on(bills: Iterable[Billed], model: str | None) -> SpentDollars | None:
-    """Return the cost of bills at known prices; a bill without a model counts as `model`'s. None without bills or if a
-    price is unknown. Raises BadInput for a broken table of the user's."""
+    """Return the cost of bills at known prices; a bill without a model counts as `model`'s. None without bills, and if
+    a price is unknown. Raises BadInput for a broken user table."""
     several = [*bills]
     names = {own: own or model or "" for own in set(map(itemgetter(0), several))}
     infos = {name: find_model(name) for name in names.values()}
@@ -153,8 +151,7 @@ Parts = tuple[float | None, float | None, float | None, float | None]
 
 
 def _parts_of(usage: Usage, prices: Prices | None) -> Parts:
-    """Dollars for input, output, what was read from the cache and what was written to it; None for each whose price is
-    not known."""
+    """Dollars for input, output, cache reads and cache writes; None for each whose price is unknown."""
     if prices is None:
         return None, None, None, None
     return (

@@ -1,6 +1,7 @@
 """Count the tokens of a session's messages: in the background, visible ones first, no text twice.
 
-One `Counter` serves one open session: it holds the messages it has seen. The counts of texts outlive it in the cache.
+Each open session has one `Counter`, which holds the messages that it has seen. Counts of texts are kept in the cache
+beyond that.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
 IMAGE_TOKENS = 1_600
-"""An image, whatever its size: what Claude bills for one that fills its 1 568 pixels; small ones cost less."""
+"""Flat estimate for an image of any size: Claude's bill for the largest one (1 568 pixels a side)."""
 
 DOCUMENT_BYTES_PER_TOKEN = 32
 """Encoded bytes of a PDF per token: about 75 kB a page, read as text and as an image. No rule is published."""
 
 SLICE = 1_024
-"""Messages that are looked up in the cache, counted and remembered together, at most."""
+"""Most messages in a batch, which is looked up, counted and stored together."""
 
 TOGETHER = 1 << 20
-"""Characters of texts from which on no more messages are taken together."""
+"""Characters of new texts at which a batch ends."""
 
 
 class Weight(NamedTuple):
     """Figures of a message before calibration.
 
-    `text` is o200k tokens of its texts, `media` a flat figure for images and documents, `signature` characters of
-    thinking signatures, `calls` and `results` the numbers of such blocks. `counted` is false while `text` is a guess
-    that counting will still replace; `exact` is false for any guess, the tokenizer's failures included.
+    `text`: o200k tokens of its texts. `media`: flat figure for images and documents. `signature`: characters of
+    thinking signatures. `calls`, `results`: numbers of such blocks. `counted`: false while `text` is an estimate that
+    counting will replace. `exact`: false for any estimate, including one made because the tokenizer failed.
     """
 
     text: int
@@ -49,43 +50,43 @@ class Weight(NamedTuple):
 
 
 class Counter:
-    """Local counts by message. Reads never wait: `glance` estimates what `count_all` has not reached.
+    """Local token counts by message. `glance` never waits: it estimates messages that `count_all` has not reached.
 
-    Safe to read from one thread while another runs `count_all`.
+    One thread may read while another runs `count_all`.
     """
 
     def __init__(self, cache: CountCache | None = None, engine: Callable[[], Engine] = load_engine) -> None:
         self.cache = cache
         self._engine = engine
-        # By identity: hashing blocks would cost more than counting them, and two messages of one id may differ (a
-        # compaction's abridged copy). The messages are held so that their addresses are not given to others.
+        # By identity: hashing blocks would cost more than counting them, and two messages with one id may differ (a
+        # compaction's abridged copy). The messages are held so that their identities are not reused.
         self._weights: dict[int, Weight] = {}
         self._held: dict[int, Message] = {}
-        # Plain integers, so that the garbage collector has nothing to walk.
+        # Plain integers, which the garbage collector does not visit.
         self._tokens: dict[_Key, int] = {}
         self._guessed: set[_Key] = set()
         self._fresh: dict[bytes, int] = {}
         self._asked = False
-        """True once the engine was used; loading it takes longer than looking up a few texts."""
+        """True once the engine was used. Before that, a lookup in the cache is faster than loading the engine."""
         self._quick = False
-        """True once the engine was used and is quick: it counts many texts sooner than they are looked up."""
+        """True once the engine was used and counts texts faster than the cache finds them."""
 
     def glance(self, message: Message) -> Weight:
-        """Return the message's weight without counting: counted if known, else estimated. Holds the message."""
+        """Return the message's weight: counted if known, else estimated. Keeps a reference to the message."""
         weight = self._weights.get(id(message))
         if weight is None:
             self._held[id(message)] = message
-            # Another thread may have counted it meanwhile: its count stays.
+            # If another thread has counted it meanwhile, that count is kept.
             weight = self._weights.setdefault(id(message), guess(message))
         return weight
 
     def known(self, message: Message) -> Weight | None:
-        """The message's weight if it is counted."""
+        """Weight of the message, None if it is not counted."""
         weight = self._weights.get(id(message))
         return weight if weight and weight.counted else None
 
     def know(self, message: Message, weight: Weight) -> None:
-        """Take a weight as counted that was counted before."""
+        """Store a weight that was counted earlier."""
         self._remember(message, weight)
 
     def forget(self, messages: Iterable[Message]) -> None:
@@ -95,8 +96,8 @@ class Counter:
             self._held.pop(id(message), None)
 
     def weigh(self, message: Message) -> Weight:
-        """The message's weight, counted now if need be. A message not seen before is not remembered, its texts are:
-        plans make new messages by the thousand."""
+        """Return the message's weight, counting it now if necessary. For a message not seen before only the counts of
+        its texts are stored, because plans create thousands of messages."""
         seen = self._weights.get(id(message))
         if seen is not None and seen.counted:
             return seen
@@ -111,12 +112,12 @@ class Counter:
         return weight
 
     def local(self, message: Message) -> int:
-        """Tokens of the message by o200k, media included, counted now if need be."""
+        """O200k tokens of the message, media included; counts it now if necessary."""
         weight = self.weigh(message)
         return weight.text + weight.media
 
     def text(self, text: str) -> int:
-        """O200k tokens of a text, counted now if need be."""
+        """O200k tokens of a text; counts it now if necessary."""
         key = _key(text)
         if key not in self._tokens:
             self._count(key, text)
@@ -128,18 +129,18 @@ class Counter:
         progress: Callable[[int, int], None],
         cancelled: Callable[[], bool],
     ) -> bool:
-        """Count what is not counted yet, in the order given; False when cancelled.
+        """Count the messages that are not counted yet, in the given order; return False if cancelled.
 
-        `progress` gets (messages done, messages in all) after every handful; `cancelled` is asked before every message.
-        What was counted until then is kept, in memory and, unless it is much and the engine quick, in the cache. Raises
-        BadInput when no tokenizer can be built.
+        `progress(done, total)` is called with numbers of messages after each batch; `cancelled` is called before each
+        message. Finished counts are kept in memory, and in the cache unless the engine is quick and there are several
+        batches. Raises BadInput if no tokenizer can be loaded.
         """
         from concurrent.futures import ThreadPoolExecutor
 
         done = 0
         with ThreadPoolExecutor(1, "counting") as executor:
             handfuls = self._handfuls(messages, cancelled, executor)
-            # Each is put away when the next has been made ready, for a tokenizer lets other threads run meanwhile.
+            # A batch is stored after the next one is prepared, because the tokenizer lets other threads run meanwhile.
             for handful, following in pairwise(chain(handfuls, [_Handful(0)])):
                 self._put_away(handful, is_all=not done and not following.stop)
                 done = handful.stop
@@ -171,7 +172,7 @@ class Counter:
                 known.update((key, kept[name]) for key, name in handful.names.items() if name in kept)
             handful.texts = {key: text for key, text in texts.items() if key not in known}
             if handful.texts:
-                self._asked = True  # all that is kept has been looked up
+                self._asked = True  # the cache has been searched for every text so far
                 handful.counts = executor.submit(self._counts, [*handful.texts.values()])
             yield handful
             before, stop = handful, handful.stop
@@ -191,7 +192,7 @@ class Counter:
         self.save()
 
     def save(self) -> None:
-        """Put what was counted into the cache, if there is one."""
+        """Write new counts to the cache, if there is one."""
         fresh, self._fresh = self._fresh, {}
         if self.cache is not None:
             self.cache.put(fresh)
@@ -205,7 +206,7 @@ class Counter:
         self._take(key, self._engine().count(text), name)
 
     def _take(self, key: _Key, count: Count, name: bytes | None) -> None:
-        """`name` is the text's in the cache, None where it is not kept there."""
+        """Store a count. `name`: the text's key in the cache, None if the count is not to be cached."""
         self._tokens[key] = count.tokens
         if not count.exact:
             self._guessed.add(key)
@@ -223,17 +224,17 @@ class Counter:
 
 
 _Key = int
-"""A text's hash, as Python has it in this run, and its length."""
+"""Hash of a text, valid in this process only, and its length, in one integer."""
 
 SHORT = 32
-"""Characters up to which a text is cheaper to count than to look up on disk."""
+"""Longest text, in characters, that is counted faster than it is looked up on disk."""
 
 
 @dataclass(slots=True)
 class _Handful:
-    """Messages up to `stop` that are counted together: those that wait for it, each with what a model reads of it and
-    its texts by their keys; `texts` are those that are not known, `counts` theirs when they are there. `names` are what
-    texts are called in the cache, where they were looked up."""
+    """Batch: the messages up to index `stop`. `waiting`: uncounted messages, each with its visible parts and its texts
+    by key. `texts`: texts without a known count. `names`: keys in the cache of the texts that were looked up. `counts`:
+    counts of `texts`, once the engine has finished."""
 
     stop: int
     waiting: list[tuple[Message, list[str | Media], list[tuple[_Key, str]]]] = field(default_factory=list)
@@ -251,14 +252,14 @@ def _keyed(parts: Sequence[str | Media]) -> list[tuple[_Key, str]]:
 
 
 def guess(message: Message) -> Weight:
-    """The message's weight from its characters alone, the same whatever has been counted."""
+    """Weight of the message estimated from its characters alone, whatever has been counted."""
     parts = visible_parts(message)
     text = sum(estimate_tokens(part) for part in parts if isinstance(part, str))
     return _weight(message, parts, text, counted=False, exact=False)
 
 
 def media_tokens(media: Media) -> int:
-    """Flat estimate: the bytes are never decoded, so pixels and pages are unknown."""
+    """Flat estimate: the data is never decoded, so pixels and pages are unknown."""
     if media.media_type.startswith("image/"):
         return IMAGE_TOKENS
     return max(IMAGE_TOKENS, media.size // DOCUMENT_BYTES_PER_TOKEN)

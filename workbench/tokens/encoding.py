@@ -1,7 +1,7 @@
 """The o200k_base encoding, built from the ranks in this package: no download, no cache folder, no environment variable.
 
-`tiktoken.get_encoding` would fetch the ranks from the network without a timeout and its own
-constructor of o200k_base starts by downloading, so the split pattern stands here as a copy.
+`tiktoken.get_encoding` and tiktoken's constructor of o200k_base download the ranks, without a timeout. Ranks and split
+pattern are therefore copied here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 RANKS = Path(__file__).resolve().parent / "ranks" / "o200k_base.tiktoken.gz"
 
 SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
-"""SHA-256 of the unpacked ranks, the same that tiktoken requires of o200k_base."""
+"""SHA-256 of the unpacked ranks, as tiktoken checks it."""
 
 PATTERN = "|".join(
     (
@@ -31,21 +31,21 @@ PATTERN = "|".join(
         r"\s+",
     )
 )
-"""How o200k_base cuts text into words before merging, as tiktoken 0.14 has it (MIT, OpenAI)."""
+"""Pattern by which o200k_base splits text into words before merging, from tiktoken 0.14 (MIT, OpenAI)."""
 
 SPECIAL = {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
 
 
 @cache
 def o200k() -> Encoding:
-    """The encoding, built once per process (about 0.4 s). Raises BadInput when the bundled ranks are damaged."""
+    """Return the encoding, built once per process (about 0.4 s). Raises BadInput if the bundled ranks are damaged."""
     from tiktoken import Encoding
 
     return Encoding("o200k_base", pat_str=PATTERN, mergeable_ranks=read_ranks(RANKS), special_tokens=SPECIAL)
 
 
 def read_ranks(path: Path) -> dict[bytes, int]:
-    """Token bytes to rank. Raises BadInput when the file is missing, not gzip, or not the ranks it should be."""
+    """Ranks by token bytes. Raises BadInput if the file is missing, not gzip, or damaged."""
     import binascii
     import gzip
     import hashlib
@@ -63,6 +63,6 @@ def read_ranks(path: Path) -> dict[bytes, int]:
             f"{path}: the tokenizer's ranks are damaged (sha256 {found[:12]}…, expected {SHA256[:12]}…); "
             "reinstall compaction-workbench."
         )
-    # The hash vouches for the shape: line i is "<base64> i".
+    # The hash proves the form: line i is "<base64> i".
     decode = binascii.a2b_base64
     return {decode(line[: line.index(b" ")]): rank for rank, line in enumerate(data.splitlines())}

@@ -27,7 +27,7 @@ BUNDLED = Path(__file__).resolve().parent / "models.toml"
 
 
 class Prices(Struct, frozen=True):
-    """US dollars per million tokens; None where a price is not known. `cache_write` is for 5 minutes."""
+    """US dollars per million tokens; None if unknown. `cache_write`: cached for 5 minutes."""
 
     input: float
     output: float
@@ -37,11 +37,11 @@ class Prices(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """One model. `window` is the context window in tokens, prompt and output together; `max_output` the longest answer;
-    `source` who says what it costs.
+    """One model. `window`: context window in tokens, prompt and output together. `max_output`: tokens of the longest
+    answer. `source`: source of the prices.
 
-    `long_window` is a larger window that has to be asked for ("[1m]"); `long_prices` hold for every token of a request
-    whose prompt is longer than `long_from` tokens.
+    `long_window`: larger window that must be requested ("[1m]"). `long_prices`: prices of all tokens of a request whose
+    prompt is longer than `long_from` tokens.
     """
 
     id: str
@@ -59,22 +59,22 @@ class ModelInfo:
 _PROVIDER = re.compile(r"^(?:[a-z-]+\.)*(?:anthropic|openai|google|amazon)\.")
 _VARIANT = re.compile(r"(?::[a-z0-9]+|\[[a-z0-9]+\]|-v\d+:\d+)+$")
 _DATED = re.compile(r"(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest|exp|preview(?:-\d{2}-\d{2,4})?|00\d|v\d|thinking|fast))*")
-"""Suffixes of a model's id that do not make it another model. A version number would."""
+"""Suffixes of an id that do not make it a different model. A version number would."""
 
 
 _UNDATED = re.compile(r"-(?:latest|preview|0)$")
-"""Endings of ids in the package that the table leaves out."""
+"""Endings of the package's ids that the table omits."""
 
 
 def plain_name(model: str) -> str:
-    """A model's name without the provider's wrapping: "us.anthropic.claude-sonnet-4-5-20250929-v1:0" and
-    "openrouter/anthropic/claude-sonnet-4.5:beta" both begin with "claude-sonnet-4"."""
+    """Name of a model without the provider's prefix and variant suffix: "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+    and "openrouter/anthropic/claude-sonnet-4.5:beta" both begin with "claude-sonnet-4"."""
     name = model.strip().lower().rpartition("/")[2]
     return _VARIANT.sub("", _PROVIDER.sub("", name)).replace("@", "-")
 
 
 def find(model: str | None) -> ModelInfo | None:
-    """Return a model by any of the names its providers use, None if unknown.
+    """Return a model by any name that a provider uses for it, None if unknown.
 
     A name ending in "[1m]" gets the entry with its long window. Raises BadInput for a broken user table.
     """
@@ -104,7 +104,7 @@ def sources() -> str:
 
 
 def read_table(*paths: Path, package: Packaged = _NO_PACKAGE) -> tuple[ModelInfo, ...]:
-    """The entries of tables laid over each other and over the package, later over earlier. Raises BadInput naming file
+    """Merge tables and package by field, later tables over earlier ones and over the package. Raises BadInput with file
     and field."""
     said = {_UNDATED.sub("", _key(id)): entry for id, entry in package.models.items()}
     merged: dict[str, dict[str, Any]] = {}
@@ -123,15 +123,15 @@ def read_table(*paths: Path, package: Packaged = _NO_PACKAGE) -> tuple[ModelInfo
                 sources[id] = "the table of models" if path == BUNDLED else "your table of models"
             whole = {"title": id, **under, **entry}
             if path == BUNDLED and "window" not in whole:
-                continue  # the package, which said it, has let the model go
+                continue  # the window came from the package, which no longer has the model
             merged[id] = _checked(whole, path)
     return tuple(replace(_info(entry), source=sources[id]) for id, entry in merged.items())
 
 
 @cache
 def _known(tables: tuple[Path, ...]) -> Mapping[str, ModelInfo]:
-    """Models by id and alias, dots as hyphens: those of the tables, and those that the package alone knows. Read once
-    per process."""
+    """Models by id and alias, with hyphens for dots: those of the tables, and those that only the package has. Read
+    once per process."""
     package = packaged()
     known = {_key(name): info for info in read_table(*tables, package=package) for name in (*info.aliases, info.id)}
     for id, entry in package.models.items():
@@ -141,7 +141,8 @@ def _known(tables: tuple[Path, ...]) -> Mapping[str, ModelInfo]:
 
 
 def _named(name: str, known: Mapping[str, ModelInfo]) -> ModelInfo | None:
-    """The model of which `name` is one: an id, and behind it nothing that would make it another."""
+    """Model whose id is `name`, or the beginning of `name` before a suffix that does not make it a different model;
+    None without one."""
     ends = (end for end in range(len(name), 0, -1) if end == len(name) or name[end] == "-")
     return next((known[name[:end]] for end in ends if name[:end] in known and _DATED.fullmatch(name, end)), None)
 

@@ -41,7 +41,8 @@ _PRICES = {
 
 @dataclass(frozen=True, slots=True)
 class Packaged:
-    """The package's `version`, "" where it is not installed, and its models by id: fields as in models.toml."""
+    """Models of the package by id, with fields as in models.toml. `version`: the package's, "" if it is not
+    installed."""
 
     version: str = ""
     models: Mapping[str, dict[str, Any]] = field(default_factory=dict)
@@ -115,7 +116,7 @@ def _entry(model: ModelInfo) -> dict[str, Any]:
 
 
 def _now(model: ModelInfo) -> ModelPrice | None:
-    """The prices of today; those of certain hours are nobody's usual ones."""
+    """Today's prices, None if it has none. Prices that hold only at certain hours are used only if no other applies."""
     prices = model.prices
     if not isinstance(prices, list):
         return prices

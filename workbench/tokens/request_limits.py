@@ -8,9 +8,10 @@ In short, for a context that is or would be sent:
         str(image)                                                # "image/png, 2162 × 322 px, 13 708 bytes"
         image.reason                                              # "more than 2 000 px a side, …"
 
-`excess_images` names the fewest: without them the context is within every limit for images, and the images of a request
-that is too large in bytes are named largest first until the rest fits. `request_bytes` is the size of the JSON body.
-The figures and their sources are in `limits.toml` next to this module. `session.media_of` reads pixels from the data.
+`excess_images` returns as few images as possible. Without them the context is within every limit for images. If the
+request has too many bytes, the largest images are added until the rest fits. `request_bytes` is the size of the JSON
+body. The figures and their sources are in `limits.toml` next to this module. `session.media_of` reads pixels from the
+data.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ from workbench.tokens.models import find, plain_name
 TABLE = Path(__file__).resolve().parent / "limits.toml"
 
 _ENVELOPE = 60
-"""Bytes of keys and quotes that a message and a block each add in a request."""
+"""Bytes of JSON keys and quotes that each message adds to a request, and each block."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """Limits of one request to `api`; None where none is documented. `source` says who documents them."""
+    """Limits of one request to `api`; None if not documented. `source`: who documents them."""
 
     api: str
     source: str
@@ -51,7 +52,7 @@ class RequestLimits:
     request_bytes: int | None = None
 
     def side(self, images: int) -> int | None:
-        """Longest side in pixels that an image may have in a request with so many images."""
+        """Longest side in pixels that an image may have in a request with this number of images; None if unlimited."""
         many = self.many_images is not None and images > self.many_images
         return self.many_side if many and self.many_side is not None else self.image_side
 
@@ -85,7 +86,7 @@ class _Entry(Struct, frozen=True):
 
 
 def session_limits(session: Session) -> RequestLimits | None:
-    """Limits of a request that goes on with the session, with the figures that its API errors name; None where none are
+    """Limits of a request that continues the session, with the figures that its API errors state; None if none are
     documented for its model. Raises BadInput for a broken table of models."""
     limits = limits_of(session.model, session.facts.provider, session.format)
     if limits is None:
@@ -96,8 +97,8 @@ def session_limits(session: Session) -> RequestLimits | None:
 
 
 def limits_of(model: str | None, provider: str = "", agent: str = "") -> RequestLimits | None:
-    """Limits of a request to the model, asked from that provider by that agent, a format's id; None for a model for
-    which none are documented."""
+    """Limits of a request to the model at `provider`, sent by `agent` (id of a format); None if none are documented for
+    the model."""
     name, where = plain_name(model or ""), f"{provider} {model}".lower()
     for entry in _entries():
         if not name.startswith(entry.models) or (entry.providers and not any(one in where for one in entry.providers)):
@@ -120,7 +121,7 @@ def _entries() -> tuple[_Entry, ...]:
 
 
 class Limit(StrEnum):
-    """The limit that an image exceeds, or for which it makes room."""
+    """Limit because of which an image must be removed: one that the image exceeds, or that the request exceeds."""
 
     PIXELS = "pixels"
     BYTES = "bytes"
@@ -130,7 +131,8 @@ class Limit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image or document of a context: block `block` of message `message`, or part `part` of the result there."""
+    """Image or document of a context: block `block` of message `message`, or part `part` of that block if it is a tool
+    result."""
 
     message: int
     block: int
@@ -138,7 +140,7 @@ class Image:
     media: Media
 
     def __str__(self) -> str:
-        """`image/png, 2 162 × 322 px, 13 708 bytes`; the bytes are those of its base64 text."""
+        """`image/png, 2 162 × 322 px, 13 708 bytes`: the bytes of its base64 text."""
         pixels = self.media.pixels
         size = f", {grouped(pixels[0])} × {grouped(pixels[1])} px" if pixels else ""
         return f"{self.media.media_type}{size}, {grouped(self.media.size)} bytes"
@@ -146,7 +148,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class ExcessImage(Image):
-    """An image that has to go; `most` is the figure of the limit, `images` how many the request has."""
+    """Image that must be removed. `most`: the limit's figure. `images`: number of images in the request."""
 
     limit: Limit
     most: int
@@ -154,7 +156,7 @@ class ExcessImage(Image):
 
     @property
     def reason(self) -> str:
-        """The limit in words, the end of a sentence about the image."""
+        """Limit in words, to end a sentence about the image."""
         most = grouped(self.most)
         match self.limit:
             case Limit.PIXELS:
@@ -187,10 +189,10 @@ def _images(messages: Sequence[Message]) -> Iterator[Image]:
 def excess_images(
     messages: Sequence[Message], limits: RequestLimits, *, unseen_bytes: int = 0
 ) -> tuple[ExcessImage, ...]:
-    """The images without which the context is within the limits, in order.
+    """Images that must be removed to bring the context within the limits, in order.
 
-    `unseen_bytes` are those of the request that lie in no message: system prompt and tools. Pixels are judged by the
-    number of images that the context has now, so that the images that stay are within the limit whatever goes.
+    `unseen_bytes`: bytes of the request outside the messages (system prompt, tools). The limit on pixels is that for
+    the number of images before any is removed, so the remaining images meet it whatever else is removed.
     """
     images = images_of(messages)
     over: dict[int, ExcessImage] = {}
@@ -226,8 +228,8 @@ def _is_image(media: Media) -> bool:
 
 
 def request_bytes(messages: Sequence[Message]) -> int:
-    """Bytes of the messages in the JSON body of a request, media in base64. An estimate: agents order their keys and
-    escape their texts differently."""
+    """Estimated bytes of the messages in the JSON body of a request, media in base64. Exact bytes vary, because agents
+    order keys and escape texts differently."""
     total = 0
     for message in messages:
         if message.kind != "boundary":

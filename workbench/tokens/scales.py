@@ -40,7 +40,7 @@ def forget(session: Session) -> Scale | None:
 
 
 def keep(session: Session, scale: Scale) -> None:
-    """Save a scale; one that cannot be written is learnt again."""
+    """Save a scale. A failure to write is ignored."""
     path = path_of(session)
     if path is None:
         return

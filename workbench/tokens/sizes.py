@@ -1,4 +1,4 @@
-"""Sizes of messages, and on what each number stands."""
+"""Sizes of messages, each number with its basis."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Basis(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large some messages are. `chars` is what a model would read, `tokens` by the basis named."""
+    """Size of some messages. `chars`: characters that a model would read. `tokens`: figure on the named basis."""
 
     messages: int
     chars: int
@@ -35,8 +35,8 @@ class Size:
 
 
 def usage_words(total: Size, usage: int | None) -> str:
-    """The parts of a context's size, `229 684 recorded + ≈10 450 since`, where `usage` is what the newest call recorded
-    of its prompt and answer; "" where that is all, or none is recorded."""
+    """Parts of a context's size in words: `229 684 recorded + ≈10 450 since`. `usage`: recorded tokens of the newest
+    call, prompt and answer. "" if there is none, or if it is the whole size."""
     if usage is None or usage == total.tokens:
         return ""
     if usage > total.tokens:
@@ -45,12 +45,12 @@ def usage_words(total: Size, usage: int | None) -> str:
 
 
 class Meter(Protocol):
-    """Counts a message's tokens: locally, scaled to the session's model. Pure and cached; the same message always gives
-    the same number, in a loaded session as in a compacted one."""
+    """Counter of a message's tokens: local, scaled to the session's model, pure and cached. A message has the same
+    figure in a loaded session and in a compacted one."""
 
     @property
     def method(self) -> str:
-        """How, in words a person can check ("o200k × claude-4.7 coefficients × 1.04 from 38 calls")."""
+        """Method in words that a user can check ("o200k × claude-4.7 coefficients × 1.04 from 38 calls")."""
         ...
 
     @property
@@ -63,10 +63,10 @@ class Meter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Token figures for the messages of one context, parallel to it.
+    """Token figures of one context's messages, in their order.
 
-    `overhead` is what the model was sent beyond them (system prompt, tool definitions); 0 and ESTIMATE when unknown.
-    `anchored_until`: messages before this index sum, together with `overhead`, to a number the provider billed.
+    `overhead`: tokens sent in addition (system prompt, tool definitions); 0 and ESTIMATE if unknown. `anchored_until`:
+    the messages before this index and `overhead` together add up to a number that the provider billed.
     """
 
     tokens: array[int]
@@ -86,7 +86,7 @@ class Sizes:
 
 
 def measure(messages: Sequence[Message], meter: Meter) -> Size:
-    """The size of any messages by the meter alone, for contexts that no provider has billed."""
+    """Size of any messages by the meter alone, for contexts without usage."""
     chars = sum(visible_chars(message) for message in messages)
     return Size(len(messages), chars, sum(map(meter.tokens, messages)), meter.basis)
 

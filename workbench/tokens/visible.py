@@ -7,13 +7,13 @@ from workbench.session import Media, Message, Opaque, Text, Thinking, ToolUse
 
 
 def visible_parts(message: Message) -> list[str | Media]:
-    """Return the parts of a message as a model reads them, in order: texts, thinking, call names and their input as
-    compact JSON, results, unknown blocks as compact JSON; media as they are. A boundary is never sent and has no
-    parts."""
+    """Return the parts of a message that a model reads, in order: texts, thinking, call names, inputs of calls (as
+    compact JSON if not text), results, unknown blocks as compact JSON; media unchanged. A boundary is never sent and
+    has no parts."""
     parts: list[str | Media] = []
     if message.kind == "boundary":
         return parts
-    # In order of frequency: this runs over every block of 60 000 messages.
+    # The most frequent types come first, because this runs for every block of up to 60 000 messages.
     for block in message.blocks:
         if isinstance(block, Text):
             parts.append(block.text)

@@ -1,5 +1,5 @@
-"""Saved token counts of a large session's messages, so that opening it again neither hashes, looks up nor counts its
-texts. They hold for the same bytes and the same version of this program (`base/disk_cache.py`)."""
+"""Saved token counts of a large session's messages, so that its texts need not be hashed, looked up and counted again
+when it is reopened. They are valid for the same bytes and the same version of this program (`base/disk_cache.py`)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from workbench.tokens.counting import Counter, Weight
 from workbench.tokens.engine import FAMILY
 
 _FIGURES = 6
-"""Figures per message: those of `Weight` without `counted`; −1 in the first if it is not counted."""
+"""Figures per message: all fields of `Weight` except `counted`. The first is −1 if the message is not counted."""
 
 _UNKNOWN = (-1, 0, 0, 0, 0, 0)
 
 
 def keep(session: Session, counter: Counter) -> None:
-    """Save the counts of a session that was read from a large file, if there are more than saved before."""
+    """Save the counts of a session that was read from a large file, if more are known than were saved before."""
     counter.save()
     if session.path is None or not session.records.digest:
         return
@@ -37,7 +37,7 @@ def keep(session: Session, counter: Counter) -> None:
 
 
 def recall(session: Session, counter: Counter) -> None:
-    """Give the saved counts of the session to the counter."""
+    """Load the session's saved counts into the counter."""
     rows = iter(_saved_figures(session))
     for message, row in zip(session.messages, zip(*[rows] * _FIGURES, strict=True), strict=False):
         text, media, signature, calls, results, exact = row
@@ -46,7 +46,7 @@ def recall(session: Session, counter: Counter) -> None:
 
 
 def _saved_figures(session: Session) -> array[int]:
-    """Saved figures of all messages; empty if not saved."""
+    """Saved figures of all messages; empty if none are saved."""
     figures = array("q")
     if session.path is None or not session.records.digest:
         return figures

@@ -23,10 +23,10 @@ _WORDS: dict[Source, str] = {
 
 
 class Window(Struct, frozen=True):
-    """A context window in tokens, above 0, and its source: `given` by the user for this session, `recorded` by the
-    session, the `agent` that gives its model less than the API takes, the `table` of models, or the user's `settings`
-    for unknown models. `stated_by` names the source in more words, if there are any. `answer`: tokens of the longest
-    answer that the agent reserves room for, None if unknown."""
+    """Context window in tokens, above 0. `source`: `given` by the user for this session; `recorded` in the session;
+    `agent`, if it gives its model less than the API accepts; `table` of models; or the user's `settings` for unknown
+    models. `stated_by`: the source in more detail, if known. `answer`: tokens that the agent reserves for the longest
+    answer, None if unknown."""
 
     tokens: int
     source: Source
@@ -35,7 +35,7 @@ class Window(Struct, frozen=True):
 
     @property
     def origin(self) -> str:
-        """The source in words."""
+        """Source in words."""
         return self.stated_by or _WORDS[self.source]
 
     def __str__(self) -> str:
@@ -45,8 +45,8 @@ class Window(Struct, frozen=True):
 def known_window(
     set_by_user: int | None, recorded: int | None, agent: str, model: str | None, provider: str = ""
 ) -> Window | None:
-    """Return the window that the user set, else the recorded one, else the one that the agent (id of its format) gives
-    the model at that provider, else the table's; None if unknown. Raises BadInput for a broken table."""
+    """Return the first window that is known: the user's, the recorded one, the one that the agent (id of its format)
+    gives the model at that provider, the table's; None if unknown. Raises BadInput for a broken table."""
     info = find(model) if model else None
     answer = info.max_output if info else None
     if set_by_user:
@@ -66,7 +66,7 @@ def window_of(session: Session, epoch: int, set_by_user: int | None = None) -> W
 
 
 def _model_of(session: Session, epoch: int) -> str | None:
-    """Model of the session; in an earlier epoch the one that answered last."""
+    """Model of the session; for an earlier epoch, the model of its newest message that names one."""
     if epoch == len(session.epochs):
         return session.model
     members = (session.messages[number] for number in reversed(session.epochs[epoch - 1].members))
@@ -74,8 +74,8 @@ def _model_of(session: Session, epoch: int) -> str | None:
 
 
 def still(old: Window | None, found: Window | None) -> Window | None:
-    """Return the window of another epoch or a newer reading: a window set by the user stays in force, one from the
-    settings does if nothing else is known."""
+    """Return the window after a change of epoch or a new reading. The old one is kept if the user set it, or if it
+    comes from the settings and no other is known; else `found` is returned."""
     if old is not None and (old.source == "given" or (old.source == "settings" and found is None)):
         return old
     return found
