@@ -100,7 +100,7 @@ ENOUGH = 10
 
 
 def _columns(width: int) -> tuple[int, int]:
-    """The cells of a bar and of a name."""
+    """Widths in cells of a bar and of a name."""
     cells = max(4, width // 4)
     return cells, max(6, width - cells - 1 - 7 - 6 - 6)
 

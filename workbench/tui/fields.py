@@ -87,11 +87,11 @@ def _value_name(name: str, value: Any) -> str:
 
 
 class InvalidValue(ValueError):
-    """A typed value that is not allowed; the message says why and what is."""
+    """Error for a typed value that is not allowed; the message says why, or what is allowed."""
 
 
 def with_typed(policy: Policy, field: Setting, typed: str | bool) -> tuple[Policy, dict[str, Any]]:
-    """Policy with a typed value for one field, and the change itself. Raises Refused with a sentence."""
+    """Policy with a typed value for one field, and the change itself. Raises InvalidValue."""
     changes = field.changes(policy, value_of(field, typed))
     try:
         return policy.with_(**changes), changes
@@ -106,7 +106,7 @@ def with_typed(policy: Policy, field: Setting, typed: str | bool) -> tuple[Polic
 
 
 def value_of(field: Setting, typed: str | bool) -> Any:
-    """Parse a typed value for a field. Raises Refused with a sentence."""
+    """Parse a typed value for a field. Raises InvalidValue."""
     if isinstance(typed, bool):
         return typed
     text = typed.strip()

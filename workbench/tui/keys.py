@@ -25,23 +25,23 @@ SHARED = {
     "copy": "y", "write": "w", "save": "ctrl+s", "editor": "f4", "refresh": "f5",
     "next-pane": "tab,f6", **{f"tab.{number}": str(number) for number in range(10)},
     "epoch.previous": "left_curly_bracket", "epoch.next": "right_curly_bracket",
-    # done to the session or a run
+    # actions on the session or a run
     "pin": "p", "watch": "W", "undo": "u", "run": "r", "model": "m", "history": "H", "beside": "d",
 }  # fmt: skip
-"""The keys of every id that several screens have."""
+"""Keys by id, for the ids that several screens have."""
 
 
 def shared(id: str, action: str, name: str, tooltip: str, **more: Any) -> Binding:
-    """A key that several screens have, with the same id and keys; `name` and `tooltip` say what it does here.
-    config.toml changes it on all of them."""
+    """Binding of an id that several screens have; `name` and `tooltip` describe it on this screen. config.toml changes
+    its keys on all of them."""
     return Binding(SHARED[id], action, name, id=id, tooltip=tooltip, **more)
 
 
 HELP_KEY = shared("help", "app.explain", "Help", "Explain this screen and its keys.")
-"""`?`, and F1 for screens on which something is typed."""
+"""Key of the help: `?`, or F1 while the user types."""
 
 CLOSE_KEY = shared("close", "dismiss(None)", "Close", "Go back; nothing else changes.")
-"""For a screen that a key has nothing to ask before it closes. Where something is typed, q is a letter."""
+"""Key of screens that close without a question: escape, or q, which is a letter while the user types."""
 
 _CLOSED = (
     "ask.cancel", "choose.cancel", "compare.close", "export.close", "go.stay", "help.close", "keys.back", "kept.close",
@@ -144,22 +144,22 @@ _NOW = {
 }
 
 FORMER = {id: now for now, ids in _NOW.items() for id in ids}
-"""Ids of keys that are no more, with the id or the place that has their job."""
+"""Former key ids, each with the id or the place that replaced it."""
 
 
 def now_at(id: str) -> str:
-    """The id or place that has the job of a former id, "" for an id that never was."""
+    """Id or place that replaced a former id; "" for an id that never existed."""
     return "help" if id.endswith(".help") else FORMER.get(current_id(id), "")
 
 
 def known_key_ids() -> set[str]:
-    """The id of every key that can be remapped, on every screen and widget. Imports them all: not at the start."""
+    """Ids of all keys that can be remapped. Imports every screen and widget, which is slow: not for the start."""
     bindings = (binding for place in every_place() for binding in place.__dict__.get("BINDINGS", ()))
     return {binding.id for binding in Binding.make_bindings(bindings) if binding.id}
 
 
 def every_place() -> Iterator[type[DOMNode]]:
-    """Everything that can have keys: the application, the screens, the widgets."""
+    """Yield every class that can have keys: the application, screens and widgets."""
     for found in pkgutil.walk_packages(tui.__path__, f"{tui.__name__}."):
         module = importlib.import_module(found.name)
         own = (value for value in vars(module).values() if isinstance(value, type) and issubclass(value, DOMNode))

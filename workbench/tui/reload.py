@@ -1,5 +1,5 @@
-"""The bench of a session that has grown, at its end or, where only the end was read, at its beginning: what a person
-did stays, by the ids of messages. Pure: no widget."""
+"""The bench after its session has grown at the end, or at the beginning if only the end was read. The user's work stays
+on the messages with the same ids. Pure: no widget."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Grown:
 
 
 def grown(bench: Bench, session: Session, counter: Counter) -> Grown | None:
-    """Put a newer reading of the bench's session on it, None where it says nothing new.
+    """Bench with a newer reading of its session; None if that has the same messages and epochs.
 
-    Lays out and plans: do it where nothing is drawn. Raises BadInput where the file was cut off: what was done to the
-    messages that it lacks would be lost.
+    Lays out and plans: call it in a thread. Raises BadInput if the file was cut off, because the user's work on the
+    missing messages would be lost.
     """
     if session.messages == bench.session.messages and session.epochs == bench.session.epochs:
         return None

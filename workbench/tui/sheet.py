@@ -239,8 +239,8 @@ FROM_NOTHING = {"tokens": 100.0, "characters": 100.0}
 
 
 def stepped(entry: SheetSetting, by: int) -> Any:
-    """Value after `by` steps: for a number about a hundredth of it, rounded and within its range; for a choice the next
-    one."""
+    """Value after `by` steps. A number's step is a power of ten, 1 % to 10 % of the value (at least 1 for a whole
+    number); the result stays in the field's range. A choice moves by one in the direction of `by`; a switch turns."""
     field, value = entry.field, entry.value
     if field.kind == "switch":
         return not value

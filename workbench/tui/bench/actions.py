@@ -13,7 +13,7 @@ from workbench.tui.middle.tabs import TABS
 from workbench.tui.sheet import SheetAction
 
 PANES = {"rounds": "Rounds", **{name: name.capitalize() for name in TABS}, "theirs": "Recorded", "policy": "Settings"}
-"""Title of every pane; on a narrow screen they share one place and the tabs choose."""
+"""Title of every pane. On a narrow screen the panes share one place, and tabs select one."""
 
 _TAB_KEYS = {**{name: str(n) for n, name in enumerate(TABS, 1)}, "theirs": "6"}
 
@@ -67,7 +67,7 @@ def not_recorded(view: BenchView) -> str:
 
 
 def _all(why_not: Callable[[BenchView], str] = lambda view: "") -> Callable[[BenchView], str]:
-    """Wrap `why_not` for actions that need every epoch, or that put the bench where it does not grow."""
+    """Wrap `why_not` for actions that are off while only the end of the session is read."""
     return lambda view: planning.END_ALONE if view.bench.session.begins_at else why_not(view)
 
 

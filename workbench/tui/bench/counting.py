@@ -1,4 +1,4 @@
-"""Counting in the background, told in slices that a screen can draw; the epochs of the session, and its usage."""
+"""Counting in a thread, with figures drawn as they become known; then the session's epochs and recorded usage."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ BETWEEN_S = 0.25
 """Seconds between two updates of the counting progress."""
 
 LAY_OUT_S = 1e-4
-"""For each message so long between two layouts with new figures: to make one takes about a tenth of that."""
+"""Seconds per message between two layouts with new figures. Making a layout takes about a tenth of that."""
 
 MANY = 10_000
-"""In a session of more messages it is not looked for what each compaction lost and had done again: it takes seconds."""
+"""Most messages of a session that is searched for the lost facts and the rework of each compaction. With more, the
+search takes seconds."""
 
 
 def count(host: Host) -> None:
-    """Count the epoch's tokens, what is under the cursor first; figures appear at most four times a second."""
+    """Count the epoch's tokens, those on the screen first; figures appear at most four times a second."""
     host.spawn("count", count_from, host, host.on_screen)
 
 
@@ -42,7 +43,7 @@ async def count_from(host: Host, first: Span) -> None:
     given_up = threading.Event()
 
     def is_current() -> bool:
-        """False once this count is cancelled or another session is on the bench: its callbacks may still be queued."""
+        """False once this count is cancelled or another session is on the bench: queued callbacks must do nothing."""
         return not given_up.is_set() and host.store.bench.session is bench.session
 
     def tell(layout: Layout, done: int, total: int) -> None:
@@ -72,9 +73,9 @@ async def count_from(host: Host, first: Span) -> None:
     except asyncio.CancelledError:
         given_up.set()
         raise
-    host.call_later(put_reached, None)  # all may have been counted elsewhere since the view said how far it is
+    host.call_later(put_reached, None)  # hide the progress, also if everything was counted elsewhere
     if not bench.session.begins_at:
-        host.call_later(_all_counted, host)  # behind the figures that were told last
+        host.call_later(_all_counted, host)  # after the last figures
 
 
 def _all_counted(host: Host) -> None:
@@ -93,19 +94,19 @@ def stop_counting(host: Host) -> None:
 
 
 def show_epochs(host: Host) -> None:
-    """The epochs, and the verdict; of a session whose end alone is read yet, when the rest is."""
+    """Compute the epochs and the verdict in a thread; does nothing while only the end of the session is read."""
     if not host.store.bench.session.begins_at:
         host.spawn("epochs", _epochs, host)
 
 
 def follow_epoch(host: Host, was: BenchView | None, now: BenchView) -> None:
-    """Have the verdict told again where another epoch came onto the bench."""
+    """Compute the verdict again when another epoch is on the bench."""
     if was is not None and was.bench.epoch != now.bench.epoch:
         show_epochs(host)
 
 
 async def _epochs(host: Host) -> None:
-    """Draw the epochs by the counts so far; with all counts also the verdict."""
+    """Put the epochs with the sizes known so far; with all counts also the verdict."""
     bench, counted, bills = host.store.bench, host.store.view.counting is None, host.store.view.bills
 
     def work() -> tuple[tuple[int, ...], str]:
@@ -124,7 +125,7 @@ async def _epochs(host: Host) -> None:
 
     sizes, said = await asyncio.to_thread(work)
     view = host.store.view
-    if view.bills is not bills:  # every epoch was counted meanwhile: these sizes are older
+    if view.bills is not bills:  # every epoch was counted meanwhile: the view's sizes are newer
         sizes = tuple(one.tokens for one in view.stretches)
     losses = {one.number: one.lost for one in view.stretches}
     again = {one.number: one.again for one in view.stretches}
@@ -180,7 +181,7 @@ async def _bills(host: Host) -> None:
 
 
 async def _keep(host: Host) -> None:
-    """Keep a large session as it was read and counted, for the next time it is opened."""
+    """Save a large session as read, with its counts, for the next time it is opened."""
     session = host.store.bench.session
     await asyncio.to_thread(load_cache.store, session)
     await asyncio.to_thread(weights.keep, session, host.counter)
@@ -196,8 +197,8 @@ def count_in_slices(
 ) -> bool:
     """Count the bench's messages, those of `first` before all others; False when cancelled.
 
-    `tell` gets a layout with the figures known by then, messages done, messages in all; at the end always. `reached`
-    gets the numbers alone, more often.
+    `tell` gets a layout with the figures so far, the number of counted messages, and of all; it is always called at the
+    end. `reached` gets the two numbers alone, between these calls.
     """
     messages = bench.messages
     total = len(messages)
@@ -230,8 +231,8 @@ def count_in_slices(
 
 
 def _layout(bench: Bench, counter: Counter) -> Layout:
-    """The bench's layout with what is counted. What is planned where the screen is drawn is measured here once, so that
-    sums are made and the tokenizer is loaded."""
+    """Layout of the bench with the counts so far. If the screen would plan with it at once, its outcome is measured
+    here, in the thread, so that sums are cached and the tokenizer is loaded."""
     fresh = with_counts(bench, counter)
     if bench.is_planned and drawable(fresh):
         fresh.context.outcome_size(fresh.plan.outcome)

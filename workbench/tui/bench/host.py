@@ -56,7 +56,7 @@ class Host(Protocol):
 
     @property
     def text_in_view(self) -> str:
-        """Text that the middle shows now, on one line; "" if it has not the focus."""
+        """Text that the middle shows now, on one line; "" if it does not have the focus."""
 
     def go(self, index: int, *, header: bool = False) -> bool:
         """Put the cursor on a message, or on its round's header; True if the message is listed."""

@@ -1,4 +1,4 @@
-"""Planning in a thread, so that a key of a long session is answered at once; checks, epochs and the offline run."""
+"""Planning in a thread, so that keys respond at once in a long session; changes of epoch, checks, the offline run."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from workbench.tui.rows import Groups
 from workbench.tui.screens.loading import Abandoned, in_steps
 
 REST_S = 0.15
-"""How long the plan rests before it is run offline and checked."""
+"""Time without a change before the plan is run offline and checked."""
 
 MOST_AT_ONCE = 8_000_000
-"""A preview of more characters stays an estimate: to run it, and to look for facts in it, takes seconds, at every
-change."""
+"""Most characters of a context that is run offline after every change. Running a larger one and searching it for facts
+takes seconds, so its preview stays an estimate."""
 
 
 def planned(bench: Bench) -> None:
-    """Make what drawing a bench needs: seconds, at worst, for a long session."""
+    """Plan a bench and measure what is drawn of it, so that both are cached. Takes up to seconds for a long session."""
     _ = bench.plan
     _measure(bench)
 
@@ -43,13 +43,14 @@ def _measure(bench: Bench) -> None:
 
 
 def plan_present(host: Host, was: BenchView | None, now: BenchView) -> None:
-    """Have the present bench planned where it could not be drawn at once."""
+    """Plan the present bench in a thread if it is not drawn yet."""
     if now.shown is not now.bench and not host.busy("plan"):
         host.spawn("plan", make_plan, host)
 
 
 async def make_plan(host: Host) -> None:
-    """Plan in a thread what is present, one after another: of many keys in a row, only the last is drawn."""
+    """Plan the present bench in a thread until it is drawn. A bench that was replaced meanwhile is not drawn: of many
+    keys in a row, only the last is."""
     store = host.store
     while store.view.shown is not (bench := store.bench):
         await asyncio.to_thread(planned, bench)
@@ -64,7 +65,7 @@ async def make_plan(host: Host) -> None:
 
 
 def move_split(host: Host, by: int) -> None:
-    """Move the split from where the plan has it; before the plan is there, when it is."""
+    """Move the split `by` steps from its planned place; without a plan, note the steps in `pending_split` for later."""
     store = host.store
     by += store.view.pending_split
     ready = store.view.is_planned and drawable(store.bench)
@@ -82,10 +83,10 @@ def want(
     key: str = "",
     said: str | Callable[[Bench, Bench], str] = "",
 ) -> None:
-    """Take a step whose plan may need more than a frame: planned in a thread, then drawn.
+    """Take a step whose plan may need more than a frame: plan it in a thread, then draw it.
 
-    A change made meanwhile is not lost: the step is then made anew from what stands. One that is wanted with the same
-    `key` takes the place of the one before.
+    If the bench changes meanwhile, the step is made again from the changed bench. The step replaces a pending one with
+    the same `key`, unless that is "". `said` describes it, or returns its description from the bench before and after.
     """
     tell = said if callable(said) else lambda before, after: str(said)
     view = host.store.view
@@ -96,7 +97,7 @@ def want(
 
 
 async def make_changes(host: Host) -> None:
-    """Make the changes that are wanted, one after another."""
+    """Make the pending changes one after another; a refused one is explained and discarded."""
     store = host.store
     while store.view.pending:
         change, before = store.view.pending[0], store.bench
@@ -130,7 +131,7 @@ def _let_go(host: Host, change: PendingChange) -> None:
 
 
 def no_epoch(view: BenchView, by: int) -> str:
-    """Why the epoch cannot be changed by `by`, "" where it can."""
+    """Reason why there is no epoch `by` further, "" if there is one."""
     number, last = view.bench.epoch + by, len(view.bench.session.epochs)
     if 1 <= number <= last:
         return ""
@@ -144,7 +145,7 @@ def change_epoch(host: Host, by: int) -> None:
 
 
 async def to_epoch(host: Host, number: int) -> None:
-    """Another epoch of the session; laid out and planned in a thread."""
+    """Go to epoch `number`, laid out and planned in a thread; does nothing if there is none or it is on the bench."""
     store = host.store
     if number == store.bench.epoch or not 1 <= number <= len(store.bench.session.epochs):
         return
@@ -161,20 +162,19 @@ async def to_epoch(host: Host, number: int) -> None:
     count(host)
 
 
-# --- what is said of a plan -------------------------------------------------------------------------------------------
+# --- offline preview, checks and remark -------------------------------------------------------------------------------
 
 
 def try_out(host: Host, was: BenchView | None, now: BenchView) -> None:
-    """Have what is shown run offline where it is another, is counted and is the present bench: nothing holds up
-    counting or planning, nor reading the rest of a session."""
+    """Run a newly shown bench offline in a thread, after counting, planning, and reading the rest of the session."""
     other = was is None or was.bench is not now.bench or was.shown is not now.shown or was.counting is not now.counting
     if other and now.counting is None and now.shown is now.bench and not now.bench.session.begins_at:
         host.spawn("try", run_beside, host)
 
 
 async def run_beside(host: Host) -> None:
-    """Run what is shown offline once it has rested: it is then what the preview shows, and what is told of it waits for
-    that. A long one stays an estimate."""
+    """Run the shown bench offline once it has not changed for `REST_S`: the preview then shows that result. A large one
+    stays an estimate. Checks and assessments wait for the `tried` that this sets."""
     await asyncio.sleep(REST_S)
     bench = host.store.view.shown
     if bench.result is None and is_small(bench):
@@ -201,7 +201,7 @@ def is_tried(was: BenchView | None, now: BenchView) -> bool:
 
 
 def judge(host: Host, was: BenchView | None, now: BenchView) -> None:
-    """Have what is shown checked, and remarked on by its strategy."""
+    """Check the outcome on screen, and find its strategy's remark, once it is tried."""
     if is_tried(was, now):
         host.spawn("checks", run_checks, host)
         if now.shown.strategy.view.remark is not None:
@@ -230,14 +230,14 @@ async def find_remark(host: Host) -> None:
 
 
 UNREAD = "Offline runs ignore the prompt. R uses a model."
-"""Said after an offline run with a prompt that is not the preset's."""
+"""Status after an offline run with a prompt that is not the preset's."""
 
 
 END_ALONE = "This needs the whole session; only its end is loaded yet."
 
 
 def cannot_run(view: BenchView) -> str:
-    if view.bench.session.begins_at:  # a result would keep the rest from the bench
+    if view.bench.session.begins_at:  # a result would keep the rest of the session off the bench
         return END_ALONE
     if not view.bench.messages:
         return "This epoch holds no messages: there is nothing to compact."
@@ -249,7 +249,7 @@ def run(host: Host) -> None:
 
 
 async def run_offline(host: Host) -> None:
-    """Run the compaction with the offline summarizer; the bench stays usable and untouched until it is done."""
+    """Run the compaction with the offline summarizer; the bench stays usable and unchanged until it is done."""
     from workbench.summarizers.driver import RequestsStarted, RunEvent, StepFinished
     from workbench.summarizers.driver import run as driven
     from workbench.summarizers.summarizer import in_thread
@@ -275,7 +275,7 @@ async def run_offline(host: Host) -> None:
             tell(f"{stage} · {percent(share)}")
 
     def read(done: int, total: int) -> None:
-        """From the thread of a summary, which ends where the run was cancelled."""
+        """Report progress from the summary's thread; after a cancellation raise Abandoned, which ends the thread."""
         if not is_waiting:
             raise Abandoned
         host.call_later(put_share, READ * done / total)
@@ -299,7 +299,7 @@ READ = 0.8
 
 
 def _summarized(read: Progress, request: SummaryRequest) -> Answer:
-    """The extractive summary of a request. `read` hears how many of its messages are read, and may raise to end it."""
+    """Extractive summary of a request. `read` gets the number of messages read, and may raise to end the work."""
     from workbench.summarizers.extractive import extractive
 
     numbers, tell = count_from(1), in_steps(read)
@@ -312,7 +312,7 @@ def _summarized(read: Progress, request: SummaryRequest) -> Answer:
 
 
 def show_outcome(host: Host) -> None:
-    """After a run: the new messages, unless another tab is looked at."""
+    """Show the new messages after a run if the tab of the message is open; any other tab stays."""
     view = host.store.view
     if view.tab == "message":
         host.store.put(replace(view, tab="summary"))

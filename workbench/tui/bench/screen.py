@@ -1,4 +1,4 @@
-"""The screen of the bench: puts the panes beside each other, has them draw the store's view, and hosts the actions."""
+"""The screen of the bench: lays out the panes, draws them from the store's view, and runs the actions."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 SPLIT = Binding.Group("Split")
-"""Both ways to move it are one thing in the footer."""
+"""Group of the keys that move the split: the footer shows them as one."""
 
 
 class BenchScreen(Screen[None]):
-    """A session on the bench. `mark` is that of its file, `note` what to say first, `memory` the folder in which the
-    work is written down; with `follow` the file is followed."""
+    """Screen with a session on the bench. `mark` is that of its file, `note` the first message to the user, `memory`
+    the folder of saved work (None saves nothing). `follow`: the bench follows the file."""
 
     HELP = ABOUT_BENCH
     HORIZONTAL_BREAKPOINTS = places.BREAKPOINTS
@@ -188,7 +188,7 @@ class BenchScreen(Screen[None]):
 
     def _after_first_paint(self) -> None:
         self.store.subscribe(partial(planning.plan_present, self))
-        self.spawn("masking", asyncio.to_thread, load_rules)  # before a key says why it cannot do anything
+        self.spawn("masking", asyncio.to_thread, load_rules)  # before a key says why it is off
         self.store.subscribe(self._draw_policy)
         counting.count(self)
         if self.view.counting:
@@ -198,7 +198,7 @@ class BenchScreen(Screen[None]):
         if self._follow:
             following.follow(self)
 
-    # --- what follows from the view ---------------------------------------------------------------------------------
+    # --- drawing from the view --------------------------------------------------------------------------------------
 
     def _draw_middle(self, was: BenchView | None, now: BenchView) -> None:
         if was is not None and now.finding.search_query is not was.finding.search_query:
@@ -223,7 +223,7 @@ class BenchScreen(Screen[None]):
             self.call_later(self._show_policy)
 
     def _show_policy(self) -> None:
-        """The form shows the policy of the bench, unless it is ahead of it: what was typed is still being planned."""
+        """Show the bench's policy in the form, unless the form is ahead: a typed change is still being planned."""
         form, view = self.query_one(PolicyForm), self.view
         if not view.pending and not form.unheard:
             form.show(
@@ -231,14 +231,14 @@ class BenchScreen(Screen[None]):
             )
 
     def _grey(self, was: BenchView | None, now: BenchView) -> None:
-        """Draw the footer anew, but only when something can be done that could not be done before, or the reverse."""
+        """Refresh the footer if an action was turned on or off."""
         possible = tuple(self._can(id) for id in ACTIONS)
         if possible != self._possible:
             self._possible = possible
             self.refresh_bindings()
 
     def _remember(self, was: BenchView | None, now: BenchView) -> None:
-        """Something may have changed: write down what there is, once it has rested."""
+        """Save the work `WRITE_S` after a change of the bench."""
         if was is not None and was.bench is not now.bench and self._due is None and self.memory:
             self._due = self.set_timer(WRITE_S, self._write_soon)
 
@@ -255,7 +255,7 @@ class BenchScreen(Screen[None]):
         if not self.view.is_planned and id not in NEEDS_NO_PLAN:
             await self._wait_for_plan()
             if not self.view.is_planned:
-                return  # planning failed, which was said
+                return  # planning failed; a toast says why
         waited = ACTIONS[id].run(self)
         if waited is not None:
             await waited
@@ -274,7 +274,8 @@ class BenchScreen(Screen[None]):
         return False if id in TYPED and isinstance(self.focused, Input) else self._can(id)
 
     def _can(self, id: str) -> bool | None:
-        """None for what cannot be done now: it is grey. False where there is nothing to leave: that key is hidden."""
+        """True if an action is on, None if it is off (its key is grey), False if there is nothing to leave (that key is
+        hidden)."""
         view = self.view
         if id == "leave":
             return bool(view.running or view.counting or view.finding.is_on or not places.in_list(self))
@@ -305,7 +306,7 @@ class BenchScreen(Screen[None]):
                 can = not one.why_not(self.view)
                 yield PaletteCommand(one.name, one.help, partial(do, self, one.id), also=ALSO.get(one.id, ""), can=can)
 
-    # --- what actions ask for ---------------------------------------------------------------------------------------
+    # --- operations for actions (`Host`) ----------------------------------------------------------------------------
 
     @property
     def cursor(self) -> Cursor:
@@ -344,7 +345,7 @@ class BenchScreen(Screen[None]):
         self, group: str, work: Callable[P, Coroutine[None, None, None]], *args: P.args, **kwargs: P.kwargs
     ) -> None:
         begin = partial(work, *args, **kwargs)
-        # Without a description Textual makes one: the `repr` of the work and of the session that it is given.
+        # Without a description Textual uses the `repr` of the work and its arguments, complete sessions included.
         _: Worker[None] = self.run_worker(
             begin, name=group, group=group, description=group, exclusive=True, exit_on_error=False
         )
@@ -381,7 +382,7 @@ class BenchScreen(Screen[None]):
     # --- places -----------------------------------------------------------------------------------------------------
 
     def show_pane(self, name: str) -> None:
-        """Go to a pane; on a narrow screen that is what makes it visible."""
+        """Show a pane and focus it; on a narrow screen it replaces the pane shown before."""
         self.store.put(replace(self.view, tab=name if name in TABS else self.view.tab, pane=name))
         places.show_place(self, self.view)
         self.call_after_refresh(self._focus_place)
@@ -390,9 +391,9 @@ class BenchScreen(Screen[None]):
         places.focus_place(self, self.view)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """A click or tab may lead into the policy or out of it, too."""
+        """Show the pane to which a click or tab moved the focus."""
         if self.focused is not event.widget:
-            return  # It had the focus for a moment, when what had it before was hidden.
+            return  # It had the focus for a moment only, because the focused widget was hidden.
         if pane := places.led_to(self, event.widget, self.view):
             self.show_pane(pane)
 
@@ -400,13 +401,13 @@ class BenchScreen(Screen[None]):
         self.query_one(WatchedLines).make_room(self.size.height)
         self.query_one(HeadlineView).make_room(self.size.height)
         places.show_place(self, self.view)
-        self.call_later(lambda: places.mark_tab(self, self.view))  # when it is laid out
+        self.call_later(lambda: places.mark_tab(self, self.view))  # after the layout
 
-    # --- what the panes tell ----------------------------------------------------------------------------------------
+    # --- messages of the panes --------------------------------------------------------------------------------------
 
     @on(Tabs.TabActivated)
     def _tab_chosen(self, event: Tabs.TabActivated) -> None:
-        # What is active now counts: by the time the event arrives, a key may have gone elsewhere.
+        # Use the tab that is active now: a key may have changed it before this event arrived.
         name = event.tabs.active.removeprefix("tab-")
         if name and name != places.tab_of(self, self.view):
             self.show_pane(name)

@@ -76,7 +76,7 @@ class Following:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PendingChange:
-    """Step that is still being planned. `said` describes its effect on the bench before it."""
+    """Step that is still being planned. `said` returns its description from the bench before and after."""
 
     make: Callable[[Bench], Bench]
     key: str
@@ -89,9 +89,9 @@ class BenchView:
 
     `shown` is the newest bench with a plan; it differs from the present one while that is being planned. Until the
     first plan is made (`is_planned`) it is a copy of the bench: list and messages are drawn at once. `preset` is the
-    preset that the settings are compared with, `remark` the strategy's note about the session, `counting` the counted
-    messages and their number. `pending` are changes being planned, `pending_split` the steps to move the split once the
-    plan is ready, `saved` the work already on disk. `stretches` are the epochs with their sizes and known losses.
+    preset that the settings are compared with, `remark` the strategy's note about the session, `counting` the number of
+    counted messages and of all. `pending` are changes being planned, `pending_split` the steps to move the split once
+    the plan is ready, `saved` the work already on disk. `stretches` are the epochs with their sizes and known losses.
     `tried` is the bench whose offline run is done ahead of a request. `reading` is the share of the file that is read,
     0 to 1, None if that failed, while only its end is on the bench; `stretches`, `verdict` and `bills` are empty until
     then. `whole` is the session once it is read and not on the bench yet. `bills` compare recorded usage once all
@@ -151,7 +151,7 @@ def first_view(bench: Bench, groups: Groups, mark: Mark | None = None) -> BenchV
 
 
 def to_count(bench: Bench) -> tuple[int, int] | None:
-    """Counted messages and their number when counting begins; None if all were counted before."""
+    """Number of counted messages and of all when counting begins; None if all were counted before."""
     meter = bench.layout.sizes.meter
     return None if isinstance(meter, SessionMeter) and meter.counted else (0, len(bench.messages))
 

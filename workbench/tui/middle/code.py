@@ -12,8 +12,8 @@ LONGEST = 200
 """Characters of a line that are coloured, so that a page of minified code is lexed within a frame or two."""
 
 AHEAD = 80
-"""Lines after the last page that are lexed on from it. Beyond them lexing starts again a little before the page,
-without the state of an open comment or string."""
+"""Lines after the last coloured one up to which lexing continues from it. Beyond them lexing starts again `BEFORE`
+lines before the page, without the state of an open comment or string."""
 
 BEFORE = 10
 

@@ -152,7 +152,7 @@ def seen_words(bench: Bench, index: int) -> str:
 def _place(request: SummaryRequest, message: Message, index: int) -> int | None:
     """Index of the message in the request. A request's messages are a run of the context, seldom with gaps."""
     messages = request.messages
-    # Near its own place first: a message seldom moves by more than the number of those left out before it.
+    # Search just before its own index first: it moves forward only by the messages left out before it, usually few.
     low = max(0, index - 64)
     for place in (*range(min(low, len(messages)), min(index + 1, len(messages))), *range(min(low, len(messages)))):
         if messages[place].id == message.id:

@@ -66,8 +66,8 @@ LEAST_FOR_IDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Keys as shown, their action's name, its description, and the id by which they are remapped. `can`: the action is
-    on now."""
+    """Keys of one action: as shown, with the action's name, its description, and the id by which they are remapped.
+    `can`: the action is on now."""
 
     shown: str
     name: str

@@ -209,7 +209,7 @@ line."""
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While a prompt is edited, the list stays where it is."""
+        """Hide the list's actions while a prompt is edited, and grey those for a prompt's file on any other row."""
         if self.has_class("-editing") and action in ("turn", "edit", "outside", "use"):
             return False
         if action in ("outside", "use") and not isinstance(self.here, PromptFile):

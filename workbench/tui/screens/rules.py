@@ -88,7 +88,7 @@ the bench: u undoes the last one, here or there."""
         self.on_bench = on_bench
         self.index, self.in_view = on_bench.index, on_bench.in_view
         self.judged = self.opened = on_bench.bench()
-        """Bench to whose pins and settings the states belong."""
+        """`judged`: bench for whose pins and settings the states hold; `opened`: bench when the screen was opened."""
         self.own: list[str] = []
         self.rules: tuple[RuleEntry, ...] = ()
         self.states: dict[str, RuleState | None] = {}

@@ -82,7 +82,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
     AUTO_FOCUS = "#shown"
 
     def __init__(self, bench: Bench, limits: CallLimits | None = None, *, history: bool = False) -> None:
-        """`limits`: how patient live calls are. `history`: begin with the list of former runs."""
+        """`limits` are the time and retry limits of live calls. `history`: begin with the list of former runs."""
         super().__init__()
         self.bench = bench
         self.limits, self.begins_with_history = limits, history
@@ -314,7 +314,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
         except asyncio.CancelledError:
             watch.cancelled()
             self.earlier = sum_usage((self.earlier, live.recorder.usage))
-            if name.has_run_record:  # first: the program may be ending, and the panes be gone
+            if name.has_run_record:  # before drawing: the program may be ending, its panes gone
                 self.keep(lambda: save_cancelled(live, time.perf_counter() - clock))
             if self.is_attached:
                 self._back_to(before, "cancelled; nothing was changed")
@@ -334,7 +334,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
 
     @staticmethod
     def _with_old_edits(new: tuple[Draft, ...], old: tuple[Draft, ...]) -> tuple[Draft, ...]:
-        """New drafts, except where an old one answered the same request: that keeps its edits."""
+        """New drafts; for a request that an old draft answers too, the old one with its edits."""
         by_key = {draft.request.key: draft for draft in old}
         return tuple(by_key.get(draft.request.key, draft) for draft in new)
 
@@ -348,7 +348,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
         self.draw()
 
     def keep(self, record: Callable[[], SavedRun]) -> None:
-        """Save a run in the run history, in a thread, whatever becomes of the screen."""
+        """Save a run in the run history, in a thread; the run is saved even if the screen closes."""
         self._report_saved(run_shielded(record))
 
     @work(group="journal", exit_on_error=False, description="keep")

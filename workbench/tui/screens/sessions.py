@@ -64,7 +64,7 @@ FIRST: dict[About, str] = {"sessions": "changed", "compactions": "tokens_before"
 """Column that sorts each table at first."""
 
 HEADINGS = {"changed": "when", "window_share": "window"}
-"""Headings that differ from those of commands, by column key."""
+"""Headings that differ from those of the command line's tables, by column key."""
 
 EMPTY: dict[About, str] = {
     "compactions": "No session here records a compaction. c: what could not be read.",
@@ -167,7 +167,7 @@ file) lists them in the same way; `cwb audit --quick FILE` lists them, too."""
         self.about: About = "sessions"
         self.order: tuple[str, bool] = ("" if file else FIRST["sessions"], True)
         self.sums = 0
-        """0 for the session under the cursor, else the number of a key of `KEYS` to sum by."""
+        """Content of the pane below: 0 is the session under the cursor, n are sums by the n-th of `KEYS`."""
         self.state = "" if file else " · looking …"
 
     def compose(self) -> ComposeResult:
@@ -487,6 +487,6 @@ def _sum(one: SessionGroup) -> str:
 
 
 def _drawn(facts: list[tuple[str, str]]) -> list[TextPart]:
-    """Facts of a session as parts; unnamed texts come first."""
+    """Facts of a session (name and value) as lines of text; texts without a name come first."""
     texts = [TextPart(value) for name, value in facts if not name]
     return [*texts, *(TextPart(f"{name:<10}{value}", "dim", then=((10, ""),)) for name, value in facts if name)]

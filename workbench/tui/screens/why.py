@@ -43,7 +43,7 @@ BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (115, "-wide"), (19
 """Columns from which the largest parts are next to the findings."""
 
 LINES: list[tuple[int, str]] | None = [(0, "-low"), (30, "-high")]
-"""Lines from which the plot gets more than it needs."""
+"""Screen lines from which the plot is higher than its minimum."""
 
 FINDINGS = "findings"
 _TITLES = ("Found", "Layer", "Tool", "File", "Round", "Large", "Again", "Unused", "Logs", "Rework", "Cache")
@@ -229,7 +229,7 @@ cache again what an unbroken cache would have kept."""
         return f"message {figure(index + 1)}{more}"
 
     def _epoch_of(self, id: str) -> int:
-        """First epoch that has a message."""
+        """Number of the first epoch that has a message; of the last epoch if none has it."""
         session = self.bench.session
         epochs = (
             n for n, one in enumerate(session.epochs, 1) if any(session.messages[m].id == id for m in one.members)
@@ -319,7 +319,7 @@ def _overflow(found: Diagnosis) -> list[int]:
 
 
 def headline(found: Diagnosis) -> str:
-    """Limit, and whether and when it is reached, on one line."""
+    """Epoch, limit, and the call that reaches the limit if one does, on one line."""
     epoch = f"epoch {found.epoch} of {len(found.session.epochs)}"
     if found.limit is None:
         return f"{epoch} · window unknown: 9 on the bench sets it"

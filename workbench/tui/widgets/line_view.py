@@ -77,7 +77,7 @@ class LineView(ScrollView):
         self.forget_lines()
 
     def forget_lines(self) -> None:
-        """Draw every line again; an unchanged picture, the same object, keeps its finished line."""
+        """Draw every line again. A line that is drawn as the same strip object is not finished again."""
         self._strips.clear()
         super().refresh()
 
@@ -114,7 +114,7 @@ class LineView(ScrollView):
     # --- selecting with the mouse -----------------------------------------------------------------------------------
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The words under a selection, and what stands between them and the next widget's."""
+        """Selected text, and the separator before the selected text of the next widget."""
         first = selection.start.y if selection.start else 0
         last = selection.end.y if selection.end else self.line_count - 1
         lines = []
@@ -129,9 +129,9 @@ class LineView(ScrollView):
         return super().refresh(*regions, **how)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Lines with border and padding at their ends, as Textual finishes them, but found again at another height.
+        """Finish lines with border and padding as Textual does, but find a finished line again also after it has moved.
 
-        With the same strip object everything that Textual derives from it, down to the terminal's codes, is kept too.
+        Returning the same strip object saves everything that Textual caches in it, down to the terminal's codes.
         """
         width, top = self.outer_size.width, self.gutter.top
         if width != self._finished_width:

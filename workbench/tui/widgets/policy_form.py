@@ -1,4 +1,4 @@
-"""The policy as a form, made from its pydantic model; every valid change is told at once."""
+"""The policy as a form, made from its pydantic model; every valid change is posted at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from workbench.tui.widgets.policy_sheet import PolicySheet
 
 
 class Chosen(Widget, can_focus=True):
-    """Shows the chosen preset and how many fields differ from it; enter opens the list."""
+    """Line with the chosen preset and the number of fields that differ from it; enter opens the list of presets."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         shared("open", "open", "Choose", "Choose strategy and preset."),
@@ -44,7 +44,7 @@ class Chosen(Widget, can_focus=True):
 
     @dataclass
     class Last(Message):
-        """The last line of the sheet is wanted."""
+        """Go to the last line of the sheet."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -71,14 +71,14 @@ class Chosen(Widget, can_focus=True):
 class PolicyForm(Vertical):
     @dataclass
     class Changed(Message):
-        """A field has a new, valid value. `policy` is the whole policy with it, `key` names the field."""
+        """A field has a new, valid value. `policy` is the complete policy with it, `key` names the field."""
 
         policy: Policy
         key: str
 
     @dataclass
     class TextOpened(Message):
-        """A text of several lines is to be edited."""
+        """Edit a text of several lines."""
 
         field: Setting
 
@@ -89,9 +89,9 @@ class PolicyForm(Vertical):
         self.about = ""
         self.rows: tuple[SheetAction, ...] = ()
         self.refused: dict[str, tuple[str, str]] = {}
-        """By key what was typed and not taken, and why."""
+        """Refused text and the reason, by the field's key."""
         self.unheard = 0
-        """Changes that are told of and that the bench has not heard of yet: so long the form is ahead of it."""
+        """Number of posted changes that the bench has not received yet; above 0 the form is ahead of the bench."""
         self._title = ""
         self._triggers = Static(id="triggers")
         self._told = Text()
@@ -109,20 +109,20 @@ class PolicyForm(Vertical):
 
     @property
     def focused_field(self) -> Setting | None:
-        """The field that has the focus, None when none has."""
+        """Field that has the focus, None if none has."""
         entry = self.sheet.entry
         return entry.field if entry is not None and self.sheet.is_at_hand else None
 
     def show(self, policy: Policy, preset: Preset, name: str, rows: tuple[SheetAction, ...]) -> None:
-        """Show a policy beside its preset, under a `name`: of the same kind of policy cursor and input stay. `rows` are
-        what can be done with all settings."""
+        """Show a policy compared with its preset, under the title `name`. Cursor and input stay if the kind of policy
+        is the same. `rows` are the actions on all settings."""
         before, self.policy, self.preset = self.policy, policy, preset
         self._title, self.about, self.rows = name, one_line(preset.about, 600), rows
         self.refused = {}
         self._draw(anew=type(before) is not type(policy))
 
     def _draw(self, *, anew: bool = False) -> None:
-        """Draw what stands: the sheet, how many fields differ from the preset, and the help."""
+        """Draw the sheet, the number of fields that differ from the preset, and the help."""
         if self.policy is None or self.preset is None:
             return
         entries = [
@@ -135,7 +135,7 @@ class PolicyForm(Vertical):
         self._explain()
 
     def show_triggers(self, triggers: Sequence[Trigger], words: Sequence[str], doubts: Sequence[str] = ()) -> None:
-        """Every trigger with value, limit and distance, then `words`; `doubts` are about the prompts."""
+        """Show every trigger with value, limit and distance, then the lines `words`, then doubts about the prompts."""
         text = Text()
         for trigger in triggers:
             text.append(trigger_words(trigger) + "\n", "bold" if trigger.fires else "")
@@ -151,7 +151,7 @@ class PolicyForm(Vertical):
 
     @property
     def told(self) -> str:
-        """The trigger panel as plain text."""
+        """Trigger panel as plain text."""
         return self._told.plain
 
     @on(PolicySheet.Given)
@@ -178,7 +178,7 @@ class PolicyForm(Vertical):
         try:
             policy = self.policy.with_(**field.changes(self.policy, field.of(self.preset.policy)))
         except ValueError as refused:
-            # The preset's value of one field may not go with what another was changed to.
+            # The preset's value may be invalid together with another, changed field.
             self.refused[field.key] = (str(field.of(self.policy)), str(refused))
             self._draw()
             return
@@ -204,7 +204,8 @@ class PolicyForm(Vertical):
 
     @on(PolicySheet.Highlighted)
     def _explain(self) -> None:
-        """Below the form: what is wrong with what was typed, help of the field, or what the preset is about."""
+        """Show below the form why the typed text is refused, else the help of the action or field that has the focus,
+        else the description of the preset."""
         field, row = self.focused_field, self.sheet.row if self.sheet.is_at_hand else None
         problem = self.refused.get(field.key, ("", ""))[1] if field else ""
         self._help.set_class(bool(problem), "-refused")

@@ -1,4 +1,4 @@
-"""The settings of a policy as one widget: a cursor goes through them, and an input stands where a value is typed."""
+"""The settings of a policy in one widget: a cursor moves through them, and an input covers the value being typed."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from workbench.tui.sheet import SheetAction, SheetSetting
 from workbench.tui.widgets.one_line import OneLine
 
 BIG = 10
-"""Small steps in a big one."""
+"""Number of small steps in a big step."""
 
 WHEEL = 3
-"""Lines that the wheel scrolls by."""
+"""Lines scrolled at each turn of the wheel."""
 
 
 STEPS = {"plus": 1, "equals_sign": 1, "minus": -1}
-"""Keys that are steps rather than text in a number."""
+"""Keys that step a number instead of being typed into it, with the direction."""
 
 
 class Typed(OneLine):
-    """The input of the value at hand. Backspace where nothing is left to delete asks for the preset's value; in a
-    number + and − are steps."""
+    """Input for the value under the cursor. Backspace in an empty input asks for the preset's value; + and − step a
+    number."""
 
     @dataclass
     class Emptied(Message):
@@ -60,7 +60,7 @@ class Typed(OneLine):
             event.stop()
             event.prevent_default()
             self.post_message(self.Stepped(by))
-        # Over a slow line, escape and the letter after it arrive as one key, alt and the letter: that is no text.
+        # Over a slow line, escape and the next letter arrive as one key, alt with the letter: do not type it.
         elif event.key.startswith("alt+"):
             event.prevent_default()
 
@@ -76,8 +76,8 @@ def _key(key: str, action: str, name: str, id: str, tooltip: str, shown: str = "
 
 
 class PolicySheet(Widget, can_focus=True):
-    """Tells of an input by `Given`, of a reset by `Reset`, of a long text to be edited by `Opened`, of a row that was
-    chosen by `Done`, and of the cursor by `Moved`."""
+    """Sheet that posts `Given` for a new value, `Reset` for the preset's value, `Opened` for a long text to edit,
+    `Done` for a chosen action, and `Highlighted` when the cursor moves."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"sheet--{name}" for name in sheet.STYLES}
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -109,7 +109,7 @@ class PolicySheet(Widget, can_focus=True):
 
     @dataclass
     class Given(Message):
-        """Something was typed, chosen or switched; whether it may be so is not known yet."""
+        """A value was typed, chosen or switched; it is not validated yet."""
 
         field: Setting
         typed: str | bool
@@ -130,7 +130,7 @@ class PolicySheet(Widget, can_focus=True):
 
     @dataclass
     class Highlighted(Message):
-        """The cursor stands on another setting, or the sheet has got or lost the focus."""
+        """The cursor is on another line, or the sheet got or lost the focus."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -149,12 +149,12 @@ class PolicySheet(Widget, can_focus=True):
 
     @property
     def entry(self) -> SheetSetting | None:
-        """The setting at hand, None where the cursor is on a row below them."""
+        """Setting under the cursor, None on an action."""
         return self.entries[self.at] if self.at < len(self.entries) else None
 
     @property
     def row(self) -> SheetAction | None:
-        """The row below the settings that is at hand."""
+        """Action under the cursor, None on a setting."""
         at = self.at - len(self.entries)
         return self.rows[at] if 0 <= at < len(self.rows) else None
 
@@ -168,13 +168,14 @@ class PolicySheet(Widget, can_focus=True):
         return self.has_focus_within
 
     def show(self, entries: Sequence[SheetSetting], rows: Sequence[SheetAction] = (), *, anew: bool) -> None:
-        """Show these; `anew` where they are of another kind of policy."""
+        """Show settings and the actions below them. `anew`: they are of another kind of policy, so that the cursor goes
+        to the first."""
         before = None if anew else self.entry
         self.entries, self.rows = tuple(entries), tuple(rows)
         if anew:
             self.at = self.top = 0
         entry = self.entry
-        # What has just been typed may not have been heard of yet: it stays.
+        # Replace the text in the input only if the value has changed and the text does not mean the new value.
         other = entry is not None and (before is None or before.value != entry.value)
         if entry is not None and other and entry.typed is None and not self.same_as_typed(entry):
             self._put(input_text(entry.value))
@@ -188,7 +189,7 @@ class PolicySheet(Widget, can_focus=True):
         return False
 
     def go(self, key: str) -> None:
-        """Put the cursor on the setting of that name."""
+        """Put the cursor on the setting with this key."""
         self._to(next(number for number, one in enumerate(self.entries) if one.field.key == key))
 
     def to_end(self) -> None:
@@ -223,7 +224,7 @@ class PolicySheet(Widget, can_focus=True):
         self.post_message(self.Highlighted())
 
     def action_move(self, by: int) -> None:
-        """To the next setting; past the last or the first, to what stands there."""
+        """Move the cursor by lines; above the first, focus the widget before the sheet."""
         if 0 <= self.at + by < len(self._lines):
             self._to(self.at + by)
         elif by < 0:
@@ -264,7 +265,7 @@ class PolicySheet(Widget, can_focus=True):
             self.typed.value = text
 
     def _place(self) -> None:
-        """Bring the entry at hand in sight, and its input to where its value stands."""
+        """Scroll to the cursor, and put the input over the value if it is typed; else hide the input."""
         entry, typed = self.entry, self.typed
         line, column = self._where(self.at)
         self.top = max(0, min(self.top, line, self._height - self.size.height), line - self.size.height + 1)
@@ -291,7 +292,7 @@ class PolicySheet(Widget, can_focus=True):
         self.refresh()
 
     def _where(self, number: int) -> tuple[int, int]:
-        """Line and column of an entry."""
+        """Line and column of a setting or action; (0, 0) if it is not laid out."""
         for column, items in enumerate(self._columns):
             if number in items:
                 return items.index(number), column
@@ -344,7 +345,7 @@ class PolicySheet(Widget, can_focus=True):
         self._scroll(-WHEEL)
 
     def _scroll(self, by: int) -> None:
-        """Turn the sheet; what is being typed into is not lost from sight."""
+        """Scroll the sheet, but not so far that the open input leaves the view."""
         top = max(0, min(self.top + by, self._height - self.size.height))
         line, _ = self._where(self.at)
         if top != self.top and (not self.typed.display or top <= line < top + self.size.height):

@@ -384,7 +384,7 @@ class RoundsList(LineList):
         if at_cursor:
             name = "rounds--cursor" if self.has_focus else "rounds--cursor-blurred"
             over = self.get_component_rich_style(name, partial=True)
-        # After a change of plan most lines show what they showed before it.
+        # After a change of plan most lines look as before, so their pictures are cached by content.
         seen = (tuple(cells), base, over)
         strip = self._pictures.get(seen)
         if strip is None:

@@ -37,12 +37,12 @@ MOST, FEW, TALL = 5, 2, 30
 rest."""
 
 ROOMY = 110
-"""Columns from which each sign has its moment before it."""
+"""Columns from which each state's sign is preceded by its moment, one of `MOMENTS`."""
 
 MOMENTS = ("now", "after", "after 2nd")
 
 LEAST = 24
-"""Cells of each sentence from which the keys of the fixes are on its line."""
+"""Fewest cells of a sentence on a line that also has the keys of the fixes."""
 
 
 class Watching(Struct, frozen=True):
