@@ -1,10 +1,9 @@
-"""The command line: `cwb`. Each command is a module of this room, imported only when it is called.
+"""The command line `cwb`. Each command is a module of this room, imported only when it is called.
 
-In comes what a person typed: a frozen `Selection` of session, policy and hand, and the command's own options. Out go
-plain text or one JSON document on stdout, sentences beside it on stderr, a file where one is named, and an exit code:
-0 done; 1 nothing to compact, not triggered, or not smaller; 2 bad input or usage; 3 a required check failed; 4 the
-summarizer failed; 5 it could cost more than was allowed. What a command says is computed in the rooms below. No other
-room may import this one, and of the screen it knows only how to open it.
+Input: a frozen `Selection` of session, policy and edits, and the command's own options. Output: plain text or one JSON
+document on stdout, notes on stderr, the named files, and an exit code: 0 done; 1 nothing to compact, not triggered, or
+not smaller; 2 bad input or usage; 3 a required check failed; 4 the summarizer failed; 5 it could cost more than the
+spend limit. The rooms below compute all results. No other room may import this one; it uses the screen only to open it.
 """
 
 from __future__ import annotations
@@ -30,26 +29,26 @@ from workbench.cli.names import ALONE, COMMANDS, FORMER, GROUPS, MODULES
 from workbench.cli.output import INTERRUPTED, has_a_screen, takes_escapes
 
 NO_OUTPUT = 74
-"""The exit code where output has nowhere to go, as sysexits has it."""
+"""Exit code if output cannot be written, EX_IOERR of sysexits."""
 
 NAME_SHOWN = 80
-"""Characters of a file's name that are told where it is of no use."""
+"""Characters shown of the name of a file that cannot be used."""
 
 MASK_TOO = "CWB_MASK"
-"""The variable that names what is masked beside secrets: `home`, `mail`, or both."""
+"""Environment variable that names what is masked in addition to secrets: `home`, `mail`, or both."""
 
 BROKEN_PIPE = 141
-"""Exit code that a shell reports for a program whose reader went away."""
+"""Exit code in shells for a program whose output pipe was closed."""
 
 
 class Refused(click.ClickException):
-    """A `BadInput` on its way out: one sentence on stderr."""
+    """`BadInput` as an error of click: one sentence on stderr and exit code 2."""
 
     exit_code = 2
 
 
 class Commands(click.Group):
-    """Commands by name; anything else that stands first is a file to open, and so is nothing."""
+    """Commands by name. Without a command name, `open` runs with the arguments."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS]
@@ -78,7 +77,7 @@ class Commands(click.Group):
         except BadInput as refused:
             raise Refused(" ".join(str(refused).split())) from refused
         except BrokenPipeError:
-            # Before click sees it, which would leave with 1, and that means something else here.
+            # click would exit with 1, which means "nothing to compact" here.
             _discard_output()
             raise click.exceptions.Exit(BROKEN_PIPE) from None
 
@@ -97,7 +96,7 @@ def _means_open(ctx: click.Context, args: list[str]) -> bool:
 
 
 def _with_new_name(args: list[str]) -> list[str]:
-    """The arguments with a former name of a command replaced, which is said on stderr."""
+    """Return the arguments with a former command name replaced, and report the new name on stderr."""
     if not args or args[0] not in FORMER:
         return args
     now = FORMER[args[0]]
@@ -126,14 +125,14 @@ def commands(ctx: click.Context) -> None:
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and exit with its code."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed by whoever started this
-            # Open as long as the process lives. `open` alone is the command's module, once that is imported.
+        if stream is None:  # closed by the parent process
+            # Stays open until the process ends. `builtins.open`, because the command module `open` hides the name here.
             setattr(sys, name, builtins.open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
-            # A file or a program gets UTF-8, as JSON has to be; a terminal what it says that it shows.
+            # Files and pipes get UTF-8, which JSON requires; a terminal keeps its own encoding.
             stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
     mask_tracebacks()
     try:
@@ -146,7 +145,7 @@ def main(args: Sequence[str] | None = None) -> None:
         _discard_output()
         code = BROKEN_PIPE
     except OSError as error:
-        # Trouble with a session's file is told where it is read: this is the output, or a name at its worst.
+        # Readers report errors of session files themselves. This one comes from the output or an impossible file name.
         _discard_output()
         told = clip(str(error.filename), NAME_SHOWN) if error.filename else "the output"
         click.echo(f"Error: {told} cannot be used: {error.strerror or error}.", err=True)
@@ -157,5 +156,5 @@ def main(args: Sequence[str] | None = None) -> None:
 
 
 def _discard_output() -> None:
-    """Python flushes stdout once more at its end; with nowhere to write that would complain."""
+    """Redirect stdout to the null device: Python flushes it at exit, which would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

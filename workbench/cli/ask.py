@@ -1,4 +1,4 @@
-"""`cwb retention --ask`: questions about a session, asked of its context and of what compactions leave."""
+"""`cwb retention --ask`: questions about a session, asked of its context and of the contexts after compactions."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class QuestionOptions:
-    """How sessions are asked after: `several` where they lie in folders or more than one is named. `summaries` holds
-    what was summarized of a session when it was opened first."""
+    """Options of the questions. `several`: folders or several files are named. `refused` collects the failed files.
+    `summaries` holds the summaries of sessions that were opened once, so that the next opening asks no summarizer."""
 
     chosen: Selection
     several: bool
@@ -79,8 +79,8 @@ def ask_questions(
     as_json: bool,
     as_csv: str | None,
 ) -> None:
-    """Write what is still known of each session, in questions that code makes, and of several their sum; or write the
-    questions to files."""
+    """Write the answers about each session, and of several sessions the totals; with `write`, write the questions to
+    files instead."""
     if batch and not model:
         raise click.UsageError("--batch asks a model; name it with --model.")
     name = parse_name(summarizer_name)
@@ -105,7 +105,7 @@ def ask_questions(
 
 
 def _for_each(exams: QuestionOptions, files: Sequence[Path], done: Callable[[QuestionOptions, Path], T]) -> Iterator[T]:
-    """One session after the other; of several one that gives nothing keeps none of the others from theirs."""
+    """Yield the result for each session. Of several sessions, a failed one is reported and skipped."""
     for path in files:
         try:
             yield done(exams, path)
@@ -118,7 +118,7 @@ def _for_each(exams: QuestionOptions, files: Sequence[Path], done: Callable[[Que
 def _ask_model(
     exams: QuestionOptions, files: Sequence[Path], model: str, *, batch: bool
 ) -> list[tuple[SessionInfo, Probing]]:
-    """The answers of a model, after what they cost is known of every session."""
+    """Return the answers of a model, once the cost of every session is estimated."""
     quotes = dict(_for_each(exams, files, partial(_estimate, model=model, batch=batch)))
     sit = partial(_open_exam, exams)
     answered, failed = ask_sessions(quotes, sit, model, exams.spend_limit, journal=exams.journal, batch=batch)
@@ -139,7 +139,8 @@ def _look_up(exams: QuestionOptions, path: Path) -> tuple[SessionInfo, Probing]:
 
 
 def _open_exam(exams: QuestionOptions, path: Path) -> SessionExam:
-    """The session with what each compaction makes of it; what was summarized when it was opened first is known."""
+    """Open a session with its questions and its context after each compaction. A second opening uses the summaries of
+    the first, once."""
     release_session()
     bench = on_bench(replace(exams.chosen, files=(path,)))
     wanted = questions(bench, exams.file, exams.most)
@@ -160,7 +161,7 @@ def _open_exam(exams: QuestionOptions, path: Path) -> SessionExam:
 
 
 def _write_questions(exams: QuestionOptions, path: Path) -> Path:
-    """Write the questions about a session next to it, or to the file that is named."""
+    """Write the questions about a session to its sidecar file, or to the named file."""
     bench = on_bench(replace(exams.chosen, files=(path,)))
     there = exams.file or (None if path in exams.chosen.piped else probes_path(bench.session))
     if there is None:
@@ -175,7 +176,8 @@ def _write_questions(exams: QuestionOptions, path: Path) -> Path:
 
 
 def _write_answers(exams: QuestionOptions, answered: Iterable[tuple[SessionInfo, Probing]], *, as_json: bool) -> bool:
-    """Write each session's answers as soon as they are known, of several their sum; whether there were any."""
+    """Write each session's answers, as text at once, and of several sessions the totals. Return True if there are
+    any."""
     documents: list[dict[str, Any]] = []
     found: list[Probing] = []
     for one, probing in answered:
@@ -202,7 +204,8 @@ def _exit_unless(good: bool) -> None:
 def _compact(
     bench: Bench, preset: Preset, name: SummarizerName, spend_limit: SpendLimit, *, journal: bool
 ) -> tuple[str, Run]:
-    """A compaction under its name; where a model writes in it, it is kept before the next one begins."""
+    """Compact, and return the preset's name and the run. A live run is saved at once, before another preset can
+    fail."""
     there = choose_preset(bench, preset)
     call = run_named(there, there.compacting, name, spend_limit, journal=journal)
     if journal and name.has_run_record:

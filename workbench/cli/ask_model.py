@@ -1,4 +1,4 @@
-"""The questions of `cwb retention --ask`, put to a model: one session after the other, or all in batches."""
+"""Ask a model the questions of `cwb retention --ask`: one session after the other, or all in batches."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ from workbench.tokens.cost import added, money, usage_words
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """Facts about a session that stay when it is released: the epoch, the source of the questions in words, the numbers
-    (from 1) of the messages with the answers by their ids, and the state of each watched sentence in every arm."""
+    """Facts about a session that outlive it. `origin` is the source of the questions in words; `numbers` maps the ids
+    of the messages with the answers to their numbers from 1; `watched` has the state of each watched sentence in every
+    variant."""
 
     file: Path
     epoch: int
@@ -56,7 +57,7 @@ class SessionInfo:
 
 @dataclass(frozen=True)
 class SessionExam:
-    """A session, and what is asked of whom. `origin` is where the questions are from, in words."""
+    """A session with its questions and variants. `origin` is the source of the questions in words."""
 
     bench: Bench
     origin: str
@@ -68,18 +69,18 @@ class SessionExam:
         return self.bench.session.path
 
     def info(self) -> SessionInfo:
-        """Reads every message."""
+        """Return the facts to keep. Reads every message."""
         index_of = self.bench.context.shape.index_of
         numbers = {probe.source: index_of[probe.source] + 1 for probe in self.exam.probes if probe.source in index_of}
         return SessionInfo(self.file, self.bench.epoch, self.origin, numbers, rules_by_variant(self.bench, self.exam))
 
 
 Open = Callable[[Path], SessionExam]
-"""Opens a session anew, to the same questions. Raises BadInput."""
+"""Opens a session again, with the same questions. Raises BadInput."""
 
 
 def estimate_questions(sitting: SessionExam, model: str, *, journal: bool, batch: bool) -> QuestionCosts:
-    """Estimate the questions about a session that have no saved answer."""
+    """Estimate the cost of the questions about a session that have no saved answer."""
     known = saved_answers(sitting.bench, model) if journal else {}
     return question_costs(sitting.bench, sitting.exam, model, known, batch=batch)
 
@@ -87,9 +88,9 @@ def estimate_questions(sitting: SessionExam, model: str, *, journal: bool, batch
 def ask_sessions(
     quotes: Mapping[Path, QuestionCosts], open: Open, model: str, spend_limit: SpendLimit, *, journal: bool, batch: bool
 ) -> tuple[list[tuple[SessionInfo, Probing]], list[FailedFile]]:
-    """The model's answers, those that the journal keeps and the others asked now; and the sessions that gave none. What
-    all of it costs is told once, before and after. A session is held while it is asked after: one at a time, or all of
-    them while their batches are under way."""
+    """Return the model's answers, saved and new ones, by session, and the failed sessions. The total cost is printed
+    once before and once after. Sessions are in memory one at a time, with `batch` all together while their batches
+    run. Raises OverTheLimit before anything is sent."""
     if not quotes:
         return [], []
     quote = total_costs([*quotes.values()], model)
@@ -119,7 +120,7 @@ def ask_sessions(
 
 @dataclass(frozen=True, slots=True)
 class BilledCalls:
-    """Calls that were made now; `dollars` is None if unknown."""
+    """Calls made by this run; `dollars` is None if unknown."""
 
     calls: int
     usage: Usage
@@ -145,7 +146,7 @@ def _session_answers(sitting: SessionExam, done: QuestionRun) -> SessionAnswers:
 
 @dataclass(frozen=True)
 class PendingExam:
-    """A session's exam, and what `model` has answered of it before."""
+    """A session's exam, with the saved answers of `model` in `known`."""
 
     sitting: SessionExam
     model: str
@@ -170,7 +171,7 @@ def _ask_live_or_error(opened: Callable[[], PendingExam], spend_limit: SpendLimi
 
 
 def _without_frames(refused: BadInput) -> BadInput:
-    """In the frames that an error has gone through the session would stay."""
+    """Return the error without its traceback, whose frames would keep the session in memory."""
     return BadInput(str(refused))
 
 
@@ -184,7 +185,7 @@ def _ask_live(asking: PendingExam, spend_limit: SpendLimit) -> SessionAnswers:
         spend_limit,
         journal=asking.journal,
         edit=as_probe_run,
-        announce=lambda _: None,  # all that is asked is told together, before the first session
+        announce=lambda _: None,  # `ask_sessions` has announced all sessions together
     )
     done = grade_run(exam, asking.known, call.live, call.run)
     if done.record:
@@ -193,7 +194,7 @@ def _ask_live(asking: PendingExam, spend_limit: SpendLimit) -> SessionAnswers:
 
 
 def _in_batches(several: Sequence[Callable[[], PendingExam]]) -> list[SessionAnswers | BadInput]:
-    """Every session as a batch of its own, all at once. What Ctrl-C leaves under way the same command takes up."""
+    """Ask each session in its own batch, all in parallel. After Ctrl-C the same command continues with the batches."""
 
     async def one(opened: Callable[[], PendingExam], uploads: asyncio.Semaphore) -> SessionAnswers | BadInput:
         seen = set[BatchProgress]()

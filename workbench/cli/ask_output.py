@@ -1,4 +1,4 @@
-"""The answers of `cwb retention --ask`, for a reader and as JSON."""
+"""Output of `cwb retention --ask`: answers and shares as text, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def document(sat: SessionInfo, found: Probing) -> dict[str, Any]:
 
 
 def _watched_document(found: Probing, one: RuleByVariant) -> dict[str, Any]:
-    """How a sentence stands, by arm, as each probe has its answers."""
+    """Return a watched sentence with its state in each variant, as JSON."""
     return {"sentence": one.sentence, "states": dict(zip((arm.name for arm in found.arms), one.verdicts, strict=True))}
 
 
 def print_answers(sat: SessionInfo, found: Probing, *, alone: bool) -> None:
-    """Print the results of every arm; for a session `alone` also every question."""
+    """Print the results of every variant; with `alone` (a single session) also every question."""
     controls = len(found.probes) - len(found.asked)
     asked = f"{counted(len(found.asked), 'question')} and {counted(controls, 'control')}, {sat.origin}"
     if alone:
@@ -89,9 +89,9 @@ def print_total(found: ProbingTotal, refused: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class VariantAnswers:
-    """A variant's answers in one session or in several: `share` of correct ones, in all and by kind; `below_full`, by
-    how much that is less than with the full context, and the ends of its interval; controls that were answered, and of
-    how many."""
+    """Results of a variant in `sessions` sessions. `share` is that of correct answers, `kinds` the same by kind of
+    question, None where nothing was asked. `below_full` is the difference to the full context with its interval.
+    `made_up` counts the answered controls and all controls."""
 
     name: str
     tokens: int
@@ -168,7 +168,7 @@ def _shares_table(
 
 
 def csv_tables(several: Sequence[tuple[SessionInfo, Probing]]) -> dict[str, Table]:
-    """The shares of each variant of each session, and each answer."""
+    """Return the tables for --csv: shares of each variant of each session, and all answers."""
     kinds = tuple(dict.fromkeys(kind for _, found in several for kind in found.kinds))
     made = [_shares_table(_with(kinds, found), kinds, str(sat.file), sat.epoch) for sat, found in several]
     shares = replace(_shares_table((), kinds), rows=tuple(row for one in made for row in one.rows))
@@ -187,7 +187,7 @@ def csv_tables(several: Sequence[tuple[SessionInfo, Probing]]) -> dict[str, Tabl
 
 
 def _with(kinds: Sequence[ProbeKind], found: Probing) -> list[VariantAnswers]:
-    """The variants with a share, None for those that were not asked, of each of these kinds."""
+    """Return the results of each variant, with a share for each of these kinds, None for one without questions."""
     return [replace(one, kinds={kind: one.kinds.get(kind) for kind in kinds}) for one in _variants(found)]
 
 
@@ -196,7 +196,7 @@ def _figures(share: ProbeScore | None) -> tuple[float | None, ...]:
 
 
 def answers_document(found: Probing) -> dict[str, Any]:
-    """Arms with their shares, and each probe with every arm's answer."""
+    """Return the variants with their shares, and each question with every variant's answer, as JSON."""
     return {
         "variants": [one.document() for one in _variants(found)],
         "questions": [
@@ -221,7 +221,7 @@ def answers_document(found: Probing) -> dict[str, Any]:
 
 
 def sum_document(found: ProbingTotal) -> dict[str, Any]:
-    """As of one session, the arms over all of them."""
+    """Return the variants with their shares over all sessions, as JSON."""
     arms = [{**one.document(), "sessions": one.sessions} for one in _totals(found)]
     return {"answer_source": found.several[0].by, "variants": arms}
 

@@ -1,4 +1,4 @@
-"""`cwb audit`: every session that agents keep on this machine, or below folders, with what their compactions did."""
+"""`cwb audit`: effects of the compactions in every session on this machine, or below folders."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SHOWN: dict[About, str] = {
     "lost_rules project file",
     "unreadable": "file error",
 }
-"""The columns that a terminal has room for; --json, --csv and --save have all."""
+"""Columns shown on a terminal; --json, --csv and --save have all."""
 
 
 @click.command(
@@ -162,7 +162,7 @@ def _show(folders: tuple[Path, ...]) -> None:
 
 
 def _rows(folders: Sequence[Path], cluster: str, newest: int | None, *, fresh: bool) -> Iterator[SessionRow]:
-    """Every row, the kept ones first, with a line on the terminal that says how far it is."""
+    """Yield every row, cached ones first, and show the progress on a terminal."""
     cache = RowCache(paths.audits())
     done = 0
     try:
@@ -179,7 +179,7 @@ def _rows(folders: Sequence[Path], cluster: str, newest: int | None, *, fresh: b
 
 
 def _newest_files(works: Iterator[AuditFile | SessionRow], most: int | None) -> Iterator[AuditFile | SessionRow]:
-    """All of them; or only the files that changed last, at most so many."""
+    """Return all entries for `most` None; else the `most` files that changed last, without rows of errors."""
     if most is None:
         return works
     files = (one for one in works if isinstance(one, AuditFile))
@@ -230,6 +230,6 @@ def _list(rows: Sequence[SessionRow], about: About, by: Column | None, limit: in
 
 
 def _short(row: Row) -> Row:
-    """The row with long texts cut, the last one, a path or a reason, apart."""
+    """Return the row with long texts cut, except in the last cell, which holds a path or a reason."""
     *values, last = row.values
     return Row((*(one_line(one, CELL) if isinstance(one, str) else one for one in values), last))

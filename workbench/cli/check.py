@@ -39,8 +39,8 @@ RECORDED = "recorded"
 
 
 class Case(Struct, frozen=True):
-    """One check of one session under one preset. `session` is relative to the file of checks where it lies below it;
-    `figures` is None where the session could not be compacted."""
+    """One check of one session under one preset. The path `session` is relative to the folder of the file of checks if
+    it lies below it; `figures` is None if the session could not be compacted."""
 
     check: str
     line: int
@@ -118,7 +118,7 @@ def _chosen(checks: Sequence[CheckSpec], names: Sequence[str], file: Path) -> li
 
 
 def _cases(spec: CheckSpec, folder: Path, earlier: Mapping[tuple[str, str, str], CheckFigures]) -> Iterator[Case]:
-    """One case for each session and preset of a check. A session that cannot be compacted is a failed case."""
+    """Yield a case for each session and preset of a check. A session that cannot be compacted is a failed case."""
     policies = [None if name == RECORDED else _preset(name, folder) for name in spec.presets]
     for session in _sessions(spec, folder):
         release_session()
@@ -141,7 +141,7 @@ def _cases(spec: CheckSpec, folder: Path, earlier: Mapping[tuple[str, str, str],
 
 
 def _assessed(spec: CheckSpec, session: Path, policies: Sequence[Preset | None]) -> list[Assessment | None]:
-    """An assessment for each preset; None where the agent's recorded compaction is asked for and there is none."""
+    """Return an assessment for each preset; None where the recorded compaction is requested and there is none."""
     bench = on_bench(Selection(files=(session,), epoch=spec.epoch, window=spec.window))
     recorded = assess_recorded(bench)
     ours = iter(compare(bench, [one for one in policies if one is not None], extractive))
@@ -153,7 +153,7 @@ def _preset(name: str, folder: Path) -> Preset:
 
 
 def _sessions(spec: CheckSpec, folder: Path) -> list[Path]:
-    """The sessions that a check names. Raises BadInput for a pattern that matches nothing."""
+    """Return the sessions that a check names. Raises BadInput for a pattern without a match."""
     named: list[Path] = []
     for pattern in spec.sessions:
         found = sorted(folder.glob(pattern)) if any(sign in pattern for sign in "*?[") else [folder / pattern]
@@ -164,7 +164,8 @@ def _sessions(spec: CheckSpec, folder: Path) -> list[Path]:
 
 
 def read_baseline(path: Path) -> dict[tuple[str, str, str], CheckFigures]:
-    """Figures of an earlier run by check, session and preset. Raises BadInput for what is no result of `cwb check`."""
+    """Return the figures of an earlier run by check, session and preset. Raises BadInput for a file that is no result
+    of `cwb check --json`."""
     try:
         document = json.loads(read_file(path))
         listed = [(one, one["figures"]) for one in document["cases"]]
@@ -182,7 +183,7 @@ def read_baseline(path: Path) -> dict[tuple[str, str, str], CheckFigures]:
 
 
 def text_lines(cases: Sequence[Case]) -> Iterator[str]:
-    """One line for each case, one below it for each requirement that fails, and a count at the end."""
+    """Yield a line for each case, below it a line for each failed requirement, and a count at the end."""
     for case in cases:
         sign = "✗" if case.failures else "✓"
         yield f"{sign} {one_line(_name(case))}{_figure_words(case.figures)}"
@@ -193,7 +194,7 @@ def text_lines(cases: Sequence[Case]) -> Iterator[str]:
 
 
 def github_lines(cases: Sequence[Case], file: Path) -> Iterator[str]:
-    """Annotations of GitHub Actions, one for each requirement that fails, at the check in its file."""
+    """Yield a GitHub Actions annotation for each failed requirement, at the line of its check."""
     for case in cases:
         for failure in case.failures:
             title = _property(f"{failure.requirement}: {_name(case)}")
@@ -210,7 +211,7 @@ def _property(text: str) -> str:
 
 
 def junit_report(cases: Sequence[Case]) -> str:
-    """A JUnit report: a suite for each check, a test case for each session and preset."""
+    """Return a JUnit report: a suite for each check, a test case for each session and preset."""
     suites: dict[str, list[Case]] = {}
     for case in cases:
         suites.setdefault(case.check, []).append(case)

@@ -1,4 +1,4 @@
-"""`cwb compact`: one compaction, from a file to a file that its tool can load again."""
+"""`cwb compact`: one compaction of a session, exported to a file that its agent can load."""
 
 from __future__ import annotations
 
@@ -163,13 +163,13 @@ def _write_export(made: Export, out: Path, *, overwrite: bool) -> Saved:
 
 
 def _export_path(made: Export, saved: Saved) -> Path:
-    """Path of the export; one written to stdout is taken to lie here under its own name."""
+    """Return the path of the export; for stdout its own name, as if it were in this folder."""
     return Path(made.written.name) if saved.where == STDOUT else saved.where
 
 
 @dataclass(frozen=True)
 class Result:
-    """A compaction with its assessment, where its settings are from, the API's counts, and the file written."""
+    """A compaction with its assessment, the sources of its settings, exact counts, and the written file."""
 
     done: CompactionResult
     setting_sources: Mapping[str, str]
@@ -179,12 +179,12 @@ class Result:
 
     @property
     def judged(self) -> Assessment | None:
-        """None where the summary is an estimate, of which nothing can be said but its size."""
+        """Assessment of the compaction; None for an estimated summary, which has a size but no facts."""
         return None if self.done.call.live.name.kind == "estimate" else self.done.assessment
 
     @property
     def reasons(self) -> list[str]:
-        """Why it was compacted: the user's own command is a reason, too."""
+        """Reasons for the compaction: the user's command, and the triggers that fire."""
         found = self.done.assessment
         by_hand = ["run by hand"] * found.context.manual
         return by_hand + [str(trigger) for trigger in found.triggers if trigger.fires]
@@ -195,7 +195,7 @@ class Result:
 
     @cached_property
     def fixes(self) -> tuple[RuleFix, ...]:
-        """Changes that would keep the first lost rule of the watched ones, tried offline."""
+        """Changes that would keep the first lost watched rule, tested offline."""
         bench = self.done.assessment.bench
         by_hand = replace(bench, original=bench.original.with_(manual=True))
         ways = find_fixes(by_hand, self.watched) if self.watched else None

@@ -1,4 +1,4 @@
-"""One compaction by a command: run, assessed, saved in the run history, and exported in memory."""
+"""Compact once for a command: run, assess, save in the run history, and export in memory."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ DONE, NOTHING, CHECK_FAILED, NO_SUMMARY = 0, 1, 3, 4
 
 
 class CompactionResult(Struct, frozen=True):
-    """A run that has ended. `checks` are those of its assessment and of the export. `run_id` is its id in the run
-    history, "" where it is not saved; `export` is not on disk, None where none was requested."""
+    """A finished run. `checks` are those of its assessment and of the export. `run_id` is its id in the run history, ""
+    if it was not saved; `export` is in memory, None if none was requested."""
 
     call: FinishedRun
     checks: tuple[Check, ...]
@@ -47,7 +47,7 @@ class CompactionResult(Struct, frozen=True):
 def run_compaction(
     bench: Bench, name: SummarizerName, spend_limit: SpendLimit, *, journal: bool, to: str | None, by_hand: bool = True
 ) -> CompactionResult:
-    """Compact the bench and, where `to` names a format or a variant of it, export the result in memory. `by_hand`: the
+    """Compact the bench and, if `to` names a format or a variant of it, export the result in memory. `by_hand`: the
     user started it, not a trigger. Raises BadInput."""
     if to is not None:
         registry.target(to)  # raises before a model is asked

@@ -1,4 +1,4 @@
-"""`cwb compare`: strategies, presets, values, prompts or models on the same messages, with what each keeps."""
+"""`cwb compare`: size, cost and kept facts for strategies, presets, values, prompts or models on the same messages."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from workbench.summarizers.extractive import extractive
 from workbench.summarizers.spend_limit import SpendLimit
 
 OFFLINE = {"extractive": extractive, "estimate": estimate}
-"""Summarizers that need neither a model nor a person."""
+"""Summarizers that need neither a model nor the user."""
 
 WORDS = 400
-"""Characters of a new message that --diff shows; `cwb compact` writes all of it."""
+"""Characters of a new message that --diff shows; `cwb compact -o` writes the complete message."""
 
 
 @click.command(
@@ -245,7 +245,7 @@ def _compare(
 
 
 def _write_diff(context: Context, first: Assessment, second: Assessment) -> None:
-    """Print the fates of the messages in both, as spans, and then the new messages of each."""
+    """Print all messages as spans with their fates in both outcomes, then the new messages of each."""
     rows = (
         Row((f"{one.start + 1}–{one.stop}", context.size(one.start, one.stop).tokens, one.first, one.second))
         for one in compare_fates(first.outcome, second.outcome)
@@ -261,7 +261,7 @@ def _write_diff(context: Context, first: Assessment, second: Assessment) -> None
 def _assessed(
     bench: Bench, preset: Preset, name: SummarizerName, spend_limit: SpendLimit, *, journal: bool
 ) -> Assessment:
-    """Run a preset and assess it; a run that a model answered is kept before the next one begins."""
+    """Run a preset and assess it. A live or rehearsed run is saved at once, before another preset can fail."""
     chosen = choose_preset(bench, preset)
     call = run_named(chosen, chosen.compacting, name, spend_limit, journal=journal)
     if journal and name.has_run_record:

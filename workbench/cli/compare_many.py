@@ -1,4 +1,4 @@
-"""`cwb compare` with several sessions: what each preset keeps and costs over all of them."""
+"""`cwb compare` with several sessions: means of the kept facts and total cost for each preset."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from workbench.tokens.cost import added
 
 
 class OfflineFigures(Struct, frozen=True):
-    """The figures of one assessment, which stay when its session is closed. Shares are of the context's facts and None
-    where there are none; `saved` is a share of the context's tokens. `dollars` is None where the price is unknown."""
+    """Figures of one assessment, which outlive its session. Shares are of the context's facts, None without any;
+    `saved` is a share of the context's tokens. `dollars` is None if the price is unknown."""
 
     preset: str
     fit: Fit
@@ -38,8 +38,8 @@ class OfflineFigures(Struct, frozen=True):
 
 
 class ComparedSession(Struct, frozen=True):
-    """A session, the epoch that was compacted, the size of its context in tokens, and the figures of every variant, the
-    best first."""
+    """A session, the compacted epoch, the size of its context in tokens, and the figures of every variant, best
+    first."""
 
     file: Path
     epoch: int
@@ -48,9 +48,8 @@ class ComparedSession(Struct, frozen=True):
 
 
 class VariantMean(Struct, frozen=True):
-    """A variant over the `sessions` that have it. `fits` counts those in which the result is below the trigger. Shares
-    are means over the sessions where they are known; `dollars` is the cost of all summaries, None where a price is
-    unknown."""
+    """Means of a variant over the `sessions` that have it. `fits` counts results below the trigger. Shares are means
+    over the sessions where they are known; `dollars` is the cost of all summaries, None if a price is unknown."""
 
     preset: str
     sessions: int
@@ -64,7 +63,7 @@ class VariantMean(Struct, frozen=True):
 def compare_many(
     chosen: Selection, files: Sequence[Path], answerer: PureSummarizer, *, as_json: bool, as_csv: str | None
 ) -> None:
-    """Compact every session by every preset, offline. A file that fails is a row with its reason."""
+    """Compact every session under every preset, offline. A file that fails is a row with its reason."""
     for option, is_given in (("--part", chosen.part), ("--watch", chosen.watched)):
         if is_given:
             raise click.UsageError(f"{option} needs one session; name one FILE.")
@@ -95,7 +94,7 @@ def _compare_session(
 ) -> ComparedSession:
     bench = on_bench(chosen)
     their = assess_recorded(bench)
-    # A preset goes by its own name in every session, and not by that of an agent's version.
+    # The preset's own name is the same in every session; the name in an assessment may depend on the agent's version.
     named = [(one.name, one) for one in filter(None, (their,))]
     named += zip((preset.name for preset in policies), compare(bench, policies, answerer), strict=True)
     ranked = sorted(named, key=lambda pair: pair[1].rank)
@@ -110,8 +109,8 @@ def _figures(name: str, one: Assessment) -> OfflineFigures:
 
 
 def means_of(sessions: Iterable[ComparedSession]) -> tuple[VariantMean, ...]:
-    """One for each variant: what fits most sessions first, then what keeps most, then what costs least; an unknown cost
-    counts as the highest."""
+    """Return the means of each variant, sorted by most fits, then most kept facts, then lowest cost; an unknown cost is
+    last."""
     by_preset: dict[str, list[OfflineFigures]] = {}
     for session in sessions:
         for one in session.variants:

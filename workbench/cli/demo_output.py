@@ -1,4 +1,4 @@
-"""A story as the person wants it: on the screen, as files, in words or as data."""
+"""Output of a story: on the screen, as files, as text or as JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workbench.play.text import story_lines
 
 
 def output_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of which `tell` is told; whether its files can be written is seen before it begins."""
+    """Add the output options of `write_story` to a command. Raises BadInput before it starts if a file exists."""
     path = click.Path(path_type=Path)
 
     @wraps(command)
@@ -42,10 +42,8 @@ def output_options(command: Callable[..., None]) -> Callable[..., None]:
 def write_story(
     story: Story, show: Callable[[], int], *, cast_to: Path | None, svg_to: Path | None, **how: Any
 ) -> None:
-    """Write the files that were named; else tell it in words or as data, or `show` it, which gives the exit code.
-
-    Raises BadInput for a file that is there and may not be replaced.
-    """
+    """Write the named files, and the story as JSON or text if requested. Without any of these, call `show`, which
+    returns the exit code, or print text if there is no screen. Raises BadInput for an existing file."""
     for path, made in ((cast_to, cast), (svg_to, moving)):
         if path is not None:
             write_atomically(path, made(story).encode(), overwrite=how["overwrite"])

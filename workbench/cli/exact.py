@@ -1,4 +1,4 @@
-"""Exact token counts on the command line, beside the local figures."""
+"""Exact token counts from the API, for commands."""
 
 from __future__ import annotations
 
@@ -42,14 +42,15 @@ def _(scale: Scale) -> dict[str, Any]:
 
 
 def count_now(session: Session, context: Context, model: str) -> ExactCount:
-    """The context's count, which calibrates the session's figures from now on. Raises BadInput without one."""
+    """Return the exact count of the context, and save the scale that it gives the session. Raises BadInput if the API
+    does not count."""
     (exact,) = asyncio.run(_counts(session, context, [context.messages], model))
     _learnt(session, context, exact)
     return exact
 
 
 def counted_exactly(session: Session, context: Context, outcome: Outcome, model: str) -> ExactSizes | None:
-    """Both counts; None with a note on stderr when the API does not count: the compaction is done all the same."""
+    """Return the exact counts before and after; None with a note on stderr if the API does not count."""
     try:
         before, after = asyncio.run(_counts(session, context, [context.messages, outcome.messages], model))
     except BadInput as error:

@@ -1,4 +1,4 @@
-"""`cwb compare` with several prompts or models on many sessions: the figures of each, and the verdicts over all."""
+"""`cwb compare` with several prompts or models on many sessions: figures per session, and verdicts over all."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ from workbench.tokens.cost import added, money
 
 def experiment(files: Sequence[Path], open: Open, spend_limit: SpendLimit, *, keeps: bool, batch: bool, as_json: bool,
                as_csv: str | None) -> None:  # fmt: skip
-    """Compare the variants on every session, and write the figures of each and the verdicts.
+    """Compare the variants on every session, and write the figures of each session and the verdicts.
 
-    Sessions that could exceed the spend limit are left for the same command with a higher limit; a file that
-    fails does not stop the others.
+    Sessions that could exceed the spend limit are skipped; the same command with a higher limit continues with them.
+    A file that fails does not stop the others.
     """
     waiting: list[QueuedSession] = []
     failed: list[FailedFile] = []
@@ -88,7 +88,7 @@ def experiment(files: Sequence[Path], open: Open, spend_limit: SpendLimit, *, ke
 def _run(
     several: Sequence[QueuedSession], open: Open, asking: ExperimentOptions, *, batch: bool
 ) -> tuple[list[SessionResult], list[FailedFile], list[QueuedSession]]:
-    """The sessions that were compared, the files that failed, and those for which too little money is left."""
+    """Return the compared sessions, the failed files, and the sessions that the spend limit leaves out."""
     done: list[SessionResult] = []
     failed: list[FailedFile] = []
     left: list[QueuedSession] = []
@@ -136,7 +136,7 @@ def _over_limit(spend_limit: SpendLimit, most: float | None, each: QueuedSession
 
 
 def _each_state_once() -> batches.OnBatch:
-    """Print each state of a batch once. A batch that this run has sent is not called resumed."""
+    """Return a callback that prints each state of a batch once. A batch that this run sent is not called resumed."""
     seen = set[BatchProgress]()
     ours = set[str]()
 
@@ -163,7 +163,7 @@ _MEASURE_KEYS: Mapping[Measure, str] = {
 
 
 def sessions_table(labels: Sequence[str], sessions: Sequence[SessionResult]) -> Table:
-    """A row for each variant of each session; `variant` is its letter."""
+    """Return a row for each variant of each session; `variant` is its letter."""
     shares = " ".join(f"{_MEASURE_KEYS[measure]}:share:{measure.split()[0]}" for measure in MEASURES)
     spec = (
         "file epoch:count label variant tokens_before:tokens:before tokens_after:tokens:after "
@@ -179,7 +179,7 @@ def sessions_table(labels: Sequence[str], sessions: Sequence[SessionResult]) -> 
 
 
 def verdicts_table(labels: Sequence[str], found: Sequence[VariantVerdict]) -> Table:
-    """A row for each measure of each variant but the first, whose share is `first_share`."""
+    """Return a row for each measure and each variant except the first; `first_share` is the first variant's share."""
     spec = (
         "label variant sessions:count variant_share:share:share first_share:share:A's_share "
         "mean_difference:points:above_A_by low:points:95_%_from high:points:to better measure"

@@ -22,7 +22,7 @@ fail_on = click.option(
 
 
 def failed_rules(held: Retention, watched: Sequence[RuleState], fails_on: Sequence[str]) -> bool:
-    """Say on stderr what fails by `--fail-on`, a line each; return True if anything does."""
+    """Print a line on stderr for each failure that `--fail-on` names; return True if there is any."""
     found = rule_failures(held, watched, fails_on) if fails_on else []
     for one in found:
         click.echo(printable(one_line(f"{one.requirement}: {one.message}")), err=True)

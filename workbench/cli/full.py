@@ -1,6 +1,6 @@
-"""`--full`: a context message by message, and the requests as they would be sent, for programs that go on with them.
+"""`--full`: every message of a context, and the requests as sent, as JSON for programs.
 
-Secrets are masked where the document is written.
+Secrets are masked later, when the document is written.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Fields = dict[str, Any]
 
 
 def of_context(session: Session, context: Context) -> Fields:
-    """System prompt and tools, and each message with its size."""
+    """Return system prompt and tools, and each message with its size."""
     return {
         "system": session.system,
         "tools": [_tool(tool) for tool in session.tools],
@@ -29,10 +29,8 @@ def of_context(session: Session, context: Context) -> Fields:
 
 
 def of_outcome(context: Context, outcome: Outcome, requests: Sequence[SummaryRequest]) -> Fields:
-    """Every message with its fate, the new context with what each message stands for, and what a model is asked.
-
-    Messages are numbered from 1, as everywhere; `split` is the first of the tail, null where there is no tail.
-    """
+    """Return every message with its fate, the new context with the messages that each of its messages replaces, and the
+    requests. Messages are numbered from 1; `split` is the first message of the tail, None without a tail."""
     fates = [outcome.fate_at(index) for index in range(len(context.messages))]
     has_tail = outcome.split < len(context.messages)
     return {
@@ -98,7 +96,7 @@ def _tool(tool: Tool) -> Fields:
 
 
 def _request(request: SummaryRequest) -> Fields:
-    """The request as sent: `text` alone, or `messages` under `system` and `tools` with `text` as the last user
+    """Return the request as sent: only `text`, or `system`, `tools` and `messages` with `text` as the last user
     message."""
     body = request.body
     about: Fields = {"purpose": request.purpose, "exact": request.exact, "sources": request.sources}

@@ -1,4 +1,4 @@
-"""`cwb inspect --health`: format of a file, faults in it, whether its context is complete, changes by an export."""
+"""`cwb inspect --health`: format and faults of a file, gaps in its context, and changes by an export."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache
 
 BODIES = ("anthropic-messages", "openai-chat")
-"""Formats in which an export is tried besides the session's own."""
+"""Formats in which an export is tried in addition to the session's own."""
 
 SHOWN = 12
-"""Lines of a list that the text form shows."""
+"""Lines of a list shown as text; --json has all."""
 
 OBJECTIONS = 5
-"""Objections of the validator that the text form shows."""
+"""Objections of the validator shown as text."""
 
 _SIGNS = {"complete": "✔", "note": "·", "missing": "✘"}
 
 
 def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
-    """Write the health of a file. Exports are made in memory, in every format where `everything` is set."""
+    """Write the health of a file. Exports are tried in memory, with `everything` in all formats."""
     file = chosen.file
     session = load(file, part=chosen.part)
     found = recognition(file)
@@ -90,7 +90,7 @@ def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OtherFormat:
-    """A format that would have taken the file as well."""
+    """Another format that also recognizes the file."""
 
     title: str
     recognized_by: str
@@ -112,8 +112,8 @@ class Exports:
 
 @dataclass(frozen=True, slots=True)
 class HealthDocument:
-    """All that is said of a file. `in_use`: why the file seems to be still written, or "";
-    `faults`: what the format's validation found."""
+    """Health of a file, as JSON. `in_use` is the reason why the file seems to be still written, or ""; `faults` are the
+    objections of the format's validation."""
 
     format: str
     title: str
@@ -189,7 +189,7 @@ def _about(file: Path, told: HealthDocument) -> list[tuple[str, str]]:
 
 
 def _billed(bills: UsageCheck) -> list[ContextFinding]:
-    """Findings on whether the context explains the billed tokens; empty if no usage can be judged."""
+    """Return the finding on the calls whose usage the context explains; empty if no usage can be checked."""
     if not bills.judged:
         return []
     explained = f"{grouped(bills.judged - len(bills.unexplained))} of {counted(bills.judged, 'call')}"
@@ -201,7 +201,7 @@ def _billed(bills: UsageCheck) -> list[ContextFinding]:
 
 
 def _gaps(session: Session, bills: UsageCheck) -> list[str]:
-    """Each call at which the bills cease to be explained, with its place, the largest difference first."""
+    """Return the gaps between usage and context, each with the place of its call, the largest first."""
     places = {message.id: place_of(session, message) for message in session.messages}
     return [f"{places[gap.message]}: {gap}" for gap in sorted(bills.gaps, key=lambda one: -abs(one.tokens))]
 

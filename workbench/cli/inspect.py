@@ -1,4 +1,4 @@
-"""`cwb inspect`: what a session holds, and where its tokens are."""
+"""`cwb inspect`: epochs, rounds and token counts of a session, its transcript, and its next prompt."""
 
 from __future__ import annotations
 
@@ -156,7 +156,8 @@ def _inspect(
 
 
 class Measured(Struct, frozen=True):
-    """A size with what it goes by, and what the newest call recorded of its prompt and answer."""
+    """Size of the context, how its tokens were counted, and the tokens recorded for the newest call, None without
+    any."""
 
     messages: int
     chars: int
@@ -167,7 +168,7 @@ class Measured(Struct, frozen=True):
 
 
 class Inspected(Struct, frozen=True):
-    """A session and one of its epochs, by number."""
+    """A session and its epoch number `epoch`, as JSON."""
 
     format: str
     file: Path | None
@@ -306,9 +307,9 @@ def epochs(session: Session) -> Iterator[EpochSizes]:
 
 
 class Stretch(Struct, frozen=True):
-    """A round, or the messages before the first (`round` None), or a request without an answer.
+    """A round; with `round` None the messages before the first round, or an unanswered request, as `note` says.
 
-    `number` is that of its first message, from 1, and `message` its id; `time` in seconds since the epoch, UTC.
+    `number` (from 1), `message` (id) and `time` (seconds since 1970, UTC) belong to its first message.
     """
 
     round: int | None
@@ -325,7 +326,7 @@ class Stretch(Struct, frozen=True):
 
 
 def stretches(context: Context) -> Iterator[Stretch]:
-    """The whole context in order, cut into its rounds and what stands around them."""
+    """Yield the complete context in order: the messages before the first round, the rounds, the unanswered request."""
     rounds = context.shape.rounds
     parts: list[tuple[int | None, str, Span]] = [(None, "before the first round", rounds.preamble)]
     parts += [(number, "", span) for number, span in enumerate(rounds.rounds, 1)]
@@ -341,7 +342,7 @@ def stretches(context: Context) -> Iterator[Stretch]:
 
 
 def _sizes(found: Opened) -> dict[str, Table]:
-    """The rounds and the epochs, complete."""
+    """Return the complete tables of rounds and epochs, by key."""
     spec = (
         "round:count note number:count:message message:text:id time:time messages:count calls:count chars:count "
         "tokens:tokens basis first_words"
@@ -399,7 +400,7 @@ def _tables(found: Opened, exact: ExactCount | None) -> None:
 
 
 def _requests(session: Session, context: Context) -> list[tuple[str, str]]:
-    """The next request's images and bytes beside their limits, where the context has images."""
+    """Return a row with the next request's images and bytes and their limits; empty without images or known limits."""
     images, limits = images_of(context.messages), session_limits(session)
     if not images or limits is None:
         return []

@@ -1,4 +1,4 @@
-"""A command with several jobs: an option asks for each but the first, and each has options of its own."""
+"""A command with several jobs. An option selects each job except the first, and each job has its own options."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def _never(given: Mapping[str, Any]) -> bool:
 
 
 class Job(Struct, frozen=True):
-    """A job of a command. `option` names what asks for it, "" for the job that nothing has to ask for.
+    """A job of a command. `option` is the option that selects it, as shown to the user; "" for the default job.
 
-    `takes` lists the parameters that the job uses, `flags` those that ask for it, by their names and divided by blanks;
-    `asked` says whether other parameters ask for it.
+    `takes` and `flags` are names of parameters, separated by spaces: those that the job uses, and those that select it.
+    `asked` returns True if other values of the parameters select it.
     """
 
     option: str
@@ -35,8 +35,8 @@ class Job(Struct, frozen=True):
 
 
 class Jobs(click.Command):
-    """Calls its function with the flags and what the job takes, refuses other options, and has a help section for each
-    job."""
+    """Command with several jobs. Its function gets the selecting parameters and those of the selected job; options of
+    other jobs are refused. Help has a section for each job."""
 
     def __init__(self, *args: Any, jobs: Sequence[Job], **more: Any) -> None:
         super().__init__(*args, **more)

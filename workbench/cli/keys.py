@@ -1,6 +1,6 @@
-"""The keys of the values in JSON documents, by type: each an attribute's name, or `key=attribute`.
+"""JSON keys by type: each an attribute's name, or `key=attribute`.
 
-The types are named and not imported, for most commands need few of them. A key carries its unit: `_tokens`, `_usd`,
+The types are named, not imported, because most commands need few of them. A key carries its unit: `_tokens`, `_usd`,
 `_share` (0 to 1), `_seconds`. `cost` and keys that end in `_cost` are in the `cost_unit` of the same object. `message`
 is a message's id, `number` its place in the context, from 1.
 """

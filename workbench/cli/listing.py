@@ -1,5 +1,5 @@
-"""`cwb list`: lists of strategies, presets, prompts, models and runs. Each list is a command of another module, which
-is imported only when the command is called."""
+"""`cwb list`: lists of strategies, presets, prompts, models and runs, each a command of another module, imported when
+it is called."""
 
 from __future__ import annotations
 

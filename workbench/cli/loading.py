@@ -1,4 +1,4 @@
-"""The session that was named, every token counted: an epoch of it on the bench, or all of it to be played."""
+"""Load the named session with counted tokens: one epoch on the bench, or with it the session to replay."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from workbench.tokens.cache import CountCache
 
 
 def on_bench(chosen: Selection, policy: Callable[[str], Preset] | None = None) -> Bench:
-    """The epoch of the session, changed by hand as was named, and under the preset that `policy` gives, which is told
-    the id of the tool's own one, "" where there is none.
+    """Return a bench of the chosen epoch with the chosen edits, under the preset that `policy` returns. `policy`
+    receives the id of the agent's own preset, "" if it has none.
 
-    Raises BadInput for a file that is no session, and for an epoch or a message that it does not have.
+    Raises BadInput for a file that is no session, and for a missing epoch or message.
     """
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
@@ -33,7 +33,7 @@ def on_bench(chosen: Selection, policy: Callable[[str], Preset] | None = None) -
 
 
 def on_bench_and_course(chosen: Selection, policy: Callable[[str], Preset] | None = None) -> tuple[Bench, Course]:
-    """The epoch as `on_bench` gives it, and the session from there on."""
+    """Return the bench as `on_bench` does, and the course of the session from that epoch on."""
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
         session = loaded(chosen, counter, watched)

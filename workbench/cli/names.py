@@ -1,4 +1,4 @@
-"""The commands by group, each with its line of help, and the names that commands had before."""
+"""Commands by group with their help lines, and former command names."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "demo": "Play a session, or a sample, as a story of a minute.",
     },
 }
-"""Here so that `cwb --help` need not import any command."""
+"""Help lines of the commands, kept here so that `cwb --help` imports no command."""
 
 COMMANDS: Mapping[str, str] = {name: line for group in GROUPS.values() for name, line in group.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Former:
-    """Arguments that replace a former command name, and how they are shown."""
+    """Arguments that replace a former command name; as text, the command to show."""
 
     args: tuple[str, ...]
     shown: str = ""
@@ -50,10 +50,10 @@ class Former:
 
 
 ALONE = ("audit", "--list", "sessions", "--newest", "20")
-"""Arguments that `cwb` alone stands for without a screen."""
+"""Arguments of `cwb` without any, if it has no screen."""
 
 MODULES: Mapping[str, str] = {"list": "listing"}
-"""Modules of this room that are called otherwise than their commands."""
+"""Modules with another name than their command."""
 
 FORMER: Mapping[str, Former] = {
     "doctor": Former(("inspect", "--health")),
@@ -69,4 +69,4 @@ FORMER: Mapping[str, Former] = {
     "models": Former(("list", "models")),
     "runs": Former(("list", "runs")),
 }
-"""Names that are understood for one more release."""
+"""Former command names, accepted for one more release."""

@@ -1,4 +1,4 @@
-"""`cwb open`: the screen."""
+"""`cwb open`: a session, or the list of sessions, on the screen."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.session import EpochChoice
 
 OVERFLOWING = "claude-code-overflow.jsonl"
 SAMPLE_PRESET = "augment-example"
-"""The sample opens under a preset whose split can be moved, so that every key of the bench can be tried."""
+"""Preset for the sample: its split can be moved, so every key of the bench has an effect."""
 
 
 @click.command("open")
@@ -58,7 +58,7 @@ def command(
 
     Several files, a folder in which to look for sessions, or --choose, begin with a list to choose from.
     """
-    # Said before the screen is up: a mistyped name should not cost a flicker.
+    # Checked before the screen opens, which would flicker for a mistyped name.
     for path in files:
         if not path.exists():
             raise BadInput(f"{path} does not exist; check the name.")
@@ -116,7 +116,7 @@ def first_shown(*, bare: bool) -> Path | Literal["sessions"]:
 
 
 def _is_session(folder: Path) -> bool:
-    # Imports every format, which a file need not wait for.
+    # Imports every format, which is slow and only needed for folders.
     from workbench.finding.discover import is_session_folder
 
     return is_session_folder(folder)

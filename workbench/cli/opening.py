@@ -1,4 +1,4 @@
-"""The session that was named and one of its epochs, every token counted: for commands that plan nothing."""
+"""Load the named session and one epoch with counted tokens, for commands that plan no compaction."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Opened(Struct, frozen=True):
 
 
 def opened(chosen: Selection, *, forgetting: bool = False) -> Opened:
-    """The epoch; by the session's own bills alone where what exact counts taught is to be forgotten, which is said.
-    Raises BadInput for a file that is no session and for an epoch that it does not have."""
+    """Return the session with the chosen epoch. With `forgetting`, the scale from exact counts is deleted and a note
+    printed on stderr. Raises BadInput for a file that is no session, and for a missing epoch."""
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
         session = loaded(chosen, counter, watched)
@@ -44,7 +44,7 @@ def opened(chosen: Selection, *, forgetting: bool = False) -> Opened:
 
 
 def epoch_words(session: Session, epoch: int) -> str:
-    """Name the epoch and the reason for choosing it; "" in a session with one epoch."""
+    """Return the number of the epoch and the reason for choosing it; "" in a session with one epoch."""
     last = len(session.epochs)
     if epoch < last and epoch == epoch_named(session, None):
         return f"{epoch} of {last}, the newest that overflowed or was compacted; --epoch last for the newest"
@@ -52,8 +52,8 @@ def epoch_words(session: Session, epoch: int) -> str:
 
 
 def loaded(chosen: Selection, counter: Counter, watched: Watched) -> Session:
-    """The session, with its secrets or without, and what is kept of its counts. Raises BadInput for a file that is
-    none, and for one without text that is to be masked."""
+    """Load the session, with secrets masked if requested, and its cached token counts into `counter`. Raises BadInput
+    for a file that is no session, and for one that cannot be masked because it is not text."""
     read = load_masked if chosen.mask else load
     session = read(chosen.file, watched.bytes_read, chosen.part)
     weights.recall(session, counter)
@@ -61,13 +61,13 @@ def loaded(chosen: Selection, counter: Counter, watched: Watched) -> Session:
 
 
 def keep(session: Session, counter: Counter) -> None:
-    """Keep a large session as it was read and counted, for the next command."""
+    """Cache a large session and its token counts for the next command."""
     load_cache.store(session)
     weights.keep(session, counter)
 
 
 class Watched:
-    """One line on a terminal's stderr that says how far the work is, and is gone afterwards."""
+    """Progress line on stderr, only on a terminal; cleared at the end."""
 
     def __enter__(self) -> Watched:
         self._seen = on_a_terminal()

@@ -1,4 +1,4 @@
-"""Words of commands about an outcome: policy, status, unsupported claims, lost facts."""
+"""Texts about an outcome, shared by commands: policy, unsupported claims, lost facts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS = 40
 _NOUNS: dict[FactKind, str] = {
     "instruction": "standing instruction", "stated": "statement", "error": "error message", "url": "link",
 }  # fmt: skip
-"""Kinds of facts that need another word than their name."""
+"""Nouns for kinds of facts whose name is no noun."""
 
 
 def policy_words(bench: Bench) -> str:
@@ -38,15 +38,15 @@ def _(fact: TrackedFact) -> dict[str, Any]:
 
 
 def found_rows(found: Grounding | None, lost: Sequence[TrackedFact] | None) -> list[tuple[str, str]]:
-    """`not in the head: 2 of 31 claims (…)` and `lost: 3 standing instructions, …`, one line each; none for what is not
-    known."""
+    """Return the rows `not in the head: 2 of 31 claims: …` and `lost: 3 standing instructions, …`; no row for an
+    unknown value."""
     rows = []
     if found is not None:
         missing = f"{grouped(len(found.unfounded))} of {counted(found.claims, 'claim')}"
         examples = _examples([one.text for one in found.unfounded])
         rows.append(("not in the head", missing + (f": {examples}" if examples else "")))
     if lost is not None:
-        kinds = Counter(fact.kind for fact in lost)  # in the order of the gravest of each
+        kinds = Counter(fact.kind for fact in lost)  # ordered by the gravest fact of each kind
         counts = ", ".join(counted(number, _NOUNS.get(kind, kind)) for kind, number in kinds.items())
         gravest = _examples([fact.text for fact in lost])
         rows.append(("lost", f"{counts}; first: {gravest}" if lost else "no facts"))

@@ -1,4 +1,4 @@
-"""How results are written: JSON for programs, aligned plain text for people, colour only on a terminal."""
+"""Output of results: JSON for programs, aligned plain text for people, colour only on a terminal."""
 
 from __future__ import annotations
 
@@ -33,17 +33,16 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 INTERRUPTED = 130
-"""The exit code of what Ctrl-C ended, as shells have it."""
+"""Exit code after Ctrl-C, as in shells."""
 
 _OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Control and bidirectional characters that JSON leaves as they are."""
+"""Control and bidirectional characters that `json.dumps` does not escape."""
 
 
 def write_json(*results: object) -> None:
-    """One JSON document on stdout: the schema, then the keys of each result, a dataclass or a mapping.
+    """Write one JSON document to stdout: the schema, then the keys of each result.
 
-    Secrets in it are masked. What a terminal would obey and lone surrogates leave as their JSON escapes, which any
-    parser takes.
+    Secrets are masked. Control characters and lone surrogates become JSON escapes.
     """
     click.echo(json_document(*results).decode())
 
@@ -77,18 +76,18 @@ USD_PER_MILLION = "usd per million tokens"
 
 @singledispatch
 def plain(value: Any) -> Any:
-    """JSON value of `value`, one level deep. A command registers the types that only it writes and that `fields_of`
-    does not cover."""
+    """Return the JSON value of `value`, one level deep; by default `fields_of`. Commands register functions for types
+    that need another form."""
     return fields_of(value)
 
 
 def fields_of(value: Any) -> dict[str, Any]:
-    """The attributes that `KEYS` lists for the type of `value`, else all fields of the Struct or dataclass."""
+    """Return the attributes that `KEYS` lists for the type of `value`, else all fields of the Struct or dataclass."""
     kind = type(value)
     names = KEYS.get(f"{kind.__module__}.{kind.__name__}".removeprefix("workbench."))
     if names:
         return only(value, *names.split())
-    own = getattr(value, "__struct_fields__", None)  # of a Struct; msgspec is not imported for `--help`
+    own = getattr(value, "__struct_fields__", None)  # a Struct; msgspec is not imported, to keep `--help` fast
     return only(value, *(own or (field.name for field in fields(value))))
 
 
@@ -113,7 +112,7 @@ def _(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_fields(rows: list[tuple[str, str]], *, err: bool = False) -> None:
-    """Names to the left, values to the right, printable; a value of several lines stays in its column."""
+    """Print names on the left and values on the right, safe to print; further lines of a value are indented."""
     width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
         indented = printable(value).replace("\n", "\n" + " " * (width + 2))
@@ -138,8 +137,8 @@ def write_tables(several: Iterable[Table], most: int | None = None) -> None:
 
 
 def csv_option(*keys: str) -> Callable[[Command], Command]:
-    """`--csv`, as the parameter `as_csv`: the key of the table to write, None for none. It takes a key where there are
-    several."""
+    """Return the option `--csv` with the parameter `as_csv`: the key of the table to write, or None. The user names the
+    key if there are several."""
     if len(keys) == 1:
         return click.option("--csv", "as_csv", flag_value=keys[0], default=None, help="The table as CSV, unrounded.")
     told = f"One of the tables as CSV, complete and unrounded: {', '.join(keys)}."
@@ -147,14 +146,14 @@ def csv_option(*keys: str) -> Callable[[Command], Command]:
 
 
 def write_csv(made: Mapping[str, Table], wanted: str) -> None:
-    """Write one of the tables that a run made as CSV. Raises UsageError where it is another run's."""
+    """Write the table with the key `wanted` as CSV. Raises UsageError if this run has no such table."""
     if wanted not in made:
         raise click.UsageError(f"--csv {wanted} is not made here; choose one of {', '.join(made)}.")
     click.echo(tables.csv(made[wanted]), nl=False)
 
 
 def only_in_json(full: bool, *, as_json: bool) -> None:
-    """Raises UsageError for `--full` without `--json`: what it adds is for programs."""
+    """Raise UsageError for `--full` without `--json`."""
     if full and not as_json:
         raise click.UsageError("--full extends --json; give both.")
 
@@ -164,28 +163,28 @@ def size_words(size: Size) -> str:
 
 
 def warn(text: str) -> None:
-    """A sentence beside the result, on stderr."""
+    """Print a sentence on stderr."""
     click.echo(f"Note: {text}", err=True)
 
 
 def interrupted(left: str) -> click.exceptions.Exit:
-    """Print what is left of a command's work and return the exit to raise after Ctrl-C."""
+    """Print `left`, the state of the work after Ctrl-C, and return the exit to raise."""
     click.echo(left, err=True)
     return click.exceptions.Exit(INTERRUPTED)
 
 
 def has_a_screen() -> bool:
-    """True where keys come from a terminal and what is drawn goes to one that takes escape codes."""
+    """True if input and output are a terminal that takes escape codes."""
     return sys.stdin.isatty() and sys.stdout.isatty() and not _is_dumb()
 
 
 def on_a_terminal() -> bool:
-    """True if a user watches, so that progress may be shown."""
+    """True if progress may be shown on stderr."""
     return sys.stdout.isatty() and sys.stderr.isatty()
 
 
 def takes_escapes() -> bool:
-    """False where the user wants no colours (NO_COLOR, not empty) or the terminal shows escape codes as text."""
+    """False if the user wants no colours (NO_COLOR is not empty) or the terminal shows escape codes as text."""
     return not os.environ.get("NO_COLOR") and not _is_dumb()
 
 
@@ -194,13 +193,13 @@ def _is_dumb() -> bool:
 
 
 def over_line(text: str = "") -> str:
-    """Return `text` with what puts it in the place of a terminal's line; alone, that leaves an empty line."""
+    """Return `text` after the characters that clear the current line of a terminal."""
     clear = "\033[K" if takes_escapes() else " " * (_columns() - 1) + "\r"
     return f"\r{clear}{text}"
 
 
 def _columns() -> int:
-    """Columns of the terminal that shows stderr; 80 where there is none."""
+    """Return the width of the terminal that shows stderr; 80 without one."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns
     except (OSError, ValueError):

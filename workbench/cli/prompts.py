@@ -1,4 +1,4 @@
-"""`cwb prompts`: every prompt, one of them as it is sent for a session, and a copy of it to make one's own."""
+"""`cwb prompts`: list prompts, show one as it is sent for a session, and copy one to edit it."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def command(chosen: Selection, branch: int | None, dry_run: bool, out: Path | No
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A fix or a fault that is left, as JSON has it."""
+    """A fix, or a fault that is not repaired, as JSON."""
 
     fault: str
     line: int | None
@@ -93,8 +93,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a repair as JSON. `messages` counts the repaired context; `out` is where the copy lies, None where
-    none was written; `steps` resume it in its agent."""
+    """Result of a repair as JSON. `messages` counts those of the repaired context; `out` is the path of the copy, None
+    if none was written; `steps` resume it in its agent."""
 
     file: Path
     format: str

@@ -1,4 +1,4 @@
-"""`cwb compare --over-session`: a session simulated from its start under many presets."""
+"""`cwb compare --over-session`: a session replayed from its start under several presets."""
 
 from __future__ import annotations
 
@@ -37,11 +37,12 @@ _SUMMARIZERS: dict[str, PureSummarizer] = {"estimate": estimate, "extractive": e
 
 
 def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_json: bool, as_csv: str | None) -> None:
-    """Write when each preset would have compacted, to what, and at what cost, over the whole session.
+    """Write when each preset would have compacted over the whole session, the sizes and the cost.
 
-    Triggers are checked before each recorded answer, and where a prompt was refused as too long; the answers are taken
-    to be the same whatever the context would have been. Without a preset every strategy is replayed with its own, and
-    the preset of the session's own agent as the version did it that wrote the file.
+    Triggers are checked before each recorded answer, and where a prompt was rejected as too long. The recorded answers
+    are used unchanged, although another context could have led to others. Without a named preset every strategy is
+    replayed with its default preset. JSON also has the preset of the session's agent, as of the version that wrote the
+    file.
     """
     unknown = [name for name in summarizers if name not in _SUMMARIZERS]
     if unknown or len(summarizers) > 1:
@@ -92,7 +93,7 @@ def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_jso
 def _plot(course: Course, played: list[Replay], window: int | None) -> list[str]:
     picture = replay_picture(course, played, window)
     signs = {sign_of(place) for place in range(len(played))}
-    return in_characters(picture, [pair for pair in picture.legend if pair[0] not in signs])  # the table names these
+    return in_characters(picture, [pair for pair in picture.legend if pair[0] not in signs])  # the table explains these
 
 
 def _table(bench: Bench, course: Course, played: list[Replay], summarizer: str) -> None:
@@ -141,8 +142,8 @@ def replay_document(one: Replay) -> dict[str, Any]:
 
 @plain.register
 def _(one: PresetCheck) -> dict[str, Any]:
-    """One recorded compaction beside the preset's: when the agent compacted and when the preset would have, and how
-    many messages stayed; `reason` where that differs and the file or the product gives it."""
+    """A recorded compaction compared with the agent's preset: the calls at which both compact, and the numbers of
+    kept messages; `reason` explains a difference if the file or the agent does."""
     kept = {"kept_messages": len(one.agent_kept), "preset_kept_messages": len(one.preset_kept)}
     when = only(one, "epoch", "cause", "call", "preset_call=fires")
     return {**when, **kept, **only(one, "verdict", "difference", "reason")}

@@ -19,7 +19,7 @@ from workbench.compaction.strategies import DEFAULT
 from workbench.report.sections import TABLES, result_tables
 
 BESIDE = ("claude-code", "codex", DEFAULT)
-"""Presets that stand beside the chosen policy where none are named: two that people know, and our own."""
+"""Presets compared with the chosen policy by default: two well-known agents' and our own."""
 
 
 @click.command("report")

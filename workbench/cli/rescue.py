@@ -1,4 +1,4 @@
-"""`cwb rescue`: the way out for a session that its own tool can no longer compact."""
+"""`cwb rescue`: compact a session that its agent can no longer compact."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from workbench.summarizers.by_name import parse_name
 from workbench.summarizers.spend_limit import SpendLimit
 
 NO_MODEL = "extractive"
-"""Summarizer for a policy that asks for a summary: offline."""
+"""Default summarizer, offline."""
 
 
 @click.command("rescue")
@@ -98,7 +98,7 @@ def command(
     if made and done.code == DONE:
         saved = save(made, out) if out else save_in_place(made)
     result, code = _result(damaged, done, saved, _reasons(repair)), done.code
-    if repair is not None and done.assessment.outcome.status != "compacted":  # the repair alone is the rescue
+    if repair is not None and done.assessment.outcome.status != "compacted":  # then the repair alone is written
         repair = replace(repair, data=without_secrets(repair.data)) if chosen.mask else repair
         where = save_repair(repair, out)
         result, code = replace(result, out=str(where), steps=steps_of(repair, where)), DONE
@@ -115,7 +115,7 @@ def command(
 
 
 def _lying(repair: Repair) -> Path:
-    """The repaired copy as a file of the same name, which goes when the command ends."""
+    """Write the repaired copy to a temporary file with the name of the session. It is removed when the command ends."""
     folder = TemporaryDirectory(prefix="cwb-")
     click.get_current_context().call_on_close(folder.cleanup)
     return save_repair(repair, Path(folder.name, repair.path.stem + Path(repair.name).suffix))
@@ -133,8 +133,8 @@ def _under_its_policy(bench: Bench, chosen: Selection, *, asks: bool) -> Bench:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A compaction, its assessment, and how to go on. `written` is the export where it is on disk; `out` where the new
-    session lies, None where none was written; `repaired` the fixes that were made before, each with its place."""
+    """A compaction, its assessment, and the `steps` to resume. `written` is the saved export, `out` the path of the new
+    session; both None if nothing was saved. `repaired` lists the fixes made before, each with its place."""
 
     file: Path
     done: CompactionResult

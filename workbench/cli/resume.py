@@ -1,4 +1,4 @@
-"""`cwb resume`: how to go on with a session in its tool."""
+"""`cwb resume`: steps to resume a session in its agent."""
 
 from __future__ import annotations
 

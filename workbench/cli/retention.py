@@ -1,4 +1,4 @@
-"""`cwb retention`: which facts of the head an outcome still holds, after one compaction or after several."""
+"""`cwb retention`: the facts of the head that an outcome keeps, after one compaction or several."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from workbench.summarizers.by_name import SummarizerName, parse_name
 from workbench.summarizers.spend_limit import SpendLimit
 
 NAMED = 12
-"""Lost facts that are listed; --json and --csv have all."""
+"""Maximum number of lost facts listed; --json and --csv have all."""
 
 
 @click.command(
@@ -224,7 +224,7 @@ def _judged(
 
 
 def _outcome(bench: Bench, context: Context, name: SummarizerName, spend_limit: SpendLimit) -> Outcome:
-    """One compaction; a live one is kept, because it has been paid for."""
+    """Compact once. A live or rehearsed run is saved in the run history."""
     make = partial(compacting, context, bench.edits, bench.strategy, bench.policy)
     call = run_named(bench, make, name, spend_limit, journal=True)
     if name.has_run_record:
@@ -233,7 +233,7 @@ def _outcome(bench: Bench, context: Context, name: SummarizerName, spend_limit: 
 
 
 def _recorded(chosen: Selection, as_json: bool) -> None:
-    """Each compaction that the session recorded, or the one that ended the epoch named."""
+    """Print the retention of each recorded compaction, or of the one that ended the chosen epoch."""
     first = on_bench(replace(chosen, epoch=chosen.epoch or 1))
     session = first.session
     ended = [one.number for one in session.epochs if one.ended_by and one.number < len(session.epochs)]

@@ -19,7 +19,7 @@ from workbench.cli.selection import Selection
 
 
 def write_rework(chosen: Selection, *, as_json: bool, as_csv: str | None) -> None:
-    """Write the work repeated after each recorded compaction, or after the one that ended the epoch that is chosen."""
+    """Write the work repeated after each recorded compaction, or after the one that ended the chosen epoch."""
     _, course = on_bench_and_course(replace(chosen, epoch=1))
     found = rework(course)
     if chosen.epoch is not None:

@@ -40,10 +40,10 @@ from workbench.tokens.cost import actual, usage_words
 T = TypeVar("T")
 
 TICK_S = 0.25
-"""Seconds between two drawings of the progress line, which also shows the time."""
+"""Seconds between two updates of the progress line."""
 
 CHARS_PER_TOKEN = 4
-"""Estimate for tokens that are being written; the server reports the true figure at the end."""
+"""Estimate for the tokens of a partial answer; the server reports the true figure at the end."""
 
 
 def run_named(
@@ -56,9 +56,11 @@ def run_named(
     edit: EditRecord = unchanged,
     announce: Callable[[str], object] = warn,
 ) -> FinishedRun:
-    """Run `compacting` to its end. A live run is saved with every answer, also when Ctrl-C cancels it, its record
-    changed by `edit`; then the command ends. Problems of the policy are reported first, and `announce` receives the
-    model, its address and the price. Raises OverTheLimit before anything is sent.
+    """Run `compacting` to its end.
+
+    With `journal`, each answer of a live run is saved in the run history at once, in a record changed by `edit`;
+    Ctrl-C saves the unfinished record and ends the command. Problems of the policy are reported first, and `announce`
+    receives the model, its address and the price. Raises OverTheLimit before anything is sent.
     """
     meter = bench.layout.sizes.meter
     price = price_words(spend_limit, name, compacting, meter)
@@ -105,7 +107,7 @@ def run_to_end(work: Coroutine[Any, Any, T]) -> T:
 
 
 def save_record(record: run_records.RunRecord) -> str:
-    """Save a record in the run history. Return its id, "" where it could not be saved, with a note on stderr."""
+    """Save a record in the run history and return its id; "" if that fails, with the reason on stderr."""
     trouble = run_history.save_run(record)
     if trouble:
         warn(trouble)
@@ -128,7 +130,8 @@ def _answer(**known: Any) -> dict[str, Any]:
 
 
 def call_words(call: FinishedRun) -> str:
-    """`anthropic:claude-…: 1 call, 31 002 tokens in, 1 204 out, 18.2 s, $0.11`; failures in lines of their own."""
+    """Describe the calls: `anthropic:claude-…: 1 call, 31 002 tokens in, 1 204 out, 18.2 s, $0.11`; one more line for
+    each failure."""
     answers = call.run.answers
     if not answers:
         return ""

@@ -1,4 +1,4 @@
-"""`cwb list runs`: the kept runs of live compactions. `list` (when nothing is named), `spent`, `show`, `text`, `diff`,
+"""`cwb list runs`: the run history, with the subcommands `list` (default), `spent`, `show`, `text`, `diff` and
 `delete`."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from workbench.cli.output import (
 from workbench.summarizers import run_history
 
 REQUEST_CHARS = 1_000
-"""Characters of each request that are shown; --request shows all of it."""
+"""Characters shown of each request; --request shows all of it."""
 
 RUNS = (
     "id:text:run began:time end:text:ended status calls:count input_tokens:tokens:in output_tokens:tokens:out "

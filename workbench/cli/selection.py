@@ -17,7 +17,7 @@ import click
 from workbench.base.errors import BadInput
 from workbench.session import EpochChoice
 
-if TYPE_CHECKING:  # A command without a policy does not wait for what policies need.
+if TYPE_CHECKING:  # slow to import, and not needed by commands without a policy
     from workbench.compaction.preset import Preset
 
 
@@ -35,10 +35,10 @@ class EpochNumber(click.ParamType[EpochChoice]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The shared options of a command line; a command without an option has its default.
+    """Shared options of a command line; an option that the command does not have keeps its default.
 
-    `piped` are the `files` that are removed when the command ends. Messages (`pins`, `drops`, `shortens`, `split`)
-    are references as `message_id` reads them.
+    `piped` lists those of `files` that are temporary copies of pipes. Messages (`pins`, `drops`, `shortens`, `split`)
+    are references as `plan_edits.message_id` reads them.
     """
 
     files: tuple[Path, ...] = ()
@@ -60,19 +60,19 @@ class Selection:
 
     @property
     def file(self) -> Path:
-        """The only FILE. Raises BadInput where several are named."""
+        """The only FILE. Raises BadInput for several."""
         if len(self.files) != 1:
             raise BadInput(f"This command takes one session; {len(self.files)} FILEs are named.")
         return self.files[0]
 
     @property
     def whole(self) -> Selection:
-        """The same from the first epoch on, unless another one was named."""
+        """Selection from the first epoch on, unless --epoch names another."""
         return replace(self, epoch=1) if self.epoch is None else self
 
     def policy(self, otherwise: str = "") -> Preset:
-        """The policy named last, else that of the parameters, else the preset `otherwise`, with its fields changed.
-        Raises BadInput, also where there is none."""
+        """Return the strategy or preset named last, else the one that --params sets, else the preset `otherwise`, with
+        changed settings. Raises BadInput, also if nothing is named."""
         from workbench.cli import settings
 
         strategy = self.strategies[-1] if self.strategies else None
@@ -80,10 +80,8 @@ class Selection:
         return settings.chosen(strategy, preset, self.params, self.fields, otherwise)
 
     def policies(self) -> list[Preset]:
-        """Every policy named, with commas or without: `all` stands for each preset, none for each strategy.
-
-        Raises BadInput.
-        """
+        """Return every named policy. Names may be joined by commas, `all` means every preset, and no name means every
+        strategy. Raises BadInput."""
         from workbench.compaction.preset import candidates, preset_names
 
         strategies, presets = _listed(self.strategies), _listed(self.presets)
@@ -95,7 +93,7 @@ class Selection:
 
 
 def _lying(file: Path) -> Path:
-    """The file itself; of `-`, and of a pipe, what comes through it, in a file that goes when the command ends."""
+    """Return the file itself; for `-` and pipes a temporary copy, removed when the command ends."""
     if file != _STDIN and not file.is_fifo():
         return file
     folder = TemporaryDirectory(prefix="cwb-")
@@ -110,7 +108,7 @@ def _lying(file: Path) -> Path:
 
 
 def _copy_pipe(file: Path, copy: BinaryIO) -> None:
-    """Copy what comes through a pipe. Raises BadInput where nobody has opened it to write, which might never happen."""
+    """Copy the content of a pipe. Raises BadInput for a pipe without a writer, which could block forever."""
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:
         try:
             first = os.read(pipe.fileno(), 1)
@@ -162,7 +160,7 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
              "Remove FILE's secrets on reading: none is sent, summarized or written."),
 }
 # fmt: on
-"""Flags, attributes and usual words of each option, in the order in which help lists them."""
+"""Flags, attributes and default help text of each option, in the order of `--help`."""
 
 
 EPOCH = "An epoch is the part of a session between two compactions."
@@ -171,9 +169,9 @@ EPOCH = "An epoch is the part of a session between two compactions."
 def selection(
     *usual: str, nargs: int = 1, required: bool = True, **worded: str
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command FILE and the options named, the `worded` ones in words of its own.
+    """Add FILE and the named options to a command; `worded` ones get a help text of their own.
 
-    It is called with a `Selection` before its own options.
+    The command is called with a `Selection` before its own options.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:

@@ -1,4 +1,5 @@
-"""`cwb audit --quick`: sessions where agents keep them, below a folder, or in one file, from the ends of each file."""
+"""`cwb audit --quick`: list of sessions on this machine, below a folder or in one file. Reads only the ends of
+files."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def list_sessions(
     folders: Sequence[Path], root: Path | None, tool: str, search: str, limit: int | None, *, skipped: bool,
     as_json: bool, as_csv: bool,
 ) -> None:  # fmt: skip
-    """Write the sessions of this machine or below a folder, newest first; of a file with several sessions, those."""
+    """Write the sessions of this machine, below a folder, or in a file with several sessions, newest first."""
     if len(folders) + bool(root) > 1:
         raise click.UsageError("--quick lists one place; name one FOLDER or FILE.")
     if folders and (not folders[0].is_dir() or is_session_folder(folders[0])):
@@ -63,7 +64,7 @@ def list_sessions(
 def _matching_sessions(
     looked_at: tuple[Place, ...], root: Path | None, tool: str, search: str, unreadable: list[Unreadable]
 ) -> Iterator[SessionGlance]:
-    """Yield the requested sessions as they are found; add files that are none to `unreadable`."""
+    """Yield the matching sessions as they are found; add unreadable files to `unreadable`."""
     for one in discover(looked_at, root):
         if isinstance(one, Unreadable):
             unreadable.append(one)
@@ -116,7 +117,7 @@ def _row(one: SessionGlance) -> Row:
 
 
 def _compactions(one: SessionGlance) -> str:
-    """How many are seen, with a + where more may lie between the ends; "" for none in a file that was read whole."""
+    """Return the number of compactions seen, `+` added if the middle of the file was not read; "" if there are none."""
     return "" if one.complete and not one.compactions else f"{one.compactions}{'' if one.complete else '+'}"
 
 

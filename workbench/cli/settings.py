@@ -1,4 +1,4 @@
-"""From flags to a policy: a preset with what the environment sets, a pasted parameter object, single fields."""
+"""Policy from command-line options: a preset, changed by the environment, a parameter object and single settings."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ T = TypeVar("T")
 def chosen(
     strategy_id: str | None, preset_id: str | None, params: Path | None, fields: Sequence[str], otherwise: str = ""
 ) -> Preset:
-    """The preset that the flags name, with its policy changed as they say.
+    """Return the preset that the options name, with its changed policy.
 
-    A parameter object replaces the preset's policy; `name=value` settings then change fields of it, in order. Where no
-    flag names a strategy or a preset, the parameter object chooses the strategy that it sets, else it is the preset
-    `otherwise`. Raises BadInput in one sentence.
+    A parameter object (`params`, or `@FILE` in `fields`) replaces the policy; `name=value` settings then change it, in
+    order. Without a named strategy or preset, the parameter object decides the strategy, else the preset is
+    `otherwise`. Raises BadInput in one sentence, also if nothing decides.
     """
     files = [*([params] if params else []), *(Path(field[1:]) for field in fields if field.startswith("@"))]
     if strategy_id is None and preset_id is None:
@@ -41,8 +41,8 @@ def chosen(
 
 
 def _preset_of(file: Path, otherwise: str) -> Preset:
-    """The preset `otherwise` where the parameter object of a file is one of its strategy, else the default preset of
-    the strategy that knows most of it."""
+    """Return the preset `otherwise` if the parameter object of a file fits its strategy, else the default preset of the
+    strategy that knows most of the parameters."""
     known = load_preset(otherwise) if otherwise else None
     first = (strategy(known.strategy),) if known else ()
     found, _ = _read(file, lambda text: parse_with_best((*first, *all_strategies()), text))
@@ -74,7 +74,7 @@ def _preset(strategy_id: str | None, preset_id: str | None) -> Preset:
 
 
 def _pasted(preset: Preset, file: Path) -> Preset:
-    """The preset with the policy of a parameter object as the agent's own configuration holds it."""
+    """Return the preset with the policy from a parameter object, in the form of the agent's own configuration."""
     params = strategy(preset.strategy).parameters
     if params is None:
         raise BadInput(f"{file} sets a product's parameters, but there are none for {preset.strategy}.")
@@ -88,13 +88,13 @@ def _pasted(preset: Preset, file: Path) -> Preset:
         warn(f"{file}: {rest.note}.")
     if not read.accepted:
         warn(f"{file}: sets nothing; the defaults of {params.name} are used.")
-    # What the product's own defaults give is from there, too.
+    # Values that follow from the agent's defaults count as set by --params, too.
     pasted = replace(preset, policy=read.policy, basis={}, sources={})
     return replace(pasted, sources=dict.fromkeys((*read.accepted, *pasted.changed_sources), "--params"))
 
 
 def _with_fields(preset: Preset, fields: Sequence[str]) -> Preset:
-    """A dot reaches into a group of fields."""
+    """Return the preset with the `name=value` settings; `group.name` changes a setting in a group. Raises BadInput."""
     policy = type(preset.policy)
     values: dict[str, Any] = {}
     for given in fields:

@@ -25,7 +25,7 @@ class FailedFile:
 
 
 def refusal(file: Path, reason: BadInput) -> FailedFile:
-    """Report a failed file at once: the others may take long."""
+    """Print the error of a file on stderr at once, because the others may take long, and return the failure."""
     error = str(reason) if str(file) in str(reason) else f"{file}: {reason}"
     warn(printable(error))
     return FailedFile(file, error)

@@ -1,4 +1,4 @@
-"""`cwb compare` with several prompts or models: every draft on the same messages; of several sessions a verdict."""
+"""`cwb compare` with several prompts or models: drafts for the same messages; for several sessions verdicts."""
 
 from __future__ import annotations
 
@@ -42,9 +42,8 @@ def side_by_side(
     as_json: bool,
     as_csv: str | None,
 ) -> None:
-    """Compact with each prompt by each model, and write every draft and what it lost; of several sessions the verdicts.
-
-    Raises BadInput where there is only one variant."""
+    """Compact with each prompt and each model, and write every draft and its lost facts; for several sessions the
+    verdicts. Raises BadInput for a single variant."""
     named = [*(parse_model(model) for model in models), *map(parse_name, summarizers)]
     files = sessions_in(chosen.files)
     if batch or len(files) > 1 or files != list(chosen.files):

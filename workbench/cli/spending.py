@@ -1,4 +1,4 @@
-"""`--max-cost`: what a command may cost at most, and its refusal of what could cost more."""
+"""`--max-cost`: the spend limit of a command, and the confirmation of higher costs on a terminal."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class OverTheLimit(click.ClickException):
-    """Nothing is sent that could cost more."""
+    """Raised before anything is sent that could exceed the spend limit."""
 
     exit_code = OVER_THE_LIMIT
 
 
 class Dollars(click.ParamType["float"]):
-    """A number of dollars, or `none` for no limit, which is infinity."""
+    """Parameter type: a number of dollars, or `none` for no limit (infinity)."""
 
     name = "dollars"
 
@@ -51,8 +51,8 @@ class Dollars(click.ParamType["float"]):
 
 
 def max_cost(command: F) -> F:
-    """Give a command the option --max-cost and the parameter `spend_limit`, by default that of the settings. On a
-    terminal the user confirms what could cost more."""
+    """Add the option --max-cost to a command, as the parameter `spend_limit`; default: the spend limit of the settings.
+    On a terminal the user is asked about higher costs."""
 
     def opened(ctx: click.Context, param: click.Parameter, most: float | None) -> SpendLimit:
         spend_limit = default_spend_limit() if most is None else SpendLimit(None if most == float("inf") else most)
@@ -71,18 +71,18 @@ def max_cost(command: F) -> F:
 
 
 def can_confirm() -> bool:
-    """True if a user reads stderr and can answer."""
+    """True if stdin and stderr are a terminal, so that the user can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 async def confirm_on_terminal(what: str) -> bool:
-    """Ask for confirmation. Anything but yes is no, also a closed terminal; Ctrl-C cancels."""
+    """Ask the user. Return True only for yes, False also for a closed terminal; Ctrl-C cancels."""
     click.echo(over_line(f"{printable(what)}. Send anyway? [y/N] "), nl=False, err=True)
     return (await _line_typed(sys.stdin.fileno())).strip().lower() in ("y", "yes")
 
 
 async def _line_typed(terminal: int) -> str:
-    """Read a line in a daemon thread, so that the program can end while it waits."""
+    """Read a line in a daemon thread, which does not keep the program from ending."""
     loop = asyncio.get_running_loop()
     typed: asyncio.Future[bytes] = loop.create_future()
 
@@ -94,7 +94,7 @@ async def _line_typed(terminal: int) -> str:
         line = b""
         with suppress(OSError):  # the terminal is gone
             line = os.read(terminal, 1_000)
-        with suppress(RuntimeError):  # the program was left
+        with suppress(RuntimeError):  # the event loop is closed
             loop.call_soon_threadsafe(take, line)
 
     threading.Thread(target=read, daemon=True).start()
@@ -104,8 +104,8 @@ async def _line_typed(terminal: int) -> str:
 def price_words(
     spend_limit: SpendLimit, name: SummarizerName, compacting: Callable[[], Compacting], meter: Meter
 ) -> str:
-    """Return the cost estimate of a run in words; "" where no model is asked. Raises OverTheLimit where it may exceed
-    the spend limit."""
+    """Return the cost estimate of a run in words; "" without a model. Raises OverTheLimit if the run may exceed the
+    spend limit."""
     if not name.model:
         return ""
     estimates = request_costs_of(drive(compacting(), estimate), meter, name)

@@ -1,4 +1,4 @@
-"""How a command that waits is stopped from outside."""
+"""Cancel a waiting command on signals."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from contextlib import suppress
 
 
 def cancel_on_signals() -> None:
-    """Have a terminal that is closed, and a system that ends the process, cancel the task at hand, where the system can
-    tell of that."""
+    """Cancel the current task on SIGTERM and SIGHUP (closed terminal), on systems that support it."""
     task = asyncio.current_task()
     if task is None:
         return

@@ -1,4 +1,4 @@
-"""`cwb list strategies` and `cwb list presets`: what compacts, with every field that `--set` takes."""
+"""`cwb list strategies` and `cwb list presets`: strategies and presets with every setting that `--set` takes."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _strategies(shown: Sequence[Strategy[Any]]) -> Table:
 
 
 def _settings(one: Strategy[Any]) -> Table:
-    """Every setting of a strategy, with its default."""
+    """Return a table of every setting of a strategy, with its default."""
     spec = columns("setting default allowed unit applies_when help")
     every = settings_of(one.policy_type)
     rows = (
@@ -127,7 +127,7 @@ def _properties() -> Table:
 
 
 def _sources(name: str) -> tuple[Table, Mapping[str, Any]]:
-    """Each setting of a preset, or of a strategy's own, with its value and source."""
+    """Return a table of each setting of a preset, or of a strategy's default preset, with its value and source."""
     preset = load_preset(name) if name in preset_names() else default_preset(name)
     found = {
         one.key: {"value": one.of(preset.policy), "source": preset.source_of(one)}
@@ -176,7 +176,7 @@ def _words(one: Setting) -> str:
 
 
 def _allowed(one: Setting) -> str:
-    """Allowed values of a field in words; "" if any text is allowed."""
+    """Return the allowed values of a setting in words; "" if any text is allowed."""
     match one.kind:
         case "choice":
             return " | ".join(one.choices)

@@ -1,4 +1,4 @@
-"""`cwb compare --vary`: a grid over one or two numbers, replayed on many sessions."""
+"""`cwb compare --vary`: replays of many sessions over a grid of one or two settings."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from workbench.tokens import scales
 
 FAILED = 2
 WIDEST = 12
-"""Columns of a heat map that a terminal has room for."""
+"""Maximum columns of a heat map; the rest goes into further maps."""
 
 
 def sweep(
@@ -62,10 +62,10 @@ def sweep(
     as_json: bool,
     as_csv: str | None,
 ) -> None:
-    """Replay the sessions over a grid of one or two numbers on all cores, and write which values do best.
+    """Replay the sessions over a grid of one or two settings on all cores, and write the best values.
 
-    A file that fails is a row with its reason. An interrupted sweep goes on from what the journal `resume` says is
-    done; the same journal may be used for a wider grid.
+    A file that fails is a row with its reason. An interrupted sweep continues from the journal `resume`, which may
+    also be used for a wider grid.
     """
     preset = chosen.policy()
     if not vary:
@@ -112,8 +112,8 @@ def _(row: Setting) -> dict[str, Any]:
 
 
 def listed(paths: Iterable[Path]) -> list[Path]:
-    """The files named, each once; of a folder that is no session itself, the sessions and files in it. Raises BadInput
-    for a name that does not exist."""
+    """Return the named files, each once. A folder that is no session is replaced by the sessions and files below it,
+    without hidden ones. Raises BadInput for a missing file."""
     found: list[Path] = []
     for path in paths:
         if not path.exists():
@@ -124,7 +124,7 @@ def listed(paths: Iterable[Path]) -> list[Path]:
 
 
 def _done(plan: SweepPlan, files: list[str], resume: Path | None, cluster: str) -> list[SweepCell]:
-    """Every cell, those of the journal first."""
+    """Return all cells by file and setting: those in the journal, and the others replayed now and added to it."""
     before = finished_cells(resume, plan) if resume else ()
     order = {file: number for number, file in enumerate(files)}
     wanted = set(plan.settings)
@@ -151,7 +151,7 @@ def _done(plan: SweepPlan, files: list[str], resume: Path | None, cluster: str) 
 
 @contextmanager
 def _bar(total: int) -> Iterator[Any]:
-    if not (on_a_terminal() and takes_escapes() and total):  # the bar hides the cursor by an escape code
+    if not (on_a_terminal() and takes_escapes() and total):  # the bar hides the cursor with an escape code
         yield lambda count: None
         return
     with click.progressbar(length=total, label="Sweeping", file=sys.stderr, show_pos=True) as bar:
@@ -199,7 +199,7 @@ def _report(
 
 
 def _heat_map(plan: SweepPlan, rows: Sequence[Setting], found: Setting | None, criterion: Criterion) -> None:
-    """The criterion over both fields: glyph and figure; the first field down, the second across."""
+    """Print the criterion as glyph and figure: a row per value of the first field, a column per value of the second."""
     down, across = plan.axes
     figures = {row.setting: row.figure(criterion.name) for row in rows if row.files}
     known = [figure for figure in figures.values() if figure is not None]
@@ -243,13 +243,14 @@ def _failures(cells: Sequence[SweepCell]) -> None:
 
 
 def _known_as(plan: SweepPlan, found: Setting) -> str:
-    """The preset that has just this setting, where only the window varies or the best is as the preset has it."""
+    """Return the name of the swept preset if its own policy has the setting already, else ""."""
     name = plan.preset.id
     return name if name in preset_names() and load_preset(name).policy == plan.policy(found.setting) else ""
 
 
 def _command(plan: SweepPlan, cells: Sequence[SweepCell], found: Setting, saved: Path | None) -> str:
-    """How to open the best setting; as a preset where there is one, else how to save it."""
+    """Return the command that opens the session under the best setting, or how to save that setting as a preset
+    first."""
     file = shlex.quote(next((cell.file for cell in cells if not cell.error), "FILE"))
     window = plan.window_of(found.setting, None)
     more = (f" --window {window.tokens}" if window else "") + (f" --part {shlex.quote(plan.part)}" if plan.part else "")

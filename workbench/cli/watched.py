@@ -1,4 +1,4 @@
-"""How watched sentences stand, as commands tell it."""
+"""Texts about watched sentences, shared by commands."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ WORDS = 100
 
 
 def state_words(stand: RuleState) -> str:
-    """`verbatim → gone: Never log the refresh token.`"""
+    """Format the state of a sentence: `verbatim → gone: Never log the refresh token.`"""
     went = f" → {stand.after}" if stand.after else ""
     return f"{stand.now}{went}: {_shown(stand.sentence, WORDS)}"
 
 
 def print_trails(trails: Sequence[RuleTrail]) -> None:
-    """How each sentence came through the recorded compactions, and how it stands in the end."""
+    """Print the states of each sentence around every recorded compaction, and its state at the end."""
     if not trails:
         return
     passed = trails[0].passed
@@ -32,7 +32,7 @@ def print_trails(trails: Sequence[RuleTrail]) -> None:
 
 
 def change_words(one: StateChange) -> str:
-    """`verbatim → gone`."""
+    """Format a change of state: `verbatim → gone`."""
     return f"{one.before} → {one.after}"
 
 

@@ -1,4 +1,4 @@
-"""`cwb why`: why a context overflowed, and what would have helped."""
+"""`cwb why`: causes of an overflow, and changes that would have prevented it."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _why(chosen: Selection, *, as_json: bool, as_csv: str | None) -> None:
 
 
 def _where(one: Finding) -> str:
-    """The ids to go to: the first few."""
+    """Return the ids of the first three messages of a finding, for display."""
     if not one.messages:
         return ""
     more = f" and {len(one.messages) - 3} more" if len(one.messages) > 3 else ""
