@@ -1,13 +1,13 @@
-"""Replay a session under a policy: when it would have been compacted, from what size to what, at what cost.
+"""Replay a session under a policy: times, sizes and costs of the compactions that it would have had.
 
-Before each of the agent's answers, and where the API rejected a request as too long, the strategy's own triggers are
-read; timed ones before the first message after their time. If one fires, the strategy compacts the context as it is
-then, and the session continues from the result. Work is linear in the session's length: triggers are read from running
-sums, and a compaction costs what its context costs.
+The strategy's triggers are read before each of the agent's answers and each request that the API rejected as too long;
+timed triggers before the first message after their time. If one fires, the strategy compacts the context, and the
+session continues from the result. Work is linear in the session's length: triggers are read from running sums, and a
+compaction costs what its context costs.
 
-An attempt after which a trigger still fires (nothing to compact, not smaller, or not small enough) is repeated at the
-next call, as an agent would. To stay linear such attempts may read `FUTILE_MESSAGES` plus `FUTILE_SHARE` times the
-messages replayed so far; then they wait for more.
+If a trigger still fires after an attempt (nothing to compact, not smaller, or not small enough), the next call repeats
+it, as an agent would. To stay linear, such attempts together read at most `FUTILE_MESSAGES` plus `FUTILE_SHARE` times
+the messages replayed so far; then they wait for more messages.
 """
 
 from __future__ import annotations
@@ -78,14 +78,14 @@ class ReplayedCompaction:
 
     @property
     def pays_off_at(self) -> int | None:
-        """Number of the call at which it has paid for itself; None if not before the next one."""
+        """Number of the call at which the compaction has paid for itself; None if not before the next compaction."""
         after = self.pays_off_after
         return None if after is None or after >= self.calls_after else self.call + after
 
 
 class MissedCompaction(Struct, frozen=True):
-    """Trigger that fired before call number `call` (from 1) without effect. `message` is the answer's id, `before` the
-    tokens of the context."""
+    """Attempt to compact before call number `call` (from 1) that changed nothing, for `reason`. `message` is the id of
+    the call's answer, or of the last message before a rejected call; `before` is the size of the context in tokens."""
 
     call: int
     message: str
@@ -97,10 +97,10 @@ class MissedCompaction(Struct, frozen=True):
 class Replay:
     """Replay of a session under one policy. `sent[k]` are the tokens that call k + 1 is sent.
 
-    `full[k]` is its size without a compaction just before it: the two differ where the saw drops. `compacted` and
-    `missed` are in call order. `triggers` are read at the last call. `window` is the model's limit in tokens, None if
-    unknown. `rates` name the unit of costs: US dollars if prices are known, else equivalent million input tokens.
-    `watched` has the trail of each watched rule, compactions named by their calls.
+    `full[k]` is the size without a compaction just before that call; the two differ only where one took place.
+    `compacted` and `missed` are in call order. `triggers` are read at the last call. `window` is the model's limit in
+    tokens, None if unknown. `rates` name the unit of costs: US dollars if prices are known, else equivalent million
+    input tokens. `watched` has the trail of each watched rule, compactions named by their calls.
     """
 
     preset: Preset
@@ -143,7 +143,7 @@ class Replay:
 
     @property
     def rebilled(self) -> int:
-        """Tokens that were cached and are billed as written again, over all compactions."""
+        """Tokens of the compacted contexts that are billed as written again, over all compactions."""
         return sum(one.cache.rebilled for one in self.compacted)
 
     @property
@@ -153,7 +153,7 @@ class Replay:
 
     @cached_property
     def cost(self) -> float:
-        """Cost of all prompts and summaries in the rates' unit: unchanged prefixes read from the cache, the rest
+        """Cost of all prompts and summaries in the rates' unit. Unchanged prefixes are read from the cache, the rest is
         written. The agent's output is left out, because it is the same under any policy."""
         first_changed: dict[int, int] = {}
         for one in self.compacted:
@@ -208,8 +208,8 @@ def replays(
 
 
 def default_summarizer(watched: Sequence[str]) -> PureSummarizer:
-    """Return the summarizer of a replay: filler of the likely length, or the session's own sentences if rules are
-    watched, which filler cannot keep."""
+    """Return the summarizer of a replay: filler of the likely length, or, if rules are watched, sentences of the
+    session, because filler keeps no rule."""
     return extractive if watched else estimate
 
 
@@ -255,7 +255,7 @@ class _Replayer:
         """Tokens that a timer's compaction saved before the next call."""
 
     def check_timer(self, index: int) -> None:
-        """Compact if a timer fired before the next message on the way to the call at `index`."""
+        """Compact if a timer fires before the next message that leads to the call at `index`."""
         running = self.running
         coming = running.course.messages[running.stop]
         if not self.timer_runs or running.stop == 0 or (coming.role == "assistant" and coming.kind == "normal"):

@@ -1,12 +1,13 @@
 """Facts of the head that an outcome keeps in full, in part or not at all, and correctly or not; by kind, without a
 model.
 
-A fact stays in full while a message that states it stays unchanged; otherwise the new messages (summaries, compressed
-results) are searched (`workbench.analysis.fact_check`), both without their secrets. The head is what precedes the
-outcome's tail. If the new messages cannot be read (encrypted summary, or none in the file), the rest is unknown.
+A fact is kept in full if a message that states it stays unchanged; otherwise the new messages (summaries, compressed
+results) are searched for it (`workbench.analysis.fact_check`), with secrets masked on both sides. The head precedes the
+outcome's tail. If the new messages cannot be read (encrypted summary, or none in the file), facts without an unchanged
+message are unknown.
 
-This module alone defines what an outcome lost: facts of the head that it does not keep even in part, whatever a
-summarizer was shown.
+Lost facts are those of the head that an outcome does not keep even in part, whatever the summarizer was shown; all
+outputs use this definition.
 
 A fact weighs `USED` if it is needed afterwards, else `UNUSED`. A fact is needed if the tail or a later message uses it
 again (`workbench.facts.distinct`). Always needed: rules in force, the first request, an unanswered last request, and

@@ -1,10 +1,10 @@
-"""Check recorded usage against the context shown, call by call, and find where the two diverge.
+"""Compare recorded usage with the context shown, call by call, and find the calls at which they diverge.
 
-A call should be billed for an overhead (system prompt and tools: what the model's first call was billed beyond the
-messages before it; the same for all calls of a model) and for the messages shown before it, as the counter weighs them,
-on one scale per model. The scale is learnt from the steps between calls, without the two steps next to the checked
-call, so that no call explains itself. Answers count by their recorded output if that fits better, hidden reasoning
-included: always, or until the user's next message.
+The expected size of a call is an overhead plus the counted tokens of the messages before it, times a scale. The
+overhead (system prompt and tools) is the part of the model's first call that its messages do not explain. The scale is
+learnt per model from the steps between calls, without the two steps next to the checked call, so that no call explains
+itself. Answers count by their recorded output if that fits better, hidden reasoning included: always, or until the
+user's next message.
 
 A difference means a removal that no file records, texts that the agent sent and did not record, usage that counts
 something else, or a context that was read wrongly.
@@ -25,25 +25,25 @@ from workbench.tokens import Counter, calls_of
 from workbench.tokens.calibration import PRIOR_CALLS, Family
 
 TOLERANCE, FEW_TOKENS = 0.03, 100
-"""Share of the billed tokens, and tokens in any case, by which a call may differ and still is explained."""
+"""Largest difference of an explained call: a share of the billed tokens, or a number of tokens if that is more."""
 
 SLACK_TOKENS, SLACK_OF_BILL, SLACK_OF_STEP, SLACK_UNSURE = 1_000, 0.01, 0.15, 0.35
-"""Tolerated difference from one call to the next: tokens and a share of the prompt for unrecorded reminders, and a
-share of the messages between for text that tokenizes unlike the rest; a larger one while neither the model's tokenizer
-is known nor `PRIOR_CALLS` calls have taught it."""
+"""Tolerated change of the difference from one call to the next, as a sum: tokens, a share of the prompt (both for
+unrecorded reminders), and a share of the messages in between (for text that tokenizes unlike the rest). `SLACK_UNSURE`
+replaces `SLACK_OF_STEP` if the model's tokenizer is unknown and there are at most `PRIOR_CALLS` calls."""
 
 DRIFT = 0.1
-"""Share of the prompt that may stay unexplained if it grew gradually."""
+"""Share of the prompt above which a gradually grown difference is a gap."""
 
 NEAR_TOKENS, NEAR_SHARE = 200, 0.25
-"""Tokens and share beyond which a step does not shape the scale."""
+"""Distance from the median scale beyond which a step is ignored: tokens, or a share if that is more."""
 
 MOST_OFF = 4_000
-"""Most tokens that one step counts when the weights of answers are compared."""
+"""Cap on the difference of one step, in tokens, when `ANSWER_WEIGHTS` are compared."""
 
 CACHED_PREFIX, CACHED_OVERHEAD = 0.97, 0.5
-"""A call that read at least the first share of the previous prompt from the cache began with all of it; one that read
-less than the second share of the overhead began differently, or the cache had expired."""
+"""Cache reads of at least the first share of the previous prompt mean that the call began with all of it; reads below
+the second share of the overhead mean that it began differently, or that the cache had expired."""
 
 ANSWER_WEIGHTS = ("shown", "billed", "billed in its round")
 """Weights of an answer in later prompts: the text shown; the billed output, hidden reasoning included; the latter until
@@ -53,8 +53,7 @@ the user's next message, then the text shown."""
 class CheckedCall(Struct, frozen=True):
     """Call with recorded usage: the `call`-th of the session, from 1, answered by message `message`.
 
-    `expected` are the tokens that the context shown explains of those `billed`; None for the call that taught the
-    overhead.
+    `expected` is its size by the context shown, in tokens; None for the call from which the overhead is known.
     """
 
     call: int
@@ -79,11 +78,11 @@ GapPosition = Literal["", "behind", "anew", "compacted", "drift"]
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Calls `call` to `last` of an epoch whose usage the context shown does not explain.
+    """Calls `call` to `last` of an epoch with usage that the context shown does not explain.
 
-    `message` is the id of the first answer. `tokens` were sent beyond the context shown; negative for fewer. By the
-    cache reads they came after all earlier messages (`behind`), or the prompt changed from its start (`anew`).
-    `compacted`: they appear with a recorded compaction; `drift`: they grew gradually; "" if unknown.
+    `message` is the id of the first answer. `tokens` were sent beyond the context shown; negative for fewer. `where`:
+    after all earlier messages (`behind`) or by a prompt that changed from its start (`anew`), both by the cache reads;
+    with a recorded compaction (`compacted`); gradually (`drift`); "" if unknown.
     """
 
     call: int
@@ -192,7 +191,7 @@ def _calls(session: Session, counter: Counter) -> list[_BilledCall]:
 
 def _weights(session: Session, epoch: int, counter: Counter, family: Family) -> list[tuple[float, ...]]:
     """Return the tokens before each message of an epoch, by each of `ANSWER_WEIGHTS`."""
-    shown = billed = over = 0.0  # `over`: hidden reasoning of rounds that are over
+    shown = billed = over = 0.0  # `over`: hidden reasoning of finished rounds
     found: list[tuple[float, ...]] = []
     for message in session.context(epoch):
         found.append((shown, billed, billed - over))
@@ -209,8 +208,8 @@ def _weights(session: Session, epoch: int, counter: Counter, family: Family) -> 
 
 
 def _expected(calls: Sequence[_BilledCall]) -> list[int | None]:
-    """Return the expected tokens of one model's calls; None for the first, unless the messages before it alone exceed
-    its usage by far."""
+    """Return the expected tokens of one model's calls. None for the first, which defines the overhead, unless its
+    messages alone far exceed its usage."""
     fit = min((_fit_weights(calls, way) for way in range(len(ANSWER_WEIGHTS))), key=lambda one: one.off)
     first = calls[0]
     found: list[int | None] = []
@@ -228,9 +227,10 @@ Step = tuple[float, float]
 
 
 class _Fit(Struct, frozen=True):
-    """Weights of answers fitted to the usage; `off` is the sum of the differences in tokens.
+    """Fit of one of `ANSWER_WEIGHTS` (index `way`) to the usage; `off` is the sum of the differences in tokens.
 
-    `steps[i]` lies between calls i and i + 1; (0, 0) if it does not shape the scale.
+    `steps[i]` lies between calls i and i + 1; (0, 0) if it is ignored. `total` and `number` are the sum and count of
+    the others.
     """
 
     way: int
@@ -262,7 +262,7 @@ def _fit_weights(calls: Sequence[_BilledCall], way: int) -> _Fit:
 
 
 def _weighted_median(ratios: list[tuple[float, float]]) -> float:
-    """Return the ratio below which half of the weight lies; 1 without any."""
+    """Return the weighted median of (ratio, weight) pairs; 1 without pairs. Sorts `ratios` in place."""
     ratios.sort()
     half = sum(weight for _, weight in ratios) / 2
     sums = accumulate(weight for _, weight in ratios)
@@ -274,7 +274,7 @@ def _is_near(billed: float, weight: float, scale: float) -> bool:
 
 
 def _scale(billed: float, weight: float, number: int) -> float:
-    """Return billed over weighed tokens, within 0.5 to 2, nearer to 1 if learnt from few steps."""
+    """Return the ratio of billed to weighed tokens, from 0.5 to 2; drawn towards 1 if learnt from few steps."""
     ratio = min(2.0, max(0.5, billed / weight)) if number else 1.0
     return 1 + (ratio - 1) * number / (number + PRIOR_CALLS)
 
@@ -288,12 +288,13 @@ def _slack(call: _BilledCall, between: float, *, sure: bool) -> float:
 
 
 def _gaps(calls: Sequence[_BilledCall], expected: Sequence[int | None]) -> list[Gap]:
-    """Return the steps of the difference that exceed the slack within an epoch or before its first call. A step back to
-    an earlier difference ends that gap."""
+    """Return the gaps of one model's calls. A gap begins where the difference between billed and expected tokens
+    changes by more than the slack since the epoch's previous call (since 0 at its first), or has drifted too far. It
+    ends where the difference returns to its earlier value."""
     sure, caches = calls[0].known or len(calls) > PRIOR_CALLS, any(call.cached for call in calls)
     ends = {call.epoch: call.number for call in calls}
     found: list[Gap] = []
-    standing: list[tuple[int, int]] = []  # places in `found`, each with the difference before it
+    standing: list[tuple[int, int]] = []  # (index in `found`, difference before it) of the gaps that go on
     off = 0
     for index, call in enumerate(calls):
         before = calls[index - 1] if index and calls[index - 1].epoch == call.epoch else None

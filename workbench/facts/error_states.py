@@ -18,10 +18,10 @@ from workbench.facts.wording import is_agent_message, sentences
 from workbench.session import Message
 
 RETRY_CALLS = 8
-"""Number of calls within which another form of a failed command counts as its fix."""
+"""Number of calls within which a similar command that succeeds resolves a failed one."""
 
 FIX_CALLS = 60
-"""Number of calls within which the failed part of a command line, run alone, counts as its fix."""
+"""Number of calls within which the failed part of a command line, run again in any line, resolves the failure."""
 
 REPORT_TEXTS = 40
 """Number of the agent's newest texts that are searched for reports about an error."""
@@ -64,9 +64,10 @@ class ErrorStates:
     def ending(self, failed: int, line: str) -> tuple[ErrorState, str]:
         """Return the state of call `failed` with this error line, and what resolved it.
 
-        Resolved: the same attempt succeeded later, its checks passed, or a variant soon succeeded. Open: the newest run
-        failed and nothing relevant was changed since. Writing prose is not relevant to a test, and changing files is
-        not relevant to a missing program.
+        Resolved: the same attempt succeeded later, its checks passed or no longer report the error, or a similar
+        command soon succeeded. Open: the newest run failed and no relevant file was changed since, or the agent reports
+        that it still fails. Prose is not relevant to a test, and no file to a missing program. A failed fetch without a
+        later success is open.
         """
         first = min(self._resolutions(failed, line), key=lambda found: found[0], default=None)
         if first is not None:
@@ -102,7 +103,7 @@ class ErrorStates:
             yield from self._later_variants(failed, line.partition(": ")[0])
 
     def _written_after(self, failed: int) -> int | None:
-        """Return the first call after `failed` that changed the file which `failed` should have changed."""
+        """Return the first call after `failed` that changed the file that `failed` meant to change."""
         target = self._calls[failed].actions[-1:]
         if not target or target[0].kind not in CHANGES:
             return None
@@ -111,14 +112,13 @@ class ErrorStates:
         return next((at for at, other in later if at > failed and _is_same_file(path, other)), None)
 
     def _passes(self, check: str, failed: int) -> int | None:
-        """Return the first call after `failed` that passed the check. A check that also fixes (`--fix`) counts as the
-        check itself."""
+        """Return the first call after `failed` in which the check passed, with or without its `--fix` option."""
         found = [_first_after(self._passed.get(name, ()), failed) for name in {check, _FIX_FLAG.sub("", check)}]
         return min((number for number in found if number is not None), default=None)
 
     def _later_without_error(self, failed: int, line: str, checks: Sequence[str]) -> Iterator[tuple[int, str]]:
-        """Yield the next failed run whose output no longer contains the error. This applies to errors of a test or
-        file, which each run lists, and to errors of the environment, which stop a run at its start."""
+        """Yield the next failed run of a check whose output no longer contains the error. Only for errors that every
+        run reports: of a test, a file or the environment."""
         if not (_test_name(line) or _LOCATED.match(line) or _ENVIRONMENT_ERROR.search(line)):
             return
         again = [number for part in checks if (number := _first_after(self._failed.get(part, ()), failed)) is not None]
@@ -132,8 +132,8 @@ class ErrorStates:
                 return
 
     def _later_variants(self, failed: int, program: str) -> Iterator[tuple[int, str]]:
-        """Yield a later success of the failed part of a command line, of the same script, or of the same program and
-        subcommand (`git push`), and the command that concludes a merge. Another passing test proves nothing."""
+        """Yield the first later success of the failed part of a command line, of the same script, or of the same
+        program and subcommand (`git push`), or the command that concludes a merge, rebase or the like."""
         parts = simple_commands(self._calls[failed].actions[-1].target)
         last = next((part for part in parts if part.startswith(program + " ")), parts[-1] if parts else "")
         stem = _command_stem(last)
@@ -166,7 +166,7 @@ class ErrorStates:
         return newest >= bearing or _ENVIRONMENT_ERROR.search(line) is not None or self._reported_failing(newest, line)
 
     def _reported_failing(self, newest: int, line: str) -> bool:
-        """Return whether the agent's last report on the test or file that the error names says that it still fails."""
+        """Return whether the agent's last report that mentions the error's test or file says that it still fails."""
         located = _LOCATED.match(line)
         name = _test_name(line) or (posixpath.basename(located[1]) if located else "")
         later = [text for at, text in self._reports if name and name in text and at > self._calls[newest].index]
@@ -174,7 +174,8 @@ class ErrorStates:
         return any(map(_STILL_FAILING.search, reports))
 
     def _fix(self, failed: int, later: int) -> str:
-        """Describe the fix: for a test or build the last change before it passed, else the command before."""
+        """Describe the fix: for a test or build the last change before it passed, else the command just before;
+        "succeeded when tried again" without either."""
         if checks_of(self._calls[failed]):
             for number in range(later - 1, failed, -1):
                 changed = [action for action in self._calls[number].actions if action.kind in CHANGES]
@@ -192,13 +193,14 @@ def _first_after(numbers: Sequence[int], after: int) -> int | None:
 
 
 def _is_same_file(path: str, other: str) -> bool:
-    """Return whether two paths name the same file, as far as the shorter one shows."""
+    """Return whether one path ends with the other: a relative and an absolute path may name the same file."""
     longer, shorter = sorted((f"/{path.lstrip('/')}", f"/{other.lstrip('/')}"), key=len, reverse=True)
     return longer.endswith(shorter)
 
 
 def _covers_project(check: str) -> bool:
-    """Return whether a test or build covers the whole project, so that a part that failed before passed too."""
+    """Return whether a test or build covers the whole project (`go test ./...`), and with it any part that failed
+    before."""
     return "./..." in check.split() and " -run" not in check
 
 
@@ -216,12 +218,12 @@ def checks_of(called: ToolCall) -> tuple[str, ...]:
 _FIX_FLAG = re.compile(r"(?<=\w):fix\b| --(?:fix|write)\b")
 _NAMED_AS_FAILED = re.compile(r"[\[\"]([\w:.-]{2,60})[\]\"] (?:ERROR|failed|exited with)")
 _CUT_OUTPUT = re.compile(r"\|\s*(?:tail|head|grep|rg|select-)", re.IGNORECASE)
-"""Filters after which it is unknown what is missing from an output."""
+"""Filters that hide an unknown part of an output."""
 _PLACE = re.compile(r":\d+(?::\d+)?|\(\d[\d.]*m?s\)")
 
 
 def _named_as_failed(called: ToolCall) -> tuple[str, ...]:
-    """Return those of a call's tests and builds that its result names as failed."""
+    """Return the tests and builds of a call that its result names as failed."""
     names = set() if called.result is None else set(_NAMED_AS_FAILED.findall(called.result.text[-2000:]))
     return tuple(part for part in checks_of(called) if part.split(" ")[-1] in names)
 
@@ -254,7 +256,7 @@ def _changed_code(called: ToolCall) -> Iterator[str]:
 
 
 def _folder(path: str) -> str:
-    """Return the name of a file's folder, "" for none. It is the same for relative and absolute paths."""
+    """Return the last part of a file's folder, "" for none. Relative and absolute paths give the same."""
     return posixpath.basename(posixpath.dirname(normal_path(path)))
 
 
@@ -271,7 +273,8 @@ _MAY_FIND_NOTHING = re.compile(
 
 
 def may_find_nothing(called: ToolCall) -> bool:
-    """Return whether a command line ends with a search whose failure only means that nothing was found."""
+    """Return whether a failure of a command line may only mean that nothing was found or differs: it is read-only, or
+    runs a search, comparison or test."""
     parts = simple_commands(called.actions[-1].target)
     return not parts or _is_read_only(called) or any(map(_MAY_FIND_NOTHING.match, parts))
 
@@ -330,7 +333,7 @@ _SCRIPT = re.compile(r"^\.{0,2}[\w./\\-]+\.(?:ps1|sh|bat|cmd|py|js|mjs|ts|rb)$")
 
 def _command_stem(command: str) -> str:
     if command.startswith("gh api "):
-        return ""  # another address is another thing
+        return ""  # a success at another address proves nothing
     words = _OPTION.sub(r"\1 ", command).split(maxsplit=2)[:2]
     if script := next((word for word in words if _SCRIPT.search(word)), ""):
         return re.split(r"[/\\]", script)[-1]

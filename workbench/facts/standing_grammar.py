@@ -1,13 +1,14 @@
-"""Grammar of standing rules: roles of words whose combination makes a sentence a rule. All languages share one grammar;
-each has its words in a table (`workbench.facts.word_tables`, section `standing`).
+"""Grammar of standing rules: words have roles, and combinations of roles make a sentence a rule. All languages share
+one grammar; each has its words in a table (`workbench.facts.word_tables`, section `standing`).
 
 A sentence sets a rule if it orders something (a verb at the beginning of a clause, "you should", "I want you to") *and*
 states a scope (in every answer, before each commit, at most so many words, only, in that language). Prohibitions, gates
 ("ask me before …"), rules for all time to come ("from now on") and rules in a word ("tabs, not spaces") need no order.
-Narration ("the build always fails") sets none. Most combinations can also describe a single text or program: the reach
-of a sentence (`Reach`) decides next to which other sentences it is a rule (`workbench.facts.standing`).
+Narration ("the build always fails") sets no rule. Most combinations can also describe a single text or program; the
+reach of a sentence (`Reach`) decides whether it is a rule next to the other sentences of its message
+(`workbench.facts.standing`).
 
-A role is an alternation, searched in one lower-case sentence without emphasis and quotations:
+The pattern of a role is a list of alternatives, searched in one lower-case sentence without emphasis and quotations:
 
     link       words before a clause                      please     polite words before a verb
     verb       verbs of an order                          told       other forms of an order
@@ -59,16 +60,16 @@ WAY = "a way of working"
 
 
 class Reach(IntEnum):
-    """Reach of a sentence beyond the request it may stand in."""
+    """Scope of a rule, which decides whether a sentence is a rule although its message also has a request."""
 
     ALONE = 1
-    """The message only: a property of the requested thing. Next to a request it describes what is requested."""
+    """This message only. Next to a request the sentence describes the requested thing and is no rule."""
     BESIDE = 2
-    """More than one thing: also next to a request, unless that is for a single text or program."""
+    """More than one thing: a rule also next to a request, unless that orders a single text or program."""
     WORK = 3
-    """How the agent works with tools and files: next to any request."""
+    """Work with tools and files: a rule next to any request."""
     FAR = 4
-    """All answers, or all time to come: next to anything."""
+    """All answers, or all time to come: a rule next to any sentence."""
 
 
 GRAMMAR: tuple[tuple[Reach, str, tuple[str, ...]], ...] = (
@@ -112,8 +113,8 @@ GRAMMAR: tuple[tuple[Reach, str, tuple[str, ...]], ...] = (
     (Reach.ALONE, WAIVER, ("waiver",)),
     (Reach.ALONE, WAY, ("policy",)),
 )
-"""Combinations of roles that make a rule, with reach and displayed reason. The first match wins; farther reach comes
-first. Where one thing is ordered, only far reach makes a rule."""
+"""Combinations of roles that make a rule, each with its reach and displayed reason. The first match wins. A sentence
+that orders a single thing (`once`) is a rule only with `Reach.FAR`."""
 
 
 class RuleGround(Struct, frozen=True):
@@ -124,7 +125,7 @@ class RuleGround(Struct, frozen=True):
 
 
 _IN_QUESTIONS = frozenset(("scope", "whole", "during", "always", "ask", "language", "limit", "keep", "without"))
-"""A question is a rule only with one of these roles."""
+"""Roles of which a combination needs one to make a question a rule."""
 
 _ORDERS = ("verb", "told")
 """Roles that are an order."""
@@ -133,7 +134,7 @@ _WORD_START = re.compile(r"\b\w")
 _AFTER_PUNCTUATION = re.compile(r"(?:[,;:.!?—–(] ?| - )\Z")
 
 _NARRATIVE_RULE_ROLES = ("ours", "mine")
-"""Roles of narration that still make a rule."""
+"""Roles that make a rule although the sentence narrates."""
 
 _CLAUSE_START_ROLES = frozenset(("verb", "dont", "only", "ensure", "mind", "keep", "instead"))
 """Roles that count only at the beginning of a clause, in languages with spaces."""
@@ -195,7 +196,8 @@ class Grammar:
         return role in self.roles and _compile(self.roles[role]).search(low) is not None
 
     def leans(self, low: str) -> bool:
-        """Return whether one of the first words refers to something said before, other than in "from this point on"."""
+        """Return whether one of the first words refers to something said before; words of `scope` ("from this point
+        on") do not."""
         return self.has("leans", _compile(self.roles["scope"]).sub("", low))
 
     def found(self, low: str) -> frozenset[str]:
@@ -209,8 +211,9 @@ class Grammar:
         return frozenset(found if found.isdisjoint(_ORDERS) else {*found, "order"})
 
     def _clauses(self, low: str) -> set[int]:
-        """Return where clauses begin: at the sentence, after a sign, and after up to two groups of introductory words.
-        Computed once for all roles, because the words would otherwise be in fourteen patterns."""
+        """Return the offsets at which clauses begin: at the first word, after punctuation, and after one or two groups
+        of introductory words. Computed once for all roles, which is faster than to include the words in each
+        pattern."""
         words = [found.start() for found in _WORD_START.finditer(low)]
         before = _compile(self.before)
 
@@ -225,9 +228,9 @@ class Grammar:
         return places.union(*map(ends_after, places))
 
     def ground(self, low: str, *, is_question: bool, roles: frozenset[str]) -> RuleGround | None:
-        """Return why a lower-case sentence with these `roles` is a rule, or None. A question (`asked`) is a rule only
-        if it asks for one: "can you answer in one sentence from now on?". The consequence of a statement is judged by
-        itself: "nobody uses it yet, so no need for compatibility"."""
+        """Return reach and reason of a lower-case sentence with these `roles`, None if it is no rule. A question is a
+        rule only if it asks for one (`asked`): "can you answer in one sentence from now on?". If the whole is no rule,
+        its consequence is judged alone: "nobody uses it yet, so no need for compatibility"."""
         found = _first_ground(roles, is_question)
         if found is None and "thus" in roles:
             found = _first_ground(self.found(_compile(self.roles["thus"]).split(low, 1)[-1]), is_question)
@@ -235,8 +238,8 @@ class Grammar:
 
 
 def least_reach(roles: frozenset[str]) -> Reach:
-    """Return the minimum reach of a rule in a sentence with these roles: farther where one thing is ordered or
-    described."""
+    """Return the minimum reach of a rule in a sentence with these roles: FAR if it orders a single thing, WORK if it
+    describes a part of the product, else ALONE."""
     return Reach.FAR if "once" in roles else Reach.WORK if "product" in roles else Reach.ALONE
 
 
@@ -269,8 +272,8 @@ def grammar(language: str) -> Grammar:
 
 
 def _spaced_patterns(words: Mapping[str, str]) -> dict[str, str]:
-    """Return the patterns of a language with spaces, without those of a clause's beginning; roles have word
-    boundaries."""
+    """Return the patterns of a language with spaces, with word boundaries; roles of a clause's beginning are left
+    out."""
     patterns = {role: rf"(?<![\w-])(?:{words[role]})(?!\w)" for role in words.keys() - _CLAUSE_START_ROLES}
     patterns |= {role: words[role] for role in _SELF_ANCHORED & words.keys()}
     speak, into, tongue, please = (words[role] for role in ("speak", "into", "tongue", "please"))
@@ -290,7 +293,7 @@ def _spaced_patterns(words: Mapping[str, str]) -> dict[str, str]:
 def _unspaced_patterns(words: Mapping[str, str]) -> dict[str, str]:
     """Return the patterns of Chinese, Japanese and Korean. In Chinese the verb precedes its object; in the others it
     follows and marks an order at the end of the sentence."""
-    roles = words.keys() - {"order"}  # which says where the verb stands
+    roles = words.keys() - {"order"}  # position of the verb, not a role
     patterns = {role: f"(?:{words[role]})" for role in roles}
     speak, into, tongue = (words[role] for role in ("speak", "into", "tongue"))
     count, unit, bound = rf"\d[\d.,]*(?: ?[-–—~] ?\d+)?|{words['number']}", words["unit"], words["bound"]
