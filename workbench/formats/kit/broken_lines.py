@@ -19,7 +19,7 @@ from workbench.formats.kit.jsonl import loads_bounded, whole
 from workbench.formats.kit.sheet import RepairSheet, SheetEntry
 
 JOINED = 200
-"""Lines that are joined at most to restore a split record."""
+"""Most lines joined to restore a split record."""
 
 TRIED = 2_000
 """Positions in a broken line at which a complete record is searched."""
@@ -33,8 +33,8 @@ _FIRST_KEY = re.compile(rb'\s*\{\s*"([^"\\]{1,60})"')
 
 @dataclass(slots=True)
 class _Likeness:
-    """Keys that identify the records of a file: those that all have, those that any has, the first ones, and the values
-    of `type`."""
+    """Features of a file's records: `common` keys occur in all of them, `known` keys in any. `first` holds their first
+    keys, `types` their values of `type`."""
 
     common: set[str] = field(default_factory=set)
     known: set[str] = field(default_factory=set)
@@ -207,8 +207,8 @@ def _next_record(body: bytes, text: str, at: int, likeness: _Likeness) -> int:
 def _join_following_lines(
     rest: bytes, lines: list[bytes], good: list[dict[str, Any] | None], at: int, likeness: _Likeness
 ) -> tuple[dict[str, Any], int] | None:
-    """Return the record that the following lines complete, and its number of lines; None if they complete none. A line
-    end inside a text is one that the writer did not escape."""
+    """Return the record that the following lines complete, and its number of lines; None if they complete none. Line
+    ends are kept if all lie between tokens or in prose, where the writer did not escape them; else they are removed."""
     parts = [rest]
     for number in range(at + 1, min(len(lines), at + JOINED)):
         if good[number] is not None and likeness.may_be(good[number]):

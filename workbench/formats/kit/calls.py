@@ -19,7 +19,7 @@ from workbench.session.structure import leading_system
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A request's messages, beginning with the system prompt, and the response with its usage, model and time. None for
+    """A request's messages, system prompt first, and the response with its usage, model and time. `answer` is None for
     a call without a response."""
 
     request: tuple[Message, ...]
@@ -210,7 +210,7 @@ def _relation_to(thread: _Thread, request: _Request, answers: Sequence[frozenset
 
 
 def _common_beginning(thread: _Thread, request: _Request) -> int:
-    """Count the context messages with which the request begins. A response may be recorded in another form."""
+    """Count the context messages with which the request begins. The newest response counts in any recorded form."""
     for place, (at, key, message) in enumerate(zip(thread.context, request.keys, request.rest, strict=False)):
         answer = place == thread.requested and message.role == "assistant"
         if thread.keys[at] != key and not answer:
@@ -229,8 +229,8 @@ def _same_prompt(thread: _Thread, prompt: Sequence[int], request: _Request) -> b
 
 
 def _holds_last(context: Sequence[Message], request: _Request) -> bool:
-    """Return True if a user message of the request holds the last answer: a summary may be requested under its own
-    system prompt. A request under a prompt that the conversation never had belongs to another agent."""
+    """Return True if a user message of the request contains the last response, as after a summary that was requested
+    under its own system prompt. A request under a prompt that the conversation never had belongs to another agent."""
     last = context[-1] if context and context[-1].role == "assistant" else None
     return last is not None and any(one.role == "user" and _holds(one, _lines(last.text)) for one in request.rest)
 

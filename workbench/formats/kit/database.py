@@ -22,7 +22,7 @@ from workbench.formats.kit import bounds
 from workbench.formats.kit.magic import SQLITE
 
 COPIED = 64 << 20
-"""Largest size, in bytes, of database plus log that is copied for a look; above it, the log is ignored."""
+"""Largest size of database plus log, in bytes, that `connect` copies; above it, the log is ignored."""
 
 Tables = Mapping[str, frozenset[str]]
 """Column names by table name."""
@@ -31,7 +31,7 @@ _STEPS = 50_000
 """Calls of the progress handler, one per 10,000 SQLite instructions, after which a query is aborted."""
 
 SMALLEST = 1_000_000
-"""Size in bytes assumed for smaller databases in limits."""
+"""Size in bytes from which limits are computed for smaller databases."""
 
 WORDS = 300
 """Characters of an SQLite error that are shown."""
@@ -104,7 +104,7 @@ def _quoted(name: str) -> str:
 
 @contextmanager
 def connect(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open the database of a file without reading all of it. Raises sqlite3.Error, OSError or ValueError."""
+    """Open the database of a file without loading it into memory. Raises sqlite3.Error, OSError or ValueError."""
     with tempfile.TemporaryDirectory() as folder:
         source, mode = path.absolute(), "?mode=ro&immutable=1"
         size, logged = path.stat().st_size, _log_size(path)

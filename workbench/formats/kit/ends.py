@@ -1,7 +1,6 @@
 """Both ends of a file of any size, read as one short file.
 
-From lines, the complete ones; from one JSON document, the elements of its longest list that are complete at either
-end.
+A file of lines yields its complete lines; one JSON document yields the complete elements of its longest list.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ def joined_ends(ends: Ends) -> Iterator[bytes]:
 
 
 def are_lines(head: bytes, tail: bytes) -> bool:
-    """Return True if the first complete line of either end is a JSON object by itself; no line of a document is."""
+    """Return True if the first complete line of either end is a JSON object; lines of a longer document are none."""
     for line in (head.partition(b"\n")[0], tail.partition(b"\n")[2].partition(b"\n")[0]):
         try:
             if isinstance(json.loads(line), dict):
@@ -84,7 +83,8 @@ def are_lines(head: bytes, tail: bytes) -> bool:
 
 
 def _short_document(head: bytes, tail: bytes) -> bytes | None:
-    """Return the document that `head` begins, its longest list continued by the complete elements in `tail`."""
+    """Return the document that `head` begins, its longest list continued by the complete elements in `tail`; None if it
+    has no list of objects."""
     value = glimpse(head)
     key = None
     items: Any = value

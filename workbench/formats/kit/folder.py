@@ -1,4 +1,4 @@
-"""Folders and files of this machine that writers need: everything a writer asks the machine is asked here."""
+"""Folders and files of this machine that writers need. Writers query the machine only here."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def agent_home(variable: str, otherwise: str) -> str:
 
 
 def written_at(session: Session, id: str) -> datetime:
-    """Return the time at which the session of this id was written, from which some agents derive the file name: now,
-    unless it is the loaded session."""
+    """Return the time of the last change of the loaded session's file if that session has this id, else the current
+    time. Some agents derive the file name from it."""
     with suppress(OSError):
         if session.path is not None and id == session.id:
             return utc_datetime(session.path.stat().st_mtime)

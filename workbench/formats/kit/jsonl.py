@@ -36,14 +36,14 @@ _TWO_KEYS = re.compile(r'(\{\s*"[^"\\]*"\s*:)\s*(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)\s
 """Beginning of a record: its first key with a plain value, and its second key."""
 
 _OVERLAP = 8
-"""Characters of the next record that a cut record may seem to include, or back from where decoding fails; the longest
-is an escape (`\\ud83d`)."""
+"""Characters before and after a decoding error among which the next record may begin; the longest token in between is an
+escape (`\\ud83d`)."""
 
 _TRIES = 64
 """Positions in a cut record at which the next record is searched; each costs a scan of the line."""
 
 MOST_DIGITS = 300
-"""Digits, sign included, of the longest integer that is read; sums of any number of them fit a float."""
+"""Most digits, sign included, of an integer that is not read as a float; sums of such integers fit a float."""
 
 _HEX = r"[0-9a-fA-F]{2}"
 _MAY_BE_HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -75,7 +75,7 @@ class Lines(Struct, frozen=True):
 
 
 class Longer(Exception):
-    """Raised for a line longer than is read at once; the entire file must be read instead."""
+    """Raised for a line longer than `bounds.enough()`; the entire file must be read instead."""
 
 
 BLOCK = 1 << 20
@@ -327,8 +327,8 @@ def _end_of_cut_record(text: str, at: int, broken: int) -> int:
     """Return the start of the next complete record after the cut one at `at`, which stops being JSON at `broken`; the
     end of the text if there is none.
 
-    A record that was cut within a string or a word decodes for a few characters more: the quotation mark of the next
-    one ends the string. Cut before a value, it takes the next record as that value, and continues to the end.
+    A record cut within a string or word decodes a few characters into the next record, whose quotation mark ends the
+    string. A record cut before a value decodes the next record as that value, up to the end of the text.
     """
     for _ in range(_TRIES):
         if broken >= len(text):

@@ -73,7 +73,8 @@ class Links(Struct, frozen=True):
 
 def link(sheet: RepairSheet, links: Links) -> None:
     """Remove copies, replace repeated ids, link dangling records to the record before them, and make the branch that
-    the user chose the newest. Fills `sheet.branches` if the file was damaged.
+    the user chose the newest. Fills `sheet.branches` if there are several, and links were damaged or the user chose
+    one.
 
     Raises BadInput if no branch ends on the chosen line.
     """
@@ -176,7 +177,7 @@ class _Tree:
 
 
 def _choose_branch(sheet: RepairSheet, links: Links, tree: _Tree, live: SheetEntry, *, longest: bool) -> None:
-    """Find the branches; make the chosen one the newest, or else the longest."""
+    """Find the branches; make the one that the user chose the newest, or else, if `longest` is True, the longest."""
     ends = tree.ends(links)
     chosen = live
     if sheet.branch is not None:

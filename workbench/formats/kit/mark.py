@@ -29,7 +29,7 @@ def marked(record: Mapping[str, Any]) -> Kind | None:
 
 
 def without_stale_usage(messages: Sequence[Message], context: Sequence[int], last: int) -> tuple[Message, ...]:
-    """Remove the stale usage: of the context's messages up to number `last`, which has the mark.
+    """Remove the usage of the context's messages up to number `last`, whose record is marked with STALE_USAGE.
 
     Usage of earlier epochs is kept. `context` numbers the messages of the newest context in file order.
     """

@@ -38,8 +38,8 @@ class Pairing(Protocol):
 def with_results(
     sheet: RepairSheet, sent: Sequence[SheetEntry], session: Session, pairing: Pairing
 ) -> list[SheetEntry]:
-    """Return the sent records and those whose results were cleared or edited later: the messages of such results were
-    read from other records, or from none."""
+    """Return the sent records and, in file order, those with results that were cleared or edited later: the session's
+    messages for such results come from other records, or from none."""
     order = list(sent)
     there = {id for entry in sent for id in pairing.results(entry)}
     edited = {result.call_id for message in session.context() for result in message.results} - there

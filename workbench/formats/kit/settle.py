@@ -90,7 +90,7 @@ def has_content(message: Message) -> bool:
 
 
 def is_from_the_server(message: Message) -> bool:
-    """Return True for an API's own summary that was just made, whatever the session's format: it comes first."""
+    """Return True for a new summary that begins with an API's own compaction block. It is the first message."""
     if message.kind != "summary" or message.source:
         return False
     first = next(iter(message.blocks), None)
@@ -205,8 +205,8 @@ def as_user_text(message: Message) -> str:
 def _with_results(
     message: Message, blocks: Sequence[Block], results: Sequence[tuple[ToolResult, float | None]]
 ) -> Iterator[Message]:
-    """Yield the calls, and their results in one message with the time of the newest result; without one, the time of
-    the call, because writers give a message without a time the current one."""
+    """Yield the message with the calls, then one message with their results. It has the time of the newest result, or
+    else of the calls: writers replace a missing time by the current one."""
     yield replace(message, blocks=tuple(blocks))
     if results:
         time = max((time for _, time in results if time is not None), default=message.time)
@@ -237,7 +237,7 @@ def _match(messages: Sequence[Message]) -> tuple[dict[Place, tuple[int, ToolResu
 
 
 def _unmatched(index: int, message: Message, orphans: set[Place]) -> list[Block]:
-    """Return the blocks of a request that remain after its results moved to their calls."""
+    """Return the blocks of a message without the results that moved to their calls; orphans become text."""
     rest: list[Block] = []
     for place, block in enumerate(message.blocks):
         if not isinstance(block, ToolResult):

@@ -32,7 +32,8 @@ def usage_of_prompt(
 
 
 def openai_usage(usage: Any, cost: Any = None) -> Usage | None:
-    """Return the usage in OpenAI's form: Chat counts prompt and completion, Responses input and output."""
+    """Return the usage in OpenAI's form, None for an empty prompt: Chat counts prompt and completion, Responses input
+    and output."""
     counts = dict_of(usage)
     details = dict_of(counts.get("prompt_tokens_details")) or dict_of(counts.get("input_tokens_details"))
     prompt = count_of(counts.get("prompt_tokens")) or count_of(counts.get("input_tokens"))
@@ -41,7 +42,8 @@ def openai_usage(usage: Any, cost: Any = None) -> Usage | None:
 
 
 def anthropic_usage(usage: Any) -> Usage | None:
-    """Return the usage in the Messages API's form, which counts cached tokens separately; None without tokens."""
+    """Return the usage in the Messages API's form, which counts cached tokens separately; None without prompt
+    tokens."""
     counts = anthropic_counts(usage)
     return Usage(*counts, cache_life=anthropic_cache_life(usage)) if counts else None
 
@@ -55,8 +57,8 @@ def anthropic_cache_life(usage: Any) -> int:
 
 
 def anthropic_counts(usage: Any) -> tuple[int, int, int, int] | None:
-    """Return the usage as bare counts, for records that repeat it with each part of a response: new prompt tokens,
-    output, cache reads, cache writes."""
+    """Return the counts of new prompt tokens, output, cache reads and cache writes; None without prompt tokens. Records
+    may repeat them with each part of a response."""
     count = dict_of(usage).get
     fresh, output, read, written = [n if type(n) is int and n > 0 else 0 for n in map(count, _COUNTED)]
     return (fresh, output, read, written) if fresh or read or written else None

@@ -7,7 +7,7 @@ from pathlib import Path
 from workbench.base.errors import BadInput
 
 LARGEST = 400 << 20
-"""Bytes unpacked at most; they are in memory twice, as chunks and as texts."""
+"""Most bytes unpacked; they are in memory twice, as chunks and as texts."""
 HIGHEST_RATIO = 200
 """Ratio above which unpacking stops, once `_FREE` bytes were unpacked; session texts reach 5 to 40."""
 

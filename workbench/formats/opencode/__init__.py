@@ -2,8 +2,8 @@
 
 opencode's database and its older folder of files are read as the export that it would write of them.
 
-What opencode sends is not all in the file: responses with an error other than an interruption are not sent, nor are
-bookkeeping parts; a call that never ended is answered "[Tool execution was interrupted]". A pruned output is sent as
+opencode does not send everything in the file: it omits bookkeeping parts, and responses with an error other than an
+interruption. A call that never ended is answered "[Tool execution was interrupted]". A pruned output is sent as
 "[Old tool result content cleared]" from the time in `state.time.compacted` on, and an epoch ends there. An assistant's
 record holds calls *and* results, so each of its steps becomes an assistant message and a tool message with the same
 source.

@@ -79,7 +79,7 @@ def cleared_at(part: Any) -> float | None:
 
 
 def uncleared(part: Part) -> Part:
-    """Return a tool's part as it was before that."""
+    """Return a tool's part as it was before opencode cleared its output."""
     state = part["state"]
     return {**part, "state": {**state, "time": {key: at for key, at in state["time"].items() if key != "compacted"}}}
 
@@ -114,7 +114,7 @@ def tool_blocks(part: Any) -> tuple[ToolUse, ToolResult] | None:
 
 
 def noted_kind(part: Any) -> Kind | None:
-    """Return the message kind that this program stored in a text part, if opencode has no such kind."""
+    """Return the message kind that this program stored in a text part; None without one."""
     return marked(_notes(part)) if isinstance(part, dict) and part.get("type") == "text" else None
 
 
@@ -129,12 +129,12 @@ def has_stale_usage(part: Any) -> bool:
 
 
 def with_stale_usage(part: Part) -> Part:
-    """Return a part, of a type that `can_note`, with that mark."""
+    """Return a part, for which `can_note` is True, with the mark for stale usage."""
     return _with_notes(part, {STALE_USAGE: True})
 
 
 def can_note(part: Any) -> bool:
-    """Return True if the import keeps a part's metadata: it drops unknown keys."""
+    """Return True if the import keeps the metadata of a part of this type; it drops unknown keys."""
     return isinstance(part, dict) and part.get("type") in ("text", "reasoning", "tool")
 
 
@@ -163,7 +163,8 @@ def _media(part: Part) -> Media:
 
 
 def _signature(metadata: Any) -> str:
-    """Return the opaque half of reasoning, which each provider stores under its own key."""
+    """Return the signature or encrypted content of reasoning, which each provider stores under its own key; "" without
+    one."""
     for about in metadata.values() if isinstance(metadata, dict) else ():
         for key in _SIGNATURES if isinstance(about, dict) else ():
             if isinstance(about.get(key), str):

@@ -40,7 +40,8 @@ from workbench.session.session import Compaction, Epoch, LoadWarning, Records, S
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read an export, the newest session of a database, or one by its file in the storage folder. Raises BadInput."""
+    """Read an export, the newest session of a database, or the session of a file in the storage folder. Raises
+    BadInput."""
     if data.startswith(SQLITE):
         return newest(path, sessions_in(path, data), "session", lambda id: read_part(path, data, id, progress))
     if is_session_file(Look.of(data).document):
@@ -125,10 +126,11 @@ def _session(path: Path, export: store.StoredExport, progress: Progress) -> Sess
 
 @dataclass(slots=True)
 class _SessionReader:
-    """A session while it is read. `current` is the context so far; `compactions` maps the id of a compaction's request
-    to its answer, `requests` to the request. `starts`: creation time of each record; `records`: record of each message.
-    `cleared` maps, by the index before which results were cleared, the number of a message to that of its cleared form;
-    `copies` are the cleared forms in this epoch."""
+    """A session while it is read. `current` is the context so far. By id of a compaction's request, `compactions` holds
+    the index of its answer, and `requests` the request's index, its part and the messages it keeps. `starts` holds the
+    creation time of each record, `records` the record of each message. By index of the record before which results were
+    cleared, `cleared` maps message numbers to those of their cleared forms. `copies` are the cleared forms in this
+    epoch. `live` is False for undone messages."""
 
     compactions: dict[str, int]
     warnings: list[LoadWarning]
@@ -362,8 +364,8 @@ def _signed_once(block: Block, signed: set[str]) -> Block:
 
 
 def _usage(about: dict[str, Any]) -> Usage | None:
-    """Return tokens and dollars of a call, None for the zeros of a started response. `input` excludes the cache, and
-    `output` reasoning."""
+    """Return tokens and dollars of a call; None for the zeros of a started response. The recorded `input` excludes the
+    cache, and `output` excludes reasoning."""
     tokens = dict_of(about.get("tokens"))
     cache, cost = dict_of(tokens.get("cache")), dollars_of(about.get("cost"))
     output = _count(tokens.get("output")) + _count(tokens.get("reasoning"))

@@ -142,7 +142,8 @@ def from_files(path: Path, info: bytes) -> StoredExport:
 
 
 def _files(path: Path, folder: Path, budget: list[int]) -> Iterator[tuple[str, bytes]]:
-    """Yield id and bytes of each JSON file in a folder, by name. Raises BadInput beyond the budget."""
+    """Yield id and bytes of each JSON file in a folder, by name. `budget` holds the bytes and files left; beyond it,
+    BadInput is raised."""
     for entry in sorted(_entries(folder), key=lambda entry: entry.name):
         if not entry.name.endswith(".json") or not entry.is_file(follow_symlinks=False):
             continue

@@ -1,9 +1,9 @@
 """Write a session for `opencode import`.
 
-The import skips known ids, so session, messages and parts get new, rising ones. Of a kept record only ids and links
-change, and the tokens of the newest answer: opencode takes those for the size of the context and would compact a
-session with stale ones immediately. A mark in a part of that answer tells this program's reader. A summary that opens
-the context becomes a compaction's request and answer.
+The import skips known ids, so session, messages and parts get new, rising ones. Kept records change only in ids and
+links. If the context changed, the tokens of the newest answer become 0: opencode takes them as the context size, and
+would compact at once. A mark in a part of that answer informs this program's reader. A summary that opens the context
+becomes the request and the answer of a compaction.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class _Ids:
 
 class _Writer:
     """The new session while it is written. `renamed` maps old message ids to new ones, `user` is the last user record's
-    id; `raws` are the loaded records, `whole` the messages of each, `cleared` the cleared forms of messages by their
-    ids."""
+    id. `raws` are the loaded records, `whole` the messages of each, `cleared` the last cleared form of each message by
+    its id. `unbilled` is the index of the record whose tokens are stale, -1 for none."""
 
     def __init__(self, session: Session, messages: Sequence[Message]) -> None:
         self.session, self.native, self.ids = session, session.format == ID, _Ids()
@@ -124,8 +124,8 @@ class _Writer:
                 at += 1
 
     def _copy_record(self, record: int, message: Message, parts: Sequence[bytes] | None = None) -> None:
-        """Copy a record with only ids and links changed, the tokens of the newest answer, and a time that would
-        decrease.
+        """Copy a record. Only ids and links change, the tokens of the newest answer, and a creation time later than
+        that of a following message.
 
         `parts`, if not None, replaces the record's own.
         """
@@ -159,7 +159,8 @@ class _Writer:
         self.records.append(replace_fields(raw, fields))
 
     def _parent(self, info: Part) -> str:
-        """Return the user record that an answer belongs to: its own if kept, else the last one before it."""
+        """Return the id of the user record that an answer belongs to: its own if kept, else the last one before it. If
+        there is none, one is inserted."""
         if new := self.renamed.get(as_text(info.get("parentID"))):
             return new
         if not self.user:
@@ -276,7 +277,7 @@ class _Writer:
         return render(_text_part(text)) if text else None
 
     def _recorded_part(self, call: ToolUse, result: ToolResult, message: Message) -> bytes | None:
-        """Return the loaded part of the answer with exactly this call and result."""
+        """Return the loaded part of the answer with exactly this call and result; None if there is none."""
         for record in message.source:
             for raw in elements(self.raws[record], "parts"):
                 if tool_blocks(loads(raw)) == (call, result):
@@ -410,7 +411,7 @@ def addressed(session: Session, data: bytes, id: str, losses: Sequence[Loss]) ->
 def _times(messages: Sequence[Message]) -> dict[str, int]:
     """Return creation times in milliseconds by message id: opencode orders by them, so they must not decrease.
 
-    Kept messages rise already; a new one, or one moved by a merge, takes the time of its neighbour.
+    A message without a time, or with a time later than the next message's, takes the next message's.
     """
     known = [message.time for message in messages if message.time is not None]
     latest = round((max(known) if known else time.time()) * 1000)

@@ -1,4 +1,4 @@
-"""Content for the model of OpenHands' events of both generations.
+"""Content of OpenHands events that the model receives, in both generations: V0 and V1.
 
 V0 events have `action` or `observation`, numbers as ids, and name the call in `tool_call_metadata`, which repeats the
 complete model response. V1 events have `kind` and UUIDs.
@@ -107,7 +107,8 @@ def forgetting_of(event: Event) -> Forgetting | None:
 
 
 def content_of(event: Event, calls: dict[str, str]) -> EventContent | None:
-    """Return the content of an event for the model; None without any. `calls` holds the call made by each V0 action."""
+    """Return the content of an event for the model; None without any. `calls` maps ids of V0 actions to those of their
+    calls; new ones are added."""
     return _content_v1(event) if is_v1(event) else _content_v0(event, calls)
 
 

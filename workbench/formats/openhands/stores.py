@@ -108,8 +108,8 @@ def _events(history: list[Any]) -> list[Any]:
 
 
 def _numbered(history: list[Event], place: int) -> Event:
-    """Return an old event, whose fields are at its top level, in the later form: with an id, a source, and for a result
-    the call that it answers, which is the event before it."""
+    """Return an old event in the later form: with id and source, and its top-level fields under `args` or `extras`. A
+    result answers the event before it."""
     event = history[place]
     if "observation" in event:
         about = {key: value for key, value in event.items() if key not in ("observation", "content", "message")}

@@ -2,7 +2,7 @@
 
 No message is deleted: messages left out of the new context stay in the list, before the others, and the condensation
 names them as forgotten. Abandoned branches are left out. A V0 list is renumbered, because its ids are positions; V1
-events keep their ids, and in a tree each now follows the one before it.
+events keep their ids, and in a tree each gets the event before it as parent.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ _PREVIEW = 200
 
 @dataclass(slots=True)
 class _EventList:
-    """The list while it is written. `actions`: event that makes each call, by call id; `answers`: its V0 metadata;
-    `numbers`: new V0 id of each old one; `others`: loaded events of abandoned branches; `running`: actions that
-    OpenHands would run on resume. `parent`: id of the previous event in a `tree`; `loop`: True while a tool loop is
-    kept, None outside of one."""
+    """The list while it is written. By call id, `actions` holds the id of the event that makes the call, and
+    `answers` the V0 metadata of that event. `numbers`: new V0 id by old one. `others`: indexes of events on abandoned
+    branches. `running`: indexes of actions that OpenHands would run on resume. `parent`: id of the previous event in a
+    `tree`. `loop`: True in a kept tool loop, False in a forgotten one, None outside of loops."""
 
     v1: bool = True
     tree: bool = False
@@ -114,9 +114,9 @@ def _written(session: Session, data: bytes, name: str, losses: Sequence[Loss]) -
 
 
 def _list(sheet: _EventList, messages: Sequence[Message]) -> None:
-    """Write system prompts, forgotten events, the context without its summary, and the condensation. If the context is
-    the loaded events in order, except for a summary, they keep their places and the condensation follows, as in a
-    conversation that OpenHands condensed."""
+    """Write system prompts, forgotten events, the context without its summary, and the condensation. If the context
+    consists of loaded events in their order, apart from a summary, all events keep their places and the condensation
+    follows, as OpenHands itself writes it."""
     summary = next((m for m in messages if m.kind == "summary" and m.role in ("user", "system")), None)
     if summary is not None and not _plain(sheet, summary.blocks):  # OpenHands would send an empty text
         messages, summary = [message for message in messages if message is not summary], None
@@ -161,7 +161,7 @@ def _list_in_order(
 
 
 def _answers_of_retained(sheet: _EventList, retained: set[int]) -> set[int]:
-    """Return results that are left out though their calls are kept; new ones are written after their calls."""
+    """Return the indexes of results that are left out although their calls are kept: new results replace them."""
     calls: dict[str, bool] = {}
     v0_calls: dict[str, str] = {}
     found: set[int] = set()
@@ -175,7 +175,8 @@ def _answers_of_retained(sheet: _EventList, retained: set[int]) -> set[int]:
 
 
 def _forgotten(sheet: _EventList, left_out: Sequence[int]) -> list[Any]:
-    """Write the events that the context leaves out; return the ids of those that count in the view."""
+    """Write the events that the context leaves out; return the ids of those that count in the view. Earlier
+    condensations are dropped, and actions that OpenHands would run on resume get a result."""
     forgotten: list[Any] = []
     for index in left_out:
         event = sheet.events[index]
@@ -204,7 +205,7 @@ def _running(events: Sequence[Event]) -> frozenset[int]:
 
 
 def _message(sheet: _EventList, message: Message) -> int:
-    """Write a message's events; return the number that count in the view."""
+    """Write a message's events; return how many of them count in the view."""
     if sheet.raws and message.source and message.kind != "summary":
         for index in message.source:
             _place(sheet, index)
@@ -216,8 +217,8 @@ def _message(sheet: _EventList, message: Message) -> int:
 
 
 def _split_loop(sheet: _EventList, event: Event, retained: bool) -> None:
-    """Separate kept and forgotten events of a tool loop, of which the SDK would otherwise send neither, by a state
-    update, which is not sent to a model."""
+    """Insert a state update, which no model receives, between kept and forgotten events of a tool loop. Otherwise the
+    SDK would send none of the loop."""
     if begins_loop(event):
         sheet.loop = retained
     elif not continues_loop(event):
@@ -353,8 +354,8 @@ def _message_events(sheet: _EventList, message: Message) -> list[Event]:
 
 
 def _preview(text: str) -> str:
-    """Return the preview text of a V0 event. Secrets are masked before it is cut, which could make one
-    unrecognisable."""
+    """Return the preview text of a V0 event. Secrets are masked before the cut, because half a secret is not
+    recognised."""
     return without_secrets(text[: 10 * _PREVIEW])[:_PREVIEW]
 
 
