@@ -34,7 +34,7 @@ NOWHERE = -1
 
 
 def is_sent(record: Mapping[str, Any]) -> bool:
-    """True for a record that Gemini CLI sends when it resumes the session."""
+    """Return True for a record that Gemini CLI sends when it resumes the session."""
     if record.get("type") == "gemini":
         return True
     if record.get("type") != "user":
@@ -47,7 +47,7 @@ def is_sent(record: Mapping[str, Any]) -> bool:
 
 
 def is_environment(record: Mapping[str, Any]) -> bool:
-    """True for the record with date, folders and memory, with which every request begins.
+    """Return True for the record with date, folders and memory, with which every request begins.
 
     Gemini CLI replaces it with a new one when it resumes.
     """
@@ -55,7 +55,7 @@ def is_environment(record: Mapping[str, Any]) -> bool:
 
 
 def is_ignored(text: str) -> bool:
-    """True for the text of a user's message that Gemini CLI would ignore."""
+    """Return True for the text of a user's message that Gemini CLI would ignore."""
     return not text.strip() or text.strip().startswith(_IGNORED)
 
 
@@ -118,7 +118,7 @@ def _response(
 
 
 def are_thoughts(message: Message) -> bool:
-    """True for a message of thoughts, which Gemini CLI shows and never sends."""
+    """Return True for a message of thoughts, which Gemini CLI shows and never sends."""
     return bool(message.blocks) and all(isinstance(block, Thinking) for block in message.blocks)
 
 
@@ -180,14 +180,15 @@ def _usage(tokens: Any) -> Usage | None:
 
 
 def _text(parts: Sequence[Any]) -> str:
-    """Return the joined texts of a record's parts, by whose beginning Gemini CLI classifies it."""
+    """Return the joined texts of a record's parts; Gemini CLI classifies a record by their beginning."""
     return "".join(part if isinstance(part, str) else text_of(dict_of(part).get("text")) for part in parts).strip()
 
 
 def call_records(
     message: Message, answer: Message | None, losses: Losses, status: str = "success"
 ) -> list[dict[str, Any]]:
-    """Render the `toolCalls` of a response, each with its result from `answer` and the time of that, if any."""
+    """Render the `toolCalls` of a response, each with its result from `answer`, if any. Answered calls have the
+    time of `answer`, others that of the response."""
     results = {result.call_id: result for result in answer.results} if answer else {}
     records: list[dict[str, Any]] = []
     for call in message.calls:
@@ -210,7 +211,7 @@ def result_parts(result: ToolResult, name: str, losses: Losses) -> list[dict[str
 
 
 def response_record(message: Message, losses: Losses, *, own: bool) -> dict[str, Any]:
-    """Render the content of a response: a text if that is complete, else parts in order."""
+    """Render the content of a response: one text if only calls follow it, else parts in order."""
     parts: list[dict[str, Any]] = []
     for block in message.blocks:
         match block:
@@ -256,7 +257,7 @@ def _shared_parts(block: Block, losses: Losses, *, own: bool) -> list[dict[str, 
 
 
 def with_mark(record: dict[str, Any], kind: Kind) -> dict[str, Any]:
-    """Mark a new record with its kind where its content does not show it."""
+    """Return a new record, marked with its kind if the content does not show it."""
     read = messages_of(record, "", 0, Calls())[0]
     return record if read.kind == kind else {**record, MARK: kind}
 

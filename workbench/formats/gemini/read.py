@@ -34,7 +34,7 @@ from workbench.session import Compaction, Message, Records, Session, SessionFact
 from workbench.session.session import Way
 
 _WAY_BY_DROPPED: dict[bool, Way] = {True: "removal", False: "clearing"}
-"""Way of a compaction without a summary, by whether messages were dropped."""
+"""Way of a compaction without a summary; the key is True if messages were dropped."""
 
 _AGENTS = ("assistant", "tool")
 
@@ -43,7 +43,7 @@ _FACTS = ("sessionId", "projectHash", "summary", "kind", "directories", "startTi
 
 @dataclass(slots=True)
 class _Slot:
-    """A message record: the newest with its id since the last compression."""
+    """Newest record of a message id since the last compression."""
 
     id: str
     value: Mapping[str, Any]
@@ -52,7 +52,7 @@ class _Slot:
 
 @dataclass(frozen=True, slots=True)
 class _ReplacedHistory:
-    """A history that another one replaced: its slots, and those that the new one wrote again."""
+    """A history that another one replaced. `slots` are its own, `written` those that the new history added."""
 
     slots: list[int]
     written: range
@@ -61,7 +61,7 @@ class _ReplacedHistory:
 
 @dataclass(frozen=True, slots=True)
 class _EmptiedHistory:
-    """State before a history with nothing to send."""
+    """State before a new history without sent messages."""
 
     current: dict[str, int]
     closed: frozenset[int]
@@ -128,7 +128,7 @@ class Reader(Transcript):
         self.slots.append(_Slot(id, value, source))
 
     def _rewind(self, id: str) -> None:
-        """Remove a message and all later ones; all of them where there is no such message, as the loader does."""
+        """Remove a message and all later ones; all messages if there is no such one, as the loader does."""
         ids = list(self.current)
         for removed in ids[ids.index(id) if id in self.current else 0 :]:
             self.rewound.add(self.current.pop(removed))
@@ -136,7 +136,7 @@ class Reader(Transcript):
     def _replace(self, items: list[Any], index: int, key: str | None, time: float | None) -> None:
         """Replace the current history.
 
-        That ends an epoch if sent messages were dropped or results masked. Unchanged records keep their slots; changed
+        This ends an epoch if sent messages were dropped or results masked. Unchanged records keep their slots; changed
         ones get new slots if an epoch ended. A history that stays empty until the next one is ignored: Gemini CLI
         writes one when it resumes.
         """
@@ -178,7 +178,7 @@ class Reader(Transcript):
         self.emptied = _EmptiedHistory(before, closed) if ends_epoch and not sent else None
 
     def _adds_masks(self, before: Mapping[str, int], items: list[Any]) -> bool:
-        """True for a new history that masks tool outputs which the current one holds completely."""
+        """Return True if the new history masks tool outputs that the current one holds completely."""
         return any(
             isinstance(item, dict)
             and (slot := before.get(as_text(item.get("id")))) is not None
@@ -188,7 +188,7 @@ class Reader(Transcript):
         )
 
     def _spans(self, index: int, key: str | None) -> list[tuple[int, int]] | None:
-        """Return the byte spans of a new history's records in the file; None where its line is not strict JSON."""
+        """Return the byte spans of a new history's records in the file; None if its line is not strict JSON."""
         start, stop = self.records.starts[index], self.records.stops[index]
         try:
             for name in ("messages",) if key is None else (key, "messages"):
@@ -248,8 +248,8 @@ class Reader(Transcript):
         self.end_epoch()
 
     def _sent(self, slots: Iterable[int]) -> Iterator[int]:
-        """Yield the indexes of a history's sent messages. Of results that a resume repeated, in a record of their own
-        or with their calls, only the first counts."""
+        """Yield the indexes of a history's sent messages. A resume repeats results, in a record of their own or
+        with their calls; only the first counts."""
         answered: set[str] = set()
         for place, slot in enumerate(slots):
             value = self.slots[slot].value
@@ -277,7 +277,7 @@ class Reader(Transcript):
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """Read a session of either form. Raises BadInput when it has no message."""
+    """Read a session of either form. Raises BadInput if it has no message."""
     progress(0, len(data))
     if not _is_document(data):
         return Reader.read(path, data, progress)
@@ -296,7 +296,7 @@ def _is_document(data: bytes) -> bool:
 
 
 def _repeats_results(message: Message, answered: Container[str]) -> bool:
-    """True for a user's record that only repeats earlier results."""
+    """Return True for a user's record that only repeats earlier results."""
     results = message.results
     return bool(results) and len(results) == len(message.blocks) and all(r.call_id in answered for r in results)
 

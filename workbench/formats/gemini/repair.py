@@ -19,7 +19,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 def is_headless(values: Sequence[dict[str, Any]]) -> bool:
-    """True when the records belong to a Gemini CLI session without its header."""
+    """Return True if the records belong to a Gemini CLI session without its header."""
     first = [value for value in values[:20] if "id" in value]
     return bool(first) and all(
         value.get("type") in _TYPES and {"timestamp", "content"} <= value.keys() and "parentId" not in value

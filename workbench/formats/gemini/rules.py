@@ -12,7 +12,7 @@ _TYPES = ("user", "gemini", "info", "error", "warning")
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Yield faults by which Gemini CLI would not resume the complete session."""
+    """Yield faults that would keep Gemini CLI from resuming the complete session."""
     metadata, messages_by_id = _read_document(data)
     if not metadata:
         for number, value in lines(data.removeprefix(b"\xef\xbb\xbf")):

@@ -2,7 +2,7 @@
 
 Files named with `@` follow the request in separate parts, between two marker lines. An editor's open files, a warning
 of a loop and the end of a background command are separate records. Hints that the user typed while the model worked are
-inside an instruction. `TEXTS` are its tags, and users' answers in its results.
+inside an instruction. `TEXTS` describes its tags, and the form of the user's answers in its results.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Write Gemini CLI sessions that `gemini --resume` opens.
 
-A new session is a metadata line and one message per line. A document becomes lines as well: Gemini CLI converts one
-when it resumes it, and then sends each result several times from the second resume on. `append` keeps the history and
+A new session is a metadata line and one message per line. A document becomes lines, too: Gemini CLI would convert
+it on resume, and send each result several times from the second resume on. `append` keeps the history and
 adds a `$set.messages` that replaces it, as Gemini CLI does. The token counts of the last response are set to zero,
 because Gemini CLI takes them for the size of the context; a mark shows this program's reader that they are stale.
 """
@@ -47,8 +47,8 @@ _NO_TOKENS = b'{"input":0,"output":0,"cached":0,"thoughts":0,"tool":0,"total":0}
 _REQUEST = "Request: "
 
 _NOT_MESSAGES = ("id", "sessionId")
-"""Keys of records that are not copied: replaced messages, and metadata, which line 1 holds. Nor are records with a key
-that begins with `$`, which change the history."""
+"""Keys of records that are not copied: replaced messages have an id, metadata, which line 1 holds, a session id.
+Records with a key that begins with `$`, which change the history, are not copied either."""
 
 
 class _Writer:
@@ -108,8 +108,8 @@ class _Writer:
         self.pieces += unsent
 
     def _unsent(self, tail: Sequence[Message], parts: Mapping[int, list[Message]]) -> list[int]:
-        """Return records that are never sent between the kept messages, and after them up to the next dropped
-        message."""
+        """Return the numbers of records that are never sent, from the first message of `tail` up to the first sent
+        message after its last."""
         if not tail:
             return []
         first, last = tail[0].source[0], tail[-1].source[-1]
@@ -128,8 +128,8 @@ class _Writer:
         return unsent
 
     def _can_share_record(self, response: Message, results: Message) -> bool:
-        """True for results that fit into the record of the response before them: they were in it, or answer its calls
-        in order."""
+        """Return True for results that fit into the record of the response before them: they were in it, or answer its
+        calls in order."""
         if self.own and response.source and response.source == results.source:
             return True
         if results.role != "tool" or not all(isinstance(block, ToolResult) for block in results.blocks):
@@ -241,8 +241,8 @@ def _metadata_of_document(session: Session, id: str) -> bytes:
 
 
 def _with_ids(raws: Sequence[bytes]) -> list[bytes]:
-    """Give the messages of a document unique ids: a line without an id is no message, and one with a used id replaces
-    the other message."""
+    """Give the messages of a document unique ids: in JSONL, a record without an id is no message, and one with a used
+    id replaces the earlier message."""
     used: set[str] = set()
     records: list[bytes] = []
     for number, raw in enumerate(raws, 1):

@@ -36,8 +36,8 @@ _TWO_KEYS = re.compile(r'(\{\s*"[^"\\]*"\s*:)\s*(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)\s
 """Beginning of a record: its first key with a plain value, and its second key."""
 
 _OVERLAP = 8
-"""Characters before and after a decoding error among which the next record may begin; the longest token in between is an
-escape (`\\ud83d`)."""
+"""Characters before and after a decoding error among which the next record may begin; the longest token in between is
+an escape (`\\ud83d`)."""
 
 _TRIES = 64
 """Positions in a cut record at which the next record is searched; each costs a scan of the line."""

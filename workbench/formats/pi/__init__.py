@@ -1,11 +1,11 @@
 """pi sessions, versions 1 to 3: `~/.pi/agent/sessions/--<cwd>--/<time>_<id>.jsonl`.
 
-Entries form a tree whose newest entry is the leaf; version 1 has no links and is a line. The context is the path to the
-leaf: the newest compaction's system message and summary, then everything from its first kept entry on (`contexts.py`).
-Aborted or failed responses, and commands that the user excluded from the context, are in the file view and the branch
-but in no epoch. Since pi 0.86 system messages record the prompt and the tools, since 0.87 context edits
-replace or omit earlier messages; the header's version stayed 3. Compared with the contexts that
-these loaders build: @mariozechner/pi-coding-agent 0.73.1 and @earendil-works/pi-coding-agent 0.84.4 and 1.6.0.
+Entries form a tree whose newest entry is the leaf; version 1 has no links and is read in file order. The context is the
+path to the leaf: the newest compaction's system message and summary, then everything from its first kept entry on
+(`contexts.py`). Aborted or failed responses, and commands that the user excluded from the context, are in the file view
+and the branch but in no epoch. Since pi 0.86 system messages record the prompt and the tools, since 0.87 context edits
+replace or omit earlier messages; the header's version stayed 3. Contexts were compared with those that the loaders of
+@mariozechner/pi-coding-agent 0.73.1 and @earendil-works/pi-coding-agent 0.84.4 and 1.6.0 build.
 """
 
 from __future__ import annotations

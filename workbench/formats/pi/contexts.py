@@ -69,8 +69,9 @@ class EntryTree:
 class PathContexts:
     """Epochs of a tree. `messages` are the file's, followed by the edited ones.
 
-    `_selected`: positions on the path that make up the newest context. `_instead`: edited message by the position of
-    its edit. `_edited_last`: way and result of the edit with which the epoch began.
+    `_selected`: positions on the path that make up the newest context. `_instead`: number of the edited message by the
+    position of its edit. `_original`: number of the original by that of the edited message. `_edited_last`: way and
+    result of the edit with which the epoch began.
     """
 
     tree: EntryTree
@@ -138,7 +139,8 @@ class PathContexts:
         return [self._instead[place]]
 
     def _edit(self, place: int, entry: TreeEntry) -> None:
-        """Apply an edit. An edit of messages that a response was based on ends an epoch; consecutive edits end one."""
+        """Apply an edit. An edit of messages that a response was based on ends an epoch; consecutive edits of one way
+        end only one."""
         line = self.tree.lines[entry.index]
         if fault := _fault(entry.value, self.tree):
             self.warnings.append(LoadWarning(fault, line))

@@ -14,7 +14,7 @@ NumberedEntry = tuple[int, Item]
 
 @validator
 def validate(data: bytes) -> Faults:
-    """Yield faults by which pi would not resume the complete session."""
+    """Yield faults that would keep pi from resuming the complete session."""
     entries: list[NumberedEntry] = []
     for number, value in lines(data):
         if value is None:
@@ -166,8 +166,8 @@ def _orphans(sent: list[NumberedEntry]) -> Faults:
 
 
 def _stale(sent: list[NumberedEntry], changed: int) -> Faults:
-    """Yield an excessive newest usage, by which pi compacts, unless a compaction or edit on line `changed` follows
-    it."""
+    """Yield a fault if the newest usage, by which pi compacts, is excessive. Usage before the newest compaction or
+    edit, on line `changed`, is not checked."""
     for number, entry in reversed(sent):
         if number < changed:
             return

@@ -38,7 +38,7 @@ _ZERO_USAGE = {
 }
 
 _SETTINGS = ("model_change", "thinking_level_change", "session_info")
-"""Entries of which the newest applies to all later ones."""
+"""Types of settings; the newest entry of each type applies."""
 
 _APIS = (
     ("claude", "anthropic-messages", "anthropic"),
@@ -48,8 +48,9 @@ _APIS = (
 
 
 class Writer(ChainWriter):
-    """Writer of a chain of entries. `names` are tool names by call id. `unbilled` is the response whose usage is set to
-    zero; `whole` the record of a compaction whose sent messages all open the context, -1 for none."""
+    """Writer of a chain of entries. `names` are tool names by call id. `unbilled` is the id of the response whose usage
+    is set to zero, "" for none; `whole` the record of a compaction whose sent messages all open the context, -1 for
+    none."""
 
     def __init__(self, session: Session, messages: Sequence[Message], *, own: bool) -> None:
         super().__init__(session, own=own)
@@ -278,7 +279,7 @@ def last_response(messages: Sequence[Message]) -> str:
 
 
 def _origin(session: Session, message: Message) -> dict[str, str]:
-    """Return API, provider and model recorded for a response."""
+    """Return the API, provider and model to record in a new response."""
     model = message.model or session.model or "unknown"
     api, provider = next((api, provider) for name, api, provider in _APIS if name in model.lower())
     return {"api": api, "provider": provider, "model": model}

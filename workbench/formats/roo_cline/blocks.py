@@ -20,7 +20,8 @@ _WORDS = re.compile(r"^<(task|feedback|answer|user_message)>(.*?)</\1>", re.DOTA
 _LED = re.compile(r"(?:[Tt]he user [^\n]{1,200}|New instructions for task continuation):\s*\Z")
 """Text with which the extension introduces the user's words after its own, or a tool's."""
 _NEAR = 200
-"""Characters within which words need no introduction; tool output may contain the tags, too, but further down."""
+"""Leading characters of a text within which tagged words need no introduction; tool output may contain the tags further
+down."""
 _ASKS = re.compile(r"\[(?:ask_followup_question|attempt_completion|plan_mode_respond|new_task|condense)\b")
 _OWN = re.compile(
     r"\s*(?:\[\w+(?: for .{0,4000}?)?\] Result:|\[ERROR\]|\[TASK RESUMPTION\]|<environment_details>)", re.DOTALL
@@ -128,7 +129,8 @@ def _feedback_in(result: str) -> str:
 
 
 def kind_of(role: str, blocks: Sequence[Block]) -> Kind:
-    """Return the kind of a message without a flag: the extension's text, the user's, or a summary by its beginning."""
+    """Return the kind of a message without a flag: `meta` for text of the extension only, `summary` by its beginning,
+    else `normal`."""
     if role != "user" or not blocks or any(isinstance(block, ToolUse | ToolResult | Opaque) for block in blocks):
         return "normal"
     texts = [block for block in blocks if isinstance(block, Text)]

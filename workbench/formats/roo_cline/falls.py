@@ -1,6 +1,6 @@
 """Truncations that neither the history nor its folder records, detected by a fall of the recorded usage.
 
-If a prompt is too long, Cline omits its oldest messages after the first request and its answer, up to an answer.
+If a prompt is too long, Cline omits its oldest messages after the first request and its answer, through a later answer.
 Without the task index, the omitted messages are not recorded; those whose absence best fits the usage are taken.
 """
 

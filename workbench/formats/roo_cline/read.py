@@ -61,7 +61,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 
 def read_folder(path: Path, progress: Progress) -> Session:
     """Read a task folder: its history, and the compactions recorded in other files. The session's path is the folder,
-    so that it is read again with all of it."""
+    so that reading it again includes these files."""
     data = _bytes(path / HISTORY)
     if data is None:
         raise BadInput(f"{path / HISTORY} cannot be read; open a task folder of Cline or Roo.")
@@ -207,8 +207,8 @@ def _usage(tokens: Any) -> Usage | None:
 
 
 def _last_detail(messages: Sequence[Message], pattern: re.Pattern[str]) -> str | None:
-    """Return the match in the newest environment details, which the extension repeats at the end of each request. Files
-    in tool results may contain the same words."""
+    """Return the match in the newest environment details, None without one. The extension repeats them at the end of
+    each request; files in tool results may contain the same words."""
     for message in reversed(messages):
         _, tag, details = f"\n{message.text}".rpartition("\n<environment_details>")
         if tag and message.role != "assistant" and (found := pattern.findall(details)):

@@ -2,8 +2,8 @@
 
 A new summary that opens the context is flagged `isSummary`; the messages it replaces stay before it in the file, tagged
 `condenseParent`, as Roo does. Cline has no such tags, so its histories lose the replaced messages. Kept messages are
-copied byte for byte, except for the tags and a mark in the last one: the chat next to the history still records the
-usage of the longer context.
+copied byte for byte, except for the tags and a mark of stale usage in the last record: the chat next to the history
+still records the usage of the longer context.
 """
 
 from __future__ import annotations
