@@ -1,4 +1,4 @@
-"""Recorded compactions of Claude Code, and what each does to the context.
+"""Recorded compactions of Claude Code, and their effects on the context.
 
 A `compact_boundary` replaces all earlier messages with a summary; since 2.1.2xx it names earlier lines that are kept
 after the summary, either all of them (`preservedMessages`) or the ends of their chain (`preservedSegment`). A
@@ -32,8 +32,9 @@ _SAVING = (2, 0, 60)
 _CLEARED_TOOLS = frozenset(
     ["Bash", "Edit", "Glob", "Grep", "MultiEdit", "NotebookEdit", "Read", "WebFetch", "WebSearch", "Write"]
 )
-"""Tools whose results a microcompaction clears, oldest first, except the newest ones. It lists the results it cleared.
-An earlier microcompaction may be unrecorded (2.1.17), so results older than the listed ones count as cleared too."""
+"""Tools whose results a microcompaction clears, oldest first, except the newest ones. Its line lists the cleared
+results. An earlier microcompaction may be unrecorded (2.1.17), so results older than the listed ones count as cleared
+too."""
 
 _API_SHARES = {"clear_tool_uses": "cleared_tool_uses", "clear_thinking": "cleared_thinking_turns"}
 

@@ -370,7 +370,8 @@ def _is_injected(blocks: list[Block]) -> bool:
 
 
 def _add_usage(draft: MessageDraft, body: dict[str, Any]) -> None:
-    """Add the usage of another line of the message: the newest counts, but the largest output. Empty usage is ignored.
+    """Add the usage of another line of the message: the newest counts and the largest output apply. Empty usage is
+    ignored.
 
     Counts are final once a line has a stop reason; before that they may be those at the start of the stream.
     """

@@ -37,7 +37,7 @@ _ID = re.compile(rb'"id": ?"([^"]*)"')
 
 class _Cut(Struct, frozen=True):
     """The parts of a file that are read: its first `head` bytes (`lines` lines) and everything from byte `tail` on.
-    `uuid`: the boundary in the tail. `keeps`: the boundary keeps earlier lines."""
+    `uuid`: that of the boundary in the tail. `keeps`: True if the boundary keeps earlier lines."""
 
     head: int
     lines: int

@@ -224,7 +224,7 @@ def branches(path: Path, data: bytes) -> tuple[Part, ...]:
 
 
 def _has_broken_links(data: bytes) -> bool:
-    """True when a line names a parent whose id no line has. Searches the bytes and decodes no line."""
+    """Return True if a line names a parent whose id no line has. Searches the bytes and decodes no line."""
     return not set(_PARENT.findall(data)) <= set(_UUID.findall(data))
 
 
@@ -297,7 +297,7 @@ def _answers(draft: MessageDraft, calls: set[str]) -> bool:
 
 
 def is_model(message: Message) -> bool:
-    """True for an answer of a model, False for one that Claude Code made itself."""
+    """Return True for an answer of a model, not one that Claude Code made itself."""
     return message.role == "assistant" and message.kind == "normal" and bool(message.model)
 
 

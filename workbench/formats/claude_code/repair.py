@@ -178,7 +178,7 @@ def _reasoning(entry: SheetEntry) -> tuple[Path, list[int]] | None:
 
 
 def _usage(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
-    """The newest usage must not be from before the boundary, nor claim more than what is sent: Claude Code compacts by
+    """Set the newest usage to 0 if it is from before the boundary or exceeds what is sent: Claude Code compacts by
     it."""
     ends = [place for place, one in enumerate(sheet.entries) if one.object.get("subtype") == "compact_boundary"]
     since = {*sheet.entries[ends[-1] if ends else 0 :]}

@@ -1,6 +1,6 @@
 """Requests that Claude Code (2.1.3xx) records in `api-request` lines, each as a difference from an earlier one.
 
-A request lists its messages by hash: the first `keep` hashes of the request `base`, then `tail`. It is the hash of the
+A request lists its messages by hash: the first `keep` hashes of the request `base`, then `tail`. Each is the hash of a
 message's JSON with sorted keys; `api-request-blob` lines hold the user messages. Assistant messages have no blob: they
 are the answers in the session's lines, each of which names its request (`requestRef`).
 """
@@ -22,8 +22,8 @@ _MARKS = (b'"api-request', b'"requestRef"')
 
 @dataclass(slots=True)
 class _RecordedRequests:
-    """Recorded requests: message bodies by hash, message hashes by request id, the first request id with exactly these
-    hashes, and the answer by request id."""
+    """Recorded requests. `bodies`: message bodies by hash; `hashes`: message hashes by request id; `by_hashes`: id of
+    the first request with these messages; `answers`: answer by request id."""
 
     bodies: dict[str, dict[str, Any]] = field(default_factory=dict)
     hashes: dict[str, tuple[str, ...]] = field(default_factory=dict)

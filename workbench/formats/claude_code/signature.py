@@ -35,7 +35,8 @@ WEB_EXPORT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"loglines"\s*:')
 
 
 def recognise(look: Look) -> str:
-    """Check up to 50 lines: a file may begin with any line type."""
+    """Return why a file is a session, "" if it is not. All lines of `look` are checked: a file may begin with any
+    type."""
     if WEB_EXPORT.match(look.head):
         return "a JSON object with loglines, as exported by Claude Code on the web"
     if any(is_iflows(dict_of(record.value)) for record in look.records[:_FIRST]):
@@ -51,13 +52,13 @@ def recognise(look: Look) -> str:
 
 
 def _is_qwens(value: dict[str, Any]) -> bool:
-    """True for a line of Qwen Code, which links lines the same way but has parts in its messages."""
+    """Return True for a line of Qwen Code, which links lines the same way but has parts in its messages."""
     return "systemPayload" in value or "parts" in dict_of(value.get("message"))
 
 
 def is_iflows(value: dict[str, Any]) -> bool:
-    """True when iFlow CLI wrote the line. It uses Claude Code's keys, but its tool results hold parts of Google's API
-    and the ids of its assistant messages are times."""
+    """Return True if iFlow CLI wrote the line. It uses Claude Code's keys, but its tool results hold parts of Google's
+    API and the ids of its assistant messages are times."""
     body = dict_of(value.get("message"))
     if value.get("type") == "assistant":
         return _IFLOWS_ID.match(text_of(body.get("id"))) is not None
@@ -80,7 +81,7 @@ def _is_line(value: dict[str, Any]) -> bool:
 
 
 def is_printed(value: Mapping[str, Any]) -> bool:
-    """True for a line that `claude -p` printed."""
+    """Return True for a line that `claude -p` printed."""
     if not isinstance(value.get("session_id"), str) or "sessionId" in value:
         return False
     match value.get("type"):

@@ -73,7 +73,7 @@ class _Line(Struct, rename={"stale_usage": STALE_USAGE}):
 
 
 _line = Decoder(_Line).decode
-"""Skipping unneeded values takes half the time of decoding them."""
+"""Decode the needed keys of a line; skipping the other values takes half the time of decoding them."""
 
 
 class _Answer(Struct, gc=False):
@@ -174,7 +174,7 @@ def _answer_spans(data: bytes, facts: dict[str, Any]) -> list[tuple[int, int]] |
 
 
 def _needs_complete_read(type: Any, line: Any) -> bool:
-    """True for a line, other than an answer, that requires reading the complete file."""
+    """Return True for a line, other than an answer, that requires reading the complete file."""
     return type in _NEED_COMPLETE_READ or (type == "system" and _is_compaction(line))
 
 

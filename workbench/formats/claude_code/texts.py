@@ -23,7 +23,7 @@ _REFUSED = re.compile(
 
 _CLARIFYING = "The user wants to clarify these questions."
 _CLARIFIED = re.compile(r"^ *Answer: (.+)$", re.MULTILINE)
-"""A refusal that Claude Code wrote; it lists the answers that the user gave before."""
+"""Answers that the user gave before, listed in a refusal that Claude Code wrote."""
 
 _INSTRUCTION_AFTER = re.compile(r"\. (?:You can now continue with|Read the answers carefully)[^\"]*\Z")
 

@@ -71,8 +71,9 @@ class Tree:
 def branch_of(
     tree: Tree, messages: Sequence[Message], main: Sequence[int], moment: Moment, chosen: str = RESUMED
 ) -> tuple[list[int], list[LoadWarning]]:
-    """Return a branch of the messages `main` (those outside sub-agents) in file order, and warnings. `chosen`: its id;
-    all but the resumed branch include every piece. Raises KeyError if the named line is not a turn."""
+    """Return a branch of the messages `main` (those outside sub-agents) in file order, and warnings. `chosen`: its id.
+    All branches but the resumed one continue across missing parents. Raises KeyError if the named line is not a
+    turn."""
     if not _is_linked(tree):
         text = "its lines are not linked; read in file order"
         return list(main), [LoadWarning(text)] if len(main) > 2 else []
@@ -169,7 +170,7 @@ def branches_of(tree: Tree, messages: Sequence[Message], main: Sequence[int], mo
 
 
 def _is_linked(tree: Tree) -> bool:
-    """True if at least half of the lines name their parent; handwritten files do not. In a sub-agent's file only
+    """Return True if at least half of the lines name their parent; handwritten files do not. In a sub-agent's file only
     parents in the same file count: its compaction names lines of another file."""
     if all(tree.sidechains):
         named = [parent for parent in tree.parents if parent in tree.by_uuid]
@@ -190,7 +191,7 @@ def _walk(tree: Tree, start: int, moment: Moment, *, joined: bool = False) -> _W
     """Walk from a turn up to the root like the loader (2.1.330). If a parent is missing, continue at the newest line of
     the last `_BRIDGED` seconds, or stop if there is none. `joined`: continue at the line before instead.
 
-    Nothing above a boundary is loaded: it is history, and the walk continues there at the line before.
+    Lines above a boundary are history, which is not loaded; there a missing parent is replaced by the line before.
     """
     only_sidechain = all(tree.sidechains)
     warnings: list[LoadWarning] = []

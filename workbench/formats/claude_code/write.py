@@ -60,7 +60,7 @@ _SIGNED = ("claude-code", "anthropic-messages")
 
 
 class _Writer(LineWriter):
-    """`common`: keys of every line; `unbilled`: ids of the answers whose usage is reset."""
+    """Writer of a session file. `common`: keys of every line; `unbilled`: ids of the answers whose usage is reset."""
 
     def __init__(self, session: Session, id: str, *, own: bool) -> None:
         super().__init__(session, own=own)
@@ -257,7 +257,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 
 
 def _has_complete_text_in_request(session: Session, message: Message) -> bool:
-    """True for a task's notification whose complete text is only in a recorded request, which is not copied."""
+    """Return True for a task's notification whose complete text is only in a recorded request, which is not copied."""
     if message.kind != "meta" or NOTIFICATION not in message.text or message.text.startswith(NOTIFICATION):
         return False
     lines = (dict_of(loads(session.records[record]).get("message")) for record in message.source)

@@ -54,7 +54,7 @@ def _setting(trigger: int, window: int) -> str:
 
 
 def _highest(window: int) -> int:
-    """Return the highest trigger: 90 % of the model's window. Codex records 95 % of it as the window."""
+    """Return the highest trigger: 90 % of the model's window, of which Codex records 95 % as `window`."""
     return window * 18 // 19
 
 

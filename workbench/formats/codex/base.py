@@ -45,7 +45,7 @@ def with_base(path: Path, data: bytes, deepest: int = _DEEPEST) -> tuple[bytes, 
 
 
 def is_alone(line: bytes) -> bool:
-    """True if a rollout with this first line continues no other one."""
+    """Return True if a rollout with this first line continues no other one."""
     return b'"history_base"' not in line
 
 

@@ -55,13 +55,15 @@ class MessageDraft:
 
 
 FORK_SECONDS = 2.0
-"""Seconds after a fork's first line in which its parent's history is copied, with the time of the copy."""
+"""Seconds after a fork's first line in which lines of its parent's history are copied; they have the time of the
+copy."""
 
 
 @dataclass(slots=True)
 class Fork:
-    """A session that begins with another one's history. Its own turns have later ids than the session; without
-    turn ids, lines stamped more than `FORK_SECONDS` after the first line are its own. `replays`: still copying."""
+    """A session that begins with another one's history. Its own turns have later ids than the session; without turn
+    ids, lines stamped more than `FORK_SECONDS` after the first line are its own. `replays`: True while lines are
+    copies."""
 
     id: str
     since: float
@@ -79,10 +81,10 @@ class Fork:
 class Reader(Transcript):
     """The state of a rollout while it is read.
 
-    `group`: group of the newest draft while items may still be added to it, else "".
-    `usage_first`: token records come before the response they count (0.40), not after its items (0.104 and later); None
-      until the first record. `pending_usage`: usage of the next response; `billed`: the newest response.
-    `base`: bytes from another rollout. Their calls, and those copied by a `fork`, were made in another session.
+    `group`: group of the newest draft while items may still be added to it, else "". `usage_first`: True if token
+    records come before the response they count (0.40), not after its items (0.104 and later); None until the first
+    record. `pending_usage`: usage of the next response; `billed`: the newest response. `base`: number of leading bytes
+    that come from another rollout. Their calls, and those copied by a `fork`, were made in another session.
     `rolled_back`: numbers of dropped drafts.
     """
 
@@ -368,7 +370,7 @@ def _interned(block: Block) -> Block:
 
 
 def _is_requested_summary(draft: MessageDraft, message: Any) -> bool:
-    """True if a response is the summary that a compaction requested; since 0.169 the rollout records it too."""
+    """Return True if a response is the summary that a compaction requested; since 0.169 the rollout records it too."""
     texts = [block.text for block in draft.blocks if isinstance(block, Text)]
     known = isinstance(message, str) and message.startswith(SUMMARY_PREFIX)
     return known and draft.role == "assistant" and bool(texts) and message.endswith(texts[-1])

@@ -20,7 +20,7 @@ from workbench.session import Session
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _VERSION = "0.50.0"
 IMPOSSIBLE = 2
-"""Maximum tokens of a call in windows: one for the prompt, and less than one for the answer."""
+"""Most tokens that a call may count, in context windows: one for the prompt, and less than one for the answer."""
 
 
 def records(sheet: RepairSheet) -> None:
@@ -181,7 +181,7 @@ def _remove_refused_reasoning(sheet: RepairSheet, sent: Sequence[SheetEntry]) ->
 
 def _reset_stale_count(sheet: RepairSheet, sent: Sequence[SheetEntry]) -> None:
     """Reset the newest token count if it dates from before the newest compaction or exceeds what is sent: Codex
-    compacts by it. Counts that add up from the first one on are correct, because nothing was cut."""
+    compacts by it. If all totals add up from the first count on, nothing was cut, and the counts are correct."""
     counts = [entry for entry in sheet.entries if _event(entry) == "token_count" and _payload(entry).get("info")]
     order = {entry: place for place, entry in enumerate(sheet.entries)}
     compacted = max((order[one] for one in sheet.entries if one.object.get("type") == "compacted"), default=-1)

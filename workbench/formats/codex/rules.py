@@ -108,7 +108,7 @@ def _shape(where: str, item: Item) -> Faults:
 
 def _newest_token_count(found: list[Line], items: list[Line]) -> Faults:
     """Check the newest token count, by which Codex compacts: it must not date from before the newest compaction nor
-    exceed the items. Counts that add up from the first one on are correct, because nothing was cut."""
+    exceed the items. If all totals add up from the first count on, nothing was cut, and the counts are correct."""
     counts = [
         (number, last if type(last) is int else None, inner(info, "total_token_usage", dict))
         for number, value in found

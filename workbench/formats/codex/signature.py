@@ -14,7 +14,7 @@ _LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compact
 
 
 def is_traes(meta: Any) -> bool:
-    """True when the payload of a first line shows that Trae CLI wrote the file; it uses Codex's format."""
+    """Return True if the payload of a first line shows that Trae CLI wrote the file; it uses Codex's format."""
     prompt = text_of(dict_of(dict_of(meta).get("base_instructions")).get("text"))
     return dict_of(meta).get("model_provider") == "trae" or prompt.startswith("You are TRAE")
 

@@ -61,7 +61,7 @@ def skim(path: Path, data: bytes) -> Skimmed | None:
 
 
 def _is_absurd(reader: Reader, draft: MessageDraft) -> bool:
-    """True if a draft's usage may be too small for the text before it."""
+    """Return True if a draft's usage may be too small for the text before it."""
     before = reader.records.starts[draft.source[0]]
     return draft.usage is not None and before > draft.usage.context * CHARACTERS_PER_TOKEN
 
@@ -115,7 +115,7 @@ def _skim_rest(reader: Reader, data: bytes, at: int) -> bool:
 
 
 def _context_is_unchanged(reader: Reader) -> bool:
-    """True if no line so far changes the context."""
+    """Return True if no line so far changes the context."""
     newest = reader.drafts[-1:]
     return not (reader.epochs or reader.rolled_back or reader.warnings or any(one.kind == "boundary" for one in newest))
 

@@ -1,10 +1,10 @@
 """Write a Codex rollout that `codex resume` opens.
 
 `write` makes a session_meta line with a new id and one line per item, which Codex reads as the complete context.
-`append`, like Codex itself, keeps the loaded rollout and adds a `compacted` record; from the first pair of consecutive
-responses on, plain item lines follow, because a list of items cannot separate them. The last run of kept messages keeps
-the event lines that show it on the screen. Token records lose their counts: Codex takes the last one as the size of the
-context and would compact again at once.
+`append`, like Codex itself, keeps the loaded rollout and adds a `compacted` record with a list of items. The list
+cannot separate consecutive responses, so from the first such pair on the items follow as plain lines. The last run of
+kept messages keeps the event lines that show it on the screen. Token records lose their counts: Codex takes the last
+one as the size of the context and would compact again at once.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _NO_TOKENS = {"type": "token_count", "info": None, "rate_limits": None}
 
 
 class _Writer(LineWriter):
-    """`group`: the group that a next item would continue. `others`: kind and line of the kept records that are no
-    messages, by record index. `new_results`: call ids of results without records. `shown`: a user_message event is
-    written."""
+    """Writer of a rollout. `group`: the group that a next item would continue. `others`: kind and line of the kept
+    records that are no messages, by record index. `new_results`: call ids of results without records. `shown`: a
+    user_message event is written."""
 
     def __init__(self, session: Session, messages: Sequence[Message], *, own: bool) -> None:
         super().__init__(session, own=own)
@@ -81,7 +81,7 @@ class _Writer(LineWriter):
         return lines
 
     def find_others(self, tail: Sequence[Message]) -> None:
-        """Collect the records between the messages of the tail, and after them up to the next message."""
+        """Collect the other records between the messages of the tail, and after them up to the next message."""
         records = self.session.records
         used = {record for message in self.session.messages for record in message.source}
         first, last = tail[0].source[0], tail[-1].source[-1]
