@@ -119,7 +119,7 @@ class WorkbenchApp(App[None]):
 
     @property
     def ansi_theme(self) -> TerminalTheme:
-        # Read for each piece of a line that is drawn, and expensive to make.
+        # Cached, because it is read for each piece of a drawn line and expensive to make.
         theme = self.current_theme
         if self._named is None or self._named[0] is not theme:
             self._named = theme, named_colours(theme)

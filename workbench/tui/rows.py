@@ -250,8 +250,8 @@ FATE_WORDS = {
 
 
 def group_fate(outcome: Outcome, span: Span) -> str:
-    """Fates of a round's messages that differ from those of its side of the split: "" for none, else `● pinned`, or `●
-    2 pinned` if only some differ. Reads 200 fate spans at most."""
+    """Fate in a round that differs from the usual one on its side of the split: pinned, else the most frequent one.
+    `● pinned` if all messages have it, `● 2 pinned` if only some; "" for none. Reads 200 fate spans at most."""
     usual = outcome.usual_fate_at(span.start)
     counts: dict[Fate, int] = {}
     at = span.start

@@ -119,7 +119,7 @@ def with_listed(finding: SearchState) -> SearchState:
 
 
 def rank(finding: SearchState, groups: Groups, index: int, header: bool) -> int:
-    """Number of messages listed before this one, with every round open."""
+    """Number of messages listed before this one, with every round open; 0 if it is not listed."""
     listed, group = finding.arrangement, groups.group_of(index)
     if listed is None:
         return index
@@ -189,8 +189,8 @@ def find_next(host: Host, way: int) -> None:
 def next_hit(
     finding: SearchState, groups: Groups, index: int, header: bool, way: int, *, here: bool = False
 ) -> tuple[int, bool] | None:
-    """Next hit in the list's order, wrapping round the end, and whether it is a header; None without hits. `here`
-    allows the place itself."""
+    """Index of the next hit in the list's order, wrapping round the end, and False: a hit is a message, never a header.
+    None without hits. `here` allows the place itself."""
     if not finding.listed:
         return None
     place = rank(finding, groups, index, header)

@@ -198,7 +198,7 @@ async def see_retention(host: Host, tab: str = "facts") -> None:
 def _left(host: Host, ended: retention.RetentionResult) -> None:
     store = host.store
     if ended.history is not None:
-        # Counting went on meanwhile: the steps taken there get the figures that are known here.
+        # Counting went on while the screen was open: its steps get the bench's token figures.
         host.cancel("run")
         watched = partial(steps.with_watched_rules, sentences=store.bench.watched)
         store.travel(ended.history.relaid(store.bench.epoch, store.bench.layout).change_all(watched))
@@ -223,7 +223,7 @@ def see_why(host: Host) -> None:
 
 
 async def _apply_fix(host: Host, applied: why.Applied) -> None:
-    """Apply a finding's fix in its epoch: planned at once, and one step to undo."""
+    """Go to the epoch of a finding's fix and apply it there, as one step to undo."""
     from workbench.analysis.why.fixes import PresetFix
 
     await to_epoch(host, applied.epoch)

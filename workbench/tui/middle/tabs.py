@@ -172,7 +172,8 @@ def result_parts(view: TabInput) -> Parts:
 
 
 def trace_parts(view: TabInput) -> Parts:
-    """Reasons of the outcome: status, triggers, steps, and the strategy's own account."""
+    """Reasons of the outcome: status, triggers, steps, the strategy's own account; then fates, the method of counting
+    tokens, and the session's warnings."""
     bench = view.bench
     outcome, plan = bench.outcome, bench.plan
     parts = [TextPart(verdict(outcome.status, outcome.reason), "title"), TextPart(""), TextPart("Triggers", "title")]

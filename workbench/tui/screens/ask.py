@@ -152,7 +152,7 @@ SMALLEST, LARGEST = 1_000, 100_000_000
 
 
 def read_window(typed: str, own: Window | None) -> LineAnswer[int | None]:
-    """Parse a number of tokens: `200k`, `1M`, `200 000`; empty text, which is None, means the session's `own` window.
+    """Parse a number of tokens: `200k`, `1M`, `200 000`; None for empty text, which means the session's `own` window.
     Raises BadInput."""
     text = "".join(typed.replace("_", "").split())
     if not text:

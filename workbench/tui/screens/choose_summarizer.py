@@ -93,7 +93,8 @@ def choices(
     responding: Collection[str] = (),
     job: SummarizerJob = SUMMARY,
 ) -> tuple[SummarizerChoice, ...]:
-    """All choices in groups; models by connection, of which those in `responding` have the Responses API."""
+    """All choices in groups. `offered` are the models of each connection; the connections in `responding` have the
+    Responses API, which can compact."""
     found = [SummarizerChoice(None, "Offline"), *job.offline]
     for whom, models in offered.items():
         found += [SummarizerChoice(None, f"Models of {whom}")] if models else []
@@ -129,7 +130,7 @@ def choices(
 
 
 def able(every: Sequence[SummarizerChoice], job: SummarizerJob) -> tuple[SummarizerChoice, ...]:
-    """Choices that can do the job, under their headings."""
+    """Choices that can do the job, under their headings; a heading without choices is left out."""
     can = [choice for choice in every if choice.name is None or job.can(choice.name)]
     return tuple(a for a, b in zip(can, [*can[1:], None], strict=True) if a.name is not None or (b and b.name))
 

@@ -65,7 +65,8 @@ def _preview_check(bench: Bench) -> tuple[Check, ...]:
 
 
 def can_be_placed(export: Export, where: Path | None) -> bool:
-    """True if the format's agent looks for the file in a known place, and it is not there yet."""
+    """True if the format's agent looks for the file in a known place, and it is not there yet. `where` is the path of
+    the written file, None before it is written."""
     if where is None:
         return bool(export.written.home or export.written.session_folder)
     home = export.written.home_of(where)
@@ -233,7 +234,8 @@ never changed."""
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide actions without effect: placing and copying need a written file, running a preview."""
+        """Hide actions without effect: running when there is a result, masking after the file is written, placing when
+        the agent has no known place or the file is there, copying before there are steps."""
         match action:
             case "run":
                 return self.bench.result is None

@@ -217,7 +217,7 @@ def _columns(groups: Mapping[str, Sequence[Key]], columns: int) -> Iterator[Text
 
 
 def _first(key: Key) -> str:
-    """First of its keys."""
+    """First of an action's keys, as shown."""
     return key.shown.partition(" ")[0]
 
 

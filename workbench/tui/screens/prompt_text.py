@@ -54,7 +54,7 @@ class Edited:
 
 
 class PolicyTextEditor(Vertical):
-    """Editor that posts `Ended` with the edited policy."""
+    """Editor that posts `Closed` with the edited policy, or with None if nothing is to change."""
 
     HELP = """\
 A prompt or template of the settings, and next to it what it becomes with this session's messages: the request exactly \

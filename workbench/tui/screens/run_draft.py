@@ -115,7 +115,7 @@ class Drafting(Facts):
     # --- which draft ------------------------------------------------------------------------------------------------
 
     def show_drafts(self, drafts: tuple[Draft, ...]) -> None:
-        """Show the drafts of a finished run, at first the one that needs attention."""
+        """Show the drafts of a finished run: in the editor the first failed one, else the last."""
         self.phase, self.drafts, self.sure, self.reading, self.at = "draft", drafts, False, None, None
         self._grounds.clear()
         self.draw()

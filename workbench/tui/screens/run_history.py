@@ -191,7 +191,7 @@ cost, by day, model and session. H closes the list."""
 
 
 def spent_line(entries: Sequence[RunRow], session: str) -> str:
-    """Cost of all runs today, on this session and in all."""
+    """Cost of today's runs, of this session's runs, and of all runs, in words."""
     here = [entry for entry in entries if entry.session == session]
     days, all_, mine = spending(entries, "day"), total_spending(entries), total_spending(here)
     today = next((day.dollars for day in days if day.name == shown(time.time(), "%Y-%m-%d")), 0.0)

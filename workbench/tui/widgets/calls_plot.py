@@ -97,7 +97,7 @@ class CallsPlot(Widget, can_focus=True):
             self._draw()
 
     def _draw(self) -> None:
-        """Draw everything but the cursor again when it is next visible."""
+        """Discard the drawing, which is made again when the widget is next drawn."""
         self._drawn = None
         self.refresh()
 

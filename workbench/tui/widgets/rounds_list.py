@@ -95,8 +95,8 @@ class RoundsList(LineList):
         self.rows: ListRows | None = None
         self.arrangement: Arrangement | None = None
         self._place = (0, True)
-        """Last place of the cursor: a message, and whether its round's header. It returns there when the message is
-        listed again."""
+        """Last place of the cursor: index of a message, and True for its round's header. The cursor returns there when
+        the message is listed again."""
         self._begun: tuple[tuple[int, bool], frozenset[int]] = (self._place, frozenset())
         """First place of the cursor, and the rounds that were open then."""
         self._open_before: frozenset[int] | None = None
@@ -109,8 +109,8 @@ class RoundsList(LineList):
     # --- data -------------------------------------------------------------------------------------------------------
 
     def show(self, drawn: RoundsDrawing) -> None:
-        """Draw another plan. The cursor stays on its message; at the end of a context that has grown it stays at the
-        end; for a new context it goes to the start of the tail, without a plan to the last message."""
+        """Draw another plan. The cursor stays on its message, or at the end if the context has grown there. In a new
+        context that lacks the message it goes to the start of the tail; without a plan, to the last round."""
         before = self.drawn
         self.drawn = drawn
         if before is None or not continues(before.groups.layout, drawn.groups.layout):
@@ -137,7 +137,8 @@ class RoundsList(LineList):
                 self.refresh_line(line)
 
     def _start(self, drawn: RoundsDrawing) -> None:
-        """Show a new context: the round that contains the split is open, the cursor is on the first kept line."""
+        """Show a new context: a round that contains the split is open, the cursor is on the message that it was on,
+        else on the first kept line."""
         groups = drawn.groups
         split = drawn.outcome.split if drawn.outcome else len(groups.layout.messages)
         opened: frozenset[int] = frozenset()
@@ -162,7 +163,8 @@ class RoundsList(LineList):
         return as_begun and self.arrangement is None and self._query is None
 
     def relist(self, arrangement: Arrangement | None) -> None:
-        """List other messages or in another order, None for all in time. If some are hidden, rounds are open."""
+        """List other messages or in another order; None lists all by time. While some are hidden, the listed rounds are
+        opened; afterwards they are as before."""
         if self.rows is None:
             return
         opened = self.rows.opened
@@ -232,7 +234,8 @@ class RoundsList(LineList):
         return Span(self.index, self.index + 1)
 
     def visible_messages(self) -> Span:
-        """Messages of the visible rounds, 2 000 at most: these are counted first."""
+        """Messages from the first visible line to the end of the last visible round, 2 000 at most: these are counted
+        first. In a filtered or sorted list, those from the cursor to the end of its round."""
         if not self.rows or not self.drawn or not len(self.drawn.groups):
             return Span(0, 0)
         top = min(self.scroll_offset.y, len(self.rows) - 1)

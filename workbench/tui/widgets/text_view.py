@@ -147,7 +147,7 @@ class TextView(LineView, can_focus=True):
         self.put(parts, wrap(parts, self.wrap_width), key)
 
     def put(self, parts: tuple[TextPart, ...], wrapped: Wrapped, key: object = None) -> None:
-        """Show parts that are wrapped already."""
+        """Show `parts`, whose rows are `wrapped`."""
         same = key is not None and key == self._key
         self._parts, self._wrapped, self._key = parts, wrapped, key
         self.set_lines(len(wrapped))
