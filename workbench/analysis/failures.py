@@ -28,18 +28,18 @@ from workbench.tokens.request_limits import (
 from workbench.tokens.visible import visible_parts
 
 SHOWN_IMAGES = 3
-"""Images that are named; the others are counted."""
+"""Most images that are named; the others are counted."""
 
 WORDS = 160
-"""Characters of an error's text."""
+"""Characters of an error's text that are shown."""
 
 
 class SessionFailure(Struct, frozen=True):
-    """API errors of one cause. `count` of them are recorded, `in_a_row` at the end without a success after them; a
-    failure that no error records yet, but the next request will have, has a count of 0 and is open.
+    """API errors of one cause: `count` recorded ones, `in_a_row` of them after the last success. A failure that is
+    foreseen for the next request has a count of 0 and is open.
 
-    `text` is the newest error, `message` the id of its message, `time` and `line` where it is; `images` name the images
-    to blame. Secrets in texts are masked.
+    `text` is the newest error; `message` (id), `time` and `line` locate it; `images` name the images that cause it.
+    Secrets in texts are masked.
     """
 
     cause: Cause
@@ -77,7 +77,7 @@ class SessionFailures(Struct, frozen=True):
 
     @property
     def headline(self) -> str:
-        """The compaction loop and the first open failure, in a sentence or two; "" where there is neither."""
+        """Sentence on the compaction loop and on the first open failure; "" without either."""
         return " ".join(str(one) for one in (self.loop, self._first) if one)
 
     @property
@@ -154,7 +154,7 @@ _CURED = (Cause.CONTEXT_TOO_LONG, Cause.REQUEST_TOO_LARGE, Cause.IMAGE_TOO_LARGE
 
 
 def _last_compaction(session: Session) -> int:
-    """Return the index of the newest message before the last recorded compaction, -1 without one."""
+    """Return the largest index of a message in the epoch before the newest one, -1 for a single epoch."""
     before = session.epochs[-2].members if len(session.epochs) > 1 else ()
     return max(before, default=-1)
 
@@ -223,7 +223,7 @@ def _excess(session: Session) -> tuple[ExcessImage, ...]:
 
 
 def _blamed(images: Sequence[ExcessImage], cause: Cause) -> tuple[ExcessImage, ...]:
-    """Return the images that cause an error of this kind."""
+    """Return the images above the limits behind errors of this cause."""
     if cause is Cause.IMAGE_TOO_LARGE:
         return tuple(one for one in images if one.limit is not Limit.REQUEST)
     return tuple(one for one in images if one.limit is Limit.REQUEST) if cause is Cause.REQUEST_TOO_LARGE else ()

@@ -23,11 +23,10 @@ DOTTED = "·"
 """Sign of a line drawn as single dots under the curves."""
 
 LETTER_EVERY = 14
-"""Columns between two letters of a line."""
+"""Least number of columns between two letters of a line."""
 
 Letters = Literal["along", "ends", ""]
-"""Position of the letters: along lines, so that they are told apart without colours; after their ends, so that no
-letter hides a point; none."""
+"""Position of the letters: along the lines, after their ends (so that no letter hides a point), or none."""
 
 Y_LABEL, X_LABEL = "tokens", "call"
 """Labels of the axes."""
@@ -69,7 +68,7 @@ class Level(Struct, frozen=True):
 
 
 class Plane(Struct, frozen=True):
-    """Visible area, x from `first` to `last` and y from 0 to `top`, and its size in cells."""
+    """Visible area: x from `first` to `last`, y from 0 to `top`, on `columns` times `rows` cells."""
 
     first: float
     last: float
@@ -91,7 +90,8 @@ class Plane(Struct, frozen=True):
 
 
 class Drawing(Struct, frozen=True):
-    """Rows of cells, top first. The plane begins at column `left`; two more rows lie below it."""
+    """Rows of cells, top first. The plane begins at column `left`; the two rows below it are the x axis and its
+    numbers."""
 
     plane: Plane
     left: int
@@ -109,7 +109,8 @@ def highest_of(lines: Iterable[PlotLine]) -> int:
 
 
 def shown_levels(levels: Sequence[Level], highest: float) -> list[Level]:
-    """Return the levels that fit a plot whose lines reach `highest`: a distant level would flatten the lines."""
+    """Return the levels to draw in a plot with lines up to `highest`; a distant level would flatten the lines and is
+    left out."""
     return [level for level in levels if 0 < level.value <= highest * 1.5]
 
 
@@ -127,8 +128,8 @@ def draw_plot(
 ) -> Drawing:
     """Draw a plot with axes on `width` times `height` cells. y begins at 0; `marks` are signs in the first row, by x.
 
-    `span`: the visible x, all without it. Lines whose sign is `hidden` are left out; the line with sign `front` is on
-    top. Letter columns of a line do not depend on the others. Levels far above every line are left out.
+    `span` is the visible range of x, all by default. Lines with a sign in `hidden` are left out; the line with sign
+    `front` is on top. Hiding a line does not move the letters of the others. Levels far above every line are left out.
     """
     first, last = span or (0.5, max((line.points[-1][0] for line in lines if line.points), default=1) + 0.5)
     seen = sorted((line for line in lines if line.sign not in hidden), key=lambda line: line.sign == front)
@@ -202,11 +203,11 @@ class _Canvas:
             self.put(x, y, sign, sign)
 
     def curve(self, line: PlotLine) -> None:
-        """Draw a curve with two dots per cell in a row and four in a column, over existing dots."""
+        """Draw a curve with 2 × 4 dots per cell; dots of other curves in a cell stay."""
         plane = self.plane
         start = bisect_left(line.points, plane.first, key=_X)
         stop = bisect_right(line.points, plane.last, key=_X)
-        # Include the points just outside, which the curve reaches.
+        # Include the points just outside, so that the curve reaches the edges.
         points = thin(line.points[max(0, start - 1) : stop + 1], 2 * plane.columns)
         places = [(plane.column(x) * 2, min(plane.row(y) * 4, 4 * plane.rows - 1)) for x, y in points]
         for (x0, y0), (x1, y1) in pairwise([*places[:1], *places]):
@@ -242,8 +243,8 @@ def _end_letters(lines: Sequence[PlotLine], hidden: Collection[str], plane: Plan
 
 
 def _letters(line: PlotLine, signs: Sequence[str], plane: Plane) -> Iterator[tuple[float, float]]:
-    """Yield positions of a line's letters, in columns of its own, so that lines that coincide show all letters. A short
-    line has one in its middle."""
+    """Yield the positions (x, y) of a line's letters. Each line has its own columns, so that lines that coincide show
+    all letters. A short line has one letter in its middle."""
     every = max(LETTER_EVERY, 2 * len(signs))
     found = False
     for column in range(every * signs.index(line.sign) // len(signs) + 1, plane.columns, every):
@@ -258,7 +259,7 @@ def _letters(line: PlotLine, signs: Sequence[str], plane: Plane) -> Iterator[tup
 
 
 def _x_axis(plane: Plane, left: int) -> list[list[Cell]]:
-    """Return the x axis with its ticks, and their numbers."""
+    """Return two rows of cells: the x axis with its ticks, and the numbers of the ticks."""
     axis, names = ["─"] * plane.columns, [*X_LABEL.rjust(left - 2), *" " * (2 + plane.columns)]
     for x in round_numbers(max(1.0, plane.first), plane.last, plane.columns // 10 + 1):
         column, name = int(plane.column(x)), grouped(x)
@@ -278,7 +279,7 @@ def round_numbers(least: float, most: float, about: int) -> list[int]:
 
 
 def thin(points: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    """Return about `most` points: first, highest and last of each run, so that no tooth is lost."""
+    """Return about `most` of the points: the first, highest and last of each run, so that no peak is lost."""
     if len(points) <= most:
         return list(points)
     step = -(-3 * len(points) // most)
@@ -293,7 +294,7 @@ BARS = "▁▂▃▄▅▆▇█"
 
 
 def shade(value: float, least: float, most: float) -> str:
-    """Return a bar for a heat map: the higher, the larger the value."""
+    """Return a bar character for a heat map; a larger value has a higher bar."""
     if most <= least:
         return BARS[3]
     return BARS[min(len(BARS) - 1, int((value - least) / (most - least) * len(BARS)))]

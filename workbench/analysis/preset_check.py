@@ -30,7 +30,8 @@ from workbench.tokens import Counter
 from workbench.tokens.window import window_of
 
 NEAR = 1
-"""Calls sooner or later that count as the same call: some agents check after an answer, some before the next."""
+"""Calls by which two compactions may differ and still agree: some agents check after an answer, some before the
+next."""
 
 MOST_DESCRIBED = 3
 """Differing compactions that a report describes."""
@@ -46,9 +47,9 @@ class PresetCheck:
 
     The agent compacted (or began to, in the background) before call `call` of the epoch, from 1; the preset would have
     before call `fires`, None if no trigger had fired by then. `triggers` are read at `call`. `agent_kept` are the ids
-    of the messages that stayed unchanged, `preset_kept` of those that stay if the preset runs at `call`. `why_call` and
-    `why_messages` give the reason for a difference, from the file or the product's rules; "" if there is none or it is
-    unknown.
+    of the messages that the agent kept unchanged, `preset_kept` of those that the preset keeps if it runs at `call`.
+    `why_call` and `why_messages` give the reason for a difference, from the file or the product's rules; "" if there is
+    none or it is unknown.
     """
 
     epoch: int
@@ -63,7 +64,8 @@ class PresetCheck:
 
     @property
     def cause(self) -> CompactionCause:
-        """Origin of the compaction; no trigger predicts a manual one, and many files do not record it."""
+        """Origin of the compaction. No trigger predicts a manual one; "not said" if the file does not record the
+        origin."""
         return _CAUSES.get(self.ended.trigger, "not said")
 
     @property
@@ -134,7 +136,7 @@ def check_own_preset(course: Course) -> tuple[Preset, tuple[PresetCheck, ...]] |
 
 
 def agent_report(course: Course) -> str:
-    """Sentences on the compactions that the file records, and whether the agent's own preset agrees; "" without any."""
+    """Return sentences on the recorded compactions and on the agreement of the agent's own preset; "" without any."""
     own = check_own_preset(course)
     return " ".join(
         filter(None, (recorded_compactions_report(recorded_compactions(course)), preset_report(*own) if own else ""))
@@ -142,8 +144,8 @@ def agent_report(course: Course) -> str:
 
 
 def preset_report(preset: Preset, checks: Sequence[PresetCheck]) -> str:
-    """Sentence on how often a preset agrees with the recorded compactions, with the first differences; "" without
-    checks."""
+    """Return a sentence on how often a preset agrees with the recorded compactions, with the first differences; ""
+    without checks."""
     if not checks:
         return ""
     differing = [one for one in checks if not one.agrees]
@@ -187,7 +189,8 @@ def _is_untrue(answer: Message) -> bool:
 
 
 def _start_of(course: Course, ended: Compaction) -> int:
-    """Return the position in the course where the compaction began: its end, or earlier for one in the background."""
+    """Return the position in the course at which the compaction began: the end of the course, or the first kept message
+    for a compaction in the background."""
     if ended.background:
         kept = frozenset(ended.kept)
         return next((i for i, message in enumerate(course.messages) if message.id in kept), len(course.messages))
@@ -206,7 +209,7 @@ def _kept_ids(outcome: Outcome) -> frozenset[str]:
 # --- reasons ----------------------------------------------------------------------------------------------------------
 
 COUNT_ERROR = 200
-"""Inverse of the relative difference that two counts of the same prompt may have."""
+"""Inverse of the relative error of a count: a distance of 1/200 of the trigger is within the error."""
 
 
 def why_call_differs(found: PresetCheck, refused: Sequence[int], untrue: Sequence[int]) -> str:
@@ -243,7 +246,7 @@ def _rounded_up(value: float, unit: str) -> str:
 
 
 def _why_later(fires: int, call: int, refused: Sequence[int], untrue: Sequence[int]) -> str:
-    """Return why the agent did not compact when a trigger fired."""
+    """Return why the agent compacted later than the trigger fired; "" if unknown."""
     if any(number >= call - NEAR for number in refused):
         return (
             f"the agent went on for {counted(call - fires, 'call')} over its trigger, until the API rejected a request"
@@ -254,8 +257,8 @@ def _why_later(fires: int, call: int, refused: Sequence[int], untrue: Sequence[i
 
 
 def why_messages_differ(found: PresetCheck, context: Context, following: Sequence[Message], refused: bool) -> str:
-    """Return why other messages stayed than under the preset; "" if unknown. `context` was compacted, `following` is
-    the next epoch; `refused`: the API rejected the context as too long."""
+    """Return why the agent kept other messages than the preset; "" if it kept the same, or if unknown. `context` was
+    compacted, `following` is the next epoch; `refused`: the API rejected the context as too long."""
     more, fewer = found.preset_kept - found.agent_kept, found.agent_kept - found.preset_kept
     if not more and not fewer:
         return ""

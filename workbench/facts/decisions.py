@@ -1,5 +1,5 @@
-"""Facts about decisions, with who made them: choices stated by user or agent, and the user's answers to questions,
-through a tool or in text. Prefers precision to recall."""
+"""Facts about decisions of user and agent: stated choices, and the user's answers to questions, through a tool or in
+text. Prefers precision to recall."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ _DECISION = (
         r"\bno need (?:for|to)\b.{3}",
     ),
 )
-"""Patterns of a decision, each group with words that every match contains. Searching for these first takes a third of
-the time."""
+"""Groups of patterns of a decision, each with a pattern of words that every match contains. A search for these words
+first saves two thirds of the time."""
 _USERS_DECISION = tuple(
     re.compile(pattern)
     for pattern in (
@@ -123,7 +123,7 @@ _OTHER_LANGUAGES_ASCII = re.compile(alternatives("decided", "needs", SPACED))
 
 
 def _either(name: str) -> str:
-    """Return a pattern of the alternatives in all languages; in those with spaces they end at a word boundary."""
+    """Return a pattern of an entry in all languages; in languages with spaces a match ends at a word boundary."""
     return rf"(?:{alternatives('decided', name, SPACED)})\b|{alternatives('decided', name, UNSPACED)}"
 
 
@@ -156,8 +156,8 @@ ECHO_CHARS = 80
 
 
 def decision_facts(messages: Sequence[Message]) -> Iterator[Fact]:
-    """Yield decisions: the user's answers with their question, then single sentences of user and agent. `by` is `user`
-    or `agent`."""
+    """Yield decisions: the user's answers with their question, then sentences of the user, then of the agent. `by` is
+    `user` or `agent`."""
     for answer in user_answers(messages):
         if answer.settles:
             yield Fact("decision", answer.text, answer.message, answer.index, answer.question, by="user")
@@ -189,8 +189,8 @@ def _words_before(messages: Sequence[Message], index: int) -> str:
 
 
 def _answered_question(words: str, first: str, before: str) -> str:
-    """Return the agent's question that the `first` sentence of a message answers, with the list items it picks; "" if
-    it answers none."""
+    """Return the agent's question that the `first` sentence of a message answers, with the list items that the answer
+    picks; "" if it answers none."""
     if len(first) > REPLY_CHARS or is_question(first):
         return ""
     asking = [sentence for sentence in sentences(before[-QUESTION_CHARS:]) if is_question(sentence)]
@@ -234,8 +234,8 @@ def is_decision(sentence: str) -> bool:
 
 
 def is_users_decision(sentence: str) -> bool:
-    """Return whether a user's sentence decides. A question may begin with a decision ("let's store it in the file, can
-    you show me how?")."""
+    """Return whether a user's sentence states a decision. A question may begin with one ("let's store it in the file,
+    can you show me how?")."""
     stated = _QUESTION_TAIL.sub("", sentence) if is_question(sentence) else sentence
     if is_decision(stated):
         return True

@@ -1,4 +1,4 @@
-"""Topic of a sentence: its words and values, what it rejects, and marks such as `forbids` or `changes`.
+"""Topic of a sentence: its words, values and rejected phrases, and marks such as `forbids` or `changes`.
 
 A sentence is read clause by clause. Clauses that only report a change or give a reason are set aside, and rejected
 phrases are removed before the rest is read.
@@ -19,9 +19,10 @@ from workbench.facts.word_tables import words as listed
 from workbench.facts.wording import normalize
 
 Mark = Literal["forbids", "permits", "frees", "speaks", "chooses", "changes", "revises", "leans", "apart"]
-"""Functions of a sentence: `forbids`; `permits`; `frees` permits without something required before; `speaks` only sets
-the language; `chooses` ("use", "is"); `changes` announces a change; `revises` replaces one thing by another; `leans`
-refers to an earlier sentence ("make that …"); `apart` holds once, additionally or conditionally."""
+"""Functions of a sentence: `forbids`; `permits`; `frees`, permits without something ("you may push without asking");
+`speaks`, only sets the language; `chooses` ("use", "is"); `changes`, announces a change; `revises`, replaces one thing
+by another; `leans`, refers to an earlier sentence ("make that …"); `apart`, holds once, additionally or
+conditionally."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,9 @@ class Topic:
 
     `order` holds its terms in order, without values, rejected phrases and light words; `names` those written as names;
     `values` the values with their kinds; `state` the subject of a state and its preposition ("the office", "at").
-    `aside` holds terms of clauses that report a change or give a reason ("they moved my flight, it leaves at 11 now").
-    `dropped` holds rejected terms and values, phrase by phrase, `withdraws` the withdrawn ones ("forget the limit of
-    100 words").
+    `asides` holds terms of clauses that report a change or give a reason ("they moved my flight" in "they moved my
+    flight, it leaves at 11 now"). `dropped` holds the terms and values of each rejected phrase, `withdraws` the terms
+    of a withdrawn rule ("forget the limit of 100 words").
     """
 
     order: tuple[str, ...]
@@ -97,7 +98,8 @@ def topic_of(text: str, language: str) -> Topic:
 
 
 def changing_clauses(text: str, language: str) -> list[Topic]:
-    """Return the topics of clauses that announce a change themselves; none if another clause may give the scope."""
+    """Return the topics of the clauses that announce a change by themselves; [] if any clause may limit the scope of
+    the others."""
     clauses = _clauses(text)
     if len(clauses) < 2 or not is_correction(text) or any(_is_scope(clause) for clause in clauses):
         return []
@@ -161,7 +163,7 @@ def _is_reason(clause: str) -> bool:
 
 
 def _without_leads(low: str) -> tuple[str, bool]:
-    """Return a sentence without phrases that only announce a correction, and whether there were any."""
+    """Return a sentence without leading phrases that only announce a correction, and True if there were any."""
     rest = low
     while found := _lead().match(rest):
         rest = rest[found.end() :]
@@ -192,8 +194,8 @@ def _has_content(text: str, language: str) -> bool:
 
 
 def _rejected_spans(text: str, language: str) -> Iterator[tuple[tuple[int, int], frozenset[str]]]:
-    """Yield the spans of rejected phrases with their terms: up to a sign, or to the verb of the alternative ("instead
-    of npm use yarn")."""
+    """Yield the spans of rejected phrases with their terms. A phrase ends at punctuation, or before the verb of the
+    alternative ("instead of npm use yarn")."""
     for match in pattern("replaced", "rejected").finditer(text):
         end = _END.search(text, match.end())
         found: list[str] = []
@@ -231,7 +233,7 @@ def _amending() -> re.Pattern[str]:
 
 
 def _absent_terms(clause: str, names: Sequence[str], language: str) -> frozenset[str]:
-    """Return the terms that a clause says no longer exist."""
+    """Return the terms of the things that no longer exist or apply, according to a clause."""
     found = pattern("replaced", *names).search(clause)
     if found is None:
         return frozenset()
@@ -253,7 +255,8 @@ def _withdraws() -> re.Pattern[str]:
 
 
 def _state_of(statement: str, language: str) -> tuple[frozenset[str], str]:
-    """Return the subject of a sentence that states a place or value, with its preposition ("at")."""
+    """Return the subject of a sentence that states a place or value, with the preposition before that ("at"); empty for
+    other sentences."""
     found = pattern("replaced", "state").search(statement)
     if found is None or not (subject := frozenset(_ordered_terms(statement[: found.start()], language))):
         return _NO_STATE
@@ -295,15 +298,15 @@ def _values(statement: str) -> Iterator[tuple[str, str]]:
 
 
 def _ordered_terms(text: str, language: str) -> tuple[str, ...]:
-    """Return the terms that say what a text is about, in order, each once."""
+    """Return the terms of a text in order, each once, without values and light words."""
     bare = _value().sub(" ", pattern("replaced", "new", "may", "allowed", "sets").sub(" ", text))
     found = (term for match in TOKEN.finditer(bare) for term in _terms(match[0], language))
     return tuple(dict.fromkeys(term for term in found if term not in _light_words(language)))
 
 
 def _terms(token: str, language: str) -> Sequence[str]:
-    """Return the terms of a token. Chinese characters count singly, because pairs would tie neighbouring words in a
-    short sentence. Possessives of others are one term."""
+    """Return the terms of a token. Each Chinese character is a term, because pairs would link neighbouring words in a
+    short sentence. All possessives of other people are the same term."""
     if token.lower() in _possessives():
         return ("=theirs",)
     if "\u3400" <= token[0] <= "\u9fff":
@@ -324,13 +327,13 @@ def _light_words(language: str) -> frozenset[str]:
 
 @cache
 def speaking_words() -> frozenset[str]:
-    """Return the verbs of speaking to the user, which make no other scope."""
+    """Return the verbs of speaking to the user, which do not change the scope of a sentence."""
     return frozenset().union(*(_word_forms("speaking", language) for language in LANGUAGES_OF_STEMS))
 
 
 def _word_forms(name: str, language: str) -> frozenset[str]:
-    """Return an entry as terms: of the language, of English (whose names are everywhere), and of languages without
-    spaces."""
+    """Return the words of a table entry as terms: of the language, of English (used everywhere), and of languages
+    without spaces."""
     found = {character for one in ("zh", "ja") for character in table(one, "replaced").get(name, "")}
     for one in {SPACED[LANGUAGES_OF_STEMS.index(language)], "en"}:
         for word in table(one, "replaced").get(name, "").split():

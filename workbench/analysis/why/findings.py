@@ -1,7 +1,7 @@
-"""Findings of a diagnosis: sentences to act on, each with its figure and messages.
+"""Findings of a diagnosis: sentences with a figure and the messages concerned.
 
-Sentences on what would have helped are computed (`counterfactual`) on the session as it continued, without the tokens
-in question, or under the policy that is named.
+Possible improvements are computed (`counterfactual`): the recorded session is replayed without the tokens in question,
+or under the named policy.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MARKER_TOKENS = 12
 """Tokens of a placeholder such as `[Old tool result content cleared]`."""
 
 NAMED = 3
-"""Files and calls that are named individually."""
+"""Most files or calls that are named individually."""
 
 NOTED = 0.02
 """Share of the context below which waste is not reported."""
@@ -66,8 +66,8 @@ HEADLINES = {
 
 class OverflowLimit(Struct, frozen=True):
     """Tokens at which a context counts as overflowing, and their source: the agent compacted there, the API rejected
-    the next request, or it is the window. `context` is the size when the agent compacted or the API rejected, None for
-    a window: it exceeds the recorded figure by what came after."""
+    the next request, or it is the window. `context` is the whole context when the agent compacted or the API rejected
+    the request, and may exceed `tokens`, the last recorded size; None for a window."""
 
     tokens: int
     why: str
@@ -167,7 +167,7 @@ def _rereads(course: Course, waste: Waste, bound: int | None, least: int) -> lis
 
 
 def _superseded(several: Sequence[Reread]) -> dict[int, tuple[int, int]]:
-    """Return the tokens of older reads, removed from the message on that shows the same again."""
+    """Return {index of an older read: (tokens saved, index of the message that shows the same again)}."""
     return {
         read.index: (max(0, read.tokens - MARKER_TOKENS), read.by)
         for one in several
@@ -177,7 +177,7 @@ def _superseded(several: Sequence[Reread]) -> dict[int, tuple[int, int]]:
 
 
 def _remedies(context: Context, course: Course, bound: int | None, least: int) -> list[Finding]:
-    """Return what strategies without a model would have saved, by replay."""
+    """Return the savings of strategies without a model, by replay."""
     found: list[Finding] = []
     if bound is None:
         return found
@@ -211,8 +211,8 @@ def _spots(
 
 
 def _after_answers(course: Course, index: int) -> int:
-    """Return the message from which on `ANSWERS` answers have followed message `index`; past the end if they have
-    not."""
+    """Return the first index before which `ANSWERS` answers have followed message `index`; past the end if there are
+    fewer."""
     at = bisect_right(course.answers, index) + ANSWERS - 1
     return course.answers[at] + 1 if at < len(course.answers) else len(course.messages) + 1
 
@@ -229,7 +229,7 @@ def _cut(waste: Waste, least: int) -> list[Finding]:
 
 
 def _rework(several: Sequence[Rework]) -> list[Finding]:
-    """Return the cost of recorded compactions, with the two messages of the most expensive item first."""
+    """Return the rework after recorded compactions; the two messages of its most expensive item come first."""
     items = sorted((item for one in several for item in one.items), key=lambda item: -item.tokens)
     if not items:
         return []
@@ -238,7 +238,8 @@ def _rework(several: Sequence[Rework]) -> list[Finding]:
 
 
 def _overhead(context: Context, layers: Sequence[Layer], causes: Sequence[SizeCause]) -> Finding | None:
-    """Return what is sent with every call, if it is a tenth of the window or the verdict names it."""
+    """Return the size of system prompt and tools, if it is a tenth of the window; if the verdict names it, a tenth of
+    the context is enough."""
     tokens = sum(layer.tokens for layer in layers if layer.name in ("system", "tools", "system + tools (not recorded)"))
     of, whole = ("the window", context.window) if context.window else ("the context", context.total.tokens)
     if tokens * 10 < whole and any(one.kind == "overhead" for one in causes):
@@ -250,7 +251,7 @@ def _overhead(context: Context, layers: Sequence[Layer], causes: Sequence[SizeCa
 
 
 def _causes(causes: Sequence[SizeCause]) -> list[Finding]:
-    """Return the verdict's causes that are in messages; the rest is overhead."""
+    """Return the verdict's causes except the overhead, which `_overhead` reports."""
     return [
         Finding(one.kind, f"{one.words[:1].upper()}{one.words[1:]}.", one.tokens, one.messages)
         for one in causes
@@ -268,14 +269,15 @@ def _one_message(context: Context, largest: Sequence[Large]) -> Finding | None:
 
 
 def _own_preset_report(preset: Preset, course: Course) -> str:
-    """Return whether the agent's own preset does what the file records; "" for another preset."""
+    """Return a sentence on how far the agent's own preset agrees with the recorded compactions; "" for another
+    preset."""
     own = check_own_preset(course) if preset.id == agent_preset_id(course.session) else None
     return preset_report(preset, own[1]) if own else ""
 
 
 def _strategy(played: Replay, triggers: Sequence[Trigger], course: Course) -> Finding:
-    """Return what the chosen strategy would have done, by replay, and what the agent recorded. `triggers` are read at
-    the end of the context: one that fires there comes before the next call, which no replay covers."""
+    """Return the compactions of the chosen strategy, by replay, and those that the agent recorded. `triggers` are read
+    at the end of the context, because a replay covers no trigger that fires after the last call."""
     here = f" from epoch {course.numbers[0]} on" if course.numbers[0] > 1 else ""
     over = f"{grouped(played.over_window)} of {grouped(len(played.sent))} calls would have gone over the window"
     theirs = "".join(
