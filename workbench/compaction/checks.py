@@ -150,8 +150,8 @@ def _system_untouched(context: Context, outcome: Outcome) -> Check:
 
 
 def _tail_identical(outcome: Outcome) -> Check:
-    """Check that every kept or pinned message is the same object, in its old order. Messages that nobody said may move,
-    as agents move their own instructions."""
+    """Check that every kept or pinned message is the same object, in its old order. Messages that nobody typed may
+    move, because agents move their own instructions."""
     position = {id(message): at for at, message in enumerate(outcome.messages)}
     kept = [
         outcome.source[i]
@@ -185,7 +185,7 @@ def _summary_not_empty(outcome: Outcome) -> Check:
 
 
 FAULTS = 4
-"""Number of faults that a check spells out; the rest is counted."""
+"""Number of faults that a check quotes; further ones are counted."""
 
 
 SHOWN_CHARS = 80
@@ -255,7 +255,7 @@ def _within_budget(context: Context, outcome: Outcome, strategy: Strategy[Any], 
 
 
 def _not_removable(context: Context, outcome: Outcome, unit: str) -> tuple[list[str], tuple[str, ...]]:
-    """Messages that stay whatever the budget: each kind with its size, and the ids of all."""
+    """Messages that no budget removes: each kind with its size, and the ids of all."""
     there = {message.id: message for message in outcome.messages}
     sorts = {
         "pins": pinned_with_pairs(context),

@@ -42,7 +42,8 @@ class Earlier(Struct, frozen=True):
     policy: Mapping[str, Any]
 
     def holds(self, version: str, day: date | None) -> bool:
-        """True if a session of this version, begun on this day, was written by an earlier version."""
+        """True if the settings apply to a session of this version, begun on this day: it was written by a version
+        before `before`."""
         if isinstance(self.before, date):
             return not version and day is not None and day < self.before
         return version != "" and _numbers(version) < _numbers(self.before)
@@ -75,7 +76,7 @@ class Preset:
 
     def of_version(self, version: str, day: date | None = None) -> Preset:
         """Preset with the settings of that version, or of that day, except settings made by hand; unchanged if nothing
-        is known. Of `version`, which a file states, only the numbers count."""
+        is known. Only the numbers in `version` are used."""
         version = found[0] if (found := _VERSION.search(version)) else ""
         changes: dict[str, Any] = {}
         for one in self.earlier:
@@ -91,7 +92,7 @@ class Preset:
 
     @property
     def changed_sources(self) -> dict[str, str]:
-        """Source by key, for every setting that does not have its default."""
+        """Source by key of every setting that differs from its default."""
         found = {one.key: self.source_of(one) for one in settings_of(type(self.policy))}
         return {key: source for key, source in found.items() if source != "default"}
 
@@ -155,7 +156,8 @@ def default_preset(strategy_id: str) -> Preset:
 
 
 def candidates(strategies: Iterable[str] = (), presets: Iterable[str] = ()) -> tuple[Preset, ...]:
-    """Return the presets named, then the default preset of each strategy named; of every strategy where nothing is.
+    """Return the presets named, then the default preset of each strategy named. Without any name: the default preset of
+    every strategy.
 
     Raises BadInput for a name that does not exist.
     """
@@ -280,8 +282,8 @@ def preset_toml(preset: Preset) -> str:
 
 
 def _changed(policy: BaseModel, default: BaseModel) -> dict[str, Any]:
-    """Values that recreate the policy: those that differ from the default, and those that would be derived differently
-    without them (a language, from a prompt)."""
+    """Values that recreate the policy: those that differ from the default, and those that would otherwise be derived
+    differently (a language, from a prompt)."""
     values, own = policy.model_dump(), default.model_dump()
     changed = {name: value for name, value in values.items() if value != own[name] and value is not None}
     read = type(policy).model_validate(changed).model_dump()

@@ -43,11 +43,12 @@ EXTEND: dict[Language, str] = {
 
 
 class RequestPrompt(Struct, frozen=True):
-    """Words of a request around its messages.
+    """Text of a request around its messages.
 
-    `previous`: text of an earlier summary, "" for none. `carry_on`: `previous` is kept word for word in front of the
-    new summary, instead of being merged into it. `second_look`: follow-up question about the answer, "" for none; its
-    answer replaces the first."""
+    `previous`: text of an earlier summary, "" for none. `carry_on`: `previous` is kept word for word before the new
+    summary, instead of being merged into it. `second_look`: follow-up question about the answer, "" for none; the
+    answer to it replaces the first answer.
+    """
 
     purpose: str
     text: str
@@ -136,7 +137,7 @@ class Excerpt(Struct, frozen=True):
 
 
 def both(first: Excerpt, second: Excerpt) -> Excerpt:
-    """Excerpt of two requests over different messages."""
+    """Join the excerpts of two requests over different messages."""
     return Excerpt(
         lambda: f"{first.render()}\n{second.render()}",
         first.chars + second.chars,
@@ -308,7 +309,8 @@ def request_for(
     *,
     exact: bool = True,
 ) -> SummaryRequest:
-    """Request about the messages in `shown`. `exact` false: it depends on an answer that was only estimated."""
+    """Request about the messages in `shown`. `exact`: false if the request depends on an answer that was only
+    estimated."""
     messages: list[Message] = []
     for span in shown.spans:
         messages.extend(context.messages[span.start : span.stop])
@@ -341,7 +343,7 @@ def conversation_request(
     """Request body made of the messages themselves, and the excerpt of `spans` in it.
 
     Over the limit (in characters of compact JSON), the oldest messages are omitted, up to a place that splits no tool
-    pair: a conversation cannot be cut in the middle. System messages and earlier summaries stay.
+    pair: a conversation cannot be cut in the middle. System messages and earlier summaries are always included.
     """
     shape, chars, api = context.shape, context.shape.chars, context.shape.api_chars
     over = api[until.stop] + len(prompt.closing) - (until.limit or UNBOUNDED.limit)
@@ -373,7 +375,7 @@ def ask_for_summary(
     settings: RequestSettings,
     trace: list[str],
 ) -> Generator[Requests, tuple[Answer, ...] | None, tuple[str, Excerpt] | SummaryFailed]:
-    """Request a summary of the messages `spans`; return it, after an earlier summary with `carry_on`, and the excerpt.
+    """Request a summary of the messages `spans`; return it (with `carry_on` after the earlier summary) and the excerpt.
 
     `bounds` limits a request of one text. A `ConversationStyle` has its own limit.
     """
@@ -420,7 +422,8 @@ def ask(
 
 
 def cut_at_sentence(summary: str, limit: int) -> str:
-    """Summary of at most `limit` characters. Secrets are masked first: a secret cut in two is no longer recognized."""
+    """Cut a summary to `limit` characters at the end of a sentence. Secrets are masked first, because a secret cut in
+    two is no longer recognized."""
     return summary if len(summary) <= limit else clip_at_sentence(without_secrets(summary), limit)
 
 

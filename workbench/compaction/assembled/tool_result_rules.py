@@ -1,8 +1,8 @@
 """Rules for compressing tool results in `layered`: one for each kind of tool.
 
-A rule has two halves: one parses plain text into the fields that the design's envelope has for such a tool (`entries`,
-`paths`, `matches`, `content`, `stdout`), the other cuts these fields. Other data, such as flags and counts, stays.
-Applying a rule twice gives the same as once.
+A rule has two steps. The first parses plain text into the fields that the design's envelope has for such a tool
+(`entries`, `paths`, `matches`, `content`, `stdout`); the second cuts these fields. Other data (flags, counts) stays.
+Applying a rule twice has the same result as once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ Rule = Callable[["CallFacts", Any], Any]
 
 
 class ResultLimits(BaseModel):
-    """Limits of a compressed result: the design's numbers, and the workbench's own where it has none."""
+    """Limits of a compressed result: the design's numbers, or the workbench's own for limits that the design does not
+    set."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -60,7 +61,7 @@ class CallFacts:
     limits: ResultLimits
 
     def argument(self, *names: str) -> str:
-        """First string argument of the call with one of these names, "" without any."""
+        """First string argument of the call under one of these names, "" without one."""
         return next((self.arguments[name] for name in names if isinstance(self.arguments.get(name), str)), "")
 
     @property
@@ -132,7 +133,7 @@ def _file_of(match: Any) -> str:
 
 
 def _found(files: Iterable[str]) -> str:
-    """Number of matches, given the file of each, and number of files; "" is an unknown file."""
+    """Summary of matches from the file of each match ("" if unknown): number of matches and of files."""
     each = list(files)
     known = len(set(each) - {""})
     words = f"{len(each)} matching {plural(len(each), 'line')}"
@@ -175,7 +176,7 @@ def _lines_read(use: CallFacts, data: Any) -> Any:
 
 
 def _narrow_numbered(use: CallFacts, line: str) -> str:
-    """Cut a line to its limit, without its number: a line that lost its number would be numbered again."""
+    """Cut a line to its limit, not counting its line number, which stays: a line without it would be numbered again."""
     number = found[0] if (found := _NUMBERED.match(line)) else ""
     return number + clip_middle(line.removeprefix(number), use.limits.line_chars)
 
@@ -237,7 +238,7 @@ def _change_text(use: CallFacts, text: str) -> Data:
 
 
 def _file_and_range(use: CallFacts, data: Data) -> Data:
-    """File and range of a change, if the envelope does not have them already."""
+    """Add the file and range of a change unless the envelope has them."""
     found: Data = {}
     if use.files and not any(key in data for key in ("file", "path", "file_path")):
         found["file"] = use.files
@@ -277,8 +278,8 @@ _EXIT_LINE = re.compile(r"\A\W{0,3}exit code:? ?-?\d{1,5}\n?", re.IGNORECASE)
 
 
 def _output(use: CallFacts, data: Any) -> Any:
-    """Bash: a summary of stdout, the last lines of stderr. Output without a known stream is stderr if the command
-    failed."""
+    """Bash: the first and last lines of stdout, the last lines of stderr. Output without a known stream counts as
+    stderr if the command failed, else as stdout."""
     if isinstance(data, str):
         data = _shell_text(use, data)
     if not isinstance(data, dict):
@@ -300,7 +301,7 @@ def _output(use: CallFacts, data: Any) -> Any:
 
 
 def _shell_text(use: CallFacts, text: str) -> Data:
-    head = text[:300].rstrip("0123456789") if text[300:301].isdigit() else text[:300]  # half a number is another one
+    head = text[:300].rstrip("0123456789") if text[300:301].isdigit() else text[:300]  # never cut a number in two
     code = exit_code(head + "\n" + text[-300:])
     found: Data = {} if code is None else {"exit_code": code}
     if "<std" in text and (tagged := _TAGGED.findall(text)):
@@ -336,7 +337,8 @@ def _recap(use: CallFacts, data: Any) -> Any:
 
 
 def _generic(use: CallFacts, data: Any) -> Any:
-    """Any other tool: cut in the middle, with a flag. No other rule uses `excerpt`, so it stays unchanged."""
+    """Any other tool: cut in the middle, with a flag. Only this rule writes `excerpt`, so a second compression leaves
+    it unchanged."""
     limit = use.limits.other_chars
     if isinstance(data, str):
         return data if len(data) <= limit else {"excerpt": clip_middle(data, limit), "truncated": True}
@@ -347,7 +349,7 @@ def _generic(use: CallFacts, data: Any) -> Any:
 
 
 def _first(use: CallFacts, data: Data, key: str, limit: int) -> Data:
-    """First `limit` items of the list `key`, and all other data: flags and counts."""
+    """Keep the first `limit` items of the list `key`, and all other data: flags and counts."""
     items = data[key]
     kept = [clip_middle(one, use.limits.line_chars) if isinstance(one, str) else one for one in items[:limit]]
     out = {**_smaller(use, {name: value for name, value in data.items() if name != key}), key: kept}
@@ -355,7 +357,7 @@ def _first(use: CallFacts, data: Data, key: str, limit: int) -> Data:
 
 
 def _smaller(use: CallFacts, data: Data) -> Data:
-    """Fields that no rule names: flags and counts unchanged, anything long cut by the generic rule."""
+    """Compress the fields that no rule names: flags and counts stay, long values are cut by the generic rule."""
     return {key: _generic(use, value) for key, value in data.items()}
 
 

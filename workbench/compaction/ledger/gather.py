@@ -1,4 +1,4 @@
-"""Collect ledger entries from a context: those of an earlier ledger, and what was said and done since."""
+"""Collect ledger entries from a context: those of an earlier ledger, and facts from the messages since."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from workbench.facts.wording import is_agent_message, message_prose, sentences
 from workbench.session import Message, Text
 
 OLD = -1
-"""Index of an entry that no message of the context contains."""
+"""Index for an entry that no message of the context contains."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundEntry:
-    """An entry with its place in the context: index of its source, and of the newest message with it; `OLD` for an
-    entry of an earlier ledger."""
+    """Entry with its place in the context: index of its source, and of the newest message that has it; both `OLD` for
+    an entry of an earlier ledger."""
 
     entry: LedgerEntry
     at: int
@@ -61,8 +61,11 @@ class Numbering:
         return pinned[after] if after < len(pinned) else self.before.upto + 1 + after - len(pinned)
 
     def after_cut(self, staying: Iterable[int], cut: int) -> tuple[tuple[int, ...], int]:
-        """Pins and last number that a new ledger must state. `staying`: messages kept before `cut`. Returns the numbers
-        of messages after the ledger that are out of order, and the number after which the others continue."""
+        """Pins and last number that a new ledger must state. `staying`: indexes of messages kept before `cut`.
+
+        Returns the numbers of the messages that follow the ledger out of order, and the number after which the others
+        continue.
+        """
         out_of_order = list(staying)
         if self.before is not None and self.ledger is not None:
             in_order = self.ledger + 1 + len(self.before.pinned)
@@ -81,11 +84,11 @@ def numbering(shape: Shape) -> Numbering:
 
 
 def ledger_entries(context: Context) -> tuple[FoundEntry, ...]:
-    """Entries that a ledger of this whole context could hold, except mere names: the most important first, among equals
-    the newest.
+    """Entries that a ledger of this whole context could hold, without mere names; the most important first, equally
+    important ones newest first.
 
     A fact that occurs several times is one entry with its newest state and source: a file that was viewed and then
-    changed is a changed one, and a command has the result of its last run.
+    changed is `modified`, and a command has the result of its last run.
     """
     return _ledger_entries(context.shape, original_of(context))
 
@@ -132,19 +135,20 @@ def _instructions(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
 
 
 def _statements(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
-    """The user's statements, the more specific the heavier; a later one supersedes an earlier one about the same."""
+    """The user's statements: more specific ones weigh more, and a later one supersedes an earlier one about the same
+    thing."""
     messages, place = _with_earlier(shape, number, "stated", "{}")
     for one in stated_of(shape) if number.ledger is None else statements(messages):
         yield replace(_entry_of_statement("stated", one.fact, one.superseded_by, place), weight=one.weight)
 
 
 Place = Callable[[Fact], tuple[int, int]]
-"""Index in the context, and number, of the message with a fact."""
+"""Function that returns the index and number of the message with a fact."""
 
 
 def _with_earlier(shape: Shape, number: Numbering, kind: EntryKind, template: str) -> tuple[list[Message], Place]:
-    """Messages of the context, preceded by the entries of one kind from an earlier ledger, each as a message by
-    `template`."""
+    """Entries of one kind from an earlier ledger, each as a message made by `template`, then the messages of the
+    context; and the function that finds the place of a fact in them."""
     before = number.before.entries if number.before is not None else ()
     earlier = [entry for entry in before if entry.kind == kind and entry.state != "gone"]
     messages_before = [
@@ -181,8 +185,8 @@ REASON_WEIGHT = 0.4
 
 
 def _reasons(shape: Shape, number: Numbering) -> Iterable[FoundEntry]:
-    """Sentences in which the agent gives a reason or an alternative: not certainly decisions, but most of what leads to
-    them."""
+    """Sentences in which the agent gives a reason or an alternative. They may not be decisions, but they state most of
+    the reasons for decisions."""
     for index, message in enumerate(shape.masked):
         if index == number.ledger or not is_agent_message(message):
             continue
@@ -222,7 +226,7 @@ PASTE_CHARS = 120
 
 def _without_pastes(request: str, source: int) -> str:
     """Request as the user typed it: each paste is cut to its beginning and a pointer to its message. Unchanged if
-    nothing else was typed."""
+    nothing was typed besides."""
     if not without_paste(request).strip():
         return request
     return shorten_pastes(
@@ -231,8 +235,8 @@ def _without_pastes(request: str, source: int) -> str:
 
 
 def _updated(known: FoundEntry, entry: LedgerEntry, at: int) -> FoundEntry:
-    """Merge a new occurrence into a known entry. Viewing a changed file leaves it changed. A decision or an address
-    does not change, so its first source stays."""
+    """Merge a new occurrence into a known entry. A changed file stays changed when it is viewed. A decision or an
+    address keeps its first source, because it does not change."""
     old = known.entry
     if entry.kind in ("decision", "url"):
         return replace(known, last=at)
@@ -259,15 +263,15 @@ def _errors_fixed_since(
 
 
 MOST_RUNS = 6
-"""Number of runs from which a command is not worth more."""
+"""Number of runs above which a command gains no more worth."""
 ONLY_LOOKS = 0.3
-"""Weight of a command that only looks: its result is in the file entries."""
+"""Weight of a command that only looks at files: its result is in the file entries."""
 
 
 def _weights_by_runs(
     entries: Iterable[FoundEntry], facts: Iterable[Fact]
 ) -> Iterable[tuple[tuple[EntryKind, str], FoundEntry]]:
-    """Weigh commands by how often they ran, alone or within a longer line: repeated commands are run again."""
+    """Weigh commands by their number of runs, alone or within a longer line: commands that ran often will run again."""
     runs = Counter(one for fact in facts if fact.kind == "command" for one in {*_commands_that_act(fact.text)})
     for one in entries:
         if one.entry.kind == "command":
@@ -276,7 +280,7 @@ def _weights_by_runs(
 
 
 def _commands_that_act(line: str) -> list[str]:
-    """Simple commands of a line that do more than look."""
+    """Simple commands of a line that do more than look at files."""
     return [one for one in simple_commands(line) if not READ_ONLY_COMMAND.match(one)]
 
 
@@ -298,8 +302,8 @@ def _with_request_states(
 
 def _first_request(requests: Sequence[FoundEntry], shape: Shape, original: Original | None) -> FoundEntry | None:
     """The session's first request: one of `requests`, or a new entry if only the session's first context has it. None
-    if unknown: after an agent's compaction the oldest request of a context need not be the first. After a ledger it is,
-    because the ledger would list an older one."""
+    if unknown: after an agent's compaction, the oldest request of a context need not be the first. After a ledger it
+    is, because the ledger would list an older one."""
     if first := next((one for one in requests if one.entry.state == "first"), None):
         return first
     oldest = min(requests, key=lambda one: one.entry.source, default=None)

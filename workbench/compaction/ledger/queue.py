@@ -1,12 +1,13 @@
 """Rank everything that may enter a ledger's result, in steps; a budget takes the first steps that fit.
 
-Two kinds of things compete: lines of the ledger, and units of the tail (messages that no cut may separate). Each comes
-in steps, with up to `LEVELS` characters of each of its texts, complete in the last step. A step ranks by its priority,
-then by its worth per token; each further step of a thing is worth less. The order does not depend on the budget, so a
-larger budget contains everything that a smaller one does.
+Two kinds of things compete: lines of the ledger, and units of the tail (messages that no cut may separate). Each is
+divided into steps. A step keeps more characters of each of its texts (`LEVELS`), and the last one all of them. Steps
+rank by priority, then by worth per token; each further step of a thing is worth less. The order does not depend on the
+budget, so a larger budget keeps everything that a smaller one does.
 
-The worth of a line: how likely it is needed again, times how much it would be missed. The worth of a unit: how new it
-is. The weights were tuned on what agents needed later in recorded sessions (`benchmarks/keeping.py`, its tuning half).
+A line's worth is the probability that it is needed again, times the damage if it is missing. A unit's worth is its
+recency. The weights were tuned on what agents needed later in recorded sessions (`benchmarks/keeping.py`, its tuning
+half).
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from workbench.session import Message, Span
 
 WHOLE = 1 << 40
 LEVELS: tuple[int, ...] = (200, 800, 3_200, WHOLE)
-"""Characters of each text, step by step."""
+"""Most characters of each text, step by step."""
 
 SHORT_ENVIRONMENT = LEVELS[2]
 """Longest environment, in characters, that is kept whole or not at all."""
 
 ASKED_CHARS = 12_800
-"""Characters of the unanswered newest request, per text, that come before everything but rules. The rest of it competes
+"""Characters of each text of the unanswered newest request that rank before everything except rules. The rest competes
 by worth, so that a huge paste leaves room for the ledger."""
 
 FEWEST_CHARS = 40
@@ -43,25 +44,25 @@ FEWEST_CHARS = 40
 
 
 class Priority(IntEnum):
-    """Classes of steps, the least urgent first. A step goes before every step of a lower class."""
+    """Classes of steps, least urgent first. A step ranks before every step of a lower class."""
 
     WORTH = 0
-    """Competes by worth per token, in the room that pins leave."""
+    """Competes by worth per token, in the room left by pins."""
     UNANSWERED_REQUEST = 1
-    """From here on what the user wants: pins do not take its room."""
+    """From this class upward: what the user wants. Pins do not reduce its room."""
     FIRST_REQUEST = 2
     NEWEST_ANSWER = 3
     OPEN_REQUEST = 4
     NEWEST_REQUEST = 5
     OPEN_REQUEST_START = 6
-    """From here on kept whatever the budget."""
+    """From this class upward: kept whatever the budget."""
     RULE = 7
     NEWEST_REQUEST_START = 8
 
 
 class Rank(NamedTuple):
-    """Place of a step in the queue, the highest first. `value` orders steps of one priority: worth per token, or the
-    message number of a rule, so that the newest rule comes first."""
+    """Place of a step in the queue, highest first. `value` orders steps of one priority: worth per token; for rules the
+    message number, so that the newest rule comes first."""
 
     priority: Priority
     value: float = 0.0
@@ -69,8 +70,8 @@ class Rank(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QueueStep:
-    """Growth of thing number `thing`, a line or a unit, from `before` to `chars` characters of each text. `before` is 0
-    for a thing that is not in yet."""
+    """Step of thing number `thing`, a line or a unit, from `before` to `chars` characters of each text. `before` is 0
+    in the thing's first step."""
 
     rank: Rank
     is_line: bool
@@ -84,9 +85,9 @@ class Queue:
     """Things to keep and their steps, best first.
 
     `unit_of`: unit number of each message, `OLD` before the first unit. `longest`: characters of each unit's longest
-    text. `keys`: key of each line that is a mere name. `unnamed`: lines of files that their message does not name (a
-    shell's `src/*.py`). `front`: index of the first message that is neither an instruction nor the environment that the
-    agent describes before everything else.
+    text. `keys`: key of each line that is only a name. `unnamed`: lines of files that their message does not name (a
+    shell's `src/*.py`). `front`: index of the first message after the instructions and the environment that the agent
+    describes first.
     """
 
     lines: tuple[FoundEntry, ...]
@@ -99,7 +100,8 @@ class Queue:
     steps: tuple[QueueStep, ...]
 
     def is_indivisible(self, step: QueueStep) -> bool:
-        """True for things that are useless in part: a name, or an environment, which agents recognize by its form."""
+        """True for things that are useless if incomplete: a name, or an environment, which agents recognize by its
+        form."""
         if step.is_line:
             return self.lines[step.thing].entry.kind in ("file", "identifier", "number", "url")
         return self.is_environment(step.thing)
@@ -167,7 +169,7 @@ def _units(shape: Shape) -> tuple[Span, ...]:
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 _FRAME = 24
-"""Characters that a line takes in addition to its text; a name takes `_BETWEEN`."""
+"""Characters that a line takes in addition to its text. A name takes `_BETWEEN`."""
 _BETWEEN = 5
 
 _WORTH = {
@@ -191,10 +193,10 @@ _WORTH_OF_KIND = {
     "stated": 0.4,
 }
 COMMAND = 120
-"""First step of a command: characters of its core (without `cd … &&`, `| tail`), without its result."""
+"""Characters in the first step of a command: only its core (without `cd … &&`, `| tail`), without its result."""
 
 _MORE, _OWN_WORDS = 0.5, 0.8
-"""Worth of a step as a share of the step before: of a line, and of the user's own words."""
+"""Worth of a step as a share of the step before it: for a line, and for the user's own words."""
 
 _NAMES = {
     "path": (0.17, 0.04, 0.6),
@@ -202,8 +204,8 @@ _NAMES = {
     "code": (0.02, 0.1, 0.6),
     "number": (0.06, 0.05, 1.3),
 }
-"""By kind of name: worth of a name that the agent used once, number of uses for which one mention by others counts, and
-exponent of the uses."""
+"""By kind of name: worth of a name that the agent used once; weight, relative to a use, of the square root of the
+number of mentions; exponent of the weighted sum of uses and mentions."""
 
 _AS_ENTRY: Mapping[Sort, tuple[EntryKind, str]] = {
     "path": ("file", "named"),
@@ -212,11 +214,11 @@ _AS_ENTRY: Mapping[Sort, tuple[EntryKind, str]] = {
     "number": ("number", ""),
 }
 _CARRIED = MentionedName("", "", "id", 1, 1, OLD)
-"""A name that only an earlier ledger has."""
+"""Stands for a name that only an earlier ledger has."""
 
 _OLDER, _OLDER_DEEDS = 0.3, 0.45
-"""Decay with age: exponent of the number of messages since, in units of `_NEW`; the second for files, commands and
-names."""
+"""Decay with age: a worth is divided by (1 + messages since / `_NEW`) to this power. The second is for files, commands
+and names."""
 _NEW = 8
 
 
@@ -253,7 +255,7 @@ def _line_steps(shape: Shape, lines: Sequence[FoundEntry]) -> Iterator[QueueStep
 
 
 def _length(entry: LedgerEntry, in_folder: Mapping[SharedFolder | None, int]) -> float:
-    """Characters of an entry. Files that share a folder share the length of its path."""
+    """Characters of an entry. Files in the same folder share the length of its path."""
     if (folder := folder_of(entry)) is None:
         return len(entry.text) + len(entry.detail)
     return len(entry.text) - len(folder.path) * (1 - 1 / in_folder[folder])
@@ -281,9 +283,11 @@ def _priority_of_line(entry: LedgerEntry, before: int) -> Rank | None:
 _TAIL = 0.009
 """Worth of a token of the newest messages."""
 _HALF = 0.008
-"""Share of the context's tokens after which that worth has halved, counted from the end."""
+"""Share of the context's tokens, counted from the end, after which that worth has halved; limited to 200–2 000
+tokens."""
 _AGES_CHARS = 2_000
-"""Most characters of a unit that count towards the age of older units, so that a huge result does not age them all."""
+"""Most characters of a unit that count towards the age of older units, so that one huge result does not age them
+all."""
 _DEEPER = (1.0, 0.6, 0.35, 0.2)
 """Worth of each level's step as a share of the unit's worth."""
 
@@ -321,7 +325,7 @@ def _newest(shape: Shape, matches: Callable[[Message], bool]) -> tuple[int, ...]
 
 def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], front: int) -> Iterator[QueueStep]:
     """Steps of the units. A unit's first step ranks after the first steps of all newer units, so that the tail has no
-    holes. A short environment, before message `front`, has only one step."""
+    gaps. A short environment before message `front` has only one step."""
     asked, unread, answers = newest_words(shape), frozenset(shape.unread), _agents_newest(shape)
     half, age = min(max(shape.chars[-1] / 4 * _HALF, 200), 2_000), 0.0
     for number in range(len(units) - 1, -1, -1):
@@ -350,7 +354,7 @@ def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], fro
 
 
 def _levels(own: bool) -> Iterator[tuple[int, float]]:
-    """Characters and share of the worth, for each step of a unit; the unanswered request has one more."""
+    """Characters and share of the worth for each step of a unit; the unanswered request has one step more."""
     yield from zip(LEVELS[:-1], _DEEPER[:-1], strict=True)
     if own:
         yield ASKED_CHARS, _DEEPER[-1]
@@ -359,7 +363,7 @@ def _levels(own: bool) -> Iterator[tuple[int, float]]:
 
 def _priority_of_request(before: int, own: bool) -> Rank | None:
     """Rank of a step of the newest request; None for a step that competes by worth. Its first characters are always
-    kept; the rest ranks after the rules and the first request."""
+    kept; later ones rank after the rules and the first request."""
     if not before:
         return Rank(Priority.NEWEST_REQUEST_START)
     if before < LEVELS[1]:

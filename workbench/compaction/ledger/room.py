@@ -32,14 +32,14 @@ from workbench.session import Message
 
 @dataclass(frozen=True)
 class LedgerTask:
-    """A context to fill a budget from. `always`: messages that stay unchanged wherever there is room."""
+    """Context and settings to fill a budget from. `always`: messages that stay unchanged if there is room."""
 
     context: Context
     ruler: Ruler
     always: frozenset[int]
     language: Language
     first: int | None = None
-    """Index of the tail's first message, if set; beyond the last message there is no tail, and unanswered messages are
+    """Index of the tail's first message, if set. Beyond the last message: there is no tail, and unanswered messages are
     dropped."""
 
     @cached_property
@@ -65,7 +65,7 @@ class LedgerTask:
         return found
 
     def unit_cost(self, unit: int, chars: int) -> int:
-        """Size of the messages of a unit, except those that stay anyway."""
+        """Size of a unit's messages, except those that stay in any case."""
         span = self.queue.units[unit]
         return sum(self._cost(index, chars) for index in range(span.start, span.stop) if index not in self.always)
 
@@ -96,7 +96,7 @@ class LedgerTask:
             entry = replace(entry, text=clipped(entry.text, chars, self.language), detail=entry.detail[:chars])
         of_text = self.ruler.of_text
         if folder := folder_of(entry):
-            # The blank before a number and the comma behind a name are of it, the blank before a path is not.
+            # An item includes the space before its number and the comma after its name; a path, no space.
             parts = of_text(f" {folder.item(entry)},"), of_text(folder.opening)
             return LedgerLine(entry, parts[0], tuple(endings(entry.text)), folder, parts[1])
         if entry.in_passing:
@@ -133,7 +133,7 @@ def _shortened(shape: Shape) -> dict[tuple[int, int, Language], Message]:
 
 @per_shape
 def _unread_with_calls(shape: Shape) -> frozenset[int]:
-    """Unanswered messages and the newest answer, with the calls that they answer: their thinking and media are left
+    """Unanswered messages and the newest answer, with the calls that they answer. Their thinking and media stay
     unchanged."""
     return with_pairs(shape, (*shape.unread, *newest_answer(shape)))
 
@@ -146,7 +146,7 @@ def _waiting_calls(shape: Shape) -> frozenset[int]:
 
 @dataclass
 class LedgerSelection:
-    """Selected lines and units with their number of characters, lines that another line covers (`elsewhere`), their
+    """Selected lines and units with their number of characters, lines covered by another line (`elsewhere`), their
     sizes, and the first step that did not fit."""
 
     lines: dict[int, int] = field(default_factory=dict)
@@ -158,7 +158,7 @@ class LedgerSelection:
 
 
 def tail_has(task: LedgerTask, found: LedgerSelection, line: int, chars: int = 1) -> bool:
-    """True if the tail contains what a line of so many characters would say."""
+    """True if the tail contains the first `chars` characters of a line."""
     return _unit_has(task, line, chars, found.units.get(_unit_of(task.queue, line), 0))
 
 
@@ -184,8 +184,8 @@ _SHARED = 6
 
 
 class LedgerFiller:
-    """Takes the queue's steps in turn until one does not fit, and continues from there when there is more room. A fact
-    in a complete message of the tail needs no line."""
+    """Takes the queue's steps in turn until one does not fit; continues from there if more room is given. A fact in a
+    complete message of the tail gets no line."""
 
     def __init__(self, task: LedgerTask) -> None:
         self.task = task
@@ -196,8 +196,8 @@ class LedgerFiller:
         self._lines_of: dict[int, list[int]] = {}
         self._requests: dict[int, str] = {}
         self._present: set[Hashable] = set()
-        """Keys of what the ledger contains: kinds with a heading, folders and sources with a line, names in other
-        lines, and complete instructions by source and text."""
+        """Keys of the ledger's contents: kinds with a heading, folders and sources with a line, names in other lines,
+        and complete instructions by source and text."""
 
         for unit, chars in self._least():
             self._take_unit(unit, chars)
@@ -218,8 +218,8 @@ class LedgerFiller:
         return self.out
 
     def _least(self) -> Iterable[tuple[int, int]]:
-        """Units that are selected first: the minimum tail; with a set tail all of its units, complete unless
-        unanswered."""
+        """Units that are selected first: the minimum tail; if the tail is set by hand, all of its units, complete
+        unless unanswered."""
         shape, first, unit_of = self.task.context.shape, self.task.first, self.queue.unit_of
         if first is not None and first > len(shape.messages):
             return
@@ -234,8 +234,8 @@ class LedgerFiller:
                 yield number, LEAST_CHARS
 
     def _grown_in_tail(self, step: QueueStep) -> QueueStep:
-        """More of a request that is partly in the tail is added there, not as a line, if its message says nothing
-        else."""
+        """Turn a step of a request's line into a step of its unit, if the tail has part of the request and its message
+        has no other text; else return it unchanged."""
         if not step.is_line or (line := self.queue.lines[step.thing]).entry.kind != "request":
             return step
         unit = _unit_of(self.queue, step.thing)
@@ -273,7 +273,7 @@ class LedgerFiller:
         return self.task.unit_cost(unit, chars) if chars else 0
 
     def _redundant_lines(self, unit: int, chars: int) -> list[int]:
-        """Lines that a unit with so many characters makes redundant."""
+        """Lines that a unit with so many characters makes unnecessary."""
         return [
             line for line in self._lines_of.get(unit, ()) if _unit_has(self.task, line, self.out.lines[line], chars)
         ]

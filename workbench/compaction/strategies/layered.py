@@ -199,7 +199,8 @@ class ArchiveRequest:
 
 
 def _archive_request(context: Context, policy: LayeredPolicy, cut: RoundCut, trace: list[str]) -> ArchiveRequest:
-    """Request with the prompt and the head, tool results compressed; over the limit only the two ends of the head."""
+    """Request with the prompt and the head, tool results compressed. If it is too long, it has only the beginning and
+    end of the head."""
     in_request = summaries_in_request(context, cut.earlier, policy.earlier_summary)
     prompt = RequestPrompt(
         "archived session summary",
@@ -261,9 +262,9 @@ def _strokes(
 def prompt_layers(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
     """Layers with any tokens, in prompt order; history is divided by fate into `L3 head` and so on.
 
-    All but rules and recap add up to `context.total`. Those two, which no session contains, are what the assembled
-    prompt would add, by the context's meter. O(fate spans and summaries), except for the recap, for which every message
-    is read once per shape.
+    All layers but rules and recap add up to `context.total`. No session contains these two; they are what the assembled
+    prompt would add, measured by the context's meter. O(fate spans and summaries), except for the recap, for which
+    every message is read once per shape.
     """
     shape, sizes = context.shape, context.layout.sizes
     fixed, opened = shape.lead, max(shape.lead, open_from(shape))
@@ -288,7 +289,7 @@ def prompt(context: Context, policy: LayeredPolicy) -> tuple[PromptPart, ...]:
 
 
 def notes(shape: Shape, policy: LayeredPolicy, index: int) -> Iterator[StrategyNote]:
-    """Reminder that a request with mentioned files would be sent with."""
+    """Reminder that would be sent with a request that mentions files."""
     for noted in notes_at(shape, index):
         if noted.kind == "mention":
             yield StrategyNote("it would be sent with")
@@ -296,7 +297,7 @@ def notes(shape: Shape, policy: LayeredPolicy, index: int) -> Iterator[StrategyN
 
 
 def lint(policy: LayeredPolicy) -> tuple[str, ...]:
-    """Problems of the prompt, and sections that it does not ask for."""
+    """Problems of the prompt, including sections that it does not request."""
     return (*lint_prompt(policy.asks()), *prompt_problems(policy.asks()))
 
 

@@ -1,4 +1,4 @@
-"""`ledger`: keep within a budget, by code and not by a model, what must not be lost.
+"""`ledger`: keep the facts that must not be lost within a budget; code selects them, no model.
 
 The workbench's own. Order of messages:
 
@@ -56,7 +56,7 @@ CARRIED_PERCENT = 15
 """Share of the free budget for the text of earlier summaries if no model is used."""
 
 CHARS_PER_TOKEN = 3
-"""Characters of a narrative per token: low enough that a narrative of the requested length fits its tokens."""
+"""Characters of a narrative per token: few, so that a narrative of the requested length fits its tokens."""
 
 SHORTEST_NARRATIVE = 100
 """Characters below which no narrative is requested."""
@@ -190,7 +190,7 @@ def _finished(context: Context, draft: Outcome) -> Outcome:
 
 
 def _with_more_narrative(task: LedgerTask, budget: int, plan: LedgerPlan, narrative: str, earlier: str) -> LedgerPlan:
-    """If nothing else waits for room, extend the plan with more text of earlier summaries."""
+    """Extend the plan with more text of earlier summaries, if nothing else needs the room."""
     for _ in range(3):
         spare = (budget - plan.takes) * (CHARS_PER_TOKEN if task.ruler.unit == "tokens" else 1)
         if not plan.is_whole or spare < SHORTEST_NARRATIVE or len(narrative) >= len(earlier):
@@ -211,7 +211,7 @@ def _front(context: Context, plan: LedgerPlan) -> int:
 
 
 def _sealed(context: Context) -> frozenset[int]:
-    """Indexes of earlier summaries that only their provider can read, so that none of their text can be carried on."""
+    """Indexes of earlier summaries that only their provider can read: their text cannot be carried on."""
     messages = context.messages
     return frozenset(
         index
@@ -267,7 +267,7 @@ def _in_span(shorter: Mapping[int, Message], span: Span) -> dict[int, Message]:
 
 
 def _without_ledger(context: Context, plan: LedgerPlan, budget: int, ruler: Ruler, trace: list[str]) -> Outcome:
-    """Outcome if there is nothing for a ledger to replace."""
+    """Outcome if a ledger would replace nothing."""
     if not plan.shorter:
         return unchanged(context.messages, "nothing to compact: every message before the tail is kept", trace)
     pieces = pieces_in_place(Span(0, len(context)), plan.shorter)
@@ -283,19 +283,19 @@ def _without_ledger(context: Context, plan: LedgerPlan, budget: int, ruler: Rule
 
 
 def ruler_of(context: Context, policy: LedgerPolicy) -> Ruler:
-    """Measure that the policy's budget uses."""
+    """Ruler in the unit of the policy's budget."""
     return in_characters(context) if policy.budget_chars else in_tokens(context)
 
 
 def budget_of(context: Context, policy: LedgerPolicy) -> ResultBudget:
-    """Budget from the policy, characters before tokens; else a share of the window."""
+    """Budget of the policy: in characters if set, else in tokens if set, else a share of the window."""
     whole = context.window or context.upto(len(context)).tokens
     most = policy.budget_chars or policy.budget_tokens or int(whole * policy.budget_window_percent / 100)
     return ResultBudget(most, ruler_of(context, policy).unit)
 
 
 def _earlier_ledger(context: Context) -> frozenset[int]:
-    """Index of an earlier ledger, as a set. Its entries go into the new one, so it never stays."""
+    """Index of an earlier ledger, as a set. It is never kept, because its entries go into the new one."""
     index = numbering(context.shape).ledger
     return frozenset() if index is None else frozenset([index])
 
