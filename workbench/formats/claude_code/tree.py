@@ -1,8 +1,9 @@
 """Branches of a Claude Code session: the tree of its lines, and the messages on the live branch.
 
 Every line with a uuid is a link of the chain, also progress and system lines. A plain walk from the newest line to the
-root would lose parallel tool results, whose parent is the line of their call. So the walk only selects messages; then
-complete messages and the results of their calls are added. A file that was never rewound is read in file order.
+root would lose parallel tool results, whose parent is the line of their call. The walk therefore only selects messages;
+complete messages and the results of their calls are added afterwards. A file that was never rewound is read in file
+order.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def branch_of(
     tree: Tree, messages: Sequence[Message], main: Sequence[int], moment: Moment, chosen: str = RESUMED
 ) -> tuple[list[int], list[LoadWarning]]:
     """Return a branch of the messages `main` (those outside sub-agents) in file order, and warnings. `chosen`: its id.
-    All branches but the resumed one continue across missing parents. Raises KeyError if the named line is not a
+    All branches but the resumed one continue across every missing parent. Raises KeyError if the named line is not a
     turn."""
     if not _is_linked(tree):
         text = "its lines are not linked; read in file order"

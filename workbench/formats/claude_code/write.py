@@ -1,9 +1,9 @@
 """Write a Claude Code session that `claude --resume` opens.
 
 The new file is one plain chain: a boundary if there is a summary, then every message in context order (also those that
-an older boundary preserved), each line's parent the line before. A kept line changes only in `sessionId`, `parentUuid`
-and, on the newest call, the usage: Claude Code takes the last usage as the size of the context and would compact a file
-with a stale one at once. A key of this program (`kit/mark.py`) marks usage up to there as stale.
+an older boundary preserved), each line's parent the line before. Kept lines change only in `sessionId` and
+`parentUuid`. The usage of the newest call becomes 0: Claude Code takes the last usage as the context size, and would
+compact at once. A key of this program (`kit/mark.py`) marks usage up to there as stale.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class _Writer(LineWriter):
         self.copy(record, unbilled=message.id in self.unbilled)
 
     def others(self, first: int) -> list[int]:
-        """Return the records from `first` on that are copied but are no messages (progress, snapshots, queue, unknown
-        types), and from before it the newest system prompt and the replacements of results that were too large."""
+        """Return the records from `first` on that are copied but are no messages: progress, snapshots, queue, unknown
+        types. Earlier records are the newest system prompt and replacements of results that were too large."""
         records = self.session.records
         used = bytearray(len(records))
         for message in self.session.messages:

@@ -1,8 +1,8 @@
 """Read only the usage of a rollout, for audits of thousands of files.
 
 The rollout is read normally up to its first usage. After that, only the group of an item is read, from the start of its
-line, and only the events that affect usage are decoded. Return None if this is not sufficient for an audit's row and
-the complete file must be read: with a compaction, a rolled-back turn, a rollout that continues another one, or usage
+line, and only the events that affect usage are decoded. The result is None if an audit's row needs the complete
+file: with a compaction, a rolled-back turn, a rollout that continues another one, or usage
 that may be wrong.
 """
 

@@ -1,11 +1,11 @@
 """Gemini CLI sessions: one JSON document (2025), or JSONL that is only ever appended to (2026).
 
-In JSONL a record replaces an earlier one with its id, `$set.messages` replaces the entire history (compression and
-masking of old outputs are written so), and `$rewindTo` removes a message and all later ones. Notices, thoughts and
-records that Gemini CLI does not send again (slash commands, hook contexts) are in the file view and the branch, but in
-no epoch; `<session_context>`, with which every request begins, is. A resumed session holds results twice, with their
-calls and in a record of their own. They are in the context once: Gemini CLI 0.61 would send both, which the API
-refuses.
+In JSONL a record replaces an earlier one with its id, `$set.messages` replaces the entire history (so Gemini CLI
+records compression and masking of old outputs), and `$rewindTo` removes a message and all later ones. Notices, thoughts
+and records that Gemini CLI does not send again (slash commands, hook contexts) are in the file view and the branch, but
+in no epoch; `<session_context>`, with which every request begins, is in the epochs. A resumed session holds results
+twice, with their calls and in a record of their own. They are in the context once: Gemini CLI 0.61 would send both,
+which the API refuses.
 """
 
 from __future__ import annotations

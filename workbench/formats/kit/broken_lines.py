@@ -54,8 +54,8 @@ class _Likeness:
         return isinstance(value, dict) and bool(value) and value.keys() >= self.common
 
     def fits(self, value: Any) -> bool:
-        """Return True if a complete value inside a record that breaks off is a record itself, not a part of that
-        one: its keys and its `type` occur in other records of the file."""
+        """Return True if a complete value inside a broken record is a record itself, not a part of it: its keys and its
+        `type` occur in other records of the file."""
         if not self.may_be(value):
             return False
         return not self.known or (value.keys() <= self.known and str(value.get("type")) in self.types)

@@ -159,8 +159,7 @@ class _Writer:
         self.records.append(replace_fields(raw, fields))
 
     def _parent(self, info: Part) -> str:
-        """Return the id of the user record that an answer belongs to: its own if kept, else the last one before it. If
-        there is none, one is inserted."""
+        """Return the id of an answer's user record: its own if kept, else the last one before it, else a new one."""
         if new := self.renamed.get(as_text(info.get("parentID"))):
             return new
         if not self.user:

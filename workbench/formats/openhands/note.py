@@ -1,5 +1,8 @@
-"""Slot for an export's note in a list of events: a V0 event, which keeps unknown keys, or a V1 state update, which may
-have any key and value and is never sent to a model."""
+"""Slot for an export's note in a list of events.
+
+In a V0 list the first event holds the note, because V0 events keep unknown keys. A V1 list gets a state update, which
+may have any key and value and is never sent to a model.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Append a compaction as pi does: the loaded session under a new id, with a `compaction` entry after its newest one.
 
-Nothing is deleted. If the context ends with the last loaded messages, the entry names the first of them; otherwise all
+Nothing is deleted. If the context ends with the last loaded messages, the entry names the first of them. Otherwise all
 messages after the summary are repeated after the entry. pi wraps the summary in its own text.
 """
 
@@ -132,8 +132,8 @@ def _entries(writer: Writer) -> list[tuple[int, str, bytes]]:
 
 
 def _first_retained_id(session: Session, rest: Sequence[Message], id_of: dict[int, str]) -> str:
-    """Return the id of the first kept entry; "" if the rest is not the end of the current context, or if an older
-    compaction is between a call and its result: pi 0.80.6 to 0.86 would send its summary there."""
+    """Return the id of the first kept entry. Return "" if `rest` is not the end of the current context, or if an older
+    compaction is between a call and its result, where pi 0.80.6 to 0.86 would send its summary."""
     end = session.context()[-len(rest) :] if rest else ()
     if not rest or list(end) != list(rest) or any(message.kind == "summary" for message in rest):
         return ""

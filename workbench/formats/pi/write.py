@@ -1,9 +1,9 @@
 """Write a pi session that `pi --session` opens: a new file of version 3, one chain of entries.
 
-A new summary is an ordinary user message. A `compaction` entry is the agent's own form (`append.py`), but pi wraps such
-a summary in its own text; so here only a recorded compaction that opens the context is copied as one, with its system
-message. The usage of the last response is set to zero, because pi takes it for the size of the context; a mark tells
-this program's reader. Context edits are not copied: an edited message is written with the content that was sent.
+A new summary is an ordinary user message: pi would wrap the summary of a `compaction` entry (`append.py`) in its own
+text. Only a recorded compaction that opens the context is copied as such an entry, with its system message. The usage
+of the last response is set to zero, because pi takes it for the size of the context; a mark tells this program's
+reader. Context edits are not copied: an edited message is written with the content that was sent.
 """
 
 from __future__ import annotations

@@ -73,8 +73,8 @@ def _is_clines(session: Session) -> bool:
 
 
 def _older(raws: Sequence[bytes], messages: Sequence[Message], condense_id: str) -> list[bytes]:
-    """Return the records hidden by a summary that opens the context: those before a recorded summary; for a new one,
-    every record not kept after it, tagged as replaced unless an older summary already did."""
+    """Return the records hidden by a summary that opens the context. A recorded summary hides those before it. A new
+    one hides every record not kept after it; these are tagged as replaced, unless an older summary tagged them."""
     if messages[0].source:
         return list(raws[: messages[0].source[0]])
     kept_records = {message.source[0] for message in messages if message.source}
