@@ -8,7 +8,7 @@ environment.py     variables of the environment
 errors.py          the exception whose message the user reads
 figures.py         numbers as text
 files.py           atomic writes
-in_use.py          is a file still being written?
+in_use.py          detection of files still being written
 parallel.py        work on all cores, or on a Dask cluster
 paths.py           folders of the user's files
 plugins.py         entry points of other distributions

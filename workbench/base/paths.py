@@ -14,8 +14,8 @@ from typing import Literal
 _NAME = "compaction-workbench"
 
 _HOMES = ("USERPROFILE", "APPDATA", "LOCALAPPDATA") if os.name == "nt" else ("HOME",)
-"""Variables that decide the folders, besides one for each kind. Folders are asked for once for each of thousands of
-sessions, so they are cached while these are the same."""
+"""Variables that decide the folders, in addition to one for each kind. Folders are requested for each of thousands of
+sessions, so they are cached until a variable changes."""
 
 
 def _folder(kind: Literal["config", "data", "state", "cache"]) -> Path:
@@ -38,7 +38,7 @@ def _folder_by(kind: Literal["config", "data", "state", "cache"], environ: tuple
 
 
 def config() -> Path:
-    """Folder of the user's configuration: its files are written by the user, or by a command that says so."""
+    """Folder of the user's configuration. Files in it are written by the user, or by commands that report it."""
     return _folder("config")
 
 
@@ -63,7 +63,7 @@ def models() -> Path:
 
 @lru_cache(maxsize=16)
 def _models_in(folder: Path) -> Path:
-    """Cached: it is asked for once for each of thousands of sessions."""
+    """Return the table's path. Cached, because it is requested for each of thousands of sessions."""
     return folder / "models.toml"
 
 

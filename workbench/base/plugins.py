@@ -26,8 +26,9 @@ def _entries(group: str) -> EntryPoints:
 
 @cache
 def _cached_entries(group: str, places: tuple[str, ...]) -> EntryPoints:
-    """Cached: it reads files of every distribution, and the ids of all strategies are asked for often."""
-    from importlib.metadata import entry_points  # takes as long to import as a format
+    """Return the entry points. Cached: it reads files of every distribution, and the ids of strategies are requested
+    often."""
+    from importlib.metadata import entry_points  # slow to import
 
     return entry_points(group=group)
 

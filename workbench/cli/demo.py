@@ -1,4 +1,4 @@
-"""`cwb demo`: a session, or the sample, as a story of about a minute that shows what compaction does."""
+"""`cwb demo`: a demo of compaction in about a minute, with a session or the sample."""
 
 from __future__ import annotations
 

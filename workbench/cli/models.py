@@ -1,4 +1,4 @@
-"""`cwb list models`: what the server offers, with windows and prices."""
+"""`cwb list models`: models of a server, with windows and prices."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A repaired copy of a damaged session.
+"""Repaired copies of damaged sessions.
 
-engine.py   bytes, records, what is sent; each fix as a typed value (formats/fixes.py)
-images.py   images above the limits of the API
-saving.py   the copy on disk, and the steps that resume it
-listing.py  it in lines of text
-advice.py   the command for a session that a repair would help
+engine.py   repairs bytes, records and the context; each fix is a typed value (formats/fixes.py)
+images.py   replaces images above the limits of the API
+saving.py   saves the copy, and gives the steps that resume it
+listing.py  a repair as lines of text
+advice.py   advice to repair a session, with the command
 """

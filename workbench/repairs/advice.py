@@ -27,8 +27,8 @@ class Advice(Struct, frozen=True):
 
 
 def advice(path: Path, part: str = "") -> Advice | None:
-    """Advice for the session in a file; None where nothing can be repaired, and for a file of more than `LARGE` bytes,
-    whose repair would take as long as reading it again."""
+    """Return advice for the session in a file. None if nothing can be repaired, for a folder, and for a file above
+    `LARGE` bytes, whose repair would take as long as loading it."""
     try:
         if path.is_dir() or path.stat().st_size > LARGE:
             return None
@@ -39,7 +39,7 @@ def advice(path: Path, part: str = "") -> Advice | None:
         return None
     chosen = f" --part {quote(part)}" if part else ""
     fixed = [fix.fault for fix in made.fixes if fix.fault is not Fault.REWRITTEN]
-    if not fixed:  # the format's validation objects to it, and it is written anew: that is not damage
+    if not fixed:  # only rewritten because of an objection of the validation, not damaged
         return None
     faults = tuple(dict.fromkeys(fault.value for fault in fixed))
     return Advice(f"cwb repair {quote(str(path))}{chosen}", len(fixed), faults)

@@ -1,8 +1,8 @@
-"""A repaired copy of a damaged session: bytes first, then the records of its format, then what is sent to the model.
+"""Repair of a damaged session in memory: first bytes, then the records of its format, then the newest context.
 
-Only what is wrong is changed; every other record stays byte for byte. The copy is judged by the format's validation and
-read back. A format without rules of its own for repair (`Codec.repair`) is repaired by its writer: the newest context,
-with its pairs made whole, as a new session.
+Only damaged records are changed; the others stay byte for byte. The copy is read back, and checked by the format's
+validation. A format without repair rules (`Codec.repair`) is repaired by its writer, which writes the newest context
+with complete tool pairs as a new session.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from workbench.session import Message, Session
 class Repair:
     """A repaired copy, not yet on disk.
 
-    `fixes` are the faults that were repaired, `left` those that stay, both in the order of the file; `branches` the
-    branches of a file with damaged links. `data` are the bytes of the copy, those of the file where nothing was wrong.
-    `session` is what the format's reader finds in them; None where it finds nothing. `written` is the copy where it is
-    a new session, with its name and the commands that resume it.
+    `fixes` are the repaired faults in the order of the file, `left` those that remain; `branches` those of a file with
+    damaged links. `data` are the bytes of the copy, equal to the file if nothing was repaired. `session` is the session
+    read back from them, None if that fails. `written` is set if the copy is a new session; it has the name and the
+    commands that resume it.
     """
 
     path: Path
@@ -52,21 +52,21 @@ class Repair:
 
     @property
     def is_sound(self) -> bool:
-        """True where the copy reads back as expected: only then it may be written."""
+        """True if the copy reads back with the same content. Only then may it be saved."""
         return self.session is not None and all(fix.fault is not Fault.CHANGED_CONTENT for fix in self.left)
 
     @property
     def name(self) -> str:
-        """The name of the copy: the file's own with `.repaired` before its ending."""
+        """File name of the copy, with `.repaired` before the suffix."""
         ending = Path(self.written.name).suffix if self.written else self.path.suffix
         return f"{self.path.stem}.repaired{ending}"
 
 
 def repair(path: Path, *, branch: int | None = None, part: str = "") -> Repair:
-    """Repair the session in a file, in memory. `branch` is the line of the newest message of the branch to keep, where
-    there are several; None for the proposed one.
+    """Repair the session in a file, in memory. If there are several branches, `branch` is the line of the newest
+    message of the one to keep; None for the proposed one.
 
-    Raises BadInput for a file that no format recognises, of a format that is only read, or that holds no message.
+    Raises BadInput for a file that no format recognizes, of a format that is read-only, or without messages.
     """
     if path.is_dir() or part:
         return _loaded(path, load(path, part=part))
@@ -77,7 +77,7 @@ def repair(path: Path, *, branch: int | None = None, part: str = "") -> Repair:
 
 
 def repair_bytes(path: Path, data: bytes, *, branch: int | None = None) -> Repair:
-    """The same for the bytes of a file, which need not lie at `path`."""
+    """Repair like `repair`, but from bytes. The file `path` need not exist."""
     sheet = _sheet(path, data, branch)
     found = _format(path, sheet)
     codec = found.codec
@@ -125,9 +125,9 @@ def _value(data: bytes) -> object:
 
 
 def _split(sheet: RepairSheet, key: str | None) -> None:
-    """Make each element of the document's list an entry; the document stays one where it has no such list."""
+    """Make each element of the document's list an entry; without such a list the document stays one entry."""
     (document,) = sheet.entries
-    if document.value is None:  # what its reader refuses
+    if document.value is None:  # not JSON: the reader reports it
         return
     text = document.raw.decode("latin-1")  # one character per byte
     try:
@@ -169,7 +169,7 @@ def _read(codec: Codec, path: Path, data: bytes) -> Session:
 
 
 def _sent(sheet: RepairSheet, session: Session) -> list[SheetEntry]:
-    """The records of the newest context, in the order in which they are sent."""
+    """Return the records of the newest context in the order of its messages."""
     records = dict.fromkeys(record for message in session.context() for record in message.source)
     found = [entry_of(sheet, sheet.entries, session, record) for record in records]
     return list(dict.fromkeys(entry for entry in found if entry is not None))
@@ -178,12 +178,13 @@ def _sent(sheet: RepairSheet, session: Session) -> list[SheetEntry]:
 def _judged(
     path: Path, found: Format, sheet: RepairSheet, original: bytes, before: Session, entries: Sequence[SheetEntry]
 ) -> Repair:
-    """The repaired bytes as they are read back and validated. `entries` are the records of the session `before`."""
+    """Read the repaired bytes back, validate them, and return the repair. `entries` are the records of the session
+    `before`."""
     codec = found.codec
     data = sheet.data if sheet.fixes else original
     left = list(sheet.left)
     session: Session | None = None
-    if not sheet.fixes and sheet.data == original:  # `before` is what these bytes read as
+    if not sheet.fixes and sheet.data == original:  # `before` was read from these bytes
         session = before
     else:
         try:
@@ -198,7 +199,7 @@ def _judged(
 
 
 def _lost(sheet: RepairSheet, before: Session, entries: Sequence[SheetEntry], after: Session) -> int:
-    """How many messages of untouched records the repaired file does not give again."""
+    """Return the number of context messages from unchanged records that are missing in the repaired file."""
     there = {repr(block) for message in after.messages for block in message.blocks}
     kept = set(sheet.entries)
 
@@ -216,7 +217,8 @@ def _loaded(path: Path, session: Session) -> Repair:
 
 
 def _repair_by_writer(path: Path, found: Format, sheet: RepairSheet, data: bytes, session: Session) -> Repair:
-    """Repair the pairs by the format's writer, where they or the format's validation need it."""
+    """Write a new session with the format's writer if tool pairs are incomplete or the validation objects, provided
+    that it leaves fewer problems."""
     codec = found.codec
     context = session.context()
     faults = list(_unpaired(session, context))
@@ -240,7 +242,8 @@ def _repair_by_writer(path: Path, found: Format, sheet: RepairSheet, data: bytes
 
 
 def _unpaired(session: Session, context: Sequence[Message]) -> Iterator[Fix]:
-    """Calls that nothing answers though something follows, and results without a call before them."""
+    """Yield a fault for each call without a result though messages follow, and for each result without a call before
+    it."""
     waiting: dict[str, Message] = {}
     for message in context:
         for result in message.results:

@@ -1,4 +1,4 @@
-"""Images above the limits of the API, replaced by a text in the records that hold them."""
+"""Replace images above the limits of the API by a text, in the records that hold them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _IMAGE_FAULTS = {
 
 
 def limit_images(sheet: RepairSheet, session: Session) -> None:
-    """Replace the images without which the newest context is within the limits of its API."""
+    """Replace the images that put the newest context above the limits of its API."""
     context = session.context()
     limits = session_limits(session)
     if limits is None:
@@ -34,7 +34,7 @@ def limit_images(sheet: RepairSheet, session: Session) -> None:
 
 
 def _holders(sheet: RepairSheet, session: Session, message: Message) -> list[SheetEntry]:
-    """The records in which a message's images lie, the newest first; the document where it is one entry."""
+    """Return the records of a message, newest first; for a document that is a single entry, that entry."""
     if len(sheet.entries) == 1:
         return sheet.entries
     found = [entry_of(sheet, sheet.entries, session, record) for record in reversed(message.source)]

@@ -1,4 +1,4 @@
-"""A repair in lines of text, for the command line and the screen."""
+"""A repair as lines of text, for the command line and the screen."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from workbench.repairs.engine import Repair
 
 
 def lines_of(repair: Repair, most: int, *, chosen_by: str = "--branch LINE chooses") -> list[str]:
-    """A heading, each fix with place and reason, the faults that are left, and the branches with how one is chosen;
-    `most` fixes at most."""
+    """Return a heading, each fix with place and reason, the remaining faults, and the branches; at most `most` fixes
+    and `most` faults. `chosen_by` says how to choose a branch."""
     if not repair.fixes and not repair.left:
         return [f"{repair.format.title}, {repair.path}: nothing to repair."]
     lines = [f"{repair.format.title}, {repair.path}: {counted(len(repair.fixes), 'repair')}."]

@@ -1,4 +1,4 @@
-"""A repaired copy on disk, and how to go on with it in its agent."""
+"""Save a repaired copy, and give the steps that resume it in its agent."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from workbench.repairs.engine import Repair
 
 
 def save(repair: Repair, out: Path | None = None, *, overwrite: bool = False) -> Path:
-    """Put a repaired copy on disk, next to the damaged file where no place is named; return where it lies.
+    """Save a repaired copy, by default next to the damaged file, and return its path. `out` may be a folder.
 
-    Raises BadInput for the place of the damaged file itself, and for one that exists.
+    Raises BadInput for the path of the damaged file, and without `overwrite` for an existing file.
     """
     where = out or repair.path.parent / repair.name
     where = where / repair.name if where.is_dir() else where
@@ -25,7 +25,8 @@ def save(repair: Repair, out: Path | None = None, *, overwrite: bool = False) ->
 
 
 def steps_of(repair: Repair, where: Path) -> tuple[str, ...]:
-    """Shell lines that resume the repaired copy at `where` in its agent; the damaged file in its place is renamed."""
+    """Return shell commands that resume the repaired copy at `where` in its agent, empty if the agent has none. If the
+    damaged file is in the agent's place, it is renamed first."""
     session, codec = repair.session, repair.format.codec
     if repair.written is not None:
         return steps(repair.written, where)

@@ -1,11 +1,11 @@
-"""One self-contained page about a session: how it grew, why it overflowed, what compaction would make of it.
+"""One self-contained page about a session: its growth, the cause of the overflow, and the result of a compaction.
 
-In: an opened bench and the policies beside it. Out: a page as text, secrets masked. It computes nothing that screen or
-command line do not have, and knows neither.
+Input: an opened bench and the presets to compare. Output: a page as text, secrets masked. Every figure comes from the
+functions that screen and command line use; the room imports neither of them.
 
-gathered.py   what the page tells, as one frozen value, from the functions that screen and command line use
-top.py        its top: the verdict, now and after as bars, what was found as cards
-sections.py   what follows, as sentences, bars, plots and tables
+contents.py   contents of the page as one frozen value
+top.py        top of the page: the verdict, the context now and after as bars, findings as cards
+sections.py   sections below it: sentences, bars, plots and tables
 drawing.py    plots as SVG
 pages.py      the page as HTML or Markdown
 """

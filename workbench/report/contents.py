@@ -19,9 +19,9 @@ from workbench.summarizers.extractive import extractive
 
 @dataclass(frozen=True)
 class ReportContents:
-    """Assessments and replays of a report. `variants` begin with the policy on the bench; `recorded` is the agent's own
-    compaction of this epoch, None without one. Summaries are extractive in `variants`; in `played` they only have a
-    size, unless rules are watched."""
+    """Assessments and replays of a report. `variants` are assessed with extractive summaries, the bench's own policy
+    first; `recorded` is the agent's compaction of this epoch, None without one. `played` are replays of the session
+    under the same policies, with placeholders as summaries unless rules are watched."""
 
     bench: Bench
     course: Course
@@ -30,7 +30,7 @@ class ReportContents:
     variants: tuple[Assessment, ...]
     recorded: Assessment | None
     answers: Probing | None
-    """Questions about the variants, answered by text search; None without questions."""
+    """Answers from text search to questions about each variant; None without questions."""
 
 
 def collect(bench: Bench, course: Course, presets: Sequence[Preset]) -> ReportContents:
@@ -47,7 +47,7 @@ def collect(bench: Bench, course: Course, presets: Sequence[Preset]) -> ReportCo
 
 
 def _look_up_answers(bench: Bench, variants: Sequence[Assessment]) -> Probing | None:
-    """Look up the answers in every readable variant; None without questions."""
+    """Return the answers from text search in every readable variant; None without questions."""
     asked = questions(bench).probes
     outcomes = [(one.name, one.outcome) for one in variants if not one.is_unreadable]
     return looked_up(exam_of(bench, asked, outcomes)) if asked else None

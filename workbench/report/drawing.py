@@ -1,7 +1,7 @@
-"""Plots as SVG that stands in a page by itself: no script, no font or style from elsewhere.
+"""Plots as self-contained SVG: no scripts, and no fonts or styles from elsewhere.
 
-Lines are told apart by their dashes and by the letter at their end, not by colour alone; those of one sign are one line
-with gaps. What is drawn as single dots in a terminal is a pale line here, below the others.
+Lines differ by dashes and by the letter at their end, not only by colour; several lines of one sign look the same, as
+one line with gaps. Dots in a terminal are a pale line here, behind the others.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from workbench.base.figures import grouped
 WIDTH, HEIGHT = 860, 320
 LEFT, RIGHT, TOP, BOTTOM = 78, 24, 26, 36
 LINE = 15
-"""The height of a line of text."""
+"""Height of a line of text."""
 
 _COLOURS = ("#1f6feb", "#bf3989", "#1a7f37", "#9a6700", "#8250df", "#cf222e", "#0a7d91", "#57606a")
 _DASHES = ("", "7 3", "2 3", "10 3 2 3", "4 4", "12 4", "1 4", "8 2 2 2 2 2")
@@ -23,7 +23,7 @@ _PALE = 'stroke="#8b949e" stroke-width="1.6" stroke-dasharray="2 3"'
 
 
 def drawn(lines: Sequence[PlotLine], levels: Sequence[Level], marks: Mapping[int, str], x_name: str, title: str) -> str:
-    """The plot. `marks` are signs on top, by x. A level far above every line is left out."""
+    """Return the plot as SVG. `marks` are signs above it, by x. A level far above every line is omitted."""
     last = max((x for line in lines for x, _ in line.points), default=1)
     most = max((y for line in lines for _, y in line.points), default=0)
     shown = shown_levels(levels, most)
@@ -51,7 +51,7 @@ def drawn(lines: Sequence[PlotLine], levels: Sequence[Level], marks: Mapping[int
             f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="currentColor" '
             'stroke-dasharray="6 4" stroke-opacity="0.7"/>'
         )
-        # Above its line, or below it where the name of the one above is too near.
+        # The name is above its line, or below it if the previous name is too close.
         named_at = y - 4 if y - 4 - named_at >= LINE else max(y, named_at) + LINE
         parts.append(_text(LEFT + 4, named_at, f"{level.name}: {grouped(level.value)}"))
     strokes = _strokes(lines)
@@ -74,7 +74,7 @@ def key(lines: Sequence[PlotLine], sign: str) -> str:
 
 
 def _strokes(lines: Sequence[PlotLine]) -> dict[str, str]:
-    """How the line of each sign is drawn."""
+    """Return the SVG stroke attributes of the lines, by sign."""
     signs = dict.fromkeys(line.sign for line in lines if line.sign != DOTTED)
     drawn = {sign: _stroke(number) for number, sign in enumerate(signs)}
     return drawn | {line.sign: _PALE for line in lines if line.sign == DOTTED}

@@ -1,4 +1,4 @@
-"""A report as a page: HTML that needs nothing from elsewhere, or Markdown with its plots in characters."""
+"""A report as a page: self-contained HTML, or Markdown with plots in characters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEMPLATE = "page.html.jinja"
 
 
 def html(report: ReportContents) -> str:
-    """One HTML file. Every text is escaped by the template; only our own plots go in as they are."""
+    """Return the report as HTML. The template escapes every text except the plots."""
     from markupsafe import Markup
 
     def draw(picture: Picture) -> Markup:
@@ -47,7 +47,7 @@ def html(report: ReportContents) -> str:
 
 
 def markdown(report: ReportContents) -> str:
-    """One Markdown file."""
+    """Return the report as Markdown."""
     head = top(report)
     parts = [f"# {tables.escaped(_title(report))}", f"**{_sentence(head.verdict)}**", _in_characters(head.hero)]
     parts += [_sentence(head.receipt), "## What it comes to"]
@@ -60,7 +60,7 @@ def markdown(report: ReportContents) -> str:
 
 
 def _sentence(text: str) -> str:
-    """A text for Markdown in which no line is broken within a figure."""
+    """Escape a sentence for Markdown, with non-breaking spaces in its figures."""
     return tables.escaped(unbroken(text))
 
 
@@ -83,13 +83,13 @@ def _paragraphs(section: Section) -> list[str]:
 
 
 WIDE = 60
-"""Characters of a whole bar."""
+"""Width of a full bar in characters."""
 
 _SIGNS: dict[Kind, str] = {"before": "▒", "summary": "◆", "head": "█", "pins": "●", "tail": "▓"}
 
 
 def _in_characters(bars: Bars) -> str:
-    """Bars on one scale, each with its figure, and what its signs mean."""
+    """Return a code block of bars on one scale, each with its label, and a legend of the signs."""
     names = max(len(row.name) for row in bars.rows)
     lines = []
     for row in bars.rows:
@@ -103,7 +103,7 @@ def _in_characters(bars: Bars) -> str:
 
 
 def _fenced(text: str) -> str:
-    """A code block whose fence no line of `text` can close."""
+    """Return a code block with a fence that no line of `text` can close."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{text.rstrip()}\n{fence}"

@@ -1,4 +1,4 @@
-"""A report as sections of sentences, tables and plots: what both kinds of page write."""
+"""Sections of a report: sentences, tables and plots, shared by HTML and Markdown."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from workbench.report.top import Bars, compared
 from workbench.runs.variants import figures_table, retention_table, rules_table
 
 ROWS = 15
-"""A longer table is cut to so many rows and says so."""
+"""Maximum rows of a table; a longer one is cut and notes it."""
 
 WORDS = 140
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """`words` are sentences, `code` is text as it stands. Everything is printable and without secrets."""
+    """A section. `words` are sentences, `code` is preformatted text. All texts are printable and without secrets."""
 
     title: str
     words: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Section:
 
 
 def sections(report: ReportContents) -> tuple[Section, ...]:
-    """The page below its top: how it grew, what policies would do, what is lost, who filled it, the session, the
+    """Return the sections below the top in order: growth, policies, losses, questions, rework, sizes, session,
     policy."""
     return (
         _growth(report),
@@ -62,12 +62,11 @@ TABLES = (
     "variants", "kept", "watched", "replays", "watched_over_session", "lost", "recorded_lost",
     "layers", "tools", "files", "largest", "rework",
 )  # fmt: skip
-"""The keys of `result_tables`, in their order."""
+"""Keys of `result_tables` in order."""
 
 
 def result_tables(report: ReportContents) -> dict[str, Table]:
-    """The tables of the page by key, complete and with their values; those about nothing in this session are left
-    out."""
+    """Return the complete tables of the page by key, without those that do not apply to this session."""
     bench, first = report.bench, report.variants[0]
     variants = [*report.variants, *filter(None, (report.recorded,))]
     made = {"variants": figures_table(bench, variants), "kept": retention_table(bench, variants)}
@@ -82,7 +81,7 @@ def result_tables(report: ReportContents) -> dict[str, Table]:
 
 
 def clean(text: str) -> str:
-    """A session's text as a report shows it: printable, on one line, secrets masked."""
+    """Return the first line of a session's text, printable, secrets masked, cut to `WORDS` characters."""
     return one_line(text, WORDS)
 
 
@@ -157,7 +156,7 @@ def _lost(report: ReportContents) -> tuple[Section, ...]:
 
 
 def _watched(report: ReportContents) -> tuple[Section, ...]:
-    """How the watched sentences stand in each outcome; nothing where none is watched."""
+    """Return the section of watched rules in each outcome; none without watched rules."""
     if not report.bench.watched:
         return ()
     words = (
@@ -169,7 +168,7 @@ def _watched(report: ReportContents) -> tuple[Section, ...]:
 
 
 def _watched_over(report: ReportContents) -> tuple[Section, ...]:
-    """The same over the session under each policy."""
+    """Return the section of watched rules over the session under each policy; none without watched rules."""
     if not report.bench.watched:
         return ()
     words = ("State of each rule after replaying the session under each policy, and the call that lost it.",)
@@ -235,7 +234,7 @@ def _policy(report: ReportContents) -> Section:
 
 
 def _result(table: Table, most: int = ROWS) -> Section:
-    """A table as a section with its title and note."""
+    """Return a table as a section with its title and note."""
     return Section(table.title, (table.note,) if table.note else (), table=table.first(most))
 
 

@@ -14,7 +14,7 @@ from workbench.compaction.layers import Layer, layers, layers_after
 from workbench.report.contents import ReportContents
 
 Kind = Literal["before", "summary", "head", "pins", "tail"]
-"""System prompt and tools; summaries; replaced messages; pinned messages; kept messages."""
+"""Kind of a bar's part, in this order: system prompt and tools, summaries, replaced, pinned and kept messages."""
 
 KINDS: dict[Kind, str] = {
     "before": "before the messages",
@@ -36,7 +36,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A context as it is sent: its parts in order, their sum, and `note` beside it."""
+    """Bar of a context as sent: its parts in order, their sum in `tokens`, and a `note` next to the bar."""
 
     name: str
     segments: tuple[Segment, ...]
@@ -46,8 +46,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Several contexts, of which `scale` tokens are the whole width. `window` is the model's limit, None where it is
-    not known."""
+    """Bars of several contexts; the full width is `scale` tokens. `window` is the model's limit, None if unknown."""
 
     scale: int
     window: int | None
@@ -72,7 +71,8 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Top:
-    """Texts are printable and without secrets. `hero` shows the context now and after, `receipt` is its summary."""
+    """Top of the page. `hero` shows the context now and after, `receipt` describes the compaction. Texts are printable
+    and without secrets."""
 
     verdict: str
     hero: Bars
@@ -94,7 +94,7 @@ def top(report: ReportContents) -> Top:
 
 
 def compared(report: ReportContents) -> Bars:
-    """Return the context after each policy, the smallest first, with its receipt."""
+    """Return the bars of the context now, and after each policy with its receipt, the smallest first."""
     rows = [_after(report, one.name, one, receipt_note=True) for one in report.variants]
     return _bars(report, [_now(report), *sorted(rows, key=lambda row: row.tokens)])
 
@@ -102,7 +102,7 @@ def compared(report: ReportContents) -> Bars:
 def _bars(report: ReportContents, rows: Sequence[Bar]) -> Bars:
     window = report.bench.window
     most = max(row.tokens for row in rows)
-    # In a window that is far larger than every bar they would be slivers: then the longest bar is the scale.
+    # In a window far larger than every bar they would be too short: then the longest bar is the scale.
     return Bars(max(window, most, 1) if window and most > window / 4 else max(most, 1), window, tuple(rows))
 
 

@@ -1,6 +1,6 @@
-"""Requirements on a compaction, for checks in CI, and which of them an outcome breaks.
+"""Requirements on a compaction, for checks in CI, and the failures of an outcome.
 
-A file of checks is TOML; every `[[check]]` names sessions, presets and what must hold:
+A file of checks is TOML; every `[[check]]` names sessions, presets and requirements:
 
     [[check]]
     name = "rules survive"
@@ -41,7 +41,7 @@ from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive
 
 CHECK_FILE = "cwb-check.toml"
-"""Name of the file of checks that is read by default."""
+"""Default name of the file of checks."""
 
 QUOTED = 90
 """Characters of a sentence that a failure quotes."""
@@ -55,15 +55,15 @@ class Requirements(BaseModel):
     """Requirements on a compaction; a missing one is not checked.
 
     keep: sentences that must be in the result, verbatim or paraphrased.
-    rule_files: files whose rules must be, as far as they were in the context before.
+    rule_files: files whose rules must be in the result, unless the context before had lost them.
     rules: share of the user's rules in force that must be kept.
     kept, correct: shares of the context's facts that must be kept, and kept without a contradiction.
     max_tokens: largest context afterwards, system prompt and tools included.
     max_cost: most that the summaries may cost, in dollars, estimated at the model's prices.
     tool_pairs: every tool call keeps its result.
     continuity: the user's newest request must be in the result.
-    generations: so many compactions, each after the context has grown as large again; keep, rules, kept, correct,
-      continuity and max_tokens must hold after each, the others after the first.
+    generations: number of compactions, between which the context grows to its first size again; tool_pairs and
+      max_cost must hold after the first one, all others after each.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -81,9 +81,9 @@ class Requirements(BaseModel):
 
 
 class CheckSpec(Requirements):
-    """One check of a file. `sessions` are files, folders and patterns, `presets` names, files of presets and
-    `recorded` for the compaction that the agent recorded; paths are relative to the file of checks. `epoch` is a number
-    from 1 or "last", `window` tokens."""
+    """One check of a file. `sessions` are files, folders and patterns; `presets` are names, files of presets, and
+    `recorded` for the compaction that the agent recorded. Paths are relative to the file of checks. `epoch` is a number
+    from 1 or "last", `window` is in tokens."""
 
     name: Annotated[str, Field(min_length=1)]
     sessions: Annotated[list[str], Field(min_length=1)]
@@ -98,15 +98,15 @@ class CheckSpec(Requirements):
 
 
 class Failure(Struct, frozen=True):
-    """A requirement that an outcome breaks: its name, and one sentence with the figure and what is required."""
+    """A failed requirement: its name, and one sentence with the figure and the required value."""
 
     requirement: str
     message: str
 
 
 class CheckFigures(Struct, frozen=True):
-    """Figures of one outcome, by which it is compared with an earlier one: shares of the context's facts and of the
-    user's rules, None where there are none; `tokens` of the whole context afterwards, `dollars` None where unknown."""
+    """Figures of one outcome, for comparison with an earlier run: shares of the context's facts and of the user's
+    rules, None without any; `tokens` of the complete context afterwards; `dollars`, None if unknown."""
 
     kept: float | None
     correct: float | None
@@ -116,7 +116,7 @@ class CheckFigures(Struct, frozen=True):
 
 
 def read_checks(path: Path) -> list[CheckSpec]:
-    """The checks of a file. Raises BadInput with file, line where it is known, key and remedy."""
+    """Read the checks of a file. Raises BadInput with the file, the line if known, the key and the remedy."""
     try:
         text = read_text(path)
         table = tomllib.loads(text)
@@ -150,7 +150,7 @@ def read_checks(path: Path) -> list[CheckSpec]:
 
 
 def rules_in(path: Path) -> tuple[str, ...]:
-    """The rules that a rule file states, one sentence each. Raises BadInput for a file that cannot be read."""
+    """Return the rules in a rule file, one sentence each. Raises BadInput for an unreadable file."""
     try:
         text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
@@ -159,8 +159,8 @@ def rules_in(path: Path) -> tuple[str, ...]:
 
 
 def failures(one: Assessment, required: Requirements, folder: Path) -> list[Failure]:
-    """The requirements that the outcome of an assessment breaks; `folder` is where rule files lie. Raises BadInput for
-    a rule file that cannot be read and for a sentence that cannot be looked for."""
+    """Return the failed requirements of an assessment; `rule_files` are relative to `folder`. Raises BadInput for an
+    unreadable rule file, and for a sentence that cannot be searched."""
     named = [sentence_to_watch(one) for one in required.keep]
     rules = [sentence_to_watch(rule) for name in required.rule_files for rule in rules_in(folder / name)]
     bench = with_watched_rules(one.bench, (*named, *rules)) if named or rules else one.bench
@@ -177,7 +177,7 @@ def failures(one: Assessment, required: Requirements, folder: Path) -> list[Fail
 
 
 def figures(one: Assessment) -> CheckFigures:
-    """The figures of an assessment."""
+    """Return the figures of an assessment."""
     held, (rules_kept, rules) = one.retention.whole, one.retention.rules_kept
     dollars = one.summary_cost if one.rates.known else None
     return CheckFigures(held.share, held.right, rules_kept / rules if rules else None, one.after.tokens, dollars)
@@ -186,12 +186,13 @@ def figures(one: Assessment) -> CheckFigures:
 FAILS_ON = ("lost", "wrong", "stale")
 
 _FAILED_STATES = {"none": "lost", "gone": "lost", "wrong": "wrong", "contradicted": "wrong", "stale": "stale"}
-"""States of facts and verdicts on watched rules, by what `--fail-on` calls them."""
+"""Value of `--fail-on` for each state of a fact and each verdict on a watched rule."""
 
 
 def rule_failures(held: Retention, watched: Sequence[RuleState], fails_on: Collection[str]) -> list[Failure]:
-    """The user's rules and watched sentences that are lost, wrong or stale after a compaction, as far as `fails_on`
-    names it; of other facts those that are stale. A watched sentence that was not in the context before is not lost."""
+    """Return the user's rules and watched sentences whose state after a compaction is in `fails_on` (lost, wrong,
+    stale), and with "stale" all other stale facts. Superseded rules, and watched sentences that the context before did
+    not hold, do not count."""
     found: list[Failure] = []
     for fact in (*held.facts, *held.tail):
         state = _FAILED_STATES.get(fact.state, "")
@@ -206,7 +207,7 @@ def rule_failures(held: Retention, watched: Sequence[RuleState], fails_on: Colle
 
 
 def regressions(now: CheckFigures, before: CheckFigures) -> list[Failure]:
-    """Figures that are worse than an earlier run's. A figure that is unknown in either is not compared."""
+    """Return a failure for each figure that is worse than in an earlier run. Unknown figures are not compared."""
     found: list[Failure] = []
     for name, what in (("kept", "facts kept"), ("correct", "facts kept and correct"), ("rules", "rules kept")):
         new, old = getattr(now, name), getattr(before, name)
@@ -224,7 +225,7 @@ _EQUAL = 1e-9
 
 
 def _generations(one: Assessment, bench: Bench, count: int) -> tuple[Generation, ...]:
-    """The outcome, and then compactions with offline summaries."""
+    """Return the outcome of the assessment as the first generation, then compactions with extractive summaries."""
 
     def compact(context: Context) -> Outcome:
         if context is bench.context:
@@ -235,7 +236,7 @@ def _generations(one: Assessment, bench: Bench, count: int) -> tuple[Generation,
 
 
 def _of_first(one: Assessment, required: Requirements) -> Iterator[Failure]:
-    """Requirements on the outcome itself."""
+    """Yield the failed requirements that apply only to the first outcome."""
     if required.tool_pairs:
         for check in one.failed:
             if check.name in ("tool pairs complete", "call batches together"):
@@ -257,7 +258,8 @@ def _of_each(
     verdicts: Sequence[RuleVerdict],
     when: str,
 ) -> Iterator[Failure]:
-    """Requirements on what is left after a compaction."""
+    """Yield the failed requirements that apply after each compaction. `when`, such as " after compaction 2" or "", is
+    put into each sentence."""
     for (sentence, before, is_named), verdict in zip(wanted, verdicts, strict=True):
         if verdict in HOLDS or (before not in HOLDS and not is_named):
             continue
@@ -283,7 +285,8 @@ def _of_each(
 
 
 def _lost_request(held: Retention) -> TrackedFact | None:
-    """The user's newest request where the result does not state it, None where it does or there is none."""
+    """Return the user's newest request if the result lacks it; None if it is kept, in full or in part, or there is
+    none."""
     requests = [fact for fact in (*held.facts, *held.tail) if fact.kind == "request"]
     newest = max(requests, key=lambda fact: fact.index, default=None)
     return newest if newest is not None and newest.state not in ("full", "part") else None

@@ -328,7 +328,7 @@ class _BatchError(Exception):
         self.status_code = _STATUS.get(str((body.get("error") or {}).get("type")), 500)
 
 
-# --- which batch is under way -----------------------------------------------------------------------------------------
+# --- notes of pending batches -----------------------------------------------------------------------------------------
 
 
 def _note_path(model: str, keys: Mapping[str, SummaryRequest], left_out_fields: frozenset[str]) -> Path:

@@ -40,8 +40,8 @@ class CallFailure(Struct, frozen=True):
     """Failure of one attempt. `remedy` says what to try; `kind` and `sentence` are the failure if that does not help.
 
     `wait_s` is the wait that the server requested, or None; `field` the parameter to leave out (remedy "adapt"); `room`
-    the share of the prompt that fits by the server's figures (remedy "shrink"), or None. `broke`: the server accepted
-    the request before the connection broke, and may bill it.
+    the share of the prompt that fits by the server's figures (remedy "shrink"), or None. `may_be_billed`: the server
+    accepted the request before the connection broke.
     """
 
     kind: FailureKind

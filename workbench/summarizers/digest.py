@@ -52,7 +52,7 @@ class Digest:
 
 
 def digest(messages: Sequence[Message], labels: SummaryLabels) -> Digest:
-    """Return the complete digest of `messages`; `fitting` cuts it to size."""
+    """Return the complete digest of `messages`; `fitting.fit_lines` cuts it to size."""
     facts = find_facts(messages)
     by_kind: dict[str, list[Fact]] = {}
     for fact in facts:

@@ -71,7 +71,7 @@ class Run:
 
     @property
     def answers_by_key(self) -> dict[str, Answer]:
-        """Answers by request key. `recorded_summarizer` repeats the run with them."""
+        """Answers by request key. `recorded_answers.recorded_summarizer` repeats the run with them."""
         return {request.key: answer for request, answer in zip(self.requests, self.answers, strict=True)}
 
 

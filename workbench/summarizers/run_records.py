@@ -126,7 +126,7 @@ class RunRecord(_Record):
 
     @property
     def answers(self) -> dict[str, Answer]:
-        """Answers by request key, for `recorded_summarizer`."""
+        """Answers by request key, for `recorded_answers.recorded_summarizer`."""
         return {call.key: call.answer for call in self.calls}
 
 

@@ -67,7 +67,7 @@ class SpendLimit:
     _waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
     def check(self, maximum: float | None, model: str) -> None:
-        """Check that calls of at most `most` dollars fit; None is an unknown price. Raises SpendLimitExceeded."""
+        """Check that a cost of at most `maximum` dollars fits; None is an unknown price. Raises SpendLimitExceeded."""
         if self.limit is None or (maximum is None and model in self.unpriced):
             return
         if maximum is None:
@@ -127,7 +127,7 @@ class SpendLimit:
 
     @asynccontextmanager
     async def reserve(self, maximum: float | None, model: str) -> AsyncIterator[CallCost]:
-        """Reserve `most` dollars for a call until its cost is known. Waits for running calls that hold the needed
+        """Reserve `maximum` dollars for a call until its cost is known. Waits for running calls that hold the needed
         amount, with the call's time limits paused. Raises SpendLimitExceeded."""
         with paused_clocks():
             while True:

@@ -52,8 +52,8 @@ def responses_fields(session: Session, messages: Sequence[Message]) -> Fields:
 
 @dataclass(frozen=True, slots=True)
 class WirePrompt:
-    """A prompt as it is sent: `messages` with `lead` before them and `fields` next to them. A single text begins with
-    its instruction `asked`, which is None for messages."""
+    """A prompt as sent: `messages` with `lead` before them and `fields` next to them. A single text begins with its
+    `instruction`, which is None for messages."""
 
     messages: Sequence[Fields]
     fields: Fields
@@ -173,7 +173,7 @@ LEAST = 2_000
 def cut_middle(text: str, instruction: str, room: float | None = None) -> str | None:
     """Return `text` with its middle cut, always shorter; None if it cannot be cut further.
 
-    `asked` is the instruction at the beginning, which stays; `room` the share that the server has room for, or None.
+    `instruction` is the beginning of the text, which stays; `room` the share that the server has room for, or None.
     """
     instruction_chars = len(instruction) if text.startswith(instruction) else 0
     material = len(text) - instruction_chars

@@ -64,7 +64,7 @@ def json_document(data: bytes) -> dict[str, Any]:
 
 
 def server_info(client: Any, connection: Connection, secrets_known: Iterable[str | None], *, adds_v1: bool) -> Server:
-    """Return the server of a client; `known` holds the secrets that it could send and the server could echo."""
+    """Return the server of a client; `secrets_known` are those that it could send and the server could echo."""
     url = client.base_url
     secrets = tuple(one for one in dict.fromkeys((*secrets_known, url.password)) if one and one != NO_KEY)
     address = str(url.copy_with(username=None, password=None, query=None)).rstrip("/")
