@@ -1,9 +1,8 @@
 """Read only the usage of a session, for audits of thousands of files.
 
 The file is read normally up to its first usage. After that, user messages and tool results (most of the bytes) are
-skipped, and only the usage of answers is decoded. The result is None if an audit's row needs the complete file:
-with a compaction, a summary of another file, printed or exported lines, or usage that may
-be wrong.
+skipped, and only the usage of answers is decoded. The result is None if an audit's row needs the complete file: with a
+compaction, a summary of another file, printed or exported lines, or usage that may be wrong.
 """
 
 from __future__ import annotations

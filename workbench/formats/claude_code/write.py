@@ -78,7 +78,7 @@ class _Writer(LineWriter):
 
     def others(self, first: int) -> list[int]:
         """Return the records from `first` on that are copied but are no messages: progress, snapshots, queue, unknown
-        types. Earlier records are the newest system prompt and replacements of results that were too large."""
+        types. The newest earlier system prompt and earlier replacements of too large results are included."""
         records = self.session.records
         used = bytearray(len(records))
         for message in self.session.messages:

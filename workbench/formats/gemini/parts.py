@@ -187,8 +187,8 @@ def _text(parts: Sequence[Any]) -> str:
 def call_records(
     message: Message, answer: Message | None, losses: Losses, status: str = "success"
 ) -> list[dict[str, Any]]:
-    """Render the `toolCalls` of a response, each with its result from `answer`, if any. Answered calls have the
-    time of `answer`, others that of the response."""
+    """Render the `toolCalls` of a response, each with its result from `answer`, if any. Answered calls have the time of
+    `answer`, others that of the response."""
     results = {result.call_id: result for result in answer.results} if answer else {}
     records: list[dict[str, Any]] = []
     for call in message.calls:

@@ -248,8 +248,8 @@ class Reader(Transcript):
         self.end_epoch()
 
     def _sent(self, slots: Iterable[int]) -> Iterator[int]:
-        """Yield the indexes of a history's sent messages. A resume repeats results, in a record of their own or
-        with their calls; only the first counts."""
+        """Yield the indexes of a history's sent messages. A resume repeats results, in a record of their own or with
+        their calls; only the first counts."""
         answered: set[str] = set()
         for place, slot in enumerate(slots):
             value = self.slots[slot].value

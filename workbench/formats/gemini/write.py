@@ -1,9 +1,9 @@
 """Write Gemini CLI sessions that `gemini --resume` opens.
 
-A new session is a metadata line and one message per line. A document becomes lines, too: Gemini CLI would convert
-it on resume, and send each result several times from the second resume on. `append` keeps the history and
-adds a `$set.messages` that replaces it, as Gemini CLI does. The token counts of the last response are set to zero,
-because Gemini CLI takes them for the size of the context; a mark shows this program's reader that they are stale.
+A new session is a metadata line and one message per line. A document becomes lines, too: Gemini CLI would convert it on
+resume, and send each result several times from the second resume on. `append` keeps the history and adds a
+`$set.messages` that replaces it, as Gemini CLI does. The token counts of the last response are set to zero, because
+Gemini CLI takes them for the size of the context; a mark shows this program's reader that they are stale.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def joined_ends(ends: Ends) -> Iterator[bytes]:
 
 
 def are_lines(head: bytes, tail: bytes) -> bool:
-    """Return True if the first complete line of either end is a JSON object; lines of a longer document are none."""
+    """Return True if the first complete line of either end is a JSON object, as in a file of lines."""
     for line in (head.partition(b"\n")[0], tail.partition(b"\n")[2].partition(b"\n")[0]):
         try:
             if isinstance(json.loads(line), dict):

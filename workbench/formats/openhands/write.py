@@ -48,10 +48,10 @@ _PREVIEW = 200
 
 @dataclass(slots=True)
 class _EventList:
-    """The list while it is written. By call id, `actions` holds the id of the event that makes the call, and
-    `answers` the V0 metadata of that event. `numbers`: new V0 id by old one. `others`: indexes of events on abandoned
-    branches. `running`: indexes of actions that OpenHands would run on resume. `parent`: id of the previous event in a
-    `tree`. `loop`: True in a kept tool loop, False in a forgotten one, None outside of loops."""
+    """The list while it is written. By call id, `actions` holds the id of the event that makes the call, and `answers`
+    the V0 metadata of that event. `numbers`: new V0 id by old one. `others`: indexes of events on abandoned branches.
+    `running`: indexes of actions that OpenHands would run on resume. `parent`: id of the previous event in a `tree`.
+    `loop`: True in a kept tool loop, False in a forgotten one, None outside of loops."""
 
     v1: bool = True
     tree: bool = False
