@@ -109,11 +109,11 @@ GIVEN = {
     "rescue": (),
 }
 """Commands that take a FILE, with what else they have to be given."""
-WITHOUT_FILE = {"open", "list", "prompts", "audit"}
+WITHOUT_FILE = {"open", "list", "prompts", "audit", "check"}
 
 
 def test_f16_every_command_is_tried_or_takes_no_file() -> None:
-    """`open` needs a terminal, and `audit` takes folders."""
+    """`open` needs a terminal, `audit` takes folders, and `check` a file of its own."""
     assert set(GIVEN) | WITHOUT_FILE == set(COMMANDS)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -101,6 +102,14 @@ def test_what_a_check_names_and_is_not_there_is_refused(checks: Path, change: tu
     run = cwb("check", checks)
     assert run.exit_code == 2
     assert told in " ".join(run.output.split())
+
+
+def test_a_pipe_is_no_file_of_checks(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    run = cwb("check", pipe)
+    assert run.exit_code == 2
+    assert f"{pipe} cannot be read: it is a pipe" in " ".join(run.output.split())
 
 
 def test_a_session_that_cannot_be_read_is_a_failed_case(checks: Path) -> None:

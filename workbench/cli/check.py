@@ -155,10 +155,11 @@ def _preset(name: str, folder: Path) -> Preset:
 def _sessions(spec: CheckSpec, folder: Path) -> list[Path]:
     """Return the sessions that a check names. Raises BadInput for a pattern without a match."""
     named: list[Path] = []
-    for pattern in spec.sessions:
-        found = sorted(folder.glob(pattern)) if any(sign in pattern for sign in "*?[") else [folder / pattern]
+    for entry in spec.sessions:
+        is_pattern = not {"*", "?", "["}.isdisjoint(entry)
+        found = sorted(folder.glob(entry)) if is_pattern else [folder / entry]
         if not found:
-            raise BadInput(f"check {spec.name!r}: no file matches {pattern!r}; correct sessions.")
+            raise BadInput(f"check {spec.name!r}: no file matches {entry!r}; correct sessions.")
         named += found
     return sessions_in(named)
 
