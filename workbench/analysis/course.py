@@ -1,8 +1,8 @@
-"""Course of a session: all its messages in one line with their sizes, as a replay uses them.
+"""Course of a session: all its messages in one sequence with their sizes, as a replay uses them.
 
-Every message of the epochs occurs once, in the order in which the model first saw it. Summaries of recorded
-compactions, and copies that these made, are left out, because a replay makes its own. The agent's answers are assumed
-to be the same whatever the context: nobody can know what it would have answered instead.
+Every message of the epochs occurs once, in the order in which the model first saw it. Summaries and copies made by
+recorded compactions are left out, because a replay makes its own. The agent's answers are assumed to be the same
+whatever the context, because others cannot be known.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from workbench.tokens.sizes import Basis
 
 class CourseTokens(Struct, frozen=True):
     """Tokens of a course's messages. `beyond[i]` are the tokens billed beyond the messages before i (system prompt,
-    tools, unrecorded text) by the nearest usage up to i; `settled[i]` is the overhead of i's epoch if that is less:
-    what remains after a compaction."""
+    tools, unrecorded text), by the nearest usage up to i. `settled[i]` is the part of it that remains after a
+    compaction: at most the overhead of i's epoch, at least 0."""
 
     sizes: Sizes
     beyond: array[int]
@@ -36,11 +36,11 @@ class CourseTokens(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Course:
-    """Messages of one or more epochs in one line.
+    """Messages of one or more epochs in one sequence.
 
     `members[i]` is the index of message i in `Session.messages`; `starts[k]` the first message of the k-th epoch, whose
-    number is `numbers[k]`. `recorded` is the number of messages in the first epoch: up to there recorded usage refers
-    to this very context. `measure` computes `figures` on first use.
+    number is `numbers[k]`. `recorded` is the number of messages in the first epoch: recorded usage refers to exactly
+    this context up to there. `measure` computes `figures` on first use.
     """
 
     session: Session
@@ -87,8 +87,8 @@ class Course:
 
     @cached_property
     def refused(self) -> tuple[int, ...]:
-        """Indexes of the messages before which the API rejected the request as too long; the number of messages if
-        after the last. Rejections without a time are left out."""
+        """Indexes of the messages before which the API rejected a request as too long; `len(messages)` for a rejection
+        after the last message. Rejections without a time are left out."""
         if not self.session.facts.overflow_errors:
             return ()
         timed = [(message.time, i) for i, message in enumerate(self.messages) if message.time is not None]
@@ -103,23 +103,23 @@ class Course:
         return array("q", sorted({*self.answers, *self.refused}))
 
     def message_of(self, call: int) -> Message:
-        """Return the answer to a call of `calls`; for a rejected one the last message that was sent."""
+        """Return the answer to `call`, an item of `calls`; the last sent message if the API rejected it."""
         at = bisect_left(self.answers, call)
         return self.messages[call if call in self.answers[at : at + 1] else call - 1]
 
     def round_of(self, call: int) -> int:
-        """Return the round of a call of `calls`, from 1; 0 before the first."""
+        """Return the round of `call`, an item of `calls`, from 1; 0 before the first round."""
         return self.round_numbers[call - 1] if call else 0
 
     @cached_property
     def turns(self) -> array[int]:
-        """Indexes of the agent's answers and the user's own messages, which close and open requests."""
+        """Indexes of the agent's answers and the user's own messages."""
         said = enumerate(self.messages)
         return array("q", [i for i, one in said if one.kind == "normal" and one.role in ("assistant", "user")])
 
     @cached_property
     def events(self) -> array[int]:
-        """Number of blocks before each message, and of all."""
+        """Number of blocks before each message; the last item is the number of all blocks."""
         return array("q", accumulate((len(message.blocks) for message in self.messages), initial=0))
 
     @cached_property
@@ -130,7 +130,7 @@ class Course:
 
     @cached_property
     def round_numbers(self) -> array[int]:
-        """Round of each message, from 1; 0 before the first."""
+        """Round of each message, from 1; 0 before the first round."""
         numbers, number, answered = array("q"), 0, True
         for message in self.messages:
             if message.role == "assistant" and message.kind == "normal":
@@ -154,7 +154,7 @@ class Course:
 
     @cached_property
     def recorded_at(self) -> dict[int, Point]:
-        """Points of the growth by number of the call, from 1."""
+        """Points of the growth by the number of their call, from 1."""
         calls = {index: call for call, index in enumerate(self.calls, 1)}
         number = {self.members[index]: calls[index] for index in self.answers}
         return {number[point.message]: point for point in self.growth if point.message in number}
@@ -174,16 +174,17 @@ class Course:
 
 
 def course_of(session: Session, counter: Counter, *, first: int = 1, scale: Scale | None = None) -> Course:
-    """Return the course from epoch `first` to the end, with the figures that `counter` knows now and the `scale` of an
-    exact count, if any. Messages have the sizes of their epoch, anchored on its usage. Raises ValueError if there is no
-    such epoch."""
+    """Return the course from epoch `first` to the end. Its figures are computed now, from the counts that `counter` has
+    and the `scale` of an exact count, if any. Messages have their sizes in their own epoch, anchored on its usage.
+    Raises ValueError if there is no such epoch."""
     course = lazy_course(session, counter, first=first, scale=scale)
     _ = course.figures
     return course
 
 
 def lazy_course(session: Session, counter: Counter, *, first: int = 1, scale: Scale | None = None) -> Course:
-    """Return the course with figures computed on first use: of most sessions none are needed."""
+    """Return the course with figures computed on first use, because most sessions need none. Raises ValueError like
+    `course_of`."""
     numbers: list[int] = []
     places: list[array[int]] = []
     members, starts = array("q"), array("q")
@@ -210,7 +211,7 @@ def lazy_course(session: Session, counter: Counter, *, first: int = 1, scale: Sc
 def _measured(
     session: Session, counter: Counter, scale: Scale | None, shown: Sequence[tuple[int, Sequence[int]]]
 ) -> CourseTokens:
-    """Return the figures of the messages that each epoch shows, by their indexes in it."""
+    """Return the figures of the course's messages; `shown` has each epoch's number with the indexes of its messages."""
     tokens, beyond, settled = array("q"), array("q"), array("q")
     bases: list[Basis] = []
     for number, places in shown:
@@ -227,6 +228,6 @@ def _measured(
 
 
 def course_messages(session: Session) -> tuple[Message, ...]:
-    """Return the messages that a course of the whole session needs counted."""
+    """Return the messages that must be counted for a course of the whole session."""
     members = dict.fromkeys(member for epoch in session.epochs for member in epoch.members)
     return tuple(session.messages[member] for member in members)

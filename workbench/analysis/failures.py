@@ -1,6 +1,6 @@
-"""Failures of a session: recorded API errors, what the next request would fail on, and what to do.
+"""Failures of a session: recorded API errors, foreseen errors of the next request, and remedies.
 
-A failure is open if no request has succeeded after it: that is why the session is stuck.
+A failure is open, and the session stuck, if no request succeeded after it.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class SessionFailures(Struct, frozen=True):
 
 
 def failures_of(session: Session) -> SessionFailures:
-    """Every API error that the session records, by cause, and what the next request would be rejected for.
+    """Return the recorded API errors of a session by cause, and the foreseen errors of its next request.
 
     Raises BadInput for a broken table of models."""
     places = [_place(session, error) for error in session.facts.api_errors]

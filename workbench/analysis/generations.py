@@ -1,8 +1,9 @@
-"""Facts left after several compactions: compact, continue, compact again.
+"""Facts left after several compactions in a row.
 
 Between two compactions the context grows by the messages that followed in the session, until it is as large as before
-the first one. If the session has no more, its tail is repeated under new ids (`Generation.replayed`): the growth is
-realistic, its content is not new. The facts of the first head are followed; the growth does not count as keeping them.
+the first one. If the session has no more messages, its tail is repeated under new ids (`Generation.replayed`), which
+makes the growth realistic in size but adds no content. Only facts of the first head are followed, and messages of the
+growth do not keep them.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ Compact = Callable[[Context], Outcome]
 @dataclass(frozen=True)
 class Generation:
     """One of several compactions. `before` and `after` are tokens of the whole context, `summary` of the new messages.
-    `retention` covers the first head's facts. `grown` counts the messages added since the previous one; `replayed`: the
-    session had no more. `watched` has the state of each watched rule."""
+    `retention` covers the first head's facts. `grown` is the number of messages added since the previous compaction;
+    `replayed`: some of them repeat the tail. `watched` has the state of each watched rule."""
 
     number: int
     status: Status
@@ -96,8 +97,8 @@ def _nth(number: int) -> str:
 
 @dataclass(frozen=True)
 class RepeatedCompaction:
-    """One of several compactions and what it left of the first context: `kept_marks` marks its remaining messages,
-    `new_messages` replace the others, None once they cannot be read. Later growth counts in neither."""
+    """One of several compactions, and the rest of the first context after it: `kept_marks` marks the remaining
+    messages, `new_messages` replace the others (None once a summary cannot be read). Neither includes growth."""
 
     number: int
     context: Context
@@ -111,8 +112,8 @@ class RepeatedCompaction:
 def repeat_compaction(
     context: Context, compact: Compact, following: Sequence[Message], count: int
 ) -> Iterator[RepeatedCompaction]:
-    """Compact `context` `count` times (at least once) with growth in between. Stops early if a compaction changes
-    nothing. A split set by hand applies to the first one only."""
+    """Compact `context` `count` times, at least once, with growth in between. Stops after a compaction that changes
+    nothing. A split set by hand applies to the first compaction only."""
     outcome = compact(context)
     made = None if is_unreadable(outcome) else new_messages(outcome)
     turn = RepeatedCompaction(1, context, outcome, 0, False, kept_marks(outcome), made)
@@ -163,8 +164,8 @@ def _generation(turn: RepeatedCompaction, held: Retention, watched: tuple[RuleVe
 def _remaining(
     first: Context, outcome: Outcome, remaining: Sequence[int], new: Sequence[Message] | None
 ) -> tuple[bytearray, tuple[Message, ...] | None]:
-    """Return marks of the first context's messages that are still there, and the messages that replace the others; None
-    once they cannot be read."""
+    """Return the marks of the first context's remaining messages, and the messages that replace the others (None once a
+    summary cannot be read)."""
     ids = {message.id for message in outcome.messages}
     marks = bytearray(len(first))
     for id, index in first.layout.shape.index_of.items():
@@ -177,7 +178,7 @@ def _remaining(
 
 
 def _tail(context: Context, outcome: Outcome) -> list[Message]:
-    """Return the messages that are repeated when the session has no more: the tail, or the last round if the tail is
+    """Return the messages to repeat once the session has no more: the tail, or the last round if the tail is
     shorter."""
     rounds = context.shape.rounds.rounds
     start = min(outcome.split, rounds[-1].start if rounds else 0)
@@ -187,13 +188,14 @@ def _tail(context: Context, outcome: Outcome) -> list[Message]:
 def _growth(
     context: Context, target: int, rest: list[Message], tail: Sequence[Message], number: int
 ) -> tuple[list[Message], bool]:
-    """Return messages that fill the context to `target` tokens, tool pairs complete; removes them from `rest`."""
+    """Return messages that fill the context to `target` tokens with complete tool pairs, and True if some repeat the
+    tail. Removes the messages from `rest`."""
     meter, room = context.layout.sizes.meter, target - context.total.tokens
     grown: list[Message] = []
     open_calls: set[str] = set()
     replayed = not rest
     for message in _endless(rest, tail, number):
-        # A call that the session left open has no result to wait for.
+        # Stop a tenth above the target even if calls are open: some never get a result.
         if grown and room <= 0 and (not open_calls or room < -target // 10):
             break
         replayed = replayed or not rest

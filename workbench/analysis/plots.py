@@ -1,7 +1,7 @@
-"""Plots in characters, for the command line and the screen: curves of braille dots with letters.
+"""Plots in characters, for the command line and the screen: curves of braille dots, with letters that tell them apart
+without colours.
 
-The result is cells: a character and its owner each, so that a screen can colour them. Letters tell lines apart without
-colours.
+The result is rows of cells; each cell has a character and its owner, by which a screen colours it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Recorded compactions compared with what a preset does in the same epoch: does it fire at the same call, and keep the
-same messages?
+"""Recorded compactions compared with a preset's compactions of the same epochs, by call and by kept messages.
 
 Each epoch is replayed by itself from its recorded context, so that no check depends on an earlier one.
 """
@@ -43,13 +42,13 @@ _CAUSES: dict[str, CompactionCause] = {"auto": "automatic", "manual": "manual"}
 
 @dataclass(frozen=True, slots=True)
 class PresetCheck:
-    """Recorded compaction and the preset's own of the same epoch.
+    """Recorded compaction, and the preset's compaction of the same epoch.
 
-    The agent compacted (or began to, in the background) before call `call` of the epoch, from 1; the preset would have
-    before call `fires`, None if no trigger had fired by then. `triggers` are read at `call`. `agent_kept` are the ids
-    of the messages that the agent kept unchanged, `preset_kept` of those that the preset keeps if it runs at `call`.
-    `why_call` and `why_messages` give the reason for a difference, from the file or the product's rules; "" if there is
-    none or it is unknown.
+    The agent compacted, or began to in the background, before call `call` of the epoch (from 1). A trigger of the
+    preset first fires before call `fires`; None if none had fired by `call`. `triggers` are read at `call`.
+    `agent_kept` are the ids of the messages that the agent kept unchanged, `preset_kept` of those that the preset keeps
+    if it runs at `call`. `why_call` and `why_messages` give the reason for a difference, from the file or the product's
+    rules; "" if there is none or it is unknown.
     """
 
     epoch: int

@@ -1,8 +1,8 @@
 """Passages of a user's text: typed by the user, or pasted (code, program output, documents).
 
 Pastes are not marked, so each line is judged by its form. Stack frames, log times and prompts come only from programs.
-Code characters, the share of signs and very long words count for a paste, prose counts against it. A few such lines are
-a quotation, several in a row a paste. Of a very long text that is all prose, only the two ends are taken as typed.
+Code characters, many signs and very long words speak for a paste, prose against it. One or two such lines are a
+quotation, several in a row a paste. Of a very long piece of prose only the two ends count as typed.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from workbench.facts.fences import fences
 PassageKind = Literal["own", "code", "output", "document"]
 
 LONGEST_TYPED = 8_000
-"""Length above which a piece of prose counts as a document, in characters. Typed text stands before and after it."""
+"""Length above which a piece of prose counts as a document between two typed ends, in characters."""
 
 HEAD, TAIL = 2_000, 1_000
-"""Length of the two ends of such a piece that count as typed, cut at a paragraph, in characters."""
+"""Lengths of the two ends of a longer piece that count as typed, in characters; both are cut at a paragraph."""
 
 MOST_TYPED = 32_000
 """Maximum typed length of a message, in characters; three quarters of it at the beginning. This is four times the
 longest typed text in the public sessions. The rest counts as a document, including fences."""
 
 _JUDGED_CHARS = 400
-"""Length to which a line is judged, in characters."""
+"""Length of a line's beginning by which the line is judged, in characters."""
 
 _LONG = 400
 """Length from which a line may be cut anywhere, in characters."""
@@ -63,7 +63,8 @@ def passages(text: str) -> tuple[Passage, ...]:
 
 
 def _within_typed_limit(parts: Sequence[Passage]) -> Iterator[Passage]:
-    """Yield the passages; typed ones farther than `MOST_TYPED` characters from both ends become documents."""
+    """Yield the passages; typed ones outside the first three quarters and the last quarter of `MOST_TYPED` typed
+    characters become documents."""
     total, before = sum(one.stop - one.start for one in parts if one.own), 0
     for one in parts:
         size = one.stop - one.start if one.own else 0
@@ -138,7 +139,8 @@ def _is_program_output(line: str) -> bool:
 
 
 def _is_code(line: str) -> bool:
-    """Return whether a line is code or data rather than prose: two marks, or three if it also reads as prose."""
+    """Return whether a line is code or data rather than prose: it has two of five marks of code, or three if it also
+    reads as prose."""
     if not line.strip() or _BULLET.match(line) or _TAG.fullmatch(line):
         return False
     signs = len(_SIGN.findall(line)) / len(line.strip())
@@ -168,7 +170,7 @@ _LONE = 600
 
 
 def _unfenced(text: str, start: int, stop: int) -> Iterator[Passage]:
-    """Yield the passages of a part without fences: runs of lines that nobody types, and the text between them."""
+    """Yield the passages of a part without fences: pasted runs of lines, and the text between them."""
     at = start
     for first, last, sort in _runs(text, start, stop):
         yield from _prose_passages(text, at, first)
@@ -208,7 +210,7 @@ def _lines(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
 
 
 def _prose_passages(text: str, start: int, stop: int) -> Iterator[Passage]:
-    """Yield prose as typed, or, if it is too long for that, as typed ends around a document."""
+    """Yield prose as typed; if it is longer than `LONGEST_TYPED`, as a document between two typed ends."""
     if stop - start <= LONGEST_TYPED:
         yield Passage(start, stop, "own")
         return

@@ -1,6 +1,6 @@
 """Effects of a command line on files: removed, moved, copied, edited in place, written by redirection.
 
-`workbench.facts.shell_lines` parses the line. Words whose value is known only on the machine have no effect here.
+`workbench.facts.shell_lines` parses the line. Words whose value only the machine knows have no effect here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EffectKind = Literal["created", "modified", "deleted", "reverted"]
 
 class Effect(Struct, frozen=True):
     """An effect on `path`, which includes preceding `cd`s and may hold `*` and `?`. `program` is "" for a redirection.
-    `last`: no command of the line follows, so that its failure is the failure of the line."""
+    `last`: the last command of the line, which therefore fails if this command fails."""
 
     kind: EffectKind
     path: str
@@ -63,7 +63,7 @@ _MAY_TOUCH = re.compile(
     r"(?<![\w.-])(?:rm|rmdir|unlink|mv|cp|ln|mkdir|touch|tee|truncate|git|sed|perl|curl|wget)(?![\w.-])"
     r"|(?<![-=<])>(?!&\d|>?[ ]?/dev/|\()"
 )
-"""Lines without any of these have no effect on files that is recognized here."""
+"""Words of which every line with a recognized effect on files has one."""
 
 
 Effects = Iterator[tuple[EffectKind, str]]
@@ -162,8 +162,8 @@ def _tee(arguments: Sequence[str]) -> Effects:
 
 
 def _in_place(arguments: Sequence[str], script: Sequence[str], edits: Callable[[str], bool]) -> Effects:
-    """Yield the files that `sed -i` or `perl -pi` edit: the arguments after the script, which may be given by an
-    option."""
+    """Yield the files that `sed -i` or `perl -pi` edit: the arguments after the script, or all if an option gives the
+    script."""
     words, files = list(arguments), []
     in_place = scripted = False
     while words:
@@ -205,8 +205,8 @@ _FILE = re.compile(r"(?:^|/)[^/]*\w\.[A-Za-z]\w{0,5}$|^\.$")
 
 
 def _checkout(arguments: Sequence[str]) -> Effects:
-    """Yield the paths that `git checkout` restores: after `--`, or words that look like files, but no branches. A side
-    of a merge or another commit's version is new content, not the content before."""
+    """Yield the paths that `git checkout` restores: those after `--`, else words that look like files and not like
+    branches. One side of a merge, or another commit's version, modifies the file instead of restoring it."""
     if any(word in ("-b", "-B", "--orphan", "--detach", "-t", "--track") for word in arguments):
         return iter(())
     options, words = _split_options(arguments)

@@ -27,8 +27,8 @@ MAX_EXPANSIONS = 200
 
 @session_cache(4096)
 def status_covers(line: str, is_wanted: Callable[[str], bool]) -> bool:
-    """Return whether exit status 0 of a line proves that its last `wanted` command succeeded: not in a pipe without
-    `pipefail`, and not before `|| true` or `; echo`. `wanted` gets the command's words joined by blanks."""
+    """Return whether exit status 0 of a line proves that its last wanted command succeeded. It does not in a pipe
+    without `pipefail`, or before `|| true` or `; echo`. `is_wanted` gets a command's words joined by blanks."""
     if len(line) > MAX_LINE_CHARS:
         return False
     strict = piping = False
@@ -82,7 +82,7 @@ class _Word:
     pieces: list[str | tuple[str] | None] = field(default_factory=list)
     quoted: bool = False
     bare: str = ""
-    """The word without its quoted parts, in which braces are expanded."""
+    """Unquoted part of the word; only its braces are expanded."""
 
 
 _PLAIN = re.compile(r"[^ \t\r\n\\'\"$`|&;()<>]+")
@@ -298,7 +298,7 @@ class _Reader:
         self.folder = None if to == "-" or UNKNOWN in to else join_path(self.folder, to)
 
     def _values(self, word: _Word) -> list[str] | None:
-        """Return the values of a word (several by loops and braces), or None if unknown."""
+        """Return the values of a word, or None if unknown. Loops and braces give several."""
         parts: list[Sequence[str]] = []
         for piece in word.pieces:
             if isinstance(piece, str):
@@ -320,7 +320,7 @@ class _Reader:
 
 
 def _set_connector(found: Sequence[SimpleCommand], connector: str) -> None:
-    """Set the connector after the newest command; a line end does not replace another connector."""
+    """Set the connector after the newest command, unless `connector` is a line end and another one is set."""
     if found and (connector != "\n" or not found[-1].then):
         found[-1].then = connector
 

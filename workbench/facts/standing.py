@@ -27,8 +27,8 @@ from workbench.facts.wording import LONGEST_SENTENCE, TextLine, is_question, lin
 from workbench.session import Message
 
 RULE_PROBABILITY = 0.65
-"""Minimum probability of a rule. At this value fewer than one in fifty messages drawn from unseen sources had a wrong
-rule. A wrong pin is expensive, and a lower value found hardly more."""
+"""Minimum probability of a rule. With this value fewer than 1 in 50 messages from unseen sources had a wrongly
+recognized rule. A wrong pin is expensive, and a lower value found hardly any further rules."""
 
 RULE_PROBABILITY_IN_LONG = 0.8
 """Minimum probability in a plan or report, which mostly describes rules instead of setting them."""
@@ -36,7 +36,7 @@ RULE_PROBABILITY_IN_LONG = 0.8
 
 @session_cache(4_096)
 def rule_reason(sentence: str) -> str:
-    """Return why a user's sentence, by itself, is a standing rule; "" if it is none."""
+    """Return the reason why a user's sentence alone is a standing rule; "" if it is none."""
     one = Sentence(sentence)
     return _reason(one) if _is_candidate(one) and probabilities([one])[0] >= RULE_PROBABILITY else ""
 
@@ -54,7 +54,7 @@ _DATA = re.compile(r"[{}]$|(?<! );$|\)\s?;|=>|\w(?:error|exception):|\bno (?:suc
 
 
 class StandingRule(Struct, frozen=True):
-    """A rule, the reason why it was recognized, and the later rule that superseded it (the latest wins)."""
+    """A rule, the reason for recognizing it, and the newest later rule that superseded it, or None."""
 
     fact: Fact
     reason: str
@@ -67,7 +67,7 @@ _PINS_END = re.compile(r"</Pin>", re.IGNORECASE)
 
 
 RuleFinder = Callable[[str], Iterable[tuple[str, str]]]
-"""`rules_in_text`, or a cached version of it."""
+"""Function that finds the rules of a text, such as `rules_in_text` or a cached version of it."""
 
 
 def standing_rules(messages: Sequence[Message], rules_in: RuleFinder | None = None) -> tuple[StandingRule, ...]:
@@ -149,7 +149,7 @@ class _Part(Struct, frozen=True):
 
 
 def typed_sentences(text: str) -> tuple[list[_Part], bool]:
-    """Return the typed sentences without data, and whether the text contains a paste."""
+    """Return the typed sentences, without code and error messages, and True if the text contains a paste."""
     found, pasted = [], False
     for passage in passages(text):
         pasted = pasted or not passage.own
@@ -174,12 +174,12 @@ class _Rule:
 
 
 _LIST_REASONS = frozenset((RULE, PROHIBITION, GATE, MIND, LANGUAGE))
-"""Reasons that pass from a line ending with a colon to the list below it."""
+"""Reasons of a line that ends with a colon which also apply to the items of the list below it."""
 
 
 def _rules(text: str) -> list[_Rule]:
     """Return the rules of one message in order. Each item of a list below a heading that announces rules is a rule,
-    unless the message orders a single thing, which the items may describe."""
+    unless the message is long or orders a single thing, which the items may describe."""
     parts, pasted = typed_sentences(text)
     several = [part.sentence for part in parts]
     long = is_long(several)

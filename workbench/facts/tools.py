@@ -1,7 +1,7 @@
-"""Actions of a tool call on files and shells: one table for the tools of all supported agents.
+"""Actions of a tool call on files and shells, for the tools of all supported agents.
 
-The table judges each call by its own input: a `Write` is `created` although it may overwrite, an `rm` in a shell is a
-`command`. `workbench.facts.calls` refines this by earlier calls.
+Each call is judged by its own input: a `Write` is `created` although it may overwrite, an `rm` in a shell is a
+`command`. `workbench.facts.calls` refines the actions by earlier calls.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Repeated fetches: files read again unchanged, commands and searches repeated with the same result.
 
-A file that was changed in between, by the agent or a subagent, is not a repeated read, nor one whose content differs
-for the same input. A command counts only if nothing was changed since, unless its output does not depend on changes
+A read is not repeated if the agent or a subagent changed the file in between, or if the same input gave another
+content. A command counts only if nothing was changed since, unless its output does not depend on changes
 (`_is_unaffected`); a search only if its result names no changed file. Calls that wait, have no complete output or were
 declined by the user fetch nothing.
 """
@@ -26,7 +26,7 @@ from workbench.facts.shell_lines import simple_commands
 from workbench.facts.tools import CHANGES, normal_path, tool_name
 
 _SENDS = re.compile(r"^(?:task|agent|new_task|(?:spawn|dispatch|delegate|run|call)_\w*agent|\w*sub_?agent)$")
-"""Tools that start a subagent, which changes what its task names."""
+"""Tools that start a subagent, which may change the files named in its task."""
 _SEARCHES = re.compile(
     r"grep|glob|search|find|^ls$|^list|fetch|browse|query|look_?up|^tree$|codebase|^(?:task_?)?get(?:_(?!\w*(?:status|state|output|progress|screen))|$)"
 )
@@ -45,13 +45,13 @@ _RUNNING = ("process running with", "running in background", "still running")
 _WAITING = re.compile(r"\b(?:sleep|wait|watch|timeout \d+ tail|tail -f)\b")
 _INTO = re.compile(r"^cd\s+[^\s;&|]+\s*(?:&&|;)\s*")
 _CUT_OUT = re.compile(r"(?: 2>&1)?(?: \| (?:head|tail|cat|sed -n)(?: (?:-[nc]? ?\d+|'?\d+(?:,\d+)?p'?))?)*$")
-"""Limits on the shown part of a result, within the last `_TAIL` characters of a line."""
+"""Filters that only limit the shown part of an output, within the last `_TAIL` characters of a command line."""
 _TAIL = 200
 _HELP = re.compile(r"(?:^|\s)--(?:help|version)\b|^man ")
 _TOOLS_OWN = re.compile(r"[\w -]+$")
 """Programs outside the project, whose help does not change with it."""
 LONG = 10
-"""Lines from which an equal output means that nothing relevant was changed."""
+"""Fewest lines of an equal output that show that no relevant file was changed."""
 _FOLDER_KEYS = ("path", "dir_path", "directory", "target_directory")
 _BESIDE_THE_POINT = (
     *("-n", "head_limit", "limit", "max_results", "description", "timeout", "timeout_ms", "explanation"),
@@ -141,13 +141,13 @@ def _starts_agent(tool: str) -> bool:
 
 
 def _forget(files: dict[str, list[_ShownResult]], named: Mapping[str, set[str]], changed: str) -> None:
-    """Forget a changed file under any path; `named` has the paths of `files` by name."""
+    """Remove a changed file from `files` under any of its paths; `named` has the known paths by file name."""
     for path in _same_file_paths(named, changed):
         files.pop(path, None)
 
 
 def _same_file_paths(named: Mapping[str, set[str]], path: str) -> list[str]:
-    """Return the paths that may be the same file: a shell may run in another folder."""
+    """Return the known paths that may be the same file, because a shell may run in another folder."""
     return sorted(one for one in named.get(_name(path), ()) if _may_be_same(one, path))
 
 
@@ -183,8 +183,8 @@ def _may_be_same(one: str, other: str) -> bool:
 def _earlier_call(
     now: _ShownResult, several: Iterable[_ShownResult], removed: RemovedText
 ) -> tuple[ToolCall, int] | None:
-    """Return the call that showed most of it before, and the epoch whose compaction removed that; None if it is new or
-    was still in the context."""
+    """Return the call of `several` that showed most of the result `now`, and the epoch whose compaction removed it;
+    None if the result is new or was still in the context."""
     several = list(several)
     if not any(removed.between(one.called.index, now.called.index) for one in several) or not now.lines:
         return None
@@ -206,8 +206,8 @@ def _earlier_call(
 
 
 def _question(called: ToolCall, cwd: str) -> tuple[FetchKind, str] | None:
-    """Return kind and words of what a call asks; None for others. A search without a folder covers the session's
-    own."""
+    """Return kind and text of a command or search; None for other calls. A search without a folder equals one in the
+    session's folder."""
     lines = [one.target for one in called.actions if one.kind == "command"]
     if lines:
         return _shell_question("\n".join(lines))
@@ -223,7 +223,7 @@ def _question(called: ToolCall, cwd: str) -> tuple[FetchKind, str] | None:
 
 @session_cache(4_096)
 def _shell_question(lines: str) -> tuple[FetchKind, str]:
-    """Return kind and words of what command lines ask."""
+    """Return kind ("search" or "command") and text of command lines, without filters that only limit the output."""
     line = _INTO.sub("", " ".join(lines.split()))
     if cut := _CUT_OUT.search(line, max(0, len(line) - _TAIL)):
         line = line[: cut.start()]
@@ -231,7 +231,8 @@ def _shell_question(lines: str) -> tuple[FetchKind, str]:
 
 
 def _is_unaffected(line: str, now: _ShownResult) -> bool:
-    """True if changes do not matter for an equal result: help of a tool, or much read-only output."""
+    """True if an equal result proves a repetition in spite of changes: help of a tool, or long output of a read-only
+    command."""
     return all(
         _TOOLS_OWN.match(one) is not None if _HELP.search(one) else is_read_only(one) and len(now.lines) >= LONG
         for one in simple_commands(line)
