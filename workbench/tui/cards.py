@@ -96,7 +96,7 @@ def parts_lines(found: Diagnosis) -> int:
 
 
 ENOUGH = 10
-"""Most rows of a part."""
+"""Most rows of a part that `parts_lines` counts."""
 
 
 def _columns(width: int) -> tuple[int, int]:

@@ -60,7 +60,7 @@ def changes_model_text(policy: Policy, preset: Policy) -> bool:
 
 
 def value_words(field: Setting, value: Any) -> str:
-    """Value in words: `50 000 characters`, `on`, `34 lines`."""
+    """Value in words: `50 000 tokens`, `on`, `nothing`; a long text by its number of characters."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, (int, float)):

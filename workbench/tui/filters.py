@@ -18,7 +18,7 @@ ROLES = ("user", "agent", "call", "result", "summary", "meta", "system")
 """Words of the list's role column."""
 
 _FATES = {FATE_WORDS[fate]: fate for fate in Fate if fate is not Fate.PINNED}
-"""Fates by their words. `pinned` is left out because it also finds what the strategy keeps because of a pin."""
+"""Fates by their words. `pinned` is left out: it is a condition of its own, which finds messages by pin or by fate."""
 
 
 @dataclass(frozen=True, slots=True)

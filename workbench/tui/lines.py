@@ -68,7 +68,7 @@ def columns(width: int) -> Columns:
 
 
 ROOMY, SHORT_BARS, LONG_BARS = 66, 70, 110
-"""Screen widths in columns: from `ROOMY` times and counts are shown; bars are short below `SHORT_BARS`, long from
+"""Widths of a line in cells: from `ROOMY` times and counts are shown; bars are short below `SHORT_BARS`, long from
 `LONG_BARS`."""
 
 

@@ -153,10 +153,10 @@ def epochs_of(bench: Bench, sentence: str) -> tuple[StateChange, ...]:
 
 
 def toggle_watched(watch: Callable[[str], tuple[str, ...]], text: str) -> str:
-    """Watch a sentence, or stop watching it; return a line that says which."""
+    """Watch a sentence, or stop watching it; return a line that says which, or why it cannot be watched."""
     try:
         sentence = sentence_to_watch(text)
-        last = "".join(watch(sentence)[-1:])  # of a negated part the complete sentence is watched
+        last = "".join(watch(sentence)[-1:])  # for a negated part the complete sentence is watched
         return (
             f"watched: “{one_line(last, 60)}”" if sentence in last else f"no longer watched: “{one_line(sentence, 60)}”"
         )

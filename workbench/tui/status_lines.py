@@ -43,8 +43,8 @@ def model_name(model: str | None) -> str:
 
 
 def title_end(bench: Bench, preset: Preset, counting: tuple[int, int] | None, reading: float | None = 0.0) -> Text:
-    """Preset in force, or the progress of counting or of reading the earlier epochs (None if they cannot be read); and
-    the key of the help."""
+    """Preset in force, or the progress of counting or of reading the earlier epochs; then the key of the help.
+    `counting` is the number of counted messages and of all, `reading` a share, None if the epochs cannot be read."""
     if bench.session.begins_at:
         words = "earlier epochs unreadable" if reading is None else f"reading earlier epochs: {percent(reading)}"
     elif counting:
@@ -87,7 +87,7 @@ def checks_words(checks: tuple[Check, ...]) -> str:
 
 
 def state_text(bench: Bench, checks: tuple[Check, ...] | None) -> Text:
-    """State of the plan: preview or result, whether the preset would compact now, and the checks."""
+    """State of the plan: a result, or a preview and whether it would compact now; a moved split; the checks."""
     due = "would compact now" if bench.plan.fires else "not yet due" if bench.plan.triggers else "no trigger"
     parts = ["result of the last run"] if bench.result else ["preview", due]
     parts += ["split moved by hand"] if bench.split_at else []

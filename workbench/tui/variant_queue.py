@@ -37,8 +37,8 @@ class VariantQueue:
         self.waiting = tuple(one for one in self.waiting if one is not variant)
 
     async def ask(self, app: App[Any]) -> tuple[FinishedRun, ...]:
-        """Run all waiting variants once the spend limit or the user allows it. Every run is saved in the run history,
-        also a cancelled one. Raises BadInput."""
+        """Run all waiting variants once the spend limit or the user allows it. Runs that have a record are saved in the
+        run history, even if cancelled. Raises BadInput."""
         variants, clock = self.waiting, time.perf_counter()
         live = [one.live(self.bench) for one in variants]
         self.written, self.is_running = {}, True

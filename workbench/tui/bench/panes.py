@@ -35,7 +35,7 @@ PLANNING = Text("planning…", no_wrap=True)
 """Status shown until the first plan is made."""
 
 NAMED = 3
-"""Most calls that the tooltip lists whose usage the context does not explain."""
+"""Most calls with usage that the context does not explain in the tooltip's list."""
 
 
 def other(was: BenchView | None, now: BenchView, *names: str) -> bool:

@@ -129,7 +129,7 @@ def save(host: Host) -> None:
         except BadInput as refused:
             host.tell(str(refused), bad=True)
             return
-        # The name may be that of the present preset, from which the settings differ.
+        # Compare with the saved preset: it may have replaced the file of the preset chosen before.
         store.put(replace(store.view, preset=measured_by(replace(store.bench, preset=name))))
         want(host, lambda bench: replace(bench, preset=name), said=f"saved as {path}")
 

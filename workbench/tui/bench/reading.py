@@ -109,7 +109,7 @@ def write_text(host: Host) -> None:
 
 
 async def _written_to_a_file(host: Host, use: Callable[[str], None]) -> None:
-    """Pass on the text for a file: of the requests exactly what is sent, of every other tab what is shown."""
+    """Call `use` with the text for a file: in the tab of requests exactly what is sent, in others the complete text."""
     bench = host.store.bench
     if host.store.view.tab == "request" and bench.plan.requests:
         use("\n\n".join(await asyncio.to_thread(sent_texts, bench)))
@@ -118,7 +118,7 @@ async def _written_to_a_file(host: Host, use: Callable[[str], None]) -> None:
 
 
 async def _take(host: Host, use: Callable[[str], None]) -> None:
-    """Pass on the text of the middle as the session holds it."""
+    """Call `use` with the complete text of the middle, all folds open, as the session holds it."""
     view = host.store.view
     parts = await asyncio.to_thread(TABS[view.tab], source(view, host.cursor.index))
     use("\n".join(part.text for part in parts))

@@ -65,7 +65,7 @@ def block_parts(block: Block, folds: Folds | None = None, place: str = "", calle
 
 def text_parts(text: str) -> Parts:
     """Prose with the code between fences in colours."""
-    from workbench.facts.fences import fences  # with all the facts, which the first screen need not wait for
+    from workbench.facts.fences import fences  # on demand: it imports every kind of fact
 
     parts: Parts = []
     at = 0
@@ -96,7 +96,7 @@ def call_shape(arguments: dict[str, Any] | str) -> str:
 
 
 def language_of_call(call: ToolUse) -> str:
-    """Language of the file that a call reads or writes, by its name; bash for a command."""
+    """Language of the file that a call reads or writes, by the file's name; "" if there is none."""
     arguments = call.input if isinstance(call.input, dict) else {}
     for key in ("file_path", "path", "filePath", "filename", "notebook_path", "target_file"):
         if isinstance(name := arguments.get(key), str):

@@ -11,7 +11,7 @@ from workbench.tui.middle.view import Folds, Piece
 from workbench.tui.plain import figure, several
 
 BIG = 4_000
-"""Characters from which nested or long values are closed at first."""
+"""Most characters of a value whose nested and long parts are open at first; in a larger one they are closed."""
 
 SHORT = 80
 """Most characters of a nested value on one line without a fold."""

@@ -95,7 +95,7 @@ tail are the newest messages, which stay as they are."""
     @on(Tabs.TabActivated)
     async def _clicked(self, event: Tabs.TabActivated) -> None:
         name = event.tabs.active.removeprefix("tab-")
-        if name != self.tab:  # a key marks the tab itself, while the tab is still being made
+        if name != self.tab:  # after a key the tab is set already
             await self.action_tab(name)
 
     async def action_tab(self, name: str) -> None:
@@ -116,7 +116,7 @@ tail are the newest messages, which stay as they are."""
     # --- doing ------------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide what no line of the tab can have, and grey what cannot be done now."""
+        """Hide actions that the tab does not have, and grey those that are off now."""
         if action in ("pin", "watch") and self.tab not in ("facts", "questions"):
             return False
         if action == "recorded" and (self.tab != "facts" or not is_recorded(self.state.bench)):

@@ -18,7 +18,8 @@ Stretch = tuple[int, int]
 
 
 class DraftEditor(TextArea):
-    """Text area with underlined spans. They move with the text until `underline` replaces them."""
+    """Text area with underlined spans. They move with the text until `underline` replaces them; an edited one is
+    dropped."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"draft-editor--unfounded"}
 

@@ -114,7 +114,7 @@ def epoch_under(stretches: Sequence[TimelineEpoch], width: int, epoch: int, x: i
 
 
 def _whole(one: TimelineEpoch) -> str:
-    """`2 · 155k auto 17:28, lost 36 facts, 6 done again`"""
+    """`2 · 155k auto 17:28, lost 36 facts, 6 × rework`; for the last epoch `3 · 41k now`"""
     if one.ended is None:
         return f"{_bare(one)} now"
     lost = "" if one.lost is None else f", lost {one.lost} {plural(one.lost, 'fact')}"
@@ -123,12 +123,12 @@ def _whole(one: TimelineEpoch) -> str:
 
 
 def _timed(one: TimelineEpoch) -> str:
-    """`2 · 155k auto 17:28, lost 36, 6 again`"""
+    """`2 · 155k auto 17:28, lost 36, 6 × rework`"""
     return _at(one) + _loss_words(one)
 
 
 def _short(one: TimelineEpoch) -> str:
-    """`2 · 155k auto, lost 36, 6 again`"""
+    """`2 · 155k auto, lost 36, 6 × rework`"""
     return _triggered(one) + _loss_words(one)
 
 

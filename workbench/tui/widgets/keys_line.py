@@ -73,7 +73,7 @@ class KeysLine(Widget):
         keys = []
         for several in together.values():
             *others, last = map(self._shown, sorted(several, key=lambda each: each.binding.key))
-            keys += [*(replace(one, words="") for one in others), last]  # the last one's are for all
+            keys += [*(replace(one, words="") for one in others), last]  # one name for the group
         palette = active.get(self.app.COMMAND_PALETTE_BINDING) if self.app.ENABLE_COMMAND_PALETTE else None
         shown = keys, self._shown(palette) if palette else None
         if shown != (self.keys, self._palette):

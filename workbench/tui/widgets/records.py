@@ -54,8 +54,8 @@ def cell(line: Record, column: Column, width: int) -> str:
 
 
 def seen_of(columns: Sequence[Column], left: int, width: int) -> tuple[Seen, bool]:
-    """Columns from `left` on that are completely visible, at least one, and whether more follow: half a number is
-    another number. Cells for the marks of hidden columns are reserved."""
+    """Columns from `left` on that are completely visible, at least one, with their widths; and True if more follow. No
+    column is cut, because part of a number reads as another number. Cells for the marks of hidden columns are free."""
     room, free, shown = width - len(BEFORE) * (left > 0), 0, 0
     for number, column in enumerate(columns[left:], 1):
         room -= width_of(column, width) + len(GAP)

@@ -1,4 +1,4 @@
-"""Table whose columns are as wide as their cells at once."""
+"""Table whose columns get the width of their cells at once, not when the program is idle."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ class TextTable(DataTable[Text]):
         super().update_cell(row_key, column_key, value, update_width=update_width)
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line without columns that are cut: half a number is another number. The headings mark hidden
-        columns."""
+        """Draw a line without columns that are cut, because part of a number reads as another number. The headings mark
+        hidden columns."""
         line, width = super().render_line(y), self.scrollable_content_region.width
         if not self.max_scroll_x or line.cell_length < width:
             return line

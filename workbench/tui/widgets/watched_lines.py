@@ -106,7 +106,8 @@ class WatchedLines(Widget):
 
 
 def line_cells(watching: Watching, line: int, most: int, width: int) -> Cells:
-    """Line of a sentence, its states at the right, and the keys of the fixes if it is lost."""
+    """Cells of a line: a sentence with its states and, if it is lost, the keys of the fixes; or the number of further
+    sentences; or, on a line of their own, the fixes."""
     if line == min(len(watching.watched), most):
         return fixes_cells(watching, width)
     more = len(watching.watched) - most
