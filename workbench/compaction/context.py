@@ -19,7 +19,7 @@ from workbench.tokens.sizes import Basis, Size, Sizes, measure
 from workbench.tokens.window import Window
 
 SIZES_KEPT = 8
-"""Number of outcomes whose size a layout caches: the one before a step, and those compared with it."""
+"""Number of outcomes whose size a layout caches: the one before a step, and those that it is compared with."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Context:
 
     `pins`: ids of messages to keep verbatim. `split_at`: id of the first tail message if set by hand, None for the
     strategy's own split. `manual`: a run at the user's command; thresholds count as reached. `limit`: context window
-    and its source, None if unknown. `at`: time of the look, in seconds since the epoch; None for the time of the newest
+    and its source, None if unknown. `at`: current time, in seconds since the epoch; None for the time of the newest
     message. `rules`: text of the project's rules file.
     """
 
@@ -44,7 +44,7 @@ class Context:
     memories: str = ""
     rules: str = ""
     transcript: str = ""
-    """Name of the session's own file, "" if it is in none."""
+    """Name of the session's own file, "" if it has none."""
     summary_versions: Mapping[str, int] = field(default_factory=dict)
     """Format version of a summary by message id, where its format records one."""
     past: Past = field(default_factory=Past)
@@ -77,7 +77,8 @@ class Context:
         return self.shape if self.first_context is None else self.first_context
 
     def system_text(self, outcome: Outcome | None = None) -> str:
-        """System prompt and memories, which every request has in addition to the messages; after `outcome` if given."""
+        """System prompt and memories, which every request has in addition to the messages; those after `outcome` if
+        given."""
         memories = outcome.memories if outcome else None
         return prompted(self.system, self.memories if memories is None else memories)
 
@@ -88,12 +89,12 @@ class Context:
 
     @cached_property
     def prompt_tokens(self) -> int:
-        """Tokens of the system prompt as the session holds it; 0 if the format does not record it."""
+        """Tokens of the system prompt in the session; 0 if the format does not record it."""
         return self.layout.sizes.meter.text_tokens(self.system) if self.system else 0
 
     @cached_property
     def tool_tokens(self) -> int:
-        """Tokens of the tool definitions as the session holds them; 0 if the format does not record them."""
+        """Tokens of the tool definitions in the session; 0 if the format does not record them."""
         return sum(self.layout.sizes.meter.text_tokens(tool.schema) for tool in self.tools)
 
     def unit_starts(self, unit: str) -> Sequence[int]:
@@ -105,9 +106,9 @@ class Context:
         return range(len(self))
 
     def outcome_size(self, outcome: Outcome) -> Size:
-        """Size of the request after an outcome, overhead included, in O(pieces); the last few are cached.
+        """Size of the request after an outcome, overhead included, in O(pieces); the last few results are cached.
 
-        Kept messages have their size in this context, new ones that of the meter: one method before and after.
+        Kept messages have their size in this context, and new ones the meter's size.
         """
         known = self.layout.sized.get(id(outcome.pieces))
         return known[1] if known else self.know_size(outcome.pieces, self._measured(outcome.pieces))
@@ -160,16 +161,16 @@ class Context:
 
     @property
     def total(self) -> Size:
-        """Size of the whole context as sent to the model, overhead included; exact if the provider billed exactly
-        this."""
+        """Size of the whole context as sent to the model, overhead included; exact if the provider billed exactly this
+        context."""
         whole, sizes = self.upto(len(self)), self.layout.sizes
         exact = 0 < len(self) == sizes.anchored_until
         return Size(whole.messages, whole.chars, whole.tokens + sizes.overhead, Basis.EXACT if exact else whole.basis)
 
     @property
     def export_note(self) -> ExportNote:
-        """Size facts that an export records about this context. The window is included only if no model table has
-        it."""
+        """Size facts about this context for an export to record. The window is included only if the table of models
+        does not have it."""
         limit = self.limit
         window = limit.tokens if limit and limit.source in ("given", "recorded") else None
         return export_note_of(self.layout.sizes, self.messages, self.model, window)
@@ -179,10 +180,11 @@ class Context:
         return measure(messages, self.layout.sizes.meter)
 
     def from_outcome(self, outcome: Outcome) -> Context:
-        """Context after `outcome`, so that the session can continue from it.
+        """Context after `outcome`, from which the session can continue.
 
-        Kept messages keep their figures, new ones get the meter's. Remaining pins stay, a split does not. A rejection
-        as too long applied to the old context, and is dropped unless nothing changed.
+        Kept messages keep their figures, new ones get the meter's. Pins on remaining messages are kept; a manual split
+        is not. A recorded rejection as too long is dropped unless nothing changed, because it applied to the old
+        context.
         """
         sizes = self.layout.sizes
         tokens = array("q")

@@ -48,7 +48,7 @@ def shortened_message(message: Message) -> Message:
     """Cut every text and tool result over `SHORT_CHARS` in the middle, with secrets masked; return the same object if
     none is longer.
 
-    Id, calls, media and thinking stay; `source` is dropped, because no record has the new text.
+    Id, calls, media and thinking stay; `source` is removed, because no record has the new text.
     """
     blocks = cut_blocks(message, _short)
     if all(new is old for new, old in zip(blocks, message.blocks, strict=True)):
@@ -129,9 +129,9 @@ def context_after_edits(context: Context, edits: Edits) -> Context:
 
 
 def compacting(context: Context, edits: Edits, strategy: Strategy[Any], policy: Policy) -> Compacting:
-    """The strategy's own generator without edits; else the same on the edited context, with an outcome over `context`.
+    """Run the strategy on `context`, or on the edited context if there are edits. The outcome is over `context`.
 
-    If the strategy changes nothing, the edits alone are the outcome, unless the run is not manual.
+    If the strategy changes nothing, the outcome of a manual run has the edits alone; any other run changes nothing.
     """
     first = _first(context, edits)
     if first is None:
@@ -182,7 +182,7 @@ def _first_context(context: Context, after: Shape) -> Shape:
 
 
 def _same(context: Context, request: Message) -> Message | None:
-    """The request as the context has it: itself, or a copy with the same text."""
+    """Message of the context with the request: the same id, or a copy with the same text; None without one."""
     at = context.shape.index_of.get(request.id)
     if at is not None:
         return context.messages[at]
@@ -190,7 +190,8 @@ def _same(context: Context, request: Message) -> Message | None:
 
 
 def nearest(before: Shape, after: Shape, id: str | None) -> str | None:
-    """The id itself if `after` has it, else the next message that it has, else the last one before."""
+    """Return the id if `after` has it, else the id of the next message that `after` has, else of the last one before;
+    None if it has none."""
     if id is None or id in after.index_of or id not in before.index_of:
         return id
     at = before.index_of[id]
@@ -199,7 +200,7 @@ def nearest(before: Shape, after: Shape, id: str | None) -> str | None:
 
 
 def _layout(context: Context, first: Outcome) -> Layout:
-    """Layout of the edited context, built once for the same edits, whatever the split, the pins and the policy."""
+    """Layout of the edited context, built once for the same edits, whatever split, pins and policy are."""
     known = _last_layout(context.shape)
     key = tuple(piece if isinstance(piece, KeptSpan) else piece.replaces for piece in first.pieces)
     sizes = context.layout.sizes

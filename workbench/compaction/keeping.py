@@ -1,5 +1,5 @@
-"""Head and tail of a context: what stays next to a summary, what is summarized, and in which order the result is
-sent."""
+"""Divide a context into head and tail: messages that stay next to a summary, messages to summarize, and the order of
+the result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def with_pairs(shape: Shape, indexes: Iterable[int]) -> frozenset[int]:
         index = waiting.pop()
         if index not in found:
             found.add(index)
-            waiting.extend(shape.partners.get(index, ()))  # expensive to compute, so only on demand
+            waiting.extend(shape.partners.get(index, ()))  # computed only if needed, because it is slow
     return frozenset(found)
 
 
@@ -41,7 +41,7 @@ def pinned_with_pairs(context: Context) -> frozenset[int]:
 
 def before_unread(shape: Shape) -> int:
     """Last cut that splits no tool pair and leaves every unanswered message, with the calls of its results, in the
-    tail. The number of messages if all are answered."""
+    tail. Number of all messages if none is unanswered."""
     start = min(with_pairs(shape, shape.unread), default=len(shape.messages))
     return next((cut for cut in range(start, 0, -1) if not shape.open_across[cut]), 0)
 
@@ -68,8 +68,8 @@ def summaries_in_request(context: Context, earlier: Iterable[int], choice: Earli
 
 
 def text_of_summaries(context: Context, indexes: Iterable[int], *templates: str) -> str:
-    """Text of earlier summaries, oldest first, without frames. `templates`: this strategy's own frames, in every
-    language."""
+    """Text of earlier summaries, oldest first, without the templates around them. `templates`: this strategy's own, in
+    every language."""
     return "\n\n".join(strip_template(context.messages[index].text, *templates) for index in indexes)
 
 
@@ -81,9 +81,9 @@ def apply_template(template: str, summary: str) -> str:
 
 
 def preamble_of(context: Context) -> tuple[int, ...]:
-    """Indexes of instructions and context that the agent injected before its first answer: leading messages that nobody
-    typed, one after another; summaries may lie between. A gap message of an earlier compaction is not part of it,
-    because moving it would reopen its gap."""
+    """Indexes of instructions and context that the agent injected before its first answer: the first run of messages
+    that nobody typed; summaries may lie between. A gap message of an earlier compaction is excluded, because moving it
+    would leave its gap open."""
     found: list[int] = []
     for index, message in enumerate(context.messages):
         if message.role == "assistant" and message.kind == "normal":
@@ -190,7 +190,8 @@ def summary_messages(
 
 
 def pieces_in_place(span: Span, new: Mapping[int, Message], replaced: Set[int] = frozenset()) -> list[Piece]:
-    """Pieces of the messages `span`, with the replacements `new` (by index) in place and without `gone`."""
+    """Pieces of the messages `span`, with the replacements `new` (by index) in place and without the other indexes in
+    `replaced`."""
     pieces: list[Piece] = []
     here = span.start
     for index in sorted(new.keys() | replaced):
@@ -207,9 +208,9 @@ def pieces_in_place(span: Span, new: Mapping[int, Message], replaced: Set[int] =
 def ordered_pieces(
     context: Context, before: Sequence[Piece], new: Sequence[NewMessage], after: Sequence[KeptSpan]
 ) -> tuple[Piece, ...]:
-    """Arrange leading system messages, `before`, the new messages, `after`.
+    """Arrange the leading system messages, `before`, the new messages, and `after`, in this order.
 
-    If the agent would then speak first, which APIs refuse, the new messages go before `before`.
+    If the agent would then speak first, which APIs reject, the new messages come before `before`.
     """
     system = kept_pieces([Span(0, context.shape.lead)])
     if may_open(context, (index for piece in before for index in _source_indexes(piece))):
@@ -222,8 +223,8 @@ def _source_indexes(piece: Piece) -> Iterable[int]:
 
 
 def may_open(context: Context, indexes: Iterable[int]) -> bool:
-    """True if the API accepts these messages (ascending indexes) at the start, after own system messages: the user
-    speaks first, unless the session itself starts otherwise."""
+    """True if the API accepts these messages (ascending indexes) at the start, after own system messages: the user must
+    speak first, unless the session itself starts otherwise."""
     messages = context.messages
     spoken = next((index for index in indexes if not messages[index].is_own_system), None)
     if spoken is None or messages[spoken].role in ("user", "system"):

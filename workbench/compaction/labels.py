@@ -1,6 +1,6 @@
 """Labels of settings in a form: a few words for users who do not know the name.
 
-Labels are by the setting's name, whatever policy has it. A setting without a label (a strategy of another distribution)
+A label belongs to a setting's name, in any policy. A setting without a label (of a strategy from another distribution)
 is shown by its name with spaces.
 """
 
@@ -35,7 +35,7 @@ LABELS = {
     "buffer_time_before_cache_expiration_ms": "Compact before expiry by",
     "estimate_from": "Token source for triggers",
     "chars_per_token": "Characters per token",
-    # what stays
+    # kept messages
     "keep_tokens": "Keep newest tokens",
     "keep_messages": "Keep newest messages",
     "keep_tool_uses": "Keep newest tool calls",
@@ -74,7 +74,7 @@ LABELS = {
     "budget_chars": "Budget in characters",
     "budget_window_percent": "Budget as share of window",
     "narrative_percent": "Narrative share of budget",
-    # what the model is asked
+    # the request to the model
     "prompt": "Prompt",
     "full_prompt": "Full summary prompt",
     "rung_prompt": "Light rung prompt",
@@ -98,7 +98,7 @@ LABELS = {
     "text_char_limit": "Show of each text",
     "thinking_char_limit": "Show of thinking",
     "split_round": "Summarize a split round apart",
-    # what comes of it
+    # the result
     "summary_template": "Summary template",
     "summary_role": "Role of the summary",
     "reply": "Agent's acknowledgement",

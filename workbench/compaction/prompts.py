@@ -26,7 +26,7 @@ ENDINGS = (".md", ".jinja")
 
 @dataclass(frozen=True, slots=True)
 class LoadedPrompt:
-    """A prompt with its header."""
+    """Prompt with its header."""
 
     id: str
     language: str
@@ -121,7 +121,7 @@ def adopt(preset: str, text: str, language: str) -> Path:
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Replace `{name}` literally, in one pass: a placeholder inside a value stays unchanged."""
+    """Replace each `{name}` by its value, in one pass: a placeholder inside a value stays unchanged."""
     names = "|".join(re.escape(name) for name in values)
     return re.sub(rf"\{{({names})\}}", lambda match: values[match[1]], template) if values else template
 

@@ -1,8 +1,8 @@
 """Facts about a context's messages that do not depend on tokens: units, tool pairs, characters. Computed once.
 
-Pins, the split, settings and token figures change often; a shape depends on none of them. Such a change must replan 60
-000 messages within one frame (16 ms), so sums come from prefix arrays and everything else that is read from the
-messages is cached with their shape (`per_shape`).
+Pins, the split, settings and token figures change often; a shape depends on none of them. After such a change, 60 000
+messages must be replanned within one frame (16 ms). Sums therefore come from prefix arrays, and everything else that is
+read from the messages is cached with their shape (`per_shape`).
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 _PartFacts = dict[tuple[Any, ...], tuple[tuple[object, ...], tuple[object, ...], Any]]
-"""Cached facts about parts of messages, by function and identities of the parts. Each has the parts, to keep them
-alive, and the other inputs of the function."""
+"""Cached facts about parts of messages, by function and identities of the parts. Each entry holds the parts, to keep
+them alive, the other inputs of the function, and its result."""
 
 
 def api_chars(message: Message) -> int:
-    """Length of the message's compact JSON as the model's API would carry it, with media as their placeholder.
+    """Length of the message's compact JSON in the API's form, with placeholders for media.
 
-    The size unit of `exchange-summary`. The record on disk is up to 3.6 × as large.
+    This is the size unit of `exchange-summary`. The record on disk is up to 3.6 × as large.
     """
     blocks: list[object] = []
     for block in message.blocks:
@@ -103,8 +103,8 @@ class Shape:
         return whole
 
     def grown_by(self, new: Sequence[Message]) -> Shape:
-        """Shape of these messages and then `new` ones. Takes over the index of ids, so that a growing series of shapes
-        does not copy it each time; this shape rebuilds its own when asked."""
+        """Shape of these messages followed by `new` ones. It takes over the index of ids, so that a growing series of
+        shapes does not copy it each time; this shape builds its index again if needed."""
         whole = Shape((*self.messages, *new))
         places = self.index_of
         del self.index_of
@@ -122,12 +122,12 @@ class Shape:
         return left
 
     def masked_at(self, index: int) -> Message:
-        """Message `index` with secrets masked, computed once. Everything cut from a message comes from this copy,
-        because a fragment no longer shows that it is part of a secret."""
+        """Message `index` with secrets masked, computed once. Cut texts only from this copy: a fragment of a secret is
+        not recognized as one."""
         return self.masking(self.messages[index])
 
     def masking(self, message: Message) -> Message:
-        """Any message with secrets masked: one of these, or one of an outcome."""
+        """Any message, of this shape or of an outcome, with secrets masked."""
         return self.once(searched_message, (message,))
 
     @cached_property
@@ -239,8 +239,8 @@ class Shape:
     @cached_property
     def unread(self) -> tuple[int, ...]:
         """Indexes of unanswered messages: those after the agent's newest answer, which are results of its newest calls
-        or the running request. Without any answer: messages after a summary, else the newest message. Summaries and own
-        system messages are not counted."""
+        or the running request. If the agent has not answered: messages after a summary, else the newest message.
+        Summaries and own system messages are excluded."""
         messages = self.messages
         back = range(len(messages) - 1, -1, -1)
         answers = (i for i in back if messages[i].role == "assistant" and messages[i].kind == "normal")
@@ -284,7 +284,7 @@ def _sums_after(sums: array[int], pieces: Iterable[Piece], measured: Callable[[M
 
 
 def per_shape(compute: Callable[[Shape], T]) -> Callable[[Shape], T]:
-    """Cache `compute` per shape. Threads that ask at the same time may each compute, and all get the result stored
+    """Cache `compute` per shape. Threads that call it at the same time may each compute, but all get the result stored
     first, because callers compare parts of it by identity."""
 
     @wraps(compute)
@@ -302,8 +302,8 @@ _STORING = Lock()
 
 
 def newest_per_shape(compute: Callable[[Shape, K], T]) -> Callable[[Shape, K], T]:
-    """Cache only the newest result of `compute` per shape: settings change while a user turns them, and only the last
-    result is worth its memory. Threads that ask for the same at the same time get the same result."""
+    """Cache only the newest result of `compute` per shape, because settings change continuously while a user adjusts
+    them. Threads that call it with the same key at the same time get the same result."""
 
     @wraps(compute)
     def found(shape: Shape, key: K) -> T:

@@ -1,7 +1,7 @@
-"""The contract of a strategy: a generator that turns a context and a policy into an outcome.
+"""Interface of a strategy: a generator that turns a context and a policy into an outcome.
 
-Preview, live run, replay and comparison drive the same generator with different summarizers, so a preview cannot
-disagree with the run. A strategy does no I/O, holds no state and knows no screen.
+Preview, live run, replay and comparison use the same generator with different summarizers, so a preview plans as the
+run does. A strategy does no I/O, has no state and does not depend on a screen.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from workbench.tokens.sizes import Sizes
 
 
 class Trigger(Struct, frozen=True):
-    """A reason to compact. `value` and `limit` share `unit`; `fires` decides (some triggers are only yes or no).
+    """Reason to compact. `value` and `limit` are in `unit`; `fires` decides (some triggers are only yes or no).
 
     `timed`: checked while nothing is sent. Other triggers are checked before each call of the model.
     """
@@ -101,7 +101,7 @@ class Strategy(Generic[P]):
     """Compact a context, due or not. The list is the trace: the strategy appends one sentence per step."""
 
     idle: Callable[[P], str] = _no_reason
-    """Why a policy would never compact, "" if it would."""
+    """Reason why a policy would never compact, "" if it would."""
     meters: Mapping[str, Callable[[Context, P], RunningMeter]] = field(default_factory=dict)
     """Own running sums, by name; `triggers` reads them in `Gauge.meters`."""
     unit: str = "message"
@@ -109,13 +109,13 @@ class Strategy(Generic[P]):
     movable: bool = True
     """True if the user may move the split."""
     budget: Callable[[Context, P], ResultBudget] | None = None
-    """Limit of the whole result, which a check compares; None without one."""
+    """Limit of the whole result, which a check compares; None without a limit."""
     rungs: tuple[RungKind, ...] = ()
     """Rungs that it chooses from, if it climbs a ladder."""
     default_preset: str = ""
     """Id of the preset that it opens with; "" for the preset named like the strategy."""
     prompts: Mapping[str, str] = field(default_factory=dict)
-    """Ids of its prompts, each with the policy field that may hold another prompt; "" where none may."""
+    """Ids of its prompts, each with the policy field that may hold another prompt; "" if there is no such field."""
     lint: Callable[[P], tuple[str, ...]] = _none
     """Problems of a policy's prompts, one sentence each."""
     faults: Callable[[P, str], Iterable[str]] | None = None
@@ -123,15 +123,15 @@ class Strategy(Generic[P]):
     parameters: ProductParameters[P] | None = None
     """The product's own parameter object for this policy, to be pasted and copied."""
     remedy: Callable[[int], Remedy] | None = None
-    """Policy that keeps a context within a number of tokens without a model."""
+    """Function that returns a policy which keeps a context within a number of tokens without a model."""
     offline_settings: Mapping[str, Any] = field(default_factory=dict)
-    """Settings, by field, under which it needs no model."""
+    """Settings by field with which it needs no model."""
     traits: Traits = Traits()
     view: StrategyView[P] = field(default_factory=StrategyView)
     """Layers, notes and remarks for a screen."""
 
     def prompt_problems(self, policy: P) -> tuple[str, ...]:
-        """Problems of a policy's prompts, and texts of it that are not sent, one sentence each."""
+        """Problems of a policy's prompts, and its texts that are not sent, one sentence each."""
         return (*policy.unsent_texts(), *self.lint(policy))
 
     def gauge(self, context: Context, policy: P) -> Gauge:
@@ -148,7 +148,7 @@ class Strategy(Generic[P]):
     def run(self, context: Context, policy: P, read: tuple[Trigger, ...] | None = None) -> Compacting:
         """Compact if a trigger fires or the context is `manual`; else return it unchanged.
 
-        `read`: triggers that the caller has read for this context already, as a replay does from running sums.
+        `read`: triggers already read for this context, by a replay from running sums for example.
         """
         triggers = self.read_triggers(context, policy) if read is None else read
         trace = [str(trigger) for trigger in triggers]
@@ -211,7 +211,7 @@ class ProductParameters(Generic[P]):
 
 
 class Remedy(Struct, frozen=True):
-    """A policy that keeps a context small without a model. `does`: beginning of a sentence about it. `kind`: its name
+    """Policy that keeps a context small without a model. `does`: beginning of a sentence about it. `kind`: its name
     among the fixes of a diagnosis."""
 
     kind: str
@@ -220,7 +220,7 @@ class Remedy(Struct, frozen=True):
 
 
 def _meter_value(context: Context, start: Callable[[Context, P], RunningMeter], policy: P) -> int:
-    """Value of a meter over a whole context. Computed once for a policy, and for policies whose meters begin equal."""
+    """Value of a meter over a whole context. Computed once for all policies whose meters start equal."""
     known, sizes, inputs = _cached_values(context.shape), context.layout.sizes, (policy, context.summary_versions)
     found = known.get(start)
     if found is not None and found.sizes is sizes and (found.inputs == inputs or found.begun == start(context, policy)):
@@ -232,7 +232,7 @@ def _meter_value(context: Context, start: Callable[[Context, P], RunningMeter], 
 
 
 class _CachedValue(Struct, frozen=True):
-    """Cached value of a meter that began as `begun`, over a whole context."""
+    """Cached value over a whole context of a meter that started as `begun`."""
 
     sizes: Sizes
     inputs: tuple[Policy, Mapping[str, int]]

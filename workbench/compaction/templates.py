@@ -1,10 +1,10 @@
 """Render Jinja templates that a user wrote or pasted: they run no code, they end, and their output is bounded.
 
-The sandbox gives a template access to its values and a bounded `range` only. In addition, all loops of one rendering
-are limited together, nested ones included, and so are calls (a macro may call itself) and products. Intermediate
-results are limited, too: the size of everything that a filter, a call, an operator or an output takes and returns is
-subtracted from the rendering's room. Where a result may be larger than the inputs (a width, a replacement), its size is
-estimated first.
+The sandbox gives a template access to its values and a bounded `range` only. One rendering has an allowance of turns,
+used by all loops (nested ones included) and calls (a macro may call itself), and an allowance of characters. Everything
+that a filter, a call, an operator or an output takes and returns is subtracted from the characters. If a result may be
+larger than its inputs (a width, a replacement), its size is estimated before it is made. The results of `*` and `**`
+are limited, too.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ LARGEST = 100_000
 """Members of a sequence, or bits of a number, that * and ** may produce; also the largest width."""
 
 LONGEST = 100_000
-"""Characters of a template itself, each piece of which takes hundreds of bytes. A prompt has thousands."""
+"""Most characters of a template itself: each of its parts takes hundreds of bytes of memory. A prompt has thousands."""
 
 FAILURES = (
     *(TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError),
-    *(SyntaxError, MemoryError),  # more loops within one another than Python has
+    *(SyntaxError, MemoryError),  # loops nested deeper than Python allows
 )
 """Exceptions that a rendering may raise."""
 
 _ALLOWANCE = "turns left"
-"""Key of the remaining allowance among a rendering's values; no template can name it."""
+"""Key of the remaining allowance among the values of a rendering. No template can name it."""
 
 _MEMBER = 50
-"""Characters that a member of a list counts as: about its memory."""
+"""Characters that a member of a list counts as: about the memory that it takes."""
 
 
 def rendered(text: str, values: Mapping[str, Any]) -> str:
@@ -154,7 +154,7 @@ def _formatted(text: Any, arguments: Sequence[Any]) -> int:
 
 
 def _as_json(value: Any, arguments: Sequence[Any]) -> int:
-    """Each member on its own line, indented by its depth."""
+    """Estimate with each member on its own line, indented by its depth."""
     width, lines, waiting = _widths(arguments), 0, [(value, 0)]
     while waiting and lines * width <= ROOM:
         one, depth = waiting.pop()
@@ -182,7 +182,7 @@ _GROWTH: Mapping[str, Callable[[Any, Sequence[Any]], int]] = {
     "tojson": _as_json,
     **dict.fromkeys(("format", "format_map"), _formatted),
 }
-"""By name of filter or method: characters of the result beyond its inputs."""
+"""By filter or method: characters of the result in addition to its inputs."""
 
 
 @pass_context
@@ -207,13 +207,13 @@ def _concatenated(context: Context, values: Sequence[Any]) -> str:
 
 @pass_context
 def _output(context: Context, value: Any) -> str:
-    """Count and return a value that is output, the template's own text included."""
+    """Count a value that is output, the template's own text included; return it."""
     context[_ALLOWANCE].fill(value)
     return value if type(value) is str else str(value)
 
 
 def _unlimited_name(name: str) -> str:
-    """Name of the original filter, which no template can write."""
+    """Name of the unlimited filter, which no template can write."""
     return f"unlimited {name}"
 
 
@@ -257,7 +257,7 @@ class _Bounded(ImmutableSandboxedEnvironment):
 
     def __init__(self) -> None:
         super().__init__(keep_trailing_newline=False, finalize=_output)
-        # These go round as often as a number says, where nothing counts it, or are for pages.
+        # These loop as often as an argument says, without being counted, or are not needed in prompts.
         for name in ("slice", "batch", "wordwrap", "urlize", "xmlattr", "random"):
             del self.filters[name]
         for name, filter in list(self.filters.items()):
@@ -276,7 +276,7 @@ class _Bounded(ImmutableSandboxedEnvironment):
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         left: _Allowance = __context[_ALLOWANCE]
         left.take(1)
-        method = getattr(__obj, "__wrapped__", __obj)  # the sandbox has its own for the one that formats
+        method = getattr(__obj, "__wrapped__", __obj)  # the sandbox wraps `str.format`
         name, owner, arguments = (
             getattr(method, "__name__", ""),
             getattr(method, "__self__", None),

@@ -14,7 +14,7 @@
 
 An entry is `- #source [state] text`. Further lines of its text are indented by four spaces, its detail by two and an
 arrow, so that any text can be written unchanged and read back. Files of one folder and state share a line,
-`- [modified] src/gates/: #31 weir.py, #40 sluice.py`; one without a number has that of the one before it.
+`- [modified] src/gates/: #31 weir.py, #40 sluice.py`; a file without a number has the number of the file before it.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from workbench.session import Message
 
 @dataclass(frozen=True, slots=True)
 class LedgerWords:
-    """Fixed words of a ledger: what its entries are, that its instructions hold, the title of each kind, and marks for
-    omitted entries, cut texts and cut commands. Kept short, because a small ledger is little else."""
+    """Fixed words of a ledger: what its entries are, that its instructions are in force, the title of each kind, and
+    marks for omitted entries, cut texts and cut commands. They are short because they take most of a small ledger."""
 
     about: str
     holds: str
@@ -119,7 +119,7 @@ class Ledger:
 
 
 def is_ledger(message: Message) -> bool:
-    """True if a message is a ledger, by its text: some formats do not record that a message is a summary."""
+    """True if the text of a message is a ledger: some formats do not record that a message is a summary."""
     return message.role == "user" and message.text.startswith("<ledger upto=") and read_ledger(message.text) is not None
 
 
@@ -175,7 +175,7 @@ def _items(folder: SharedFolder, files: Iterable[LedgerEntry]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class SharedFolder:
-    """State and folder of files that may share a line; the path is "" for mere names."""
+    """State and folder of files that may share a line; `path` is "" for mere names."""
 
     state: str
     path: str
@@ -191,8 +191,8 @@ class SharedFolder:
 
 
 def folder_of(entry: LedgerEntry) -> SharedFolder | None:
-    """Folder whose line an entry may share; None for other kinds, and for a path that could not be read back from such
-    a line."""
+    """Folder whose line an entry may share; None for other kinds, and for a path that could not be parsed from such a
+    line."""
     if entry.kind != "file" or entry.detail or entry.state not in _FILE_STATES or not _PLAIN_FILE.fullmatch(entry.text):
         return None
     return SharedFolder(entry.state, entry.text[: entry.text.rfind("/") + 1])

@@ -42,17 +42,18 @@ CHAINS: dict[TaskKind, tuple[RungName, ...]] = {
     "unknown": ("sliding window", "importance", "incremental"),
 }
 FALLBACK: tuple[RungName, ...] = ("sliding window", "importance", "key events", "incremental")
-"""Rungs tried when every rung of a chain failed, and when one changed something but not enough.
+"""Rungs tried if every rung of a chain failed, or if one changed something but not enough.
 
-Document 001 contradicts itself: its first chart and its two lists begin with the window, which the lists give priority;
-its second chart and its code begin with importance. After a success that is not enough, its first chart and its code
-name two of these rungs; its list of rungs and its account of each compaction name all of them before the full summary.
+Document 001 contradicts itself about the order. Its first chart and its two lists begin with the window, and the lists
+give it priority; its second chart and its code begin with importance. It also contradicts itself about the rungs after
+a change that is not enough: its first chart and its code name two of these; its list of rungs and its account of each
+compaction name all of them before the full summary.
 """
 
 
 @dataclass
 class Climb:
-    """State of a ladder: the input, the context so far, and every rung so far with its reason. `new_ids`: ids of new
+    """State of a climb: the input, the context so far, and every rung tried with its reason. `new_ids`: ids of new
     messages."""
 
     policy: ProgressivePolicy
@@ -89,7 +90,7 @@ class Climb:
         self.trace.append(f"{name}: {note}")
 
     def then(self, why: str) -> None:
-        """Append to the last rung's note why the next one runs or does not."""
+        """Append the reason why the next rung runs or does not run to the last rung's note."""
         last = self.rungs[-1]
         self.rungs[-1] = replace(last, note=f"{last.note}; {why}")
         self.trace[-1] += f"; {why}"
@@ -100,8 +101,8 @@ Climbing = Generator[ProgressStep | Requests, tuple[Answer, ...] | None, bool]
 
 
 def ladder(climb: Climb) -> Climbing:
-    """Try the chain of the task's type up to the first rung that changes something; then more rungs, or the fallback
-    order."""
+    """Try the chain of the task's type until a rung changes something, then more rungs while too few tokens remain. If
+    the chain fails, try the fallback order. If all of this is not enough, make a full summary."""
     found = task_type(climb.state.shape, climb.policy.task_cutoffs, climb.policy.task_type)
     climb.trace.append(str(found))
     changed = yield from _first_that_changes(climb, CHAINS[found.kind])
@@ -154,11 +155,10 @@ def _until_enough(climb: Climb, names: Sequence[RungName]) -> Climbing:
 
 
 def attempt(climb: Climb, name: RungName) -> Climbing:
-    """Try one rung on the result of the ones before. It fails if there is nothing to do, no summary, or no smaller
-    result.
+    """Try one rung on the result of the rungs before it. It fails if there is nothing to summarize, no summary, or no
+    smaller result.
 
-    A full summary that is the only change is accepted even if it is not smaller, so that this is reported and not
-    hidden.
+    A full summary that is the only change is accepted even if the result is not smaller; the outcome reports it.
     """
     state, policy = climb.state, climb.policy
     before = state.total.tokens
@@ -226,7 +226,8 @@ def _take(climb: Climb, outcome: Outcome) -> None:
 
 
 def _choice(climb: Climb, index: int) -> EarlierSummary:
-    """Treatment of the summary at `index`. A summary of this very run is never dropped: it is nested."""
+    """Treatment of the summary at `index`. A summary made by this compaction is nested where the policy drops earlier
+    ones."""
     policy = climb.policy.earlier_summary
     own = climb.state.messages[index].id in climb.new_ids
     return "nest" if own and policy == "drop" else policy

@@ -63,7 +63,7 @@ def first_request_index(context: Context) -> int | None:
 
 @newest_per_shape
 def _index_of(shape: Shape, original: Original) -> int | None:
-    """Message of the original request, or one with the same words, as a compaction copies it."""
+    """Index of the original request's message, or of one with the same words, because a compaction may copy it."""
     if any(texts.request == original.text for texts in extras_of(shape).values() if texts.request):
         return None
     if original.id in shape.index_of:
@@ -126,10 +126,10 @@ def extras_for(
     oldest: bool = True,
     non_interactive: bool = False,
 ) -> SummaryExtras:
-    """Extras of the summary of the messages `summarized` and the earlier summaries `consumed`, both ascending.
+    """Extras for the summary of the messages `summarized` and of the earlier summaries `consumed`, both ascending.
 
-    They are the request, the passages and the changes in these messages, the extras of those summaries, and `more`:
-    memories and tasks. The `oldest` of several summaries also carries what no message of the context has. In a
+    They are the request, the passages and the changes in these messages, the extras of those summaries, and `more`
+    (memories and tasks). The `oldest` of several summaries also carries extras that no message of the context has. In a
     non-interactive session the whole requirement is a passage.
     """
     shape = context.shape
@@ -177,7 +177,7 @@ def _own_changes_of(shape: Shape) -> tuple[FileChange, ...]:
 
 
 def _changes_without(shape: Shape, staying: Sequence[FileChange]) -> tuple[FileChange, ...]:
-    """Diff statistic without the changes `staying`, which are few: files in the order of their first change."""
+    """Diff statistic without the few changes `staying`: files in the order of their first change."""
     less = {one.path: one for one in diffstat(staying)}
     if not less:
         return _own_changes_of(shape)

@@ -129,7 +129,8 @@ def compact(context: Context, policy: ClearToolResultsPolicy, trace: list[str]) 
 
 
 class _Clearing:
-    """Replacements that clear every call that a policy allows, and the differences if some of them are spared."""
+    """Replacements that clear every call that a policy allows, and the changes to them if some calls are not
+    cleared."""
 
     def __init__(self, shape: Shape, policy: ClearToolResultsPolicy) -> None:
         self._excluded, only = names_in(policy.exclude_tools), names_in(policy.clear_inputs_of)
@@ -161,7 +162,8 @@ class _Clearing:
         return frozenset((*newest, *theirs))
 
     def other(self, messages: Sequence[Message], spared: Collection[AnsweredCall]) -> dict[int, Message | None]:
-        """Messages for the indexes of spared calls; None for the context's own message."""
+        """Messages to use instead, by index, so that the spared calls are not cleared; None for the context's own
+        message."""
         found: dict[int, Message | None] = {}
         for index in {index for use in spared for index in (use.call, use.result)} & self.all.new.keys():
             going = [use for use in self._touching[index] if use not in spared]
@@ -176,13 +178,14 @@ _NONE: Set[str] = frozenset()
 
 
 def _clearing(shape: Shape, policy: ClearToolResultsPolicy) -> _Clearing:
-    """Clearing for the policy's tools and words, computed once; pins and numbers only spare some of it."""
+    """Clearing for the policy's tools and words, computed once. Pins and numbers are not part of it: they only exempt
+    some calls."""
     known = _clearings(shape)
     key = (policy.placeholder, policy.exclude_tools, policy.clear_tool_inputs, policy.clear_inputs_of)
     found = known.get(key)
     if found is None:
         found = _Clearing(shape, policy)
-        known.clear()  # a placeholder that is being typed must not leave one for every letter
+        known.clear()  # while a placeholder is typed, only the newest clearing is kept
         known[key] = found
     return found
 

@@ -62,8 +62,8 @@ def _history_size(context: Context, policy: ExchangeSummaryPolicy) -> HistorySiz
 
 
 def triggers(now: Gauge, policy: ExchangeSummaryPolicy) -> tuple[Trigger, ...]:
-    """Read the triggers (a) on the size of the history, and (b) on the cache about to expire, with its own threshold.
-    The one that fires has compared its threshold, so the cut compares none."""
+    """Read the triggers (a) on the size of the history, and (b) on a prompt cache about to expire, each with its own
+    threshold. The cut compares no threshold again."""
     why_not = disabled(policy)
     limit, chars = policy.trigger_on_history_size_chars, now.meters["history"]
     reached = limit > 0 and chars >= limit and not why_not
@@ -83,7 +83,8 @@ def triggers(now: Gauge, policy: ExchangeSummaryPolicy) -> tuple[Trigger, ...]:
 
 
 def _cache_trigger(now: Gauge, policy: ExchangeSummaryPolicy, why_not: str) -> Trigger:
-    """Trigger on the prompt cache. An answer has just read the cache, which starts a timer of `ttl - age - buffer`."""
+    """Trigger on the prompt cache: due when the time since the newest answer, which read the cache, reaches the cache's
+    lifetime minus the buffer."""
     limit = policy.trigger_on_history_size_chars_when_cache_expiring
     chars = now.meters["history"]
     age = now.cache_age_ms if policy.cache_age_ms is None else policy.cache_age_ms
@@ -165,9 +166,9 @@ def _pieces(
     in_request: tuple[int, ...],
     text: str,
 ) -> tuple[Piece, ...]:
-    """System, node, kept messages, tail. Open calls of the last head exchange are added to the node's response, so that
-    their results, first in the tail, keep their pair. If messages are kept in between, the calls get a message of their
-    own after them."""
+    """System messages, node, kept messages, tail. Open calls of the head's last exchange are added to the node's
+    response, so that their results, which come first in the tail, keep their calls. If messages are kept in between,
+    the calls get their own message after these."""
     replaces = tuple(joined(without(cut.head, staying), in_request))
     found = open_calls(context.shape, cut.last, cut.tail)
     calls = tuple(call for index, call in found if index not in staying)

@@ -3,9 +3,8 @@
     before   [system] m1 … m30 | m31 … m40
     after    [system] [system-role summary] [pins] | m31 … m40
 
-The design's window is the first 30 of at least 40 messages. Products differ in three things, each of which is a few
-settings (`workbench.compaction.window.policy`): where the window ends, how the request shows it, and the order of the
-result.
+The design's window is the first 30 of at least 40 messages. Products differ in the window's end, its form in the
+request, and the order of the result; each has settings (`workbench.compaction.window.policy`).
 """
 
 from __future__ import annotations
@@ -152,8 +151,8 @@ def _summaries(
     settings: RequestSettings,
     trace: list[str],
 ) -> Generator[Requests, tuple[Answer, ...] | None, tuple[str, Excerpt] | SummaryFailed]:
-    """Summary of `spans`, and the excerpt that was sent. If the window ends inside a round, the summary of the rounds
-    before it, followed by a summary of that round's beginning."""
+    """Summary of `spans`, and the excerpt that was sent. If the window ends inside a round, that round's beginning gets
+    its own summary after the summary of the rounds before it."""
     split = _split_round(context, policy, head)
     before = [Span(span.start, min(span.stop, split)) for span in spans if span.start < split]
     begun = [Span(max(span.start, split), span.stop) for span in spans if span.stop > split]
@@ -178,8 +177,8 @@ def _summaries(
 
 
 def _split_round(context: Context, policy: MessageWindowPolicy, head: Head) -> int:
-    """Index at which the round begins that the window's end splits; the window's end if it splits none, or if split
-    rounds are not summarized separately."""
+    """Index of the first message of the round that the window's end splits; the window's end if it splits none, or if
+    split rounds get no summary of their own."""
     messages, stop = context.messages, head.stop
     if not policy.split_round or policy.request_shape != "text" or stop == len(messages) or messages[stop].starts_round:
         return stop
@@ -214,8 +213,8 @@ def _pieces(
 
 
 def _with_reply_at_end(context: Context, pieces: Iterable[Piece], reply: Sequence[NewMessage]) -> tuple[Piece, ...]:
-    """Pieces with the reply after everything finished and before an unanswered request, if a user message or the
-    summary would be last there."""
+    """Insert the reply after everything finished and before an unanswered request, if a user message or the summary is
+    last there."""
     stop = context.shape.rounds.current_input.start
     done: list[Piece] = []
     waiting: list[KeptSpan] = []

@@ -1,7 +1,7 @@
 """`user-messages`: keep the user's own messages word for word, and replace everything that the agent did with one
 summary.
 
-Codex's form. With no tokens for user messages it keeps only the summary, as Claude Code does.
+Codex compacts in this way. With a limit of 0 tokens for user messages only the summary remains, as in Claude Code.
 
     before   [system] u1 a r a · u2 a r · u3 a
     after    [system] u1… (its middle cut) u2 u3 · summary · [files restored] [unread]   (pins among the user messages)
@@ -126,7 +126,7 @@ def triggers(now: Gauge, policy: UserMessagesPolicy) -> tuple[Trigger, ...]:
 
 
 class KeptUserText(Struct, frozen=True):
-    """User messages that stay: whole ones by index, and one with its middle cut, if it overflowed."""
+    """User messages that stay: complete ones by index, and the one that did not fit, with its middle cut."""
 
     whole: frozenset[int]
     cut: tuple[int, Message] | None
@@ -175,7 +175,7 @@ def _first(context: Context, policy: UserMessagesPolicy, head: Head) -> frozense
 def _user_text(
     context: Context, policy: UserMessagesPolicy, head: Head, always: frozenset[int], trace: list[str]
 ) -> KeptUserText:
-    """The user's own messages from the newest back, while they fit."""
+    """The user's own messages that fit, from the newest back."""
     tokens = context.layout.sizes.tokens
     left, whole = policy.user_message_tokens, set[int]()
     cut: tuple[int, Message] | None = None
@@ -213,7 +213,7 @@ def _shortened(context: Context, message: Message, room: int) -> Message | None:
 def _files(
     context: Context, policy: UserMessagesPolicy, staying: frozenset[int], trace: list[str]
 ) -> list[RestoredFile]:
-    """Restored files, except those whose reading stays in the context anyway."""
+    """Restored files, except those whose recorded read stays in the context."""
     allowance = RestoreLimits(policy.restore_files, policy.restore_tokens_each, policy.restore_tokens)
     files = restore_files(context, allowance, policy.language, staying)
     if policy.restore_files:
@@ -229,9 +229,9 @@ def _pieces(
     new: Sequence[NewMessage],
     after: Sequence[KeptSpan],
 ) -> tuple[Piece, ...]:
-    """Kept messages in order, then new messages, then messages that were not summarized. A preamble that is injected
-    again comes before the newest of the user's messages if an older one comes first. System messages move with it only
-    if the API has them among the turns."""
+    """Kept messages in order, then new messages, then messages that were not summarized. If the policy injects the
+    preamble again and several user messages stay, the preamble comes directly before the newest of them. System
+    messages move with it only if the API has them among the turns."""
     cut = {} if own_text.cut is None else {own_text.cut[0]: own_text.cut[1]}
     own_indexes = sorted(own_text.whole | cut.keys())
     preamble = [*preamble_of(context)] if policy.keep_preamble else []
@@ -246,7 +246,8 @@ def _pieces(
 
 
 def _in_turn(indexes: Sequence[int], new: Mapping[int, Message]) -> list[Piece]:
-    """Messages in this order, with replacements `new` in place; neighbours form one piece."""
+    """Pieces of the messages in this order, with replacements `new` (by index) in place; adjacent messages form one
+    piece."""
     pieces: list[Piece] = []
     for index in indexes:
         last = pieces[-1] if pieces else None
