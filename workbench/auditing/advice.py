@@ -21,7 +21,7 @@ REFETCH_FACTOR = 1.25
 """Cost of a token of rework, in tokens of input: it is written to the cache."""
 
 MIN_SAVING = 0.03
-"""Smallest saving, as a share, for which a setting is changed: no replay is more exact."""
+"""Smallest saving, as a share, that justifies another trigger; replays are no more exact than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class TriggerAdvice:
 
     @property
     def best(self) -> TriggerChoice:
-        """Cheapest choice; the agent's own where no other is cheaper by `MIN_SAVING`."""
+        """Cheapest choice; the agent's own unless the cheapest saves more than `MIN_SAVING`."""
         least = min(self.choices, key=lambda one: one.cost)
         return least if least.cost < self.own.cost * (1 - MIN_SAVING) else self.own
 
@@ -132,7 +132,7 @@ def _choice(rows: Sequence[SessionRow], trigger: int, rework: int, *, dollars: b
 
 
 def loss_sentences(rows: Sequence[SessionRow]) -> Iterator[str]:
-    """Yield a sentence about the losses of the recorded compactions and one about full sessions, each with a remedy."""
+    """Yield a sentence about the losses of the recorded compactions, and one about full sessions, with remedies."""
     compactions = [one for row in rows for one in row.own]
     rules = sum(one.instructions for one in compactions if one.lost is not None)
     lost = sum(one.lost or 0 for one in compactions)

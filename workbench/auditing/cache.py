@@ -37,7 +37,7 @@ MAX_BYTES = 256_000_000
 LOCK_SECONDS = 2.0
 
 COMMIT_EVERY = 500
-"""Files per commit: so many are read again after a killed run."""
+"""Files per commit; at most as many are read again after a killed run."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS files_1 (
@@ -95,7 +95,7 @@ class RowCache:
             return
         with closing(base):
             self._base = base
-            # A power cut may lose the file, which only costs another reading; waiting for the disk slows every run.
+            # A power cut may damage the cache, which can be rebuilt; waiting for the disk would slow down every run.
             self._use(lambda base: base.execute("PRAGMA synchronous = OFF"))
             self._use(lambda base: base.execute(_SCHEMA))
             try:

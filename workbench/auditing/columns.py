@@ -14,7 +14,7 @@ from workbench.base.tables import Column, Kind, Row, Table, Value, columns, only
 About = Literal["sessions", "compactions", "unreadable"]
 
 Record = dict[str, Value]
-"""A line of a table, by column."""
+"""Line of a table: values by column key."""
 
 
 def _columns(*several: tuple[str, str, Kind, str]) -> tuple[Column, ...]:

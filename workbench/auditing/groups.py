@@ -20,9 +20,9 @@ class SessionGroup:
 
     `before`, `after` (tokens), `seconds` and `overhead` (tokens) are medians of the known values, None without any.
     `cost` of the sessions and `compacting`, the approximate cost of their compactions, are sums of the known dollars;
-    `gone` counts removed messages, None if it is known for no compaction. `asked` counts manual compactions, `larger`
+    `gone` counts removed messages, None if unknown for every compaction. `asked` counts manual compactions, `larger`
     those that made the context larger. `copies` are counted in another session and in no other figure. `lost` of
-    `instructions` were lost, where that is known; `unread` counts the compactions where it is not.
+    `instructions` were lost in compactions where that is known; `unread` counts the other compactions.
     """
 
     key: tuple[str, ...]
@@ -47,8 +47,8 @@ class SessionGroup:
 
 
 def group_sessions(rows: Iterable[SessionRow], by: Sequence[Key]) -> tuple[SessionGroup, ...]:
-    """Sum the sessions by key, groups with most compactions first; one group where `by` is empty. Unreadable files are
-    in none."""
+    """Sum the sessions by key, groups with most compactions first; one group if `by` is empty. Unreadable files are
+    left out."""
     members: dict[tuple[str, ...], list[SessionRow]] = {}
     for row in rows:
         if not row.error:

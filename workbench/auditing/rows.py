@@ -103,7 +103,7 @@ class SessionRow:
 
     @property
     def full(self) -> float | None:
-        """Share of the window that the last prompt took; None where either is not known."""
+        """Share of the window that the last prompt took; None if either is unknown."""
         return self.tokens / self.window if self.tokens and self.window else None
 
     @property
@@ -116,12 +116,12 @@ class SessionRow:
 
     @property
     def gone(self) -> int | None:
-        """Messages that its compactions removed or shortened; None if it is not known for one."""
+        """Messages that its compactions removed or shortened; None if unknown for any of them."""
         return _sum([one.gone for one in self.own])
 
     @property
     def lost(self) -> int | None:
-        """Rules that its compactions lost; None if it is not known for one."""
+        """Rules that its compactions lost; None if unknown for any of them."""
         return _sum([one.lost for one in self.own])
 
 

@@ -84,7 +84,7 @@ def _rows(path: Path, data: bytes, bare: SessionRow, *, played: bool) -> Iterato
 
 
 def _is_long(skimmed: Skimmed) -> bool:
-    """True if a session without compactions is long enough for a replay, for which all of it is read."""
+    """True if a session without compactions is long enough for a replay, which needs the complete session."""
     return max(_contexts(skimmed)) >= REPLAYED_FROM
 
 
@@ -204,7 +204,7 @@ def _compaction(
     ended = course.session.epochs[made.epoch - 1].ended_by
     assert ended is not None
     size_before, size_after = _sizes(ended, before, behind)
-    # An agent may not record the messages it replaced; a compaction without any removed nothing that is known.
+    # An agent may not record the messages that it replaced. Without any, the number is unknown, not 0.
     gone = [outcome.source[n] for span in outcome.fates if span.fate in REMOVED for n in range(span.start, span.stop)]
     known, lost = count_lost_rules(outcome, rules_in)
     return CompactionRow(

@@ -4,7 +4,7 @@ import re
 from math import floor, log10
 
 IN_A_FIGURE = re.compile(r"(?<=\d) (?=\d{3}(?!\d))|(?<=\d) (?=%)")
-"""A space inside a figure, at which no line may be broken."""
+"""Space inside a figure, where no line may be broken."""
 
 
 _DIGITS = re.compile(r"-?[0-9]{1,18}")

@@ -78,7 +78,7 @@ def write_folder(path: Path, files: Mapping[str, bytes], verify: Callable[[Path]
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder and its parents, readable by their owner only. Raises BadInput where that is not possible."""
+    """Create a folder and its parents, readable by their owner only. Raises BadInput if that is not possible."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except (OSError, ValueError) as error:
@@ -121,8 +121,8 @@ def same_file(one: Path | str, other: Path | str) -> bool:
 
 
 def refuse_existing(path: Path, *, overwrite: bool = False) -> None:
-    """Raise BadInput where the name is taken and may not be replaced, or its folder is not writable. Call it before
-    long or paid work whose result is to be written."""
+    """Raise BadInput if the file exists and `overwrite` is not set, or its folder is not writable. Call it before long
+    or paid work whose result is to be written."""
     refuse_special(path)
     if not overwrite and os.path.exists(path):
         raise BadInput(f"{path} exists; choose another name or allow replacing it.")
@@ -132,10 +132,9 @@ def refuse_existing(path: Path, *, overwrite: bool = False) -> None:
 
 
 def refuse_special(path: Path) -> None:
-    """Raise BadInput where a folder, device, pipe or socket has this name, also at the end of a link.
+    """Raise BadInput if a folder, device, pipe or socket has this name, or a link leads to one.
 
-    A rename replaces whatever had the name: it would remove a device from the system, and cut off the reader of a pipe
-    or socket.
+    A rename would replace it: it would remove a device from the system, or cut off the reader of a pipe or socket.
     """
     try:
         mode = path.stat().st_mode
@@ -159,14 +158,14 @@ def _unfinished(path: Path, make: Callable[[str, Path], str]) -> Iterator[Path]:
     """Create a file or folder next to `path` with `make(prefix, folder)`, and remove it at the end unless it was
     renamed. It is locked until then: unlocked ones were left by a killed writer, and are removed first.
 
-    Raises BadInput where none can be created.
+    Raises BadInput if none can be created.
     """
     _remove_abandoned(path.parent)
     try:
         prefix = f".{os.fsencode(path.name)[:100].decode('utf-8', 'ignore')}{_MARK}"
         temporary = Path(make(prefix, path.parent))
         lock = _lock(temporary, wait=True)
-        while not temporary.exists():  # another program took it for abandoned before it was locked
+        while not temporary.exists():  # another program removed it as abandoned before it was locked
             temporary = Path(make(prefix, path.parent))
             lock = _lock(temporary, wait=True)
     except (OSError, ValueError) as error:
@@ -186,7 +185,8 @@ def _make_file(prefix: str, folder: Path) -> str:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove unfinished files of killed writers from a folder. One that cannot be locked stays: its writer may live."""
+    """Remove unfinished files of killed writers from a folder. One that cannot be locked stays, because
+    its writer may be running."""
     try:
         with os.scandir(folder) as found:
             names = [entry.name for entry in found if _UNFINISHED.fullmatch(entry.name)]
@@ -205,8 +205,8 @@ def _remove_abandoned(folder: Path) -> None:
 
 
 def _lock(path: Path, *, wait: bool) -> int | None:
-    """Return a handle that locks a file or folder while it is open. None where the file is gone or cannot be locked,
-    and without `wait` where another handle locks it."""
+    """Return a handle that locks a file or folder while it is open. None if the file is missing or cannot be locked,
+    and without `wait` if another handle locks it."""
     if fcntl is None:
         return None
     try:

@@ -36,7 +36,7 @@ def _cell(value: Cell) -> str | float:
 
 
 def _is_formula(text: str) -> bool:
-    if text.startswith(("\t", "\r", "\n")):  # an import that heeds no quotes goes on in the next cell or row
+    if text.startswith(("\t", "\r", "\n")):  # an import that ignores quotes would start another cell or row here
         return True
     first = next((one for one in text if unicodedata.category(one) not in _UNSEEN), "")
     return first != "" and unicodedata.normalize("NFKC", first) in _SIGNS

@@ -22,7 +22,7 @@ def is_time(seconds: float) -> bool:
 
 
 def seconds_of(stamp: Any) -> float | None:
-    """Parse an ISO text (UTC where it names no zone), seconds or milliseconds into seconds since 1970.
+    """Parse an ISO text (UTC if it names no zone), seconds or milliseconds into seconds since 1970.
 
     None for anything else, and for numbers up to 0: some agents write those for an unknown time.
     """

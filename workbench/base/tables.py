@@ -16,19 +16,19 @@ from workbench.base.stamps import is_time, iso, shown
 Kind = Literal[
     "text", "message", "time", "flag", "count", "number", "tokens", "share", "points", "money", "input", "seconds"
 ]
-"""Texts; ids of messages; then figures. Seconds since 1970; yes or no; whole numbers; any numbers; tokens; shares
-(1 is all); differences of shares; US dollars; costs in millions of input tokens, where prices are not known;
-seconds."""
+"""Kind of a column's values. message: id of a message; time: seconds since 1970; flag: yes or no; count: whole number;
+share: 0 to 1; points: difference of two shares; money: US dollars; input: cost in millions of input tokens, for unknown
+prices."""
 
 Value = str | int | float | bool | None
 
 ID = 12
-"""Characters of a message's id in text: commands take the beginning of an id."""
+"""Characters shown of a message's id; commands accept the beginning of an id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`key` names the column in CSV, `heading` for people; `about` says in a phrase what its values are."""
+    """Column of a table. `key` names it in CSV, `heading` on the screen; `about` describes its values in a phrase."""
 
     key: str
     heading: str
@@ -42,7 +42,8 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`values` in the order of the columns, None for an empty cell; `message` is the id of the message to go to."""
+    """Row of a table: `values` in the order of the columns, None for an empty cell; `message` is the id of its
+    message."""
 
     values: tuple[Value, ...]
     message: str | None = None
@@ -50,8 +51,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`key` names the table in `--csv` and a screen's tab; `note` is a sentence about it; `more` counts rows that
-    were left out at the end."""
+    """Table of typed values. `key` names it in `--csv` and as a tab on the screen; `note` is a sentence about it;
+    `more` counts omitted rows at the end."""
 
     key: str
     title: str
@@ -84,7 +85,7 @@ class Table:
         return replace(self, columns=tuple(self.columns[at] for at in kept), rows=tuple(rows))
 
     def with_ids(self) -> Table:
-        """Return the table with the ids of messages as a column before the last one, where no column shows them yet."""
+        """Return the table with the ids of messages as a column before the last one, unless a column has them."""
         if not any(row.message for row in self.rows) or any(one.kind == "message" for one in self.columns):
             return self
         *others, last = self.columns
@@ -172,7 +173,7 @@ def markdown(table: Table) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape text for Markdown: no markup, tag, link or table cell's end."""
+    """Escape text for Markdown, so that it cannot contain markup, a tag, a link or the end of a table cell."""
     return re.sub(r"([\\`*_{}\[\]<>#|~!&])", r"\\\1", text)
 
 

@@ -26,8 +26,8 @@ _FIGURE = re.compile(
 
 
 def before_figure(text: str, at: int) -> int:
-    """Return the largest place up to `at` where a cut of `text` splits no figure and its unit: half a figure is another
-    figure. A run of 20 characters or more is no figure and may be split."""
+    """Return the largest position up to `at` at which a cut of `text` splits no figure and its unit, because a part of
+    a figure reads as another figure. A run of 20 characters or more may be split."""
     for figure in _FIGURE.finditer(text, max(0, at - 40), at + 20):
         if figure.start() < at < figure.end() and len(figure[0]) < 20:
             return len(text[: figure.start()].rstrip())
@@ -52,7 +52,8 @@ def clip_middle(text: str, limit: int) -> str:
 
 
 def clip_at_sentence(text: str, limit: int) -> str:
-    """Cut to `limit` characters after the last line or sentence that fits; inside a sentence if there is neither."""
+    """Cut to `limit` characters after the last line or sentence that fits; inside a sentence if that would keep less
+    than half."""
     if len(text) <= limit:
         return text
     room = text[: max(limit - 1, 0)]

@@ -133,8 +133,9 @@ def _under_its_policy(bench: Bench, chosen: Selection, *, asks: bool) -> Bench:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A compaction, its assessment, and the `steps` to resume. `written` is the saved export, `out` the path of the new
-    session; both None if nothing was saved. `repaired` lists the fixes made before, each with its place."""
+    """A compaction, its assessment, and the `steps` to resume. `out` is the path of the new session, None if
+    nothing was saved; `written` is its export, also None if only the repair was saved. `repaired` lists the fixes made
+    before, each with its place."""
 
     file: Path
     done: CompactionResult

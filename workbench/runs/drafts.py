@@ -19,8 +19,8 @@ from workbench.summarizers.summarizer import Summarizer
 
 @dataclass(frozen=True)
 class Draft:
-    """A request, its answer, and the text as edited. `original` is the text that arrived, from a failed call the part
-    that arrived. `accepted`: the user takes the text although the call failed."""
+    """A request, its answer, and the edited text. `original` is the received text, of a failed call the received part.
+    `accepted`: the user accepts the text although the call failed."""
 
     request: SummaryRequest
     answer: Answer
@@ -34,7 +34,7 @@ class Draft:
 
     @property
     def final_answer(self) -> Answer:
-        """Answer for the strategy: the model's own while the text is not edited."""
+        """Answer for the strategy: the edited or accepted text, else the model's own answer."""
         if not (self.edited or (self.accepted and isinstance(self.answer, SummaryFailed))):
             return self.answer
         if not self.text.strip():
@@ -72,7 +72,7 @@ def rerun_with_drafts(bench: Bench, drafts: Sequence[Draft]) -> Assessment:
 
 
 def requests_without_draft(run: Run) -> tuple[SummaryRequest, ...]:
-    """Return the requests of such a run that no draft answers: they have to be sent."""
+    """Return the requests of a `rerun_with_drafts` run that no draft answers: they have to be sent."""
     return tuple(
         request
         for request, answer in zip(run.requests, run.answers, strict=True)

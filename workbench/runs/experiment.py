@@ -5,10 +5,10 @@
     compare_in_batches(file, open, …)   the same through Message Batches
     verdicts(sessions)                  each variant against the first, over all sessions
 
-All variants of a session summarize the same head, so that they are compared pair by pair: the same facts, the same
-questions. The interval of a difference draws sessions first, and then pairs of each drawn session.
+All variants of a session summarize the same head, so they are compared in pairs: the same fact or question under both.
+The interval of a difference comes from random draws of sessions, and then of pairs in each drawn session.
 
-One session is held at a time: of the others there are figures, and each is opened when its turn comes.
+Only one session is in memory at a time; of the others only figures are kept.
 """
 
 from __future__ import annotations
@@ -62,10 +62,11 @@ HALF = 0.5
 class VariantFigures:
     """Figures of one assessment, which outlive its session.
 
-    `after` and `summary` are tokens. `facts` of the head by kind, words and place: 1 if kept and correct, else 0.
-    `claims` of the summary: the supported ones and all. `answered`: True for each question that the outcome answers;
-    `watched`: True for each rule that it keeps, verbatim or paraphrased. None where that cannot be known. `dollars` was
-    billed by this run, None where the price is not known; `run` is the id of its record, "" without one.
+    `after` and `summary` are tokens. `facts` has the credit of each fact of the head by kind, text and message index: 1
+    if kept completely, `HALF` if in part, else 0. `claims` counts the supported claims of the summary and all.
+    `answered` is True for each question that the outcome answers, `watched` for each rule that it keeps, verbatim or
+    paraphrased; None if unknown. `dollars` was billed by this run, None if the price is unknown; `run` is the id of its
+    record, "" without one.
     """
 
     status: str
@@ -81,11 +82,11 @@ class VariantFigures:
 
     @property
     def is_compacted(self) -> bool:
-        """False where a call failed, or there was nothing to do."""
+        """False if a call failed, or the outcome is no compaction."""
         return not self.failures and self.status == "compacted"
 
     def share(self, measure: Measure) -> float | None:
-        """Return the share from 0 to 1; None where nothing can be measured."""
+        """Return the share from 0 to 1; None if nothing can be measured."""
         if measure == "facts correct":
             return sum(self.facts.values()) / len(self.facts) if self.facts else None
         if measure == "supported claims":
@@ -196,9 +197,9 @@ Open = Callable[[Path], tuple[LiveRun, ...]]
 
 @dataclass(frozen=True)
 class QueuedSession:
-    """A session that waits: the `calls` to make, their highest (`most`) and expected (`about`) cost in dollars, None
-    where a price is not known. `models` in words. `content` is equal for sessions with the same text. `reason` it was
-    not run."""
+    """A session to compare. `calls` is the number of calls to make, `most` their highest and `about` their expected
+    cost in dollars, None if a price is unknown. `models` are named in words. `content` is equal for sessions with the
+    same text. `reason` says why the session was not run."""
 
     file: Path
     labels: tuple[str, ...]
@@ -231,7 +232,7 @@ def queue_session(file: Path, open: Open, *, again: bool, batch: bool) -> Queued
 
 
 def _content_digest(bench: Bench) -> str:
-    """Hash of roles and texts: ids, times and names differ where a session was copied, or forked."""
+    """Return a hash of roles and texts only, because ids, times and names differ in copied and forked sessions."""
     digest = hashlib.blake2b(digest_size=16)
     for message in bench.messages:
         for part in (message.role, *texts_of(message)):
@@ -339,7 +340,7 @@ async def _run_live(live: LiveRun, asking: ExperimentOptions) -> VariantFigures:
 
 
 async def _run_in_batches(live: LiveRun, asking: ExperimentOptions) -> VariantFigures:
-    """Run a variant with the batches that have ended. Raises StillUnderWay for one that has not."""
+    """Run a variant with the batches that have ended. Raises BatchPending for one that has not."""
     name = live.name
     if not name.model:
         return await _run_live(live, asking)
@@ -358,14 +359,15 @@ async def _run_in_batches(live: LiveRun, asking: ExperimentOptions) -> VariantFi
 
 
 def _compacting_with_known(live: LiveRun, known: Mapping[str, Answer]) -> Compacting:
-    """Mask secrets in new answers as saving does, so that a resumed run gives the same as an unbroken one."""
+    """Return a generator that asks only requests without a known answer. Secrets in new answers are masked as in saved
+    ones, so that a resumed run equals an uninterrupted one."""
     return receive_recorded_forms(ask_only_missing(live.bench.compacting(), known))
 
 
 def _assess_run(
     live: LiveRun, known: Mapping[str, Answer], run: driver.Run, dollars: float | None, asking: ExperimentOptions
 ) -> VariantFigures:
-    """Save the new answers, which are paid for, before the assessment, which may fail."""
+    """Save the new answers first, because they are paid for and the assessment may fail; then return the figures."""
     id = (
         _save_record(live, run, dollars, asking.warn)
         if asking.saves and live.name.has_run_record and run.requests

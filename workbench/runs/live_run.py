@@ -52,7 +52,7 @@ class LiveRun:
 
     @property
     def usage(self) -> Usage | None:
-        """Usage billed so far, failed attempts included; None where no model is asked or none was reported."""
+        """Usage billed so far, failed attempts included; None without a model, and if none was reported."""
         reported = any(isinstance(event, UsageReported) for event in self.recorder.events)
         return self.recorder.usage if self.name.model and reported else None
 
@@ -179,8 +179,7 @@ class FinishedRun:
 
     @property
     def usage(self) -> Usage | None:
-        """Usage billed for the run; without a model, the usage that recorded answers carry. None where none was
-        reported."""
+        """Usage billed for the run; without a model, the usage in recorded answers. None if none was reported."""
         if self.live.name.model:
             return self.live.usage
         billed = [answer.usage for answer in self.run.answers if isinstance(answer, Summary) and answer.usage]
@@ -188,7 +187,7 @@ class FinishedRun:
 
     @property
     def cost(self) -> Cost | None:
-        """Cost billed for this run; None where no model was asked or no usage was reported."""
+        """Cost billed for this run; None without a model, and if no usage was reported."""
         return self.live.cost
 
     @property

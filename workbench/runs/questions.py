@@ -46,7 +46,7 @@ RECORDED = "recorded"
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """Probes, and the file they are from; None where they were generated from the session."""
+    """Questions, and their file; None if they were generated from the session."""
 
     probes: tuple[Probe, ...]
     file: Path | None
@@ -82,7 +82,7 @@ def no_questions_error(bench: Bench) -> BadInput:
 
 
 def count_from_other_epochs(bench: Bench, probes: Sequence[Probe]) -> int:
-    """Count the questions about messages that the bench's epoch does not have."""
+    """Count the questions about messages that are not in the bench's epoch."""
     known = bench.context.shape.index_of
     return sum(bool(probe.source) and probe.source not in known for probe in probes)
 
@@ -118,7 +118,7 @@ class QuestionCosts:
 
     @property
     def most(self) -> float | None:
-        """Highest total cost in dollars; None where a price is not known."""
+        """Highest total cost in dollars; None if a price is unknown."""
         return added((self.at_most.dollars, self.judge_cost.dollars))
 
 
@@ -182,7 +182,7 @@ def rules_by_variant(bench: Bench, exam: Exam) -> tuple[RuleByVariant, ...]:
 
 @dataclass(frozen=True)
 class QuestionRun:
-    """Graded answers, and the record for the run history; None where nothing was sent. `failed` gives the reason of
+    """Graded answers, and the record for the run history, None if nothing was sent. `failed` gives the reason of
     each failed call. `cut`: the model's window was too small for a variant, and its oldest messages were left out."""
 
     probing: Probing
@@ -216,9 +216,9 @@ async def ask_in_batch(
     uploads: asyncio.Semaphore,
     keep: Callable[[RunRecord], object],
 ) -> QuestionRun:
-    """Ask through the Message Batches API, at half the price: within a day, mostly within the hour. An unfinished batch
-    of an earlier run is resumed, until `keep` has saved its record, in a thread. Raises BadInput, whose text says
-    whether a batch is still running."""
+    """Ask through the Message Batches API, at half the price; answers come within a day, mostly within an hour. A batch
+    of an earlier run is resumed unless its record was saved. `keep` saves the record, in a thread. Raises BadInput; its
+    text says whether a batch is still running."""
     live = LiveRun(bench, SummarizerName("anthropic", model))
     compacting = receive_recorded_forms(exam.asking(known))
     async with batches.batch_run(

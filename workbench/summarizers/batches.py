@@ -44,10 +44,10 @@ PRICE_FACTOR = 0.5
 """Price of a batch relative to the usual price."""
 
 POLL_S = 30.0
-"""Seconds between two looks at a pending batch."""
+"""Seconds between two requests for the state of a pending batch."""
 
 MAX_FAILED_LOOKS = 20
-"""Number of consecutive failed looks after which the user is told to try again later."""
+"""Number of consecutive failed requests for the state of a batch, after which the wait ends with an error."""
 
 CONNECT_S = 300.0
 """Time limit for sending a batch, in seconds. A batch of full contexts may have 256 MB."""
@@ -194,7 +194,7 @@ async def _run_batch(
         if not id:
             async with uploads:
                 bodies = await asyncio.to_thread(_bodies, requests, model, session, left_out_fields)
-                await asyncio.to_thread(write_note, note, "")  # what could not be noted would be paid for twice
+                await asyncio.to_thread(write_note, note, "")  # a batch without a note would be paid for twice
                 try:
                     id = await _send(client, bodies)
                 except BadInput:

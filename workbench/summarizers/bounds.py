@@ -21,7 +21,7 @@ ENCODING = "gzip"
 """The only accepted compression: the standard library decompresses it in steps of a given size."""
 
 Framing = Literal["whole", "events", "lines"]
-"""How an answer is framed: one document, the events of a stream, or one document per line."""
+"""Framing of an answer: one document, the events of a stream, or one document per line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class BoundedReader:
 
 
 _PARTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|(?P<opens>[\[{])|(?P<closes>[\]}])|,', re.DOTALL)
-"""A string up to its end or the end of the data; a bracket; a comma."""
+"""A part of JSON: a string up to its end or the end of the data, a bracket, or a comma."""
 
 
 def exceeded_json_bound(data: bytes, bounds: ResponseBounds = BOUNDS, *, is_event: bool = False) -> str:

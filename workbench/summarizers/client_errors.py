@@ -259,7 +259,8 @@ def _is_transport_error(error: BaseException) -> bool:
 
 
 def _error_object(body: object) -> dict[str, object]:
-    """Return the `error` object of an API error's body, which clients give in two depths."""
+    """Return the error object of an API error's body: the value of `error`, else the body itself; empty without
+    either."""
     if not isinstance(body, dict):
         return {}
     inner = body.get("error")

@@ -81,7 +81,8 @@ class Connection(BaseModel):
 
     @property
     def address(self) -> str:
-        """Displayed address without a password; not the address at all if a password in it cannot be located."""
+        """Address to display, without a password; "no address (…)" if it cannot be parsed, because it may hold a
+        password."""
         url = self.url
         if not is_address(url):
             return f"no address ({self.address_source})"

@@ -8,7 +8,8 @@ from workbench.compaction.summary_request import Answer, Summary, SummaryRequest
 
 SHARE = 12
 LEAST, MOST = 1500, 6000
-"""A summary takes a twelfth of the head, within these bounds (characters), as models write for the shipped prompt."""
+"""Bounds of an estimated summary, in characters. Its length is 1/`SHARE` of the head, as models write for the shipped
+prompt."""
 
 _LINE = "(estimate: a summary of about {size} characters will stand here; these words only take its room) "
 _PLACEHOLDER = re.escape(_LINE.strip()).replace(re.escape("{size}"), r"\d+")

@@ -228,7 +228,7 @@ def _add_earlier(content: Digest, previous: str, origins: tuple[str, ...]) -> No
 
 
 def without_analysis(summary: str) -> str:
-    """Return a model's summary without its tags and without its leading `Analysis:`."""
+    """Return a model's summary without its tags, and without the part from `Analysis:` to `Summary:`."""
     text = summary.replace("<summary>", "").replace("</summary>", "").strip()
     begins = text.find("Analysis:")
     if begins >= 0 and (answer := text.find("\nSummary:\n", begins)) >= 0:

@@ -247,7 +247,7 @@ def _writing() -> Iterator[sqlite3.Connection]:
 
 
 def _prepare(database: sqlite3.Connection) -> None:
-    """Enable readers during a write. Not possible on every file system, and not while another process enables it."""
+    """Enable readers during a write. Skipped while another process holds a lock; not every file system supports it."""
     ((mode,),) = database.execute("PRAGMA journal_mode")
     if mode != "wal":
         try:
