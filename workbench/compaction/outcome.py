@@ -14,7 +14,7 @@ from workbench.session import Message, Span
 
 
 class Fate(Enum):
-    """Fate of an input message. Where several apply, the first of this list wins."""
+    """Fate of an input message. If several apply, the first in this list counts."""
 
     PINNED = "pinned"
     KEPT = "kept"
@@ -40,8 +40,8 @@ _GLYPHS = {
 
 
 class FateSpan(Struct, frozen=True):
-    """Messages `start`..`stop` of the input with the same fate. `saw`: how much of them the summarizer saw; how much
-    "part" is for one message tells `SummaryRequest.seen`."""
+    """Input messages `start`..`stop` with the same fate. `saw`: how much of them the summarizer saw:
+    `SummaryRequest.seen` has the figures for a message seen in part."""
 
     start: int
     stop: int
@@ -72,8 +72,8 @@ Status = Literal["compacted", "fallback", "unchanged", "not_smaller"]
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One rung that a strategy tried: tokens before and after, and a note with its effect and why the next one ran or
-    did not."""
+    """One rung that a strategy tried: tokens before and after, and a note about its effect and the reason why the next
+    rung ran or did not run."""
 
     name: str
     before: int
@@ -105,10 +105,10 @@ class Outcome:
     memories: str | None = None
     trace: tuple[str, ...] = ()
     tail: int | None = None
-    """Index of the tail's first message, if the fates alone do not show it because messages dropped by hand lie in the
+    """Index of the tail's first message; None if the fates show it. They do not if messages dropped by hand lie in the
     tail."""
     lost: tuple[Lost, ...] | None = None
-    """Rules and open request that the strategy guarantees and that the result lacks; None if it guarantees nothing."""
+    """Rules and open request that the strategy guarantees but the result lacks; None if it guarantees nothing."""
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:

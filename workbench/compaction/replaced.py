@@ -1,7 +1,7 @@
-"""Replace many messages in place, and compute variations of that cheaply.
+"""Replace many messages in place, and compute variations of that quickly.
 
-A plan that clears 20 000 results differs from the next plan in a few of them. Computing pieces, fates and size anew
-takes a tenth of a second; computing only the differences from "all replaced" costs the number of differences.
+A plan that clears 20 000 results differs from the next plan in a few of them. Computing all pieces, fates and sizes
+takes a tenth of a second; here only the differences from "all replaced" are computed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Replacements:
         self._saved: tuple[Sizes, int, int] | None = None
 
     def outcome(self, context: Context, other: Mapping[int, Message | None], pins: Iterable[int]) -> Outcome:
-        """Outcome over `context`, whose messages these are."""
+        """Outcome over `context`, whose messages are those to be replaced."""
         pieces, size = self._pieces_with(other), self._size(context, other)
         if size.basis is Basis.ESTIMATE or not context.layout.has_estimates:
             context.know_size(pieces, size)  # else the basis depends on the kept messages
@@ -109,7 +109,7 @@ class Replacements:
 
 
 def _join(out: list[Piece], waits: int, here: int, pieces: Sequence[Piece]) -> None:
-    """Tell the messages `waits`..`here` as they are, then `pieces`, which follow."""
+    """Append the messages `waits`..`here` unchanged, then `pieces`, which follow them."""
     if waits < here:
         first = pieces[0] if pieces else None
         if isinstance(first, KeptSpan):

@@ -1,6 +1,6 @@
 """Settings of a policy: group, kind, range, choices, unit, help, conditions, old names.
 
-Read once from each policy's pydantic model, for everything that shows, sets or varies a policy.
+They are read once from each policy's pydantic model, for all code that shows, sets or varies a policy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from workbench.base.errors import BadInput
 from workbench.compaction.policy import Converted, Needs, Policy, declared
 
 Kind = Literal["whole", "real", "text", "lines", "switch", "choice"]
-"""Whole number, any number, text of one line or of several, yes or no, one of several words."""
+"""Integer, any number, one line of text, several lines, yes or no, one of several words."""
 
 Number = int | float
 
@@ -30,7 +30,8 @@ PolicyT = TypeVar("PolicyT", bound=Policy)
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Bounds of a number, None if unbounded: from `low` or above `above`, to `high` or below `below`."""
+    """Bounds of a number, None if unbounded: at least `low` or more than `above`; at most `high` or less than
+    `below`."""
 
     low: Number | None = None
     above: Number | None = None
@@ -40,8 +41,8 @@ class Range:
 
 @dataclass(frozen=True)
 class Setting:
-    """One field of a policy. `path`: two names for a field of a group. `optional`: may be empty. `default`: value in a
-    new policy. `needs`: conditions on other fields without which it has no effect."""
+    """One field of a policy. `path`: its name, or two names for a field of a group. `optional`: may be empty.
+    `default`: value in a new policy. `needs`: conditions on other fields without which it has no effect."""
 
     path: tuple[str, ...]
     group: str
@@ -63,7 +64,7 @@ class Setting:
 
     @property
     def label(self) -> str:
-        """Name, with the unit if the name does not contain it."""
+        """Name, with the unit unless the name contains it."""
         name = self.path[-1]
         unit_in_name = not self.unit or self.unit[:4] in name or name.endswith(f"_{self.unit}")
         return name if unit_in_name else f"{name} ({self.unit})"
@@ -76,7 +77,7 @@ class Setting:
         return value
 
     def changes(self, policy: BaseModel, value: Any) -> dict[str, Any]:
-        """Arguments for `Policy.with_` that set it; a group is set as a whole."""
+        """Arguments of `Policy.with_` that set the value; a group is set as a whole."""
         if len(self.path) == 1:
             return {self.path[0]: value}
         group: BaseModel = getattr(policy, self.path[0])
@@ -99,7 +100,7 @@ class Setting:
         return text if self.kind in ("text", "lines") and not isinstance(value, str) else value
 
     def why_off(self, policy: BaseModel) -> str:
-        """Reason why it has no effect in this policy, "" if it has."""
+        """Reason why the setting has no effect in this policy, "" if it has one."""
         for name, values in self.needs:
             now = getattr(policy, name)
             if now not in values if values is not None else not now:
@@ -108,7 +109,7 @@ class Setting:
 
     @property
     def counts_where(self) -> str:
-        """Conditions under which it has an effect, in words; "" for always."""
+        """Conditions under which the setting has an effect, in words; "" for always."""
         return " and ".join(
             f"{name} is {' or '.join(map(_format_value, values)) if values is not None else 'not 0'}"
             for name, values in self.needs

@@ -1,4 +1,4 @@
-"""Settings that several policies have, each defined once: one name, type and help, whatever the default."""
+"""Settings that several policies have, each defined once with its name, type and help; the default may differ."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def language(default: Language) -> Any:
 
 
 def summary_char_limit(default: int, zero: str = "no limit", needs: Needs | None = None) -> Any:
-    """Limit of the summary. `zero`: meaning of 0, "" if a limit is required."""
+    """Limit of the summary. `zero`: meaning of 0 in words, "" if a limit is required."""
     help = "A longer summary is cut at a line or sentence." + (f" 0: {zero}." if zero else "")
     return setting(default, "summary", help, unit="characters", needs=needs, ge=0 if zero else 1)
 
@@ -80,7 +80,7 @@ def request_shape(default: RequestShape) -> Any:
 
 
 AS_TEXT: Needs = {"request_shape": ("text",)}
-"""For settings that have an effect only in a request of one text."""
+"""Condition of settings that have an effect only in a request of one text."""
 
 
 def result_char_limit(default: int, needs: Needs | None = None) -> Any:
@@ -115,14 +115,14 @@ def prompt(
     old: tuple[str, ...] = (),
     needs: Needs | None = None,
 ) -> Any:
-    """Prompt for the model. `empty`: meaning of an empty prompt."""
+    """Prompt for the model. `empty`: meaning of an empty prompt in words."""
     help = f"Prompt for the model. Empty: {empty}."
     return setting(default, "summary", help, multiline=True, old=old, needs=needs)
 
 
 def summary_template(default: str, *, also: str = "", empty: str = "") -> Any:
     """Template of the summary message, with {summary}. `also`: other placeholders. `empty`: meaning of an empty
-    template, "" if it must not be empty."""
+    template in words, "" if it must not be empty."""
     help = " ".join(filter(None, (SUMMARY_TEMPLATE, also, empty and f"Empty: {empty}.")))
     return setting(default, "result", help, multiline=True, pattern=rf"{'^$|' if empty else ''}\{{summary\}}")
 
@@ -195,5 +195,6 @@ def shipped_text(file: str) -> Callable[[], str]:
 
 
 def of_hundred(share: Any) -> Any:
-    """Share of one as a percentage; anything but a number is left for the field to reject."""
+    """Convert a share of one to a percentage; return a value that is not a number unchanged, so that the field rejects
+    it."""
     return round(share * 100, 9) if isinstance(share, int | float) else share

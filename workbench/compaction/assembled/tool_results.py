@@ -1,8 +1,8 @@
 """Compress tool results for the history of `layered`: status, and data by the rule of the tool's kind.
 
 A result is read as the envelope {status, data, text, stats, error, context}. Plain text, which most agents record, is
-`data`, with the status from the record's own error flag. Other agents' tools get the rule of their kind: effects of
-calls on files and shells are known from `workbench.facts.tools`, the names of tools that only list, search or plan are
+`data`, with the status from the record's own error flag. A tool of another agent gets the rule of its kind:
+`workbench.facts.tools` knows effects of calls on files and shells; names of tools that only list, search or plan are
 listed here.
 """
 
@@ -54,12 +54,12 @@ def kind_of(call: ToolUse | None) -> ToolKind:
 
 
 def reduced_envelope(call: ToolUse | None, result: ToolResult, limits: ResultLimits | None = None) -> dict[str, Any]:
-    """Result as an envelope of status, data by the rule of the call's kind, and error. Never raises, whatever call and
-    result hold."""
+    """Result as an envelope of status, data by the rule of the call's kind, and error. Never raises, whatever the call
+    and the result contain."""
     whole = result_envelope(result)
     kind = kind_of(call)
     if whole["status"] == "error" and kind != "bash" and isinstance(whole["data"], str):
-        kind = "other"  # An error message is no listing.
+        kind = "other"  # An error message is not a listing.
     given = call.input if call is not None and isinstance(call.input, dict) else {}
     use = CallFacts(call, given, whole["status"] == "error", limits or ResultLimits())
     return {**whole, "data": RULES[kind](use, whole["data"])}
@@ -68,8 +68,9 @@ def reduced_envelope(call: ToolUse | None, result: ToolResult, limits: ResultLim
 def compress(call: ToolUse | None, result: ToolResult, limits: ResultLimits | None = None) -> ToolResult:
     """Result with its text reduced; the same object if nothing is removed and it would not get shorter.
 
-    Lines of a file and hits of a search over the document's limits are removed even if the rest, with line numbers for
-    example, then takes more room; so is anything in an envelope besides status, data and error. Images stay.
+    Lines of a file and hits of a search over the document's limits are removed even if the result then takes more room,
+    because of line numbers for example. All parts of an envelope except status, data and error are removed as well.
+    Images stay.
     """
     text = text_of(result)
     if len(text) <= _NEVER_SHORTER:
@@ -108,7 +109,7 @@ def compressor(shape: Shape, limits: ResultLimits) -> Callable[[int], Message]:
 
 
 def _compressed(shape: Shape, index: int, limits: ResultLimits) -> Message:
-    """Compress a message. A result without its call stays, because its kind is unknown."""
+    """Compress a message. A result without its call stays unchanged, because its kind is unknown."""
     message = shape.messages[index]
     if message.kind == "summary" or message.role not in ("tool", "user"):
         return message
@@ -125,5 +126,5 @@ def _compressed(shape: Shape, index: int, limits: ResultLimits) -> Message:
 
 
 def saved_in_words(saved: int) -> str:
-    """Tokens that compressing saves; line numbers may make it cost some."""
+    """Tokens saved by compressing, in words; line numbers may make the result larger."""
     return f"{grouped(abs(saved))} tokens {'less' if saved >= 0 else 'more'}"

@@ -40,7 +40,7 @@ class AbridgedHistoryParams(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class AbridgedEntry:
-    """One user request and what the agent did about it, rendered as `text`.
+    """User request and the agent's actions for it, rendered as `text`.
 
     `spans`: its messages in the context, without those older than the context and without summaries in between.
     """
@@ -51,7 +51,7 @@ class AbridgedEntry:
 
 @dataclass(frozen=True, slots=True)
 class AbridgedEntries:
-    """Entries, oldest first; `whole` unless older requests did not fit."""
+    """Entries, oldest first. `whole`: false if older requests did not fit."""
 
     entries: tuple[AbridgedEntry, ...]
     whole: bool
@@ -65,8 +65,8 @@ class AbridgedEntries:
 def abridge(context: Context, before: int, params: AbridgedHistoryParams) -> AbridgedEntries:
     """Entries for the messages before message `before` of the context (the start of the tail), oldest first.
 
-    Covers the stored history: messages that earlier summaries replaced are included, the summaries are not. Collected
-    from the newest back; the first entry that would exceed `total_chars_limit` ends the walk.
+    They cover the stored history: messages that earlier summaries replaced are included, the summaries are not. Entries
+    are collected from the newest back and end before the first one that would exceed `total_chars_limit`.
     """
     entries: list[AbridgedEntry] = []
     template, total = load_prompt(TEMPLATE), 0
@@ -82,13 +82,13 @@ def abridge(context: Context, before: int, params: AbridgedHistoryParams) -> Abr
 
 
 def _requests_backwards(messages: Iterable[Place]) -> Iterator[list[Place]]:
-    """Messages of each user request with all exchanges up to the next request, oldest first; the newest request first.
-    `messages` are newest first."""
+    """Messages of each user request with all exchanges up to the next request, oldest first. The newest request comes
+    first; `messages` are newest first."""
     request: list[Place] = []
     has_request = False
     for shape, index in messages:
         message = shape.messages[index]
-        if has_request and message.role == "assistant":  # it ends the exchange before the one in which the user asked
+        if has_request and message.role == "assistant":  # it belongs to the exchange before the request
             yield request[::-1]
             request, has_request = [], False
         request.append((shape, index))
@@ -100,8 +100,8 @@ def _requests_backwards(messages: Iterable[Place]) -> Iterator[list[Place]]:
 def _entry_text(
     past: Past, template: LoadedPrompt, request: Sequence[Place], *, continues: bool, params: AbridgedHistoryParams
 ) -> str:
-    """Text of one entry, cached with the stored history: each compaction of a long session needs most entries of the
-    one before."""
+    """Text of one entry, cached with the stored history: in a long session, a compaction needs most entries of the one
+    before."""
     messages = [shape.masked_at(index) for shape, index in request]
     key = (template.text, continues, params, *map(id, messages))
     if key not in past.abridged_texts:
@@ -118,8 +118,8 @@ def _entry(
     params: AbridgedHistoryParams,
 ) -> str:
     """Text of one entry, from the request's masked `messages`. The request is answered if its last message is the
-    agent's and calls no tool; it continues in the tail if its open calls are answered there; else it was
-    interrupted."""
+    agent's and calls no tool. It continues in the tail if the results of its open calls are there (`continues`); else
+    it was interrupted."""
     has_request = "\n".join(message.said for message in messages if message.said)
     done: dict[str, dict[str, None]] = {}
     for shape, index in request:

@@ -1,4 +1,4 @@
-"""The fixed template of an archive: titles, labels and dates, and faults of an answer that fills it.
+"""Fixed template of an archive: titles, labels and dates, and faults of an answer in it.
 
 Titles, labels and their order are those of the design that the strategy follows (docs/strategies.md, Sources).
 """
@@ -48,12 +48,12 @@ _PROGRESS = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"“[^”\n]*”|`[^`\n]*`")
-"""A quotation is no statement of the archive's own."""
+"""Quotations, which are not the archive's own statements."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveText:
-    """The summary in the template, and the missing sections, one sentence each."""
+    """Summary in the template, and one sentence for each missing section."""
 
     text: str
     missing: tuple[str, ...]
@@ -61,7 +61,7 @@ class ArchiveText:
 
 def fill_archive(answer: str, start: float | None, cutoff: float | None, language: str = "en") -> ArchiveText:
     """Put a summarizer's answer into the template: sections in its order, dates from the session and not from the
-    model, and a placeholder in empty sections. Text under no title of the template stays in place.
+    model, and a placeholder in empty sections. Text that is not under one of the template's titles stays in place.
 
     An answer without any of the titles is used unchanged; `faults` reports it.
     """
@@ -130,7 +130,7 @@ def _progress(answer: str) -> list[str]:
 
 
 def when(time: float | None) -> str:
-    """A session's time stamp (seconds, UTC) for readers."""
+    """Time stamp of a session (seconds, UTC) in words."""
     if time is None:
         return "(time not recorded)"
     return shown(time, "%Y-%m-%d %H:%M UTC") or "(time not readable)"

@@ -1,6 +1,4 @@
-"""Plan the result for a budget, to the last token: which messages stay, how much of each, and the ledger's message.
-LEFT_OUT_CHARS,LEFT_OUT_SHARE: Approximate size of the line that counts omitted entries, and its share of a small
-budget."""
+"""Plan the result for a budget, to the last token: the messages that stay, their lengths, and the ledger."""
 
 from __future__ import annotations
 
@@ -17,13 +15,13 @@ from workbench.compaction.spans import indexes_of, spans_of
 from workbench.session import Message, Span, Text
 
 LEFT_OUT_CHARS, LEFT_OUT_SHARE = 160, 0.05
-"""About what the line takes that says what was left out; in a small budget that share of it, and it says less."""
+"""Characters reserved for the line that counts omitted entries, and the largest share of the budget for it."""
 
 
 @dataclass(frozen=True)
 class LedgerPlan:
-    """Messages from `cut` on stay, and some before it (`staying`). `shorter`: shortened messages by index. `entries`:
-    entries in the ledger. `text`: the ledger's text. `takes`: size of the whole result."""
+    """Plan of a result: messages from `cut` on stay, and some before it (`staying`). `shorter`: shortened messages by
+    index. `entries`: entries in the ledger. `text`: the ledger's text. `takes`: size of the whole result."""
 
     cut: int
     staying: tuple[int, ...]
@@ -39,8 +37,8 @@ class LedgerPlan:
 
 def planned(task: LedgerTask, budget: int, narrative: str = "") -> LedgerPlan:
     """Fullest plan within the budget. What the user wants and unanswered messages are kept even if pins leave no room;
-    then the plan exceeds the budget. Lines cost slightly more or less together than separately; the difference is known
-    once they are written, and the queue is then cut again."""
+    the plan then exceeds the budget. The size of all lines together differs slightly from the sum of their sizes and is
+    known only when they are written; the selection is then repeated with the difference."""
     stays = task.ruler.each(task.always)
     empty = written(Ledger(10**6, tuple(range(len(task.always))), (), narrative))
     room = int(budget * LEFT_OUT_SHARE)
@@ -61,8 +59,8 @@ def planned(task: LedgerTask, budget: int, narrative: str = "") -> LedgerPlan:
 def _fill_rest(
     task: LedgerTask, found: LedgerSelection, plan: LedgerPlan, budget: int, narrative: str, room: int
 ) -> LedgerPlan:
-    """Give the remaining room to the next step, with as many characters as fit. If everything together takes more than
-    its parts, use fewer characters."""
+    """Give the remaining room to the next step, with as many characters as fit: fewer if everything together is larger
+    than the sum of its parts."""
     step, spare = found.next, budget - plan.takes
     if step is None:
         return replace(plan, is_whole=True)
@@ -88,7 +86,7 @@ def _fill_rest(
 
 
 def _most_chars(cost: Callable[[int, int], int], step: QueueStep, least: int, most: int) -> int:
-    """Most characters, from `least` and below what the step asks for, that cost at most `most`."""
+    """Most characters, from `least` to less than the step's, that cost at most `most`."""
     chars = least
     for finer in (2.0, 1.25, 1.05, 1.01):
         for number in count(1):
@@ -100,7 +98,7 @@ def _most_chars(cost: Callable[[int, int], int], step: QueueStep, least: int, mo
 
 
 def _plan(task: LedgerTask, found: LedgerSelection, narrative: str, room: int) -> LedgerPlan:
-    """Plan of the selected things. The line about omitted entries may take `room`."""
+    """Plan of the selected things. `room`: most that the line about omitted entries may take."""
     queue, context = task.queue, task.context
     cut, number = len(context), len(queue.units) - 1
     while number in found.units and (task.first is None or queue.units[number].start >= task.first):

@@ -16,12 +16,12 @@ from workbench.session import Block, Media, Message, Text, Thinking, ToolResult,
 from workbench.session.masked import cut_blocks, searched_message
 
 LEAST_CHARS = 120
-"""Fewest characters of a shortened text, whatever the budget, without the mark for the cut."""
+"""Fewest characters of a shortened text, whatever the budget; the mark for the cut is not counted."""
 
 
 def clipped(text: str, chars: int, language: Language) -> str:
     """Cut the middle of a text over `chars` and put a mark there. A text that is only slightly longer stays unchanged.
-    Marks of earlier cuts are never cut in two; they are included in the new one."""
+    Marks of earlier cuts are not divided; the new mark includes them."""
     if len(text) <= chars + TOLERANCE:
         return text
     start, stop = chars - chars // 2, len(text) - chars // 2
@@ -36,7 +36,7 @@ _COUNT = re.compile(r"(\d{1,3}(?: \d{3}){0,3}) (?:characters|more|个字符)")
 
 
 def _length(text: str) -> int:
-    """Characters of a text, counting those that its marks of earlier cuts stand for."""
+    """Characters of a text, including those that earlier cuts removed according to their marks."""
     length = len(text)
     for mark in _CUT.finditer(text) if "[…" in text else ():
         if count := _COUNT.search(mark[0]):
@@ -50,7 +50,7 @@ def uncut(text: str) -> list[str]:
 
 
 def beginning(text: str, chars: int, language: Language) -> str:
-    """First `chars` characters of a text, and a mark with the number of the rest; a slightly longer text stays
+    """First `chars` characters of a text, and a mark with the number of the others; a slightly longer text stays
     unchanged."""
     if len(text) <= chars + TOLERANCE:
         return text
@@ -58,7 +58,8 @@ def beginning(text: str, chars: int, language: Language) -> str:
 
 
 def _around_pastes(text: str, chars: int, language: Language) -> str:
-    """Cut the pastes in a user's text so that their own words have the room; unchanged if there are no own words."""
+    """Cut the pastes in a user's text so that the user's own words stay; unchanged if there are no pastes or no own
+    words."""
     if len(text) <= chars + TOLERANCE:
         return text
     parts = passages(text)
@@ -78,7 +79,7 @@ ENDLESS = 1 << 39
 """More characters than any text has."""
 
 TOLERANCE = 60
-"""Excess length up to which a text is not cut: about the length of the mark."""
+"""Excess characters up to which a text is not cut: about the length of the mark."""
 
 
 def shortened(
@@ -92,10 +93,10 @@ def shortened(
 ) -> Message:
     """Cut every text and tool result of a message to `chars`; return the same object if none is longer.
 
-    `done`: texts in the inputs of its calls are cut, too. `read`: the agent has answered the message, so thinking is
-    removed and media become their placeholders. Text that an agent injected next to the user's words is cut to an
-    eighth, each further one to a little less, so that they give way one after another. The id stays; `source` is
-    dropped, because no record has the new text. Secrets are masked where text is cut; `clean`: the masked message, if
+    `done`: its calls have results, so texts in their inputs are cut, too. `read`: the agent has answered the message,
+    so thinking is removed and media become placeholders. Text that an agent injected next to the user's words is cut to
+    an eighth, each further one to a little less, so that they vanish one after another. The id stays; `source` is
+    removed, because no record has the new text. Secrets are masked if a text is cut; `clean`: the masked message, if
     the caller has it.
     """
     clean = clean or searched_message(message)
@@ -141,7 +142,7 @@ def _short_part(part: Text | Media, short: Callable[[str], str], *, read: bool) 
 
 
 DEEPEST = 50
-"""Depth of objects and lists in a call's input from which texts stay unchanged."""
+"""Depth of objects and lists in a call's input below which texts stay unchanged."""
 
 
 def _short_values(value: Any, short: Callable[[str], str], depth: int = 0) -> Any:

@@ -7,10 +7,10 @@ threshold of 3.0 is that of the design (docs/strategies.md, Sources).
     instruction   a rule from the user                                              1
     decision      it contains a decision                                            1
     error         the result of a failed call                                       1
-    fix           what made a failed attempt succeed, and the attempt that did      1
+    fix           the change after which a failed attempt succeeded, and the latter 1
     change        its calls changed files, or a command changed something           1
-    reuse         names and numbers that it is first to use and later messages use  how many of 6, at most 1
-    length        its own words                                                     characters of 1 200, at most 1
+    reuse         names and numbers that it is first to use and later messages use  number / 6, at most 1
+    length        its own words                                                     characters / 1 200, at most 1
     recency       its position                                                      0 for the first, 1 for the last
 
 The values depend on the messages alone and are computed once; the weights are the policy's. docs/importance.md has the
@@ -35,16 +35,17 @@ from workbench.facts.wording import LONGEST_SENTENCE, message_prose, sentences
 
 REUSE_FULL, LENGTH_FULL = 6, 1_200
 SCANNED = 4_000
-"""Characters of a message's own words that are searched for names; `TARGET` of a call's path or command."""
+"""Characters of a message's own words that are searched for names. `TARGET`: the same for a call's path or command."""
 TARGET = 400
 DIGITS = 6
-"""Digits to which scores are rounded, so that thirds which add up to a threshold reach it."""
+"""Digits to which scores are rounded, so that a sum of thirds that equals a threshold is not just below it."""
 
 _NAME = re.compile(
     r"(?<!\w)(?:(?:[\w.~-]{1,80}/){1,20}[\w.-]{1,80}|[A-Za-z][A-Za-z0-9]{0,40}_\w{1,60}|[a-z]{1,40}[A-Z]\w{1,60}"
     r"|[A-Z][a-z]{1,40}[A-Z]\w{1,60}|\w{1,60}\.[a-z]{1,5}\b|#\d{1,9}|\d{3,20}|\d{1,9}\.\d{1,9})"
 )
-"""Paths, names with an underscore or a hump, files, numbers. Bounded: a long run of one letter must not be slow."""
+"""Paths, names with an underscore or an inner capital, files, numbers. Lengths are bounded because a long run of one
+letter would be slow."""
 
 
 class ImportanceWeights(BaseModel):
@@ -84,7 +85,7 @@ class ScorePart:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Score of a message with its parts, without those that add nothing."""
+    """Score of a message with its parts; parts that add nothing are omitted."""
 
     total: float
     parts: tuple[ScorePart, ...]
@@ -148,7 +149,7 @@ def values_of(shape: Shape) -> tuple[tuple[float, ...], ...]:
 
 
 def _reused(shape: Shape, words: Sequence[str]) -> list[int]:
-    """Number of names that each message is the first to use and a later message uses again, in words or calls."""
+    """Number of names that each message is the first to use and that a later message uses again, in words or calls."""
     count = [0] * len(words)
     first: dict[str, int] = {}
     again: set[str] = set()

@@ -1,5 +1,5 @@
-"""Find key events of a session, with reasons: a finished task, a fixed error, a call that changed something, an
-instruction of the user's."""
+"""Find key events of a session, with reasons: a finished task, a fixed error, a call that changed something, a user's
+instruction."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _ACKNOWLEDGED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ErrorFix:
-    """A failed attempt and its fix, by message index: `error`: result of the failure; `by`: last change (or run) before
-    the attempt succeeded; `success`: the call that succeeded."""
+    """Failed attempt and its fix, by message index. `error`: result of the failure. `by`: last change (or run) before
+    the attempt succeeded. `success`: call that succeeded."""
 
     error: int
     by: int
@@ -79,7 +79,7 @@ def _files_changed(called: ToolCall) -> list[str]:
 
 @per_shape
 def events_of(shape: Shape) -> Mapping[int, str]:
-    """Events by message index, each with its reason; the first reason in this order counts."""
+    """Events by message index with their reasons, in the order of the reasons: the first one that applies counts."""
     found: dict[int, str] = {}
     for index, why in _all_events(shape):
         found.setdefault(index, why)
@@ -160,7 +160,7 @@ def _changed(calls: Sequence[ToolCall]) -> list[tuple[int, str]]:
 
 
 def changed_by(called: ToolCall) -> list[str]:
-    """Changes by a call, in words: files, or the effect of its command line (a commit, an installed package)."""
+    """Changes made by a call, in words: files, or the effect of its command line (a commit, an installed package)."""
     if called.ok is False:
         return []
     commands = [action.target for action in called.actions if action.kind == "command"]

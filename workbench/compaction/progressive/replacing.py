@@ -39,7 +39,7 @@ Replacing = Generator[Requests, tuple[Answer, ...] | None, Outcome | SummaryFail
 
 @dataclass(frozen=True, slots=True)
 class SummaryWording:
-    """Prompt and template of summaries; 0 is no limit, `template` has {summary} and {retained}."""
+    """Prompt and template of summaries. A limit of 0 is no limit; `template` has {summary} and {retained}."""
 
     prompt: str
     template: str
@@ -50,8 +50,8 @@ class SummaryWording:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A group with its messages as `spans`, and the earlier summaries that its own replaces (`consumed`); the text of
-    those in `nested` is in the request."""
+    """Group with its messages as `spans`, and the earlier summaries that its summary replaces (`consumed`); the request
+    contains the text of those in `nested`."""
 
     group: MessageGroup
     spans: tuple[Span, ...]

@@ -1,8 +1,8 @@
-"""Rungs of the ladder: each chooses the messages that a summary replaces. No rung asks a model.
+"""Rungs of the ladder: each chooses the messages that a summary replaces, without a model.
 
-A rung gets the context, the messages that stay in any case (`keep`, with complete tool pairs), and its own settings.
-The first request goes into the summary message whenever another message is summarized. Earlier summaries are never in a
-group: the policy's `earlier_summary` decides about them. Unanswered messages are never in a group either.
+A rung receives the context, the messages that stay in any case (`keep`, with complete tool pairs), and its own
+settings. The first request goes into the summary message whenever another message is summarized. Earlier summaries are
+never in a group, because the policy's `earlier_summary` decides about them; nor are unanswered messages.
 """
 
 from __future__ import annotations
@@ -51,10 +51,11 @@ class RungPlan:
 
 
 def sliding_window(context: Context, keep: Collection[int], size: int) -> RungPlan:
-    """Keep the newest `size` turns, the agent's at both ends, and the messages after them; summarize older ones.
+    """Keep the newest `size` turns, counted from one of the agent's turns to another, and the messages after them;
+    summarize older ones.
 
     A turn is everything that the agent says and calls, or that user and tools say, until the other side speaks: APIs
-    that require alternating roles count messages in this way. A tool pair across the edge widens the window.
+    that require alternating roles count messages in this way. The window grows to keep tool pairs complete.
     """
     answers = (size + 1) // 2
     window = range(_turn_start(context.messages, answers), len(context))
@@ -66,7 +67,7 @@ def sliding_window(context: Context, keep: Collection[int], size: int) -> RungPl
 
 
 def _turn_start(messages: Sequence[Message], number: int) -> int:
-    """Index at which the agent's turn `number`, from 1 at the end, begins; 0 if it has fewer."""
+    """Index at which the agent's turn `number` (1: the last) begins; 0 if it has fewer."""
     spoken = (at for at in range(len(messages) - 1, -1, -1) if not messages[at].is_own_system)
     by_agent = ((at, messages[at].role == "assistant") for at in spoken)
     starts = (at for (at, here), (_, before) in pairwise(chain(by_agent, [(0, False)])) if here and not before)
@@ -76,7 +77,7 @@ def _turn_start(messages: Sequence[Message], number: int) -> int:
 def importance(
     context: Context, keep: Collection[int], weights: ImportanceWeights, threshold: float, newest: int
 ) -> RungPlan:
-    """Keep messages that score `threshold` or more, and the newest of the rest; summarize the others."""
+    """Keep messages that score `threshold` or more, and the newest `newest` of the others; summarize the rest."""
     high = [index for index, points in enumerate(scores(context.shape, weights)) if points >= threshold]
     share = percent(len(high) / max(len(context), 1))
     note = f"{len(high)} of {len(context)} messages ({share}) score {threshold:g} or more and are kept"
@@ -84,14 +85,15 @@ def importance(
 
 
 def key_events(context: Context, keep: Collection[int], newest: int) -> RungPlan:
-    """Keep events (see `events_of`), and the newest of the rest; summarize the others."""
+    """Keep key events (see `events_of`), and the newest `newest` of the other messages; summarize the rest."""
     events = events_of(context.shape)
     note = f"{len(events)} of {len(context)} messages are key events and are kept"
     return _rest("summary of the other messages", context, keep, events, newest, note)
 
 
 def incremental(context: Context, keep: Collection[int], chunk_rounds: int) -> RungPlan:
-    """Split rounds into chunks of `chunk_rounds` from the oldest; each but the last becomes a summary of its own."""
+    """Split rounds into chunks of `chunk_rounds` from the oldest; each chunk but the last becomes a summary of its
+    own."""
     rounds = context.shape.rounds.rounds
     chunks = [rounds[at : at + chunk_rounds] for at in range(0, len(rounds), chunk_rounds)]
     sizes = ", ".join(str(len(chunk)) for chunk in chunks)
@@ -118,8 +120,8 @@ def full_summary(context: Context, keep: Collection[int]) -> RungPlan:
 def _rest(
     purpose: str, context: Context, keep: Collection[int], stay: Iterable[int], newest: int, note: str
 ) -> RungPlan:
-    """Plan for messages that are neither in `stay` nor among the newest `newest` of the rest; unanswered ones count
-    towards these."""
+    """Plan for messages that are neither in `stay` nor among the `newest` newest others; unanswered messages count
+    among these."""
     stay = list(stay)
     unread = with_pairs(context.shape, context.shape.unread).difference(keep, with_pairs(context.shape, stay))
     newest = max(newest - len(unread), 0)
@@ -130,8 +132,8 @@ def _rest(
 
 
 def _others(context: Context, keep: Collection[int], stay: Iterable[int]) -> list[int]:
-    """Messages to summarize if `stay` and unanswered messages stay with their tool pairs, in addition to `keep`;
-    includes the first request."""
+    """Messages to summarize, including the first request, if `stay` and unanswered messages stay with their tool pairs,
+    in addition to `keep`."""
     request = first_request_index(context)
     staying = {*with_pairs(context.shape, [*stay, *context.shape.unread]), *context.shape.summaries} - {request}
     others = [index for index in range(len(context)) if index not in staying and index not in keep]

@@ -30,7 +30,7 @@ _QUERY = re.compile(r"(?:^|_)(?:" + "|".join(_SEARCHES) + r")(?:_|$|er|s$)|webse
 
 
 class TaskCutoffs(BaseModel):
-    """Limits from which a session has a type."""
+    """Limits at which a session has a type."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -53,7 +53,7 @@ class TaskCutoffs(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Counts on which a verdict is based. `edits` to `other` count calls, each once."""
+    """Counts on which a verdict is based. `edits` to `other` count calls; each call is in one of them."""
 
     rounds: int
     edits: int
@@ -78,7 +78,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class TaskType:
-    """A verdict with its reason. `overruled`: the detected type if the user set another one, else ""."""
+    """Verdict with its reason. `overruled`: detected type if the user set another one, else ""."""
 
     kind: TaskKind
     evidence: Evidence

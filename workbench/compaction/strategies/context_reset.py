@@ -151,8 +151,7 @@ def _last_request(context: Context, policy: ContextResetPolicy, stop: int) -> fr
 
 
 def _guard(policy: ContextResetPolicy) -> Truncation:
-    """Truncation with the policy's shares of the limit at the beginning and the end, so that the result stays within
-    it."""
+    """Truncation that gives the beginning and the end their shares of the policy's limit."""
     shares = policy.guard_first_percent, policy.guard_last_percent
     if not policy.request_char_limit:
         return UNBOUNDED

@@ -1,7 +1,7 @@
 """`memories-rewrite`: rewrite the agent's long-term memories to fewer lines. The history is not touched.
 
-Code appends the newest memories word for word: the model may see them, so that it does not repeat them, but cannot
-change them. All lines count towards the limit, so that the result never fires again.
+Code appends the newest memories word for word. The model may see them, so that it does not repeat them, but cannot
+change them. All lines count towards the limit, so that the result never fires the trigger.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class MemoriesRewritePolicy(TextPolicy):
 
     @property
     def most_lines(self) -> int:
-        """Most lines after the rewrite: never so many that it fires again."""
+        """Most lines after the rewrite: never enough to fire the trigger again."""
         return min(self.compression_target, self.max_lines)
 
 
@@ -99,8 +99,8 @@ def compact(context: Context, policy: MemoriesRewritePolicy, trace: list[str]) -
 
 
 def _without_repeats(answer: str, recent: Sequence[str], trace: list[str]) -> list[str]:
-    """Memories in an answer, without those that are kept word for word anyway, and without tags or fences around
-    them."""
+    """Memories in an answer, except those that are kept word for word anyway. Tags and fences around them are
+    removed."""
     kept = set(map(essence, recent))
     lines = [line for line in memories_in(answer) if not _FRAME.fullmatch(line.strip())]
     new = [line for line in lines if essence(line) not in kept]

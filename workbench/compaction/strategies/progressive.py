@@ -55,7 +55,7 @@ def triggers(now: Gauge, policy: ProgressivePolicy) -> tuple[Trigger, ...]:
 
 
 def _token_trigger(now: Gauge, policy: ProgressivePolicy) -> Trigger:
-    """Trigger on tokens used; its limit is the first number that leaves too little: remaining < share × window."""
+    """Trigger on tokens used. Its limit is the smallest number that leaves too little: remaining < share × window."""
     if now.limit is None:
         return Trigger(TOKENS, now.tokens, 0, "tokens", False, "the model's window is unknown")
     window = now.limit.tokens
@@ -69,8 +69,8 @@ def _token_trigger(now: Gauge, policy: ProgressivePolicy) -> Trigger:
 
 
 def compact(context: Context, policy: ProgressivePolicy, trace: list[str]) -> Compacting:
-    """Climb the ladder if fired by tokens or the user's command; make the full summary at once if fired by rounds or
-    the marker."""
+    """Climb the ladder if tokens or the user's command fired; make the full summary at once if rounds or the marker
+    fired."""
     names = {trigger.name for trigger in STRATEGY.read_triggers(context, policy) if trigger.fires}
     climb = Climb(policy, context, context, trace=trace)
     climb.trace.append(retained_in_words(context, climb.more))
@@ -84,7 +84,7 @@ def compact(context: Context, policy: ProgressivePolicy, trace: list[str]) -> Co
 
 
 def _outcome(climb: Climb) -> Outcome:
-    """Outcome over the input, with every rung. If the full summary failed, the effect of lighter rungs stays."""
+    """Outcome over the input, with every rung. If the full summary failed, the effect of lighter rungs remains."""
     rungs, source = tuple(climb.rungs), climb.context.messages
     last = climb.rungs[-1]
     if climb.done is None:

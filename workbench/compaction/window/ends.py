@@ -77,8 +77,8 @@ def _ideal_end(context: Context, policy: MessageWindowPolicy) -> int:
 
 
 def _half_of_messages(context: Context, policy: MessageWindowPolicy, numbered: Sequence[int]) -> int:
-    """End that leaves half of trigger_messages, first messages and summary included; half of the existing messages for
-    a manual run with fewer; 0 if neither applies."""
+    """End that leaves half of `trigger_messages`, or half of the existing messages if there are fewer; first messages
+    and summary are included. 0 if the run is not manual, there are fewer, and a token limit is reached."""
     there = numbered[-1]
     reached = 0 < policy.trigger_messages <= there
     if not reached and not context.manual and _token_limit(context, policy) is not None:
@@ -88,8 +88,8 @@ def _half_of_messages(context: Context, policy: MessageWindowPolicy, numbered: S
 
 
 def _half_of_tokens(context: Context, policy: MessageWindowPolicy, numbered: Sequence[int]) -> int:
-    """End that leaves less than half of the lowest token limit that was reached; 0 if none was. The first messages
-    stay."""
+    """End that leaves less than half of the lowest token limit that was reached; 0 if none was reached. The first
+    messages stay."""
     limit = _token_limit(context, policy)
     if limit is None:
         return 0
@@ -104,8 +104,8 @@ def _token_limit(context: Context, policy: MessageWindowPolicy) -> int | None:
 
 
 def counts(shape: Shape, what: MessagesAs) -> Sequence[int]:
-    """Number of messages or events before each message, leading system messages not counted. The system prompt is the
-    first event, whether or not it is among the messages."""
+    """Number of messages or events before each message, without leading system messages. The system prompt is the first
+    event, even if it is not one of the messages."""
     return _events(shape) if what == "events" else range(-shape.lead, len(shape.messages) - shape.lead + 1)
 
 
@@ -116,17 +116,17 @@ def _events(shape: Shape) -> array[int]:
 
 
 def events_in(message: Message) -> int:
-    """Number of events: each call, each result, and a message without either."""
+    """Number of events: each call and each result is one; a message with neither is one."""
     return sum(isinstance(block, ToolUse | ToolResult) for block in message.blocks) or 1
 
 
 @dataclass
 class EventMeter:
-    """Number of events of a growing context, as `counts` gives it."""
+    """Number of events in a growing context, counted as by `counts`."""
 
     value: int = 1
     leads: bool = True
-    """True while only leading system messages have come."""
+    """True while only leading system messages have been added."""
 
     def add(self, message: Message, chars: int, tokens: int) -> None:
         """Count the events of a message, unless it is a leading system message."""
@@ -135,7 +135,7 @@ class EventMeter:
 
 
 def sums_of(layout: Layout, what: TokensAs) -> tuple[Sequence[int], int]:
-    """Tokens before each message, or characters, and how many of these are one token."""
+    """Tokens (or characters) before each message, and the number of these in one token."""
     match what:
         case "counted":
             return layout.tokens, 1
@@ -153,7 +153,7 @@ def _whole_quarters(shape: Shape) -> array[int]:
 
 
 def _newest_text_messages(messages: Sequence[Message], keep: int) -> int:
-    """Index from which the newest `keep` user and agent messages begin; tool results between them are included."""
+    """Index from which the newest `keep` user and agent messages begin; tool results between them are not counted."""
     for index in range(len(messages) - 1, -1, -1):
         if keep <= 0:
             return index + 1
@@ -162,7 +162,7 @@ def _newest_text_messages(messages: Sequence[Message], keep: int) -> int:
 
 
 def safe_end(shape: Shape, start: int, ideal: int, rule: SafeEnd, forward_to: int | None = None) -> int:
-    """End nearest to `ideal` at which the window may end, searching back to `start`, which means that there is none.
+    """Nearest end up to `ideal` at which the window may end; `start` if there is none.
 
     With `forward_to`, ends from `ideal` to there are tried first. No rule allows a split tool pair.
     """
