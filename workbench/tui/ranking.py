@@ -196,8 +196,8 @@ def value_of(one: RankRow, title: str) -> float | None:
 
 
 def sort_rows(ranked: Sequence[RankRow], title: str, *, turned: bool = False) -> list[RankRow]:
-    """Rows with the best first, or the worst if `turned`. Rows that are too large always come after those that fit, and
-    unchanged ones last; unknown values come last in their group. Ties keep their order."""
+    """Rows with the best first, or the worst if `turned`, always in groups: those that fit, too large, not usable, and
+    unchanged. Unknown values come last in their group. Ties keep their order."""
     groups = ([one for one in ranked if one.assessment.fit == fit] for fit in FIT_CELLS)
     return [one for group in groups for one in _in_order(group, title, turned=turned)]
 
@@ -305,7 +305,7 @@ def _pairs(one: RankRow) -> Iterator[tuple[str, str]]:
 
 def details(one: RankRow, width: int, height: int) -> Text:
     """Details of a row: all figures in as many columns as fit; below them failures, losses (gravest first) and the
-    beginning of the summary."""
+    beginning of the summary, which comes before the losses if a model wrote it."""
     pairs = list(_pairs(one))
     columns = max(1, width // EACH)
     notes = (one.assessment.fit_words if one.assessment.fit != "fits" else "", one.assessment.language_note)
@@ -328,7 +328,7 @@ FEWEST, MOST = 4, 16
 
 
 def _trouble(one: RankRow, width: int, room: int) -> list[Text]:
-    """Failed calls of a model, and claims of its summary that are not in the messages."""
+    """Failed calls of a model, notes on a server's block, and claims of the summary that are not in the messages."""
     failed = [str(each) for each in one.run.failures] if one.run else []
     blocks = [each.block_note for each in one.run.run.answers if isinstance(each, ServerSummary)] if one.run else []
     ground = one.assessment.grounding if one.run else None

@@ -41,8 +41,8 @@ class SearchState:
     """Search, filter and order of the list.
 
     `hits` are the messages that match the search; `listed` those of them in the list, in its order, and `ranks` their
-    positions. `words` describe all this, `refused` says why a search failed. `origin` is where the search began: a
-    message, and whether its round's header.
+    positions. `words` describe all this, `refused` says why a search failed. `origin` is where the search began: index
+    of a message, and True for its round's header.
     """
 
     search_query: Query | None = None
@@ -65,7 +65,7 @@ class SearchState:
 @dataclass(frozen=True, slots=True)
 class Following:
     """State of following the session's file: its mark when it was last read or reported, the monotonic time before
-    which it is not read again, and failed readings in a row. `is_gone` while the file is missing."""
+    which it is not read again, and failed readings in a row. `is_missing`: there is no such file now."""
 
     is_on: bool = False
     mark: Mark | None = None
@@ -92,11 +92,11 @@ class BenchView:
     preset that the settings are compared with, `remark` the strategy's note about the session, `counting` the number of
     counted messages and of all. `pending` are changes being planned, `pending_split` the steps to move the split once
     the plan is ready, `saved` the work already on disk. `stretches` are the epochs with their sizes and known losses.
-    `tried` is the bench whose offline run is done ahead of a request. `reading` is the share of the file that is read,
-    0 to 1, None if that failed, while only its end is on the bench; `stretches`, `verdict` and `bills` are empty until
-    then. `whole` is the session once it is read and not on the bench yet. `bills` compare recorded usage once all
-    epochs are counted. `rule_states` are the states of the watched rules on bench `rule_states_bench`, `assessed` is
-    the assessment of the compaction, `fixes` keep a lost watched rule.
+    `tried` is the bench whose offline preview is done, or left out because the context is too large. `reading` is the
+    share of the file that is read, 0 to 1, while only its end is on the bench, None if that failed; `stretches`,
+    `verdict` and `bills` are empty until all is read. `whole` is the complete session until it is on the bench. `bills`
+    compare recorded usage once all epochs are counted. `rule_states` are the states of the watched rules on bench
+    `rule_states_bench`, `assessed` is the assessment of the compaction, `fixes` keep a lost watched rule.
     """
 
     history: UndoHistory

@@ -31,7 +31,7 @@ BESIDE = 64
 """Cells from which two outcomes are side by side."""
 
 LISTED = 400
-"""Most messages of one run that are listed."""
+"""Most messages that are listed of consecutive ones with the same fates."""
 
 
 class TwoOutcomes(Vertical):
@@ -191,7 +191,7 @@ def _same(bench: Bench, one: FatePair) -> Iterator[TextPart | Sides]:
 
 
 def _ends(one: FatePair) -> Sequence[int]:
-    """Indexes of a short run; of a long one the first and the last."""
+    """Indexes of the messages if they are few, else of the first and the last."""
     return range(one.start, one.stop) if len(one) <= 2 * AROUND + 1 else (one.start, one.stop - 1)
 
 

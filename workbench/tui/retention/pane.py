@@ -53,7 +53,7 @@ class RetentionState:
 
 
 class RetentionPane(Vertical):
-    """Tab of the screen. `start` computes its content for the present bench, `say` puts one line above it."""
+    """Tab of the screen. `start` computes its content for the present bench, `say` shows words above it."""
 
     TITLE = ""
     HELP = ""

@@ -34,8 +34,8 @@ def bar_of(width: int, count: int) -> int:
 
 
 def rows(found: Generations, watched: Sequence[str], cells_of_bar: int) -> Iterator[list[Text]]:
-    """Rows of the table: facts of the first head over all and by kind, each watched sentence, and the sizes of context
-    and summaries in tokens, with bars relative to the first context."""
+    """Rows of the table: facts of the first head over all and by kind, each watched sentence, the sizes of context and
+    summaries in tokens with bars relative to the largest context, and the number of messages added before each."""
     steps, long = found.steps, cells_of_bar
     yield _shares("what mattered", found.weighted, long, strong=True)
     yield _shares("all facts", found.overall, long, strong=True)

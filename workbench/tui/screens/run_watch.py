@@ -83,8 +83,8 @@ class RunLine:
 
 
 class RunProgress:
-    """Observer of a run: gets the driver's events (`told`) and those of live calls (`heard`), both on the event loop.
-    `count` counts the tokens of an answer as everywhere else on the screen."""
+    """Observer of a run: gets the driver's events (`told`) and those of live calls (`on_live_event`), both on the event
+    loop. `count` counts the tokens of a text as everywhere else on the screen."""
 
     def __init__(
         self, clock: Callable[[], float] = time.perf_counter, count: Callable[[str], int] = lambda text: 0
