@@ -1,4 +1,5 @@
-"""Claims of a summary about the head: what it names that can be looked up, with positions in its text."""
+"""Claims of a summary about the head: names, numbers, quotations and attributions that can be looked up, with their
+positions."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ ClaimKind = Literal["path", "command", "identifier", "number", "quotation", "att
 
 
 class Claim(Struct, frozen=True):
-    """Claim at `text[start:stop]` of the summary; `subject` is what to look up."""
+    """Claim at `text[start:stop]` of the summary; `subject` is the text to look up."""
 
     kind: ClaimKind
     subject: str
@@ -65,10 +66,10 @@ _OPERATOR = re.compile(r"[-=<>|*+/&%:?!]{1,3}(?: |$)")
 _CODE_NAME = re.compile(r"^[@$#.]?[A-Za-z_][\w.:$-]*(?:\(\))?$")
 
 SMALLEST_NUMBER = 13
-"""Smaller whole numbers without a unit are more often counts of the summary's own than facts it repeats."""
+"""Smallest whole number without a unit that is checked; smaller ones are mostly counts made by the summary itself."""
 
 LONGEST_ATTRIBUTION = 400
-"""Characters after which a sentence is taken to end: a summary without full stops is a list."""
+"""Longest attribution in characters, because a summary may have no full stops."""
 
 _PRODUCTS = (
     "github gitlab javascript typescript youtube chatgpt openai postgresql mysql sqlite mongodb macos powershell "
@@ -76,7 +77,7 @@ _PRODUCTS = (
     "makefile restful toolkit backend frontend todos readme stackoverflow linkedin deepmind huggingface langchain"
 )
 _WELL_KNOWN = frozenset(_PRODUCTS.split())
-"""Names that are general knowledge and prove nothing about a session."""
+"""Names of general knowledge, which are not checked."""
 
 
 def claims_in(summary: str) -> list[Claim]:
@@ -121,7 +122,7 @@ def _is_inside(place: int, spans: list[tuple[int, int]]) -> bool:
 
 
 def _quotations(summary: str, fenced: list[tuple[int, int]]) -> Iterator[Claim]:
-    """Yield passages in quotation marks of three words or more; shorter ones are a manner of speaking."""
+    """Yield quotations of at least three words; shorter ones are often not literal."""
     code = fenced + [(match.start(), match.end()) for match in _CODE.finditer(summary)]
     for match in _QUOTED.finditer(summary):
         if _is_inside(match.start(), code) or _is_inside(match.end() - 1, code):
@@ -155,7 +156,7 @@ def _paths(summary: str) -> Iterator[Claim]:
 
 
 def _is_path(text: str) -> bool:
-    """True if slashes mean a path and not "and/or": an extension, a root, or a folder within a folder."""
+    """True if a text with slashes is a path, unlike "and/or": it has an extension, a root, or two folders."""
     parts = [part for part in re.split(r"[\\/]", text) if part]
     if not parts or not any(map(str.isalpha, text)):
         return False
@@ -173,8 +174,8 @@ def _identifiers(summary: str) -> Iterator[Claim]:
 
 
 def _numbers(summary: str, fenced: list[tuple[int, int]]) -> Iterator[Claim]:
-    """Yield numbers that a reader takes for facts: with a unit, a fraction or a version, or large; no list marks, no
-    counts."""
+    """Yield numbers that state facts: large ones, and those with a unit, a fraction or a version. List marks and small
+    counts are left out."""
     for match in _NUMBER.finditer(summary):
         number, after = match[0], summary[match.end() : match.end() + 12]
         line_start = summary.rfind("\n", 0, match.start()) + 1

@@ -13,11 +13,11 @@ from workbench.facts.wording import message_prose
 from workbench.session import Message
 
 NAME_USES = 2
-"""Number of uses from which a plain name (function, class, variable) is an identifier. An id is one at its first use.
+"""Fewest uses of a plain name (function, class, variable) that is an identifier. An id needs one use.
 """
 
 WORD_USES = 3
-"""Number of uses in backticks from which an ordinary word is an identifier."""
+"""Fewest uses in backticks of an ordinary word that is an identifier."""
 
 IDS = re.compile(
     r"(?P<uuid>(?<![0-9a-zA-Z-])[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}(?![\w-]))"
@@ -32,9 +32,9 @@ NAMES = re.compile(
     r"|[A-Z][a-z0-9]{1,40}[A-Z]\w{1,60})\b(?!\.[a-z]{1,4}\b|/))"
 )
 _IN_IDS, _IN_NAMES = re.compile(r"[\d_]|[a-fA-F]{8}-"), re.compile(r"\(\)|_|[a-z0-9][A-Z]")
-"""Most texts match neither, and so contain no id and no name. This search is much faster."""
+"""Quick tests: a text without a match has no id or no name. Most texts match neither."""
 _MARKED = re.compile(r"`([@\w-][\w.@/:-]{1,60}\w)(?:\(\))?`")
-"""A name in backticks that only these mark as one, such as a branch, an option or a schema."""
+"""Name in backticks, such as a branch, an option or a schema, which has no other mark of a name."""
 _PLAIN = re.compile(r"\w+")
 _COMMON_WORD = re.compile(r"[A-Z]?[a-z]{1,30}")
 """An ordinary word."""
@@ -94,7 +94,8 @@ _Texts = Sequence[tuple[int, str]]
 
 
 def _identifiers(messages: Sequence[Message], texts: _Texts) -> Iterator[Fact]:
-    """Yield ids at their first mention, and names at their first mention if used at least `NAME_USES` times."""
+    """Yield ids, names used at least `NAME_USES` times, and ordinary words used at least `WORD_USES` times, each at its
+    first mention."""
     first: dict[str, tuple[int, str]] = {}
     count: Counter[str] = Counter()
     for index, words in texts:
@@ -103,7 +104,7 @@ def _identifiers(messages: Sequence[Message], texts: _Texts) -> Iterator[Fact]:
             first.setdefault(text, (index, sort))
     for text, (index, sort) in first.items():
         if sort == "ticket" and "#" in text[1:] and text[text.index("#") :] in first:
-            continue  # "PR #12" is "#12"
+            continue  # "PR #12" and "#12" are the same
         if sort in ("uuid", "ticket", "hash", "variable") or count[text] >= (
             WORD_USES if sort == "word" else NAME_USES
         ):

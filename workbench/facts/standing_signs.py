@@ -2,8 +2,8 @@
 
 Signs are words and pairs of words, the roles of `workbench.facts.standing_grammar` and their combinations, the form of
 the sentence, and the rest of its message: next to an order for one text, "no more than ten lines" describes that text.
-The weights in `standing_weights.tsv` were learned by logistic regression (`scripts/learn_standing.py`). The probability
-of their sum is the probability of a rule.
+The weights in `standing_weights.tsv` were learned by logistic regression (`scripts/learn_standing.py`); the logistic
+function of their sum is the probability of a rule.
 
 Most sentences are decided by their words and form (`first_sight`); all signs are computed only for the others.
 """
@@ -26,10 +26,10 @@ UNLIKELY = 0.05
 """Probability at first sight below which a sentence is no rule and is not judged further."""
 
 SHORTEST_SENTENCE = 12
-"""Length below which a sentence is a greeting, thanks or a yes, which requests nothing, in characters."""
+"""Shortest sentence that counts as context, in characters. Shorter ones are greetings, thanks or a yes."""
 
 OTHER_SENTENCES = 20
-"""Number of sentences from the beginning of a message that form the context of the judged one."""
+"""Number of a message's first sentences that count as the context of a judged sentence."""
 
 LONG_MESSAGE = 1_500
 """Length from which a message is a plan or a report, in characters."""
@@ -70,7 +70,8 @@ class Sentence:
 
     @cached_property
     def ground(self) -> RuleGround | None:
-        """Ground found by the grammar of the language with the farthest reach, or None."""
+        """Ground with the farthest reach among the possible languages; None without one, or if it does not reach
+        `least_reach`."""
         grounds = (one.ground(self.low, is_question=self.asks, roles=roles) for one, roles in self._by_language)
         found = max(filter(None, grounds), key=lambda one: one.reach, default=None)
         return (
@@ -85,8 +86,8 @@ QUOTED = re.compile(
 
 
 def probabilities(message: Sequence[Sentence], *, pasted: bool = False) -> list[float]:
-    """Return for each sentence of a message the probability of a rule, from 0 to 1. A doubt ("that might not be valid
-    when …") is none, unless the grammar recognizes one."""
+    """Return the probability, from 0 to 1, that each sentence of a message is a rule. It is 0 for a doubt ("that might
+    not be valid when …"), unless the grammar finds a rule in it."""
     return [
         _probability(_weights().all, signs(message, at, pasted=pasted))
         if one.first_sight >= UNLIKELY and (one.ground is not None or "doubt" not in one.roles)

@@ -1,13 +1,14 @@
-"""Sentences that supersede earlier ones: only about the same topic, in the same scope.
+"""Sentences that supersede earlier ones about the same topic in the same scope.
 
-A sentence has words and values of a kind: numbers, days, paces, languages, currencies. It supersedes another if the
-words are equal and one value differs, or if one forbids what the other requests. A sentence that announces a change
-("now", "from now on", "moved to") may omit words. A revision ("actually", "instead") may replace one phrase ("paint the
-fence blue" for "paint the fence green"). Something rejected ("no longer in S3", "8080 is taken") no longer holds. A
-sentence without words of its own ("make that eight") refers to the last sentence with such a value.
+A sentence has words and values of a kind: numbers, days, paces, languages, currencies. It supersedes an earlier one if
+the words are equal and one value differs, or if one of the two forbids what the other requests. A sentence that
+announces a change ("now", "from now on", "moved to") may omit words. A revision ("actually", "instead") may replace one
+phrase ("paint the fence blue" for "paint the fence green"). A sentence about something that is rejected later ("no
+longer in S3", "8080 is taken") no longer holds. A sentence without words of its own ("make that eight") refers to the
+last sentence with a value of that kind.
 
-An additional word is another scope ("in answers about travel"), and then both stay: a sentence wrongly superseded is
-lost, while one kept wrongly is only repeated.
+An additional word ("in answers about travel") is another scope, and both sentences stay: a sentence superseded by
+mistake is lost, while one kept by mistake is only repeated.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from workbench.facts.topics import Topic, changing_clauses, speaking_words, topi
 
 @session_cache(16)
 def superseding(sentences: tuple[str, ...]) -> tuple[int | None, ...]:
-    """Return for each sentence the index of the last later one that supersedes it, or None. Only sentences that share a
-    word are compared: nearly linear. Cached for the bench, replays and presets."""
+    """Return for each sentence the index of the newest later one that supersedes it, or None. Only sentences that share
+    a word are compared, which is nearly linear. Cached for the bench, replays and presets."""
     if len(sentences) < 2:
         return (None,) * len(sentences)
-    # One language for all sentences: equal treatment matters more than the right language for each.
+    # Use one language for all, because equal sentences must give equal terms.
     language = language_of(" ".join(sentences))
     topics = [topic_of(text, language) for text in sentences]
     parts = [changing_clauses(text, language) for text in sentences]
@@ -62,7 +63,7 @@ COMPARED_SENTENCES = 100
 """Number of the newest candidates that are compared."""
 
 LOOKUP_WORDS = 60
-"""Number of words by which a sentence is looked up."""
+"""Most words by which a sentence is looked up."""
 
 
 def _index_keys(one: Topic) -> Iterator[object]:
@@ -112,8 +113,8 @@ def _same_kinds(later: Topic, one: Topic) -> bool:
 
 
 def _restates(later: Topic, one: Topic) -> bool:
-    """Return whether a sentence that announces a change restates `one`: fewer words and another value, or the opposite;
-    or, as a revision, another phrase in place of one."""
+    """Return whether `later`, which announces a change, restates `one`: with another value or the opposite and no new
+    words, or, as a revision, with one phrase replaced by another."""
     same, left, more = one.about & later.about, one.about - later.about, later.about - one.about
     if ("forbids" in later.marks) != ("forbids" in one.marks):
         lifted = "permits" in later.marks or one.order[:1] == later.order[:1]
@@ -153,8 +154,8 @@ def _rejects(later: Topic, one: Topic) -> bool:
 
 
 def _fills_slot(later: Topic, one: Topic, some: frozenset[str]) -> bool:
-    """Return whether `later` puts something else next to a word that stands next to the rejected one: "ping Ines
-    instead" of "ping Martin"."""
+    """Return whether `later` revises `one` and has a word next to which `one` has a rejected term `some`: "ping" in
+    "ping Ines instead" and "ping Martin"."""
     if "revises" not in later.marks or not later.about - one.about:
         return False
     neighbours = {frozenset(pair) for pair in pairwise(one.order)}
@@ -166,7 +167,7 @@ def _fills_slot(later: Topic, one: Topic, some: frozenset[str]) -> bool:
 
 
 def _lifts_gate(later: Topic, one: Topic) -> bool:
-    """Return whether `later` permits without asking what `one` wanted to be asked about."""
+    """Return whether `later` permits an action without asking for which `one` requires to ask."""
     if _ASK not in one.about & (later.about | later.asides) or "forbids" in one.marks:
         return False
     lifts = not later.marks.isdisjoint(("forbids", "permits", "frees"))
@@ -178,20 +179,20 @@ _ASK = "=ask"
 
 
 def _changes_state(later: Topic, one: Topic) -> bool:
-    """Return whether both state the same subject in the same mood."""
+    """Return whether both state a place or value of the same subject, and both or neither forbid."""
     same_mood = ("forbids" in later.marks) == ("forbids" in one.marks)
     return bool(one.state[0]) and later.state == one.state and same_mood
 
 
 def _refers_to(later: Topic, one: Topic) -> bool:
-    """Return whether `later`, without words of its own, refers to `one`: another value of its kind, or another phrase
-    next to a shared word."""
+    """Return whether `later`, a sentence without a topic of its own, refers to `one`: it gives another value of the
+    same kind, or another phrase next to a shared word."""
     if ("forbids" in later.marks) != ("forbids" in one.marks):
         return False
     if later.values:
         return later.about <= one.about and _has_other_value(later, one)
     same, more = later.about & one.about, later.about - one.about
-    if "changes" in later.marks:  # "actually, camel case": another word beside the same
+    if "changes" in later.marks:  # "actually, camel case" replaces the word before "case"
         asks = "forbids" not in later.marks and len(later.order) == 2
         return asks and any(
             pair[1] == later.order[1] and pair[0] in one.about - same for pair in pairwise(one.order[1:])

@@ -1,4 +1,4 @@
-"""Prose of a message: text of user or agent without code, its two ends if it is long, its lines and sentences."""
+"""Prose of a message: text of user or agent without code (of a long text the two ends), and its lines and sentences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.session import Message
 
 HEAD_CHARS = 64 * 1024
 TAIL_CHARS = 16 * 1024
-"""Lengths of the two ends of a longer text that are searched for facts, in characters."""
+"""Length of the end of a long text that is searched for facts, as is its beginning of `HEAD_CHARS`, in characters."""
 
 LONGEST_SENTENCE = 700
 """Maximum length of a sentence, in characters. Longer ones are paragraphs or data, and never a rule or a decision."""
@@ -48,14 +48,15 @@ def prose(text: str) -> str:
 def message_prose(message: Message) -> str:
     """Return the text of user or agent in a message without fenced code; "" for other messages.
 
-    The user speaks in own messages and through tools; text that a tool added to a message belongs to nobody.
+    The user's text is in own messages and in answers through tools; text that a tool added to a message counts for
+    neither.
     """
     text = message.text if is_agent_message(message) else message.said
     return prose(text) if text else ""
 
 
 def is_agent_message(message: Message) -> bool:
-    """Return whether a message is the model's answer, and no summary."""
+    """Return whether a message is an answer of the model and not a summary."""
     return message.role == "assistant" and message.kind == "normal"
 
 
@@ -70,9 +71,10 @@ class TextLine:
 
 
 def lines(text: str) -> Iterator[TextLine]:
-    """Yield the lines of `text` that hold words, without quoted lines and tables. Wrapped lines are joined: the line
-    has no end, the next begins in lower case, and its first word did not fit into the text's width or stands in the
-    last opened quotation. In a text that was surely wrapped the next line may begin otherwise."""
+    """Yield the lines of `text` that hold words, without quoted lines and tables. Wrapped lines are joined. A line is
+    wrapped if it does not end a sentence and the next one begins in lower case, with a word that did not fit into the
+    text's width, or within an open quotation. In a text that was surely wrapped the next line may also begin in upper
+    case or with an opening sign."""
     found: TextLine | None = None
     wrapped = _wrapping(text)
     for start, stop in _line_spans(text):
@@ -98,19 +100,20 @@ def lines(text: str) -> Iterator[TextLine]:
 
 _TITLE = re.compile(r".{1,60}[:：]\**|\*\*[^*]{1,60}\*\*")
 _OPEN = re.compile(r"[^\W_]|[,'’–—-]")
-"""End of a line whose sentence continues."""
+"""Last character of a line whose sentence continues."""
 _QUOTES = re.compile(r"[\"“”«»]")
 _CLOSES = re.compile(r"[^\"“”«»]*[^\s\"“”«»(\[][\"”»](?!\w)")
-"""The first quotation mark closes a quotation."""
+"""Line whose first quotation mark closes a quotation."""
 _WIDTHS = range(50, 121)
 """Usual wrapping widths, in characters."""
 _TERMINALS = range(121, 241)
 """Widths of terminals, in characters. Copied text may be wrapped to them, but such lines are often just long."""
 _SURE_LINES = 3
-"""Number of full lines from which a text was surely wrapped."""
+"""Fewest full lines of a text that was surely wrapped."""
 _LONG_WORD = 24
 _WORD = re.compile(rf"[a-zà-ÿа-яё](?:\w|['’.-](?=\w)){{,{_LONG_WORD - 1}}}[,;.!?)]{{,2}}")
-"""Words that show wrapping. Paths do not: they would not fit after many lines that were never wrapped."""
+"""Words that show wrapping if they do not fit on the line before. Paths do not show it, because long paths rarely fit
+anywhere."""
 
 
 class _Wrapping(Struct, frozen=True):
@@ -184,7 +187,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def is_complete(sentence: str) -> bool:
-    """Return whether a sentence is complete: quotations and brackets are closed, and nothing has to follow."""
+    """Return whether quotations and brackets of a sentence are closed, and no colon, comma or the like ends it."""
     pairs = (sentence.count(opened) == sentence.count(closed) for opened, closed in ("()", "[]", "“”"))
     return (
         all(pairs)

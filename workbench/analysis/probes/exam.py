@@ -1,8 +1,8 @@
-"""Exam of a model by probes: from the full context, from each compaction of it, and from nothing.
+"""Exam of a model by probes about the full context, each compaction of it, and no context at all: the arms.
 
-A context is sent as a conversation with the questions as the last user message, at temperature 0: the model answers as
-the agent would. The questions are shuffled and asked in batches, the same for every arm. A judge decides on prose that
-does not match word for word, without knowing which arm answered or how many there are.
+Each context is sent as a conversation with the questions as the last user message, at temperature 0, so that the model
+answers as the agent would. All arms get the same shuffled batches of questions. A model judges prose answers that do
+not match verbatim, without knowing which arm answered or how many arms there are.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _VERDICT = re.compile(r"^\W*(\d{1,4})\W+(yes|no)\b", re.MULTILINE | re.IGNORECAS
 
 @dataclass(frozen=True)
 class Arm:
-    """Name and size of what questions are answered from."""
+    """Name and size in tokens of a context from which questions are answered."""
 
     name: str
     tokens: int
@@ -51,8 +51,8 @@ class Arm:
 
 @dataclass(frozen=True)
 class Source:
-    """Messages that an arm answers from; `outcome` is the compaction, None for the full context and for nothing.
-    `masking` returns a message without its secrets, which may be known already."""
+    """Messages of an arm; `outcome` is the compaction, None for the full context and for no context. `masking` returns
+    a message without its secrets, and may be cached."""
 
     arm: Arm
     messages: tuple[Message, ...]
@@ -61,12 +61,12 @@ class Source:
 
     @cached_property
     def masked(self) -> tuple[Message, ...]:
-        """Messages without their secrets, in which answers are looked up and shown."""
+        """Messages without their secrets, for text search and display."""
         return tuple(map(self.masking, self.messages))
 
 
 def sources_of(context: Context, outcomes: Sequence[tuple[str, Outcome]]) -> tuple[Source, ...]:
-    """Return the full context, each outcome under its name, and nothing."""
+    """Return the sources of the full context, of each outcome under its name, and of no context."""
     masking = context.shape.masking
     full = Source(Arm(FULL, context.total.tokens), tuple(context.messages), masking=masking)
     between = (
@@ -78,7 +78,7 @@ def sources_of(context: Context, outcomes: Sequence[tuple[str, Outcome]]) -> tup
 
 @dataclass(frozen=True)
 class QuestionBatch:
-    """One call: questions `numbers` (indexes of probes) for an arm."""
+    """Questions of one call: `numbers` are indexes of probes, `arm` is the index of the arm."""
 
     arm: int
     numbers: tuple[int, ...]
@@ -123,7 +123,7 @@ class Exam:
 
     @cached_property
     def sheets(self) -> tuple[QuestionBatch, ...]:
-        """Every call, arm by arm."""
+        """Every call to the model, arm by arm."""
         return tuple(
             QuestionBatch(number, batch, self._request(source, batch))
             for number, source in enumerate(self.sources)
@@ -158,7 +158,8 @@ class Exam:
         return tuple(map(tuple, found))
 
     def in_doubt(self, replies: Sequence[Sequence[str | None]]) -> list[tuple[int, str]]:
-        """Return the prose replies that code cannot judge, each once as (probe, reply), shuffled over all arms."""
+        """Return the prose replies that code cannot judge, each once as (index of the probe, reply), shuffled over all
+        arms."""
         doubtful = {
             (number, reply.strip()): None
             for row in replies
@@ -193,7 +194,7 @@ class Exam:
         )
 
     def judged_at_most(self) -> Compacting:
-        """Request judgements as if every arm gave long, different prose: the upper bound of a cost estimate."""
+        """Request judgements as if every arm gave long, different prose, for the upper bound of a cost estimate."""
         prose = [number for number, probe in enumerate(self.probes) if probe.prose]
         longest = [(number, f"{arm} word" * ANSWER_TOKENS) for number in prose for arm in range(len(self.sources))]
         if longest:
@@ -201,7 +202,7 @@ class Exam:
         return unchanged((), "questions change nothing")
 
     def found_right(self, doubtful: Sequence[tuple[int, str]], answers: Mapping[str, Answer]) -> set[tuple[int, str]]:
-        """Return the replies that the judge found right."""
+        """Return the replies that the judge accepted, as in `doubtful`."""
         right = set()
         for at, request in enumerate(self.judging(doubtful)):
             answer = answers.get(request.key)
@@ -212,7 +213,7 @@ class Exam:
         return right
 
     def asking(self, known: Mapping[str, Answer]) -> Compacting:
-        """Request every answer that `known` does not have. Compacts nothing."""
+        """Request every answer and judgement that `known` does not have. Compacts nothing."""
         answers = dict(known)
         # Arms with the same content are asked once.
         missing = {sheet.request.key: sheet.request for sheet in self.sheets if sheet.request.key not in answers}

@@ -26,8 +26,8 @@ LOOKED_UP = "text search, no model"
 
 
 class ProbeAnswer(Struct, frozen=True):
-    """Answer of an arm to one question: the reply, None if missing; its mark; and the line of the arm that states the
-    right answer (`told`) or comes nearest, "" for none."""
+    """Answer of an arm to one question: the reply, None if missing; its mark; and `told`, the line of the arm that
+    states the right answer or comes nearest, "" for none."""
 
     reply: str | None
     mark: Mark
@@ -41,7 +41,7 @@ class ProbeAnswer(Struct, frozen=True):
 
 
 class ProbeScore(Struct, frozen=True):
-    """Share of right answers, 0 to 1, with the 95 % interval of 1 000 draws of the questions."""
+    """Share of right answers, 0 to 1, with its 95 % bootstrap interval."""
 
     right: int
     of: int
@@ -50,7 +50,7 @@ class ProbeScore(Struct, frozen=True):
 
     @property
     def value(self) -> float:
-        """Right answers of all."""
+        """Share of right answers, 0 to 1."""
         return self.right / self.of
 
 
@@ -83,8 +83,8 @@ class Probing:
         return sum(one.mark == "unanswered" for one in self.given[arm])
 
     def lead(self, arm: int, other: int) -> tuple[float, float, float] | None:
-        """Return how much more an arm knows than another on the same questions, -1 to 1, with the interval of paired
-        draws; None without common answers."""
+        """Return (lead, lower, upper): how much more `arm` knows than `other` on the questions that both answered, -1
+        to 1, with the interval of paired draws. None without common answers."""
         return lead_of((self.hits(arm), self.hits(other)))
 
     def hits(self, arm: int, kind: ProbeKind | None = None) -> list[bool | None]:
@@ -159,8 +159,8 @@ def lead_of(*sessions: tuple[Hits, Hits]) -> tuple[float, float, float] | None:
 
 
 def drawn_mean(sessions: Sequence[Sequence[float]]) -> tuple[float, float, float] | None:
-    """Return the mean of all values and its 95 % interval by `DRAWS` draws with replacement, of sessions and of values
-    within each. None without a value."""
+    """Return the mean of all values with its 95 % interval, by `DRAWS` draws with replacement of sessions, and of
+    values within each. None without a value."""
     there = [values for values in sessions if values]
     if not there:
         return None
@@ -181,13 +181,13 @@ def drawn_mean(sessions: Sequence[Sequence[float]]) -> tuple[float, float, float
 @dataclass(frozen=True)
 class ProbingTotal:
     """Arms of the same name over several sessions. Intervals draw sessions first, then questions of each, because
-    questions of one session are not independent. Sessions without an arm do not count for it."""
+    questions of one session are not independent. An arm is measured on the sessions that have it."""
 
     several: tuple[Probing, ...]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The full context, every compaction in order of appearance, nothing."""
+        """Names of the arms: full context, every compaction in order of appearance, no context."""
         found = dict.fromkeys(arm.name for one in self.several for arm in one.arms)
         return (FULL, *(name for name in found if name not in (FULL, NOTHING)), NOTHING)
 
@@ -219,7 +219,8 @@ class ProbingTotal:
         return sum(one.unanswered(arm) for one, arm in self._with(name))
 
     def less(self, name: str) -> tuple[float, float, float] | None:
-        """Return the lead of the full context of the same session, -1 to 1, with the interval of paired draws."""
+        """Return the lead of the full context over an arm of the same session, -1 to 1, with the interval of paired
+        draws."""
         return lead_of(*((one.hits(0), one.hits(arm)) for one, arm in self._with(name)))
 
     def _with(self, name: str) -> Sequence[tuple[Probing, int]]:

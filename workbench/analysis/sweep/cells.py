@@ -1,4 +1,4 @@
-"""Cells of a sweep: one file replayed under one setting each, independent of each other."""
+"""Cells of a sweep. Each cell is one file replayed under one setting, independently of the others."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from workbench.tokens.window import Window, window_of
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """Plan of a sweep: a preset, the varying fields, and what is fixed. `retained`: facts are checked in every outcome.
-    `part`: the session of files with several. `watched` rules are judged at every compaction."""
+    """Plan of a sweep: a preset, its varying fields, and fixed options. `retained`: facts are checked in every outcome.
+    `part` selects the session in files with several. `watched` rules are judged at every compaction."""
 
     preset: Preset
     axes: tuple[Axis, ...]
@@ -50,7 +50,7 @@ class SweepPlan:
 
     @property
     def settings(self) -> tuple[tuple[Number, ...], ...]:
-        """Every combination of values, the last axis fastest."""
+        """Every combination of values; the last axis varies fastest."""
         return tuple(itertools.product(*(axis.values for axis in self.axes)))
 
     def policy(self, setting: Sequence[Number]) -> Policy:
@@ -85,10 +85,10 @@ class SweepPlan:
 class SweepCell:
     """Result of one file under one setting. `error` is the reason for a missing result; all figures are then 0 or None.
 
-    `after` is the mean size after a compaction, None without one; `over` the calls larger than the window; `dollars` as
-    in `Replay.cost`, None if prices are unknown, `units` the same in million input tokens; `retention` the mean share
-    of facts kept, 0 to 1, None if not requested or without a compaction. `watched` has the last state of each rule,
-    None if it was never in the session.
+    `after` is the mean size after a compaction in tokens, None without one; `over` the number of calls larger than the
+    window. `dollars` is `Replay.cost`, None if prices are unknown; `units` is the same in million input tokens.
+    `retention` is the mean share of facts kept, 0 to 1, None if not requested or without a compaction. `watched` has
+    the last state of each rule, None if it was never in the session.
     """
 
     file: str
@@ -118,7 +118,8 @@ def plan_of(
     part: str = "",
     watched: tuple[str, ...] = (),
 ) -> SweepPlan:
-    """Return a plan. Raises BadInput unless one or two fields vary with valid values, and not too many."""
+    """Return a plan. Raises BadInput unless one or two fields vary, with valid values and at most `MOST_VALUES`
+    combinations."""
     if not 1 <= len(vary) <= 2:
         raise BadInput("A sweep varies one or two fields; give --vary once or twice.")
     axes = tuple(parse_axis(text, preset.policy) for text in vary)
@@ -133,18 +134,18 @@ def plan_of(
 
 
 ScaleOf = Callable[[Session], Scale | None]
-"""Known scale of a session from an earlier exact count; must be picklable."""
+"""Function that returns the scale of a session from an earlier exact count, or None. Must be picklable."""
 
 
 def no_scale(session: Session) -> None:
-    """Return None for any session."""
+    """Return None for any session: the default of `ScaleOf`."""
 
 
 def sweep_file(
     file: str, plan: SweepPlan, settings: Sequence[tuple[Number, ...]], scale_of: ScaleOf = no_scale
 ) -> tuple[SweepCell, ...]:
-    """Return the cells of one file, which is loaded and counted once. Never raises: cells of a failed file have the
-    reason."""
+    """Return the cells of one file, which is loaded and counted once. Never raises; the cells of a failed file have the
+    reason in `error`."""
     try:
         session = load(Path(file), part=plan.part)
         counter = Counter(CountCache(paths.token_counts()))
@@ -203,7 +204,7 @@ def _reason(error: Exception) -> str:
 
 
 def as_preset(plan: SweepPlan, setting: Sequence[Number], name: str) -> Preset:
-    """Return a preset with the numbers of a setting; a varied window is not part of it."""
+    """Return a new preset with the numbers of a setting. A varied window is left out, because presets have none."""
     about = f"{plan.preset.about.rstrip('. ')}; from a sweep: {setting_words(plan.axes, setting)}."
     return replace(plan.preset, id=name, about=about, policy=plan.policy(setting))
 

@@ -33,10 +33,11 @@ from workbench.tokens.sizes import Size
 from workbench.tokens.window import Window
 
 FAR = 0.5
-"""Share of the window below which a rejected request was not too long: nobody asks for an answer of half a window."""
+"""Share of the window below which a rejected request was not too long, because no agent reserves half a window for the
+answer."""
 
 RECENT = 5
-"""Newest rounds whose mean growth predicts when a limit is reached."""
+"""Number of the newest rounds, by whose mean growth the crossing of a limit is predicted."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,14 @@ class Diagnosis:
     """Cause of an overflow, or distance to it.
 
     `points` is the growth of the whole session; all else is of the epoch (from 1). `total` is the size of its context,
-    `usage` the newest call's recorded prompt and answer, `window` the context window with its source. `limit` is what
-    counts as the overflow, None if unknown; `crossing` is where the session reaches it without any compaction. If it
-    does not, and the agent did not compact after the last call, the context would reach it in `rounds_left` rounds of
-    `growth_per_round` tokens, as the newest ones. `triggers` are the chosen strategy's at the end; `played` is the
-    replay under it. `layers`, `tools`, `files`, `rounds` and `largest` break the tokens down; `rework` follows the
-    recorded compactions from the epoch on; `rewrites` covers the whole session (None without cache figures in its
-    usage). `findings` are sentences, `verdict` is one. `failures` are those of the whole session, `claims` those of the
-    recorded summaries before and after the epoch.
+    `usage` the newest call's recorded prompt and answer, `window` the context window with its source. `limit` is the
+    size that counts as the overflow, None if unknown; `crossing` is the first call that reaches it without any
+    compaction. If no call reaches it and the agent did not compact after the last call, the context will reach it in
+    `rounds_left` rounds of `growth_per_round` tokens, the mean of the newest rounds. `triggers` are the chosen
+    strategy's at the end; `played` is the replay under it. `layers`, `tools`, `files`, `rounds` and `largest` break the
+    tokens down; `rework` follows the recorded compactions from the epoch on; `rewrites` covers the whole session (None
+    without cache figures in its usage). `failures` covers the whole session, `claims` the recorded summaries before and
+    after the epoch.
     """
 
     session: Session
@@ -168,9 +169,9 @@ def diagnose(
 def limit_of(
     context: Context, session: Session, epoch: int, points: Sequence[Point], refusals: Sequence[RejectedRequest]
 ) -> OverflowLimit | None:
-    """Return what counts as the overflow; None if unknown. If the agent compacted this epoch: the recorded size, or its
-    largest prompt if that is larger. If the API rejected a request of half to all of its window: the largest prompt.
-    Else the window."""
+    """Return the size that counts as the overflow; None if unknown. If the agent compacted this epoch, it is the
+    recorded size or the largest prompt, whichever is larger. If the API rejected a request between half the window and
+    the window, it is the largest prompt. Otherwise it is the window."""
     here = set(session.epochs[epoch - 1].members)
     refused = context.overflow_error_seen or any(one.member in here for one in refusals)
     request = _refused_request(context, session.epochs[epoch - 1].members, refusals) if refused else 0
@@ -198,8 +199,8 @@ def limit_of(
 
 
 def _refused_request(context: Context, members: Sequence[int], refusals: Sequence[RejectedRequest]) -> int:
-    """Return the tokens of the largest rejected request: the messages before the error, or all if the file does not
-    say."""
+    """Return the tokens of the largest rejected request of an epoch, 0 without one. A request has the messages before
+    its error, or all messages if the error's place is unknown."""
     place = {member: index for index, member in enumerate(members)}
     timed = [message.time for message in context.messages if message.time is not None]
     sizes = [0]

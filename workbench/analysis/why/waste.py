@@ -20,10 +20,10 @@ WORTH = 200
 """Tokens below which a result is not reported."""
 
 ANSWERS = 3
-"""Answers that must follow a result before it is judged."""
+"""Fewest answers that must follow a result before it is judged."""
 
 NEWS = 3
-"""New words below which a result cannot be judged."""
+"""Fewest new words of a result that can be judged."""
 
 UNUSED_RULE = (
     f"A tool result counts as never referred to if it has at least {NEWS} new words (6 letters or more) and none of "
@@ -31,7 +31,7 @@ UNUSED_RULE = (
 )
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]{5,79}")
 _SCANNED = 64_000
-"""Characters of a text that are searched for words."""
+"""First characters of a text that are searched for words."""
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{256,}={0,2}")
 _LOG_LINE = re.compile(
@@ -52,12 +52,12 @@ _CUT_WORDS = (
     "truncated", "omitted", "elided", "clipped", "hidden", "not shown", "left out", "too l", "limited to", " cut",
     "cleared",
 )  # fmt: skip
-"""Words of which the patterns always need one; searching for them first is many times faster."""
+"""Words of which every match of `_CUT` has one; a search for them first is many times faster."""
 
 
 class FileView(Struct, frozen=True):
-    """View of a file: the message of its result; `by` is the index of a later message that shows all of it again, or
-    None."""
+    """View of a file. `message` and `index` are those of the result; `by` is the index of a later message that shows
+    all of it again, or None."""
 
     message: str
     index: int
@@ -78,7 +78,7 @@ class Reread(Struct, frozen=True):
 
     @property
     def repeated(self) -> tuple[FileView, ...]:
-        """Views that a later one made unnecessary."""
+        """Views whose content a later view shows again."""
         return tuple(read for read in self.reads if read.by is not None)
 
 
@@ -141,7 +141,8 @@ def _is_whole_file(call: ToolUse) -> bool:
 
 
 def unused(context: Context) -> tuple[Spot, ...]:
-    """Return results that nothing refers to later (`UNUSED_RULE`), in order. Hidden reasoning cannot be checked."""
+    """Return results whose new words nothing uses later (`UNUSED_RULE`), in order. Hidden reasoning cannot be
+    checked."""
     messages = context.messages
     first: dict[str, int] = {}
     news: dict[int, int] = {}
@@ -192,7 +193,7 @@ def _runs(text: str) -> Iterator[str]:
 
 
 def log_spots(context: Context) -> tuple[Spot, ...]:
-    """Return results of 40 and more lines, most of which begin with a time or a level."""
+    """Return results of at least 40 lines, of which at least 60 % begin with a time or a log level."""
     found = []
     for index, message in enumerate(context.messages):
         for result in message.results:
@@ -206,7 +207,7 @@ def log_spots(context: Context) -> tuple[Spot, ...]:
 
 
 def _marker(text: str) -> re.Match[str] | None:
-    """Return the notice with which a result says that it was cut."""
+    """Return the notice in a result that it was cut, None without one."""
     low = text.lower()
     if not any(word in low for word in _CUT_WORDS):
         return None
@@ -215,8 +216,8 @@ def _marker(text: str) -> re.Match[str] | None:
 
 
 def cut_spots(context: Context) -> tuple[Spot, ...]:
-    """Return results that were cut before the model saw them: they say so at an edge, or several results of one tool
-    end at exactly the same, longest length (`cut silently`)."""
+    """Return results that were cut before the model saw them: they have a notice, or several results of one tool have
+    exactly the same, longest length (`cut silently`)."""
     longest: dict[str, list[tuple[int, int, ToolResult]]] = {}
     found: dict[int, Spot] = {}
     for one in calls_of(context.shape):
