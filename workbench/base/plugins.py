@@ -43,7 +43,7 @@ def _distribution(entry: EntryPoint) -> str:
 
 def load(group: str, name: str, kind: type[T]) -> T:
     """Return the value of the plug-in `name`, one of `plugin_names`. Raises BadInput with the distribution, the error
-    and the remedy, whatever the plug-in raises when it is imported."""
+    and the remedy, for any exception during the import and for a value that is no `kind`."""
     entry = _entry(group, name)
     by = _distribution(entry)
     try:

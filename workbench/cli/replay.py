@@ -41,8 +41,8 @@ def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_jso
 
     Triggers are checked before each recorded answer, and where a prompt was rejected as too long. The recorded answers
     are used unchanged, although another context could have led to others. Without a named preset every strategy is
-    replayed with its default preset. JSON also has the preset of the session's agent, as of the version that wrote the
-    file.
+    replayed with its default preset. Recorded compactions are compared with the preset of the session's agent, as of
+    the version that wrote the file.
     """
     unknown = [name for name in summarizers if name not in _SUMMARIZERS]
     if unknown or len(summarizers) > 1:

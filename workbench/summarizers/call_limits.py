@@ -13,11 +13,12 @@ from workbench.summarizers.connections import Connection
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """Limits of a call, in seconds. The complete call including waits is limited by the request's `timeout_s`, else by
-    `whole_s`; the answer by the request's `max_output_tokens`, else by `max_output`.
+    """Limits of a call; times in seconds. The complete call including waits is limited by the request's `timeout_s`,
+    else by `whole_s`; the wait for the first token by `first_token_s`, for more text by `stall_s`. The answer is
+    limited by the request's `max_output_tokens`, else by `max_output`.
 
     `tries` limits how often one prompt is sent (429, 5xx, overloaded, broken connection). Waits double from `backoff_s`
-    up to `longest_backoff_s`, unless the server asks for another wait; a wait that would outlast the call is not
+    up to `longest_backoff_s`, unless the server requests another wait; a wait that would outlast the call is not
     started. `shrinks` limits how often a prompt that is too long is cut (`workbench.summarizers.wire`).
     """
 

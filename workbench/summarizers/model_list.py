@@ -44,7 +44,7 @@ class OfferedModel(BaseModel):
 
 
 class ModelList(BaseModel):
-    """The list at `time` (seconds since the epoch, UTC)."""
+    """List of models, fetched at `time` (seconds since 1970, UTC)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -136,7 +136,7 @@ def _offered_model(entry: Any) -> OfferedModel:
 
 
 _WINDOWS = ("max_input_tokens", "context_length", "max_model_len", "context_window")
-"""Names of a model's window: Anthropic; OpenRouter; vLLM; Groq."""
+"""Fields with a model's window, at Anthropic, OpenRouter, vLLM and Groq."""
 
 
 def _count(entry: Any, *names: str) -> int | None:

@@ -30,7 +30,7 @@ class PreparedAnswer(BaseModel):
     """A prepared answer for one sample session. `about` says what is invented; `text` holds its lines.
 
     The first word comes after `first_token_s` seconds, then `words_per_s` words a second. `priced_as` is the model
-    whose prices say what such a live call costs.
+    whose prices estimate the cost of such a live call.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

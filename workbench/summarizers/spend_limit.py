@@ -169,8 +169,8 @@ class Spending(Struct, frozen=True):
         return actual(uncached_usage(request, connection, self.tokens(request.text), written), model).dollars
 
     def attempt_cost(self, maximum: float, usage: Usage | None, written: str, model: str, *, refused: bool) -> float:
-        """Return the cost of an attempt with this `usage` and this received text, thinking included. A request that the
-        server `refused` costs nothing."""
+        """Return the cost of an attempt with this `usage` and the received text `written`, thinking included. Without
+        usage it is `maximum`, or nothing if the server `refused` the request."""
         if self.spend_limit.limit is None:
             return 0.0
         if usage is None:
@@ -185,6 +185,7 @@ UNLIMITED = Spending(SpendLimit(), len)
 
 
 def uncached_usage(request: SummaryRequest, connection: Connection | None, tokens: int, written: int) -> Usage:
-    """Return the usage of a request if nothing of it is cached; a part marked for the cache is written to it."""
+    """Return the usage of a request if nothing of it is cached; a request with cache marks writes all of it to the
+    cache."""
     marks = connection is not None and connection.protocol == "messages" and continues_conversation(request)
     return Usage(output=written, cache_write=tokens) if marks else Usage(tokens, written)

@@ -27,8 +27,8 @@ def continues_conversation(request: SummaryRequest) -> bool:
 
 def with_cache_marks(body: Fields) -> Fields:
     """Return `tools`, `system` and `messages` of a body with a mark at the end of the system prompt (which follows the
-    tools) and of the last message before the instruction. Existing marks are removed, because the API accepts at most
-    four."""
+    tools) and of the last message before the instruction that may have one. Existing marks are removed, because the API
+    accepts at most four."""
     *conversation, instruction = [_without_marks(message) for message in body["messages"]]
     system = _blocks(body.get("system"))
     fields: Fields = {"tools": list(map(_unmarked, body["tools"]))} if body.get("tools") else {}

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 SAMPLING_VERSION = "2023-06-01"
-"""Newest version of the API that accepts a temperature. Requested only to send one."""
+"""Newest version of the API that accepts a temperature; requested only for requests with one."""
 
 _KEYS, _HEADERS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "ANTHROPIC_CUSTOM_HEADERS"
 
@@ -88,8 +88,8 @@ def _environment_secrets() -> tuple[str, ...]:
 def messages_body(
     request: SummaryRequest, model: str, prompt: WirePrompt, most: int, left_out: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the body of a request except whether it is streamed: an answer of at most `most` tokens, without the
-    `left_out` fields that the model refused."""
+    """Return the body of a request without `stream`, for an answer of at most `most` tokens. Fields in `left_out`,
+    which the model refused, are omitted."""
     info = find_model(model)
     body: dict[str, Any] = {
         "model": model,
@@ -107,7 +107,7 @@ def messages_body(
 
 
 async def _stream(client: AsyncAnthropic, body: dict[str, Any], server: Server) -> AsyncIterator[StreamPart]:
-    if "temperature" in body:  # the client's own calls know none any more
+    if "temperature" in body:  # no longer a parameter of the client
         body = {**body, "extra_body": {"temperature": body["temperature"]}}
         body["extra_headers"] = {"anthropic-version": SAMPLING_VERSION}
         del body["temperature"]
@@ -126,7 +126,7 @@ async def _stream(client: AsyncAnthropic, body: dict[str, Any], server: Server) 
                 part = read_usage(partial(usage_of, event.message.usage, billed, final=False))
                 billed = part.usage if isinstance(part, UsageSoFar) else billed
                 yield part
-            elif event.type == "message_stop":  # some bridges give no reason
+            elif event.type == "message_stop":  # some gateways send no stop reason
                 yield AnswerEnd(reason or "end_turn")
             elif event.type == "content_block_delta":
                 if event.delta.type == "text_delta":

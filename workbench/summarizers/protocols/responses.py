@@ -1,4 +1,5 @@
-"""OpenAI's Responses, through the official client. Nothing is stored there (`store: false`)."""
+"""OpenAI's Responses, through the official client. Requests have `store: false`, unless the server refuses the
+field."""
 
 from __future__ import annotations
 
