@@ -1,4 +1,4 @@
-"""The screen: draws what the rooms below compute and turns keys into calls of their functions.
+"""The screen: draws what the other packages compute and turns keys into calls of their functions.
 
 Inputs are a session or a path, the user's settings (`settings`) and the state saved between starts (`home`). Outputs
 are steps of `workbench.bench`, files that the user asks for, and saved work. There are no rules of compaction here, and

@@ -34,7 +34,7 @@ def next_hit(app: App[Any], way: int) -> None:
 
 
 def copy(app: App[Any]) -> None:
-    """Copy the mouse selection; without one, what the list offers."""
+    """Copy the mouse selection; without one, the text that the list, table or text view offers."""
     lines = _here(app)
     text = app.screen.get_selected_text() or (lines.copied() if lines is not None else "")
     if text:

@@ -202,8 +202,8 @@ Listener = Callable[[BenchView | None, BenchView], None]
 
 
 class Store:
-    """Holder of the view. Subscribers get every change in the order of subscription; a change by a subscriber is
-    delivered after all have got the one before."""
+    """Holder of the view. Subscribers get each change in the order of subscription. If a subscriber changes the view
+    again, that change is delivered after every subscriber has got the first one."""
 
     def __init__(self, view: BenchView) -> None:
         self.view = view

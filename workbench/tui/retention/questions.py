@@ -1,4 +1,4 @@
-"""Tab of questions: what can still be answered after the compaction, next to the full context and to nothing."""
+"""Tab of questions: answers from the context after the compaction, next to those from all of it and from none."""
 
 from __future__ import annotations
 

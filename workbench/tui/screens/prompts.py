@@ -1,4 +1,4 @@
-"""Prompts: those of the settings, edited next to a preview, and all others, of which a copy can be edited."""
+"""Prompts: those of the settings are edited next to a preview; any other prompt is edited as a copy."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ LOOKING = "Looking for rules …"
 BEGINNING = 24
 """Characters by which a sentence is found in the bench's visible text."""
 MOST_JUDGED = 50
-"""Most sentences besides rules that are judged at once; others when the cursor is on them."""
+"""Most other sentences that are judged after the rules; any further one is judged when the cursor is on it."""
 LEGEND = "✔ verbatim · ≈ paraphrased · ✘ contradicted · ○ gone · ? cannot be read"
 
 

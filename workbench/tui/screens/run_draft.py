@@ -1,4 +1,4 @@
-"""Drafts of a run: edited section by section, checked and grounded meanwhile, and committed."""
+"""Drafts of a run: the user edits them by section while they are checked against the messages, and commits them."""
 
 from __future__ import annotations
 

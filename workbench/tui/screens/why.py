@@ -319,7 +319,7 @@ def _overflow(found: Diagnosis) -> list[int]:
 
 
 def headline(found: Diagnosis) -> str:
-    """Epoch, limit, and the call that reaches the limit if one does, on one line."""
+    """Epoch, limit with its reason, and the call that reaches it or the rounds left until then, on one line."""
     epoch = f"epoch {found.epoch} of {len(found.session.epochs)}"
     if found.limit is None:
         return f"{epoch} · window unknown: 9 on the bench sets it"
