@@ -1,5 +1,5 @@
-"""Find the preset of the agent that wrote a session, in the version that wrote it. Bench, screen and commands all
-decide here."""
+"""Find the preset of the agent that wrote a session, in the version that wrote it. Bench, screen and commands all use
+this module."""
 
 from __future__ import annotations
 

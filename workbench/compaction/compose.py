@@ -1,7 +1,8 @@
-"""Compose two compactions into one: what the second did to the first one's output, in terms of the input of the first.
+"""Compose two compactions into one: express the second, which worked on the output of the first, over the first one's
+input.
 
 A ladder recounts after every rung, so each rung works on the output of the one before; its outcome must still describe
-the messages that the session holds.
+the messages of the session.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from workbench.session import Span
 def composed(first: Outcome, second: Outcome) -> Outcome:
     """Rewrite `second`, whose source is `first.messages`, as an outcome over `first.source`.
 
-    Status and reason are the second's; rungs and traces are joined. A message that the first kept has the fate that the
-    second gave it. A message that it shortened does too, unless the second kept it. A message that it summarized or
-    dropped keeps that fate. O(pieces and fates), not messages.
+    Status and reason are the second's; rungs and traces are joined. Messages that the first kept have the second's
+    fate. So do messages that it shortened, unless the second kept them. Messages that it summarized or dropped keep
+    that fate. O(pieces and fates), not messages.
     """
     origins = SourceMap(first)
     return replace(
@@ -52,7 +53,7 @@ class SourceMap:
         return starts
 
     def parts(self, start: int, stop: int) -> Iterator[Piece]:
-        """Pieces, cut to size, that give messages `start`..`stop` of the output."""
+        """Pieces, cut to size, that produce messages `start`..`stop` of the output."""
         number = max(0, bisect_right(self._starts, start) - 1)
         while start < stop and number < len(self.outcome.pieces):
             piece, began = self.outcome.pieces[number], self._starts[number]

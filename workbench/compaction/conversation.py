@@ -1,9 +1,9 @@
 """Body of a summary request: one text that contains the messages, or the messages themselves with the prompt at the
 end.
 
-Messages begin as the agent's last call did, and that beginning is read from the prompt cache. One text is new to every
-cache. So are messages under another system prompt or without the tools, because caches match prefixes: tools, system
-prompt, messages.
+A request of messages begins like the agent's last call, so this beginning is read from the prompt cache. A request of
+one text is in no cache. Nor are messages under another system prompt or without the tools, because caches match
+prefixes: tools, system prompt, messages.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ASK: dict[Language, str] = {
 
 @dataclass(frozen=True)
 class TextBody:
-    """One user message with everything; rendered on demand, because it may be megabytes."""
+    """One user message with the whole request; rendered on demand, because it may be megabytes."""
 
     render: Callable[[], str]
 
@@ -44,7 +44,7 @@ class TextBody:
 
 @dataclass(frozen=True)
 class MessagesBody:
-    """Messages unchanged, under `system` and `tools`, followed by the user message `last`."""
+    """Unchanged messages, under `system` and `tools`, followed by the user message `last`."""
 
     shape: AsMessages
     system: str
@@ -66,7 +66,7 @@ RequestBody = TextBody | MessagesBody
 
 
 def follow_up(body: RequestBody, answer: str, last: str) -> RequestBody:
-    """Body of the next request: the same, the answer, and the user message `last`."""
+    """Body of the next request: this body, the answer to it, and the user message `last`."""
     if isinstance(body, MessagesBody):
         turn = (Message("asked", "user", (Text(body.last),)), Message("answered", "assistant", (Text(answer),)))
         return replace(body, messages=(*body.messages, *turn), last=last)
@@ -74,5 +74,5 @@ def follow_up(body: RequestBody, answer: str, last: str) -> RequestBody:
 
 
 def tools_text(tools: Sequence[Tool]) -> str:
-    """Definitions of tools as the session holds them, one a line."""
+    """Definitions of tools as in the session, one per line."""
     return "\n".join(tool.schema for tool in tools)

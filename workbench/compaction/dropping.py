@@ -1,4 +1,4 @@
-"""Drop the oldest messages: how many must be dropped for a target, and what the context looks like without them."""
+"""Drop the oldest messages: the number to drop for a target, and the context without them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from workbench.session import Message, Span, Text
 
 @dataclass(frozen=True)
 class Oldest:
-    """A context to be cut from its old end. `exempt`: ascending indexes of messages that stay wherever the cut is,
-    pairs complete.
+    """Context whose oldest messages are dropped. `exempt`: ascending indexes of messages that stay at any cut, with
+    complete pairs.
 
     A cut before message c drops the messages lead..c except exempt ones.
     """
@@ -59,8 +59,8 @@ class Oldest:
         return self.lead + bisect_left(range(self.lead, len(self.context) + 1), True, key=lambda c: left(c) <= target)
 
     def whole_cut(self, ideal: int) -> int:
-        """Next cut from `ideal` that splits no tool pair and keeps unanswered messages and more than system messages;
-        if there is none, the last such cut before it."""
+        """Next cut from `ideal` that splits no tool pair, keeps unanswered messages, and leaves more than system
+        messages; if there is none, the last such cut before it."""
         torn, messages = self.context.shape.open_across, self.context.messages
         spoken = (c for c in range(len(messages) - 1, self.lead - 1, -1) if not messages[c].is_own_system)
         last = min(next(spoken, self.lead), before_unread(self.context.shape))
@@ -72,16 +72,17 @@ class Oldest:
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """Message that says that others were dropped. `always` false: only if the agent would otherwise speak first."""
+    """Message that says that others were dropped. `always`: false to insert it only if the agent would otherwise speak
+    first."""
 
     text: str
     always: bool
 
 
 def drop_oldest(old: Oldest, cut: int, marker: Marker) -> Outcome:
-    """Outcome of a cut, with status `compacted` and no verdict yet. The cut must split no pair.
+    """Outcome of a cut, with status `compacted`, not finished by `with_verdict`. The cut must split no pair.
 
-    The marker is placed before the remaining messages, after an exempt message that may open the conversation.
+    The marker is placed before the remaining messages, but after an exempt message that may open the conversation.
     """
     context, messages = old.context, old.context.messages
     lead, pins = old.lead, pinned_with_pairs(context)

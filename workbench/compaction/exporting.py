@@ -16,17 +16,17 @@ from workbench.tokens.anchoring import SessionMeter
 from workbench.tokens.sizes import Size
 
 TOLERATED_PERCENT = 2
-"""Difference in size, in percent, between plan and reopened export that is not reported."""
+"""Largest difference in size, in percent, between plan and reopened export that is not reported."""
 
 
 def export_compacted(
     session: Session, left: Context, messages: Sequence[Message], format_id: str | None = None
 ) -> Export:
-    """Export `messages` of `session`: the context `left` as far as the format can carry it, with its memories.
+    """Export `messages` of `session`: the context `left` as far as the format can hold it, with its memories.
 
-    A pinned system message becomes a user's text if the format's agent sends only its own system prompt. If the
-    reopened file shows another number of tokens than `left`, because the format cannot carry everything or adds
-    something, a loss states both. Raises BadInput as `export` does.
+    A pinned system message becomes a user's text if the format's agent sends only its own system prompt. A loss is
+    added if the reopened file has another number of tokens than `left`, because the format cannot hold everything or
+    adds something. Raises BadInput as `export` does.
     """
     memories = left.memories if left.memories != session.memories else None
     result = export(session, messages, format_id, memories, export_note=left.export_note)
@@ -44,7 +44,7 @@ def export_compacted(
 
 
 def _shown(result: Export, left: Context) -> Size | None:
-    """Size that the export will show; None while its session is still being counted, or if it has no size."""
+    """Size that the export will have; None while its session is still being counted, and if it has no size."""
     meter, found = left.layout.sizes.meter, result.found
     if isinstance(found, str) or not isinstance(meter, SessionMeter) or not meter.counted:
         return None

@@ -1,4 +1,4 @@
-"""Paint fates over each other, one cell per message: linear in the context, whatever the number of strokes."""
+"""Paint fates over each other, one cell per message. Time is linear in the context, whatever the number of strokes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def painted(count: int, strokes: Iterable[Stroke]) -> tuple[FateSpan, ...]:
 
 
 class Painting:
-    """Fates of `count` messages as spans, for repeated painting over them; that costs O(spans touched)."""
+    """Fates of `count` messages as spans that can be painted over repeatedly, each time in O(spans touched)."""
 
     def __init__(self, count: int, strokes: Iterable[Stroke]) -> None:
         self._cells = _cells(bytearray([_code(Fate.DROPPED, "nothing")]) * count, strokes)
@@ -55,7 +55,7 @@ class Painting:
         return (*found, *self.fates[done:])
 
     def _reached(self, spans: Iterable[Span]) -> list[tuple[int, int]]:
-        """First and last fate span of every range that strokes reach or touch; spans outside cannot join."""
+        """First and last fate span of every range that strokes overlap or touch; other spans cannot join."""
         ranges: list[tuple[int, int]] = []
         for span in sorted(spans, key=lambda one: one.start):
             first = bisect_right(self._stops, max(span.start - 1, 0))

@@ -1,7 +1,7 @@
-"""Parse a product's parameters, pasted as its feature flags carry them, into a policy, and write a policy as such.
+"""Parse a product's parameters, pasted from its feature flags, into a policy, and write a policy in the same form.
 
-As lenient as the product: null, empty and missing values have their default, and unknown names are ignored and
-reported.
+Parsing is as lenient as the product's: null, empty and missing values become the default, and unknown names are ignored
+and reported.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def flag(
     other_flags: Mapping[str, str] | None = None,
 ) -> ProductParameters[P]:
     """Parameters in the JSON object under the flag `name`. Accepted forms: the object alone, the flag's string value,
-    the object by its name, or all flags; names in snake_case or camelCase.
+    the object under its name, or all flags; names in snake_case or camelCase.
 
-    `documented`: the product's own keys; other settings of the policy are accepted, too. `defaults`: the product's,
-    where they differ from the policy's. `other_flags`: flags that set one field each; '' is a valid value of those.
+    `documented`: the product's own keys; other settings of the policy are accepted, too. `defaults`: the product's
+    defaults that differ from the policy's. `other_flags`: flags that set one field each; for these '' is a valid value.
     """
     others = other_flags or {}
 
@@ -60,7 +60,7 @@ def flag(
         values = policy.model_dump(mode="json")
         names = {key: policy_type.today(key).name for key in documented}
         theirs = {key: values[name] for key, name in names.items()}
-        # And what would be read otherwise: values other than the product's, a language other than the prompt's.
+        # Also write values that reading would not restore: not the product's default, or not the prompt's language.
         read = policy_type.model_validate({**defaults, **{name: values[name] for name in names.values()}})
         known = read.model_dump(mode="json")
         more = {key: value for key, value in values.items() if value != known[key]}
@@ -71,13 +71,13 @@ def flag(
 
 
 def parse_with_best(strategies: Sequence[Strategy[Any]], text: str) -> tuple[Strategy[Any], ParsedPolicy[Any]]:
-    """Strategy that knows most of the pasted names (the first of several), and the policy that it parses."""
+    """Strategy that knows most of the pasted names (the first of several equal ones), and the policy that it parses."""
     read = [(one, one.parameters.read(text)) for one in strategies if one.parameters]
     return max(read, key=lambda found: len(found[1].accepted) - len(found[1].ignored))
 
 
 def _object(value: Any) -> dict[str, Any]:
-    """JSON object, given as such or as text, with keys in snake_case; null and an empty text give an empty one."""
+    """JSON object, from an object or from text, with keys in snake_case; empty for null and an empty text."""
     try:
         while isinstance(value, str):
             value = json.loads(value) if value.strip() else None

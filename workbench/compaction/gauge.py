@@ -45,8 +45,9 @@ class Gauge(NamedTuple):
 
 
 def cache_age_ms(answer: Message | None, newest: Message | None, at: float | None) -> int | None:
-    """Age of the prompt cache in ms, `at` a time in seconds since the epoch, or when the `newest` message came: the
-    time since the newest `answer`, which read the cache. None if that answer is the newest message, or has no time."""
+    """Age of the prompt cache in ms: time from the newest `answer`, which read the cache, to `at` (seconds since the
+    epoch; None: the time of the `newest` message). None if the answer has no time, or if `at` is None and the answer is
+    the newest message."""
     if at is None and newest is not None and newest is not answer:
         at = newest.time
     if at is None or answer is None or answer.time is None:
@@ -58,9 +59,8 @@ class RunningMeter(Protocol):
     """A strategy's own sum over the messages of a context, from the first to the last.
 
     Created for an empty context and a policy, it receives one message after another, each once, and can be read after
-    any of them. A whole context is measured by the same additions as a replay, so that a replay stays linear. If two
-    that begin alike are equal, as dataclasses are, a whole context is not read again for a policy that does not affect
-    the meter.
+    any of them. A whole context is measured by the same additions as a replay, so that a replay stays linear. Use a
+    dataclass: if two new meters are equal, the context is not read again for a policy that does not affect the meter.
     """
 
     def add(self, message: Message, chars: int, tokens: int) -> None:

@@ -1,6 +1,6 @@
 """Detect the language of a text for a model, and find its version in the other language.
 
-A policy's `language` applies to all its texts (000-120): a text that is clearly in the other language is not sent.
+All texts of a policy are in its `language` (000-120): a text that is clearly in the other language is not sent.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _PLACEHOLDER_OR_TAG = re.compile(r"\{\w{1,60}\}|<[^<>\n]{1,200}>")
 _LATIN = re.compile(r"[A-Za-z]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 FEWEST_LATIN, FEWEST_HAN = 10, 4
-"""Letters from which a text has a language."""
+"""Fewest letters and fewest Chinese characters for which a language is detected."""
 LATIN_FOR_HAN = 3
-"""Latin letters that a Chinese text may contain per character: names, titles, commands."""
+"""Latin letters (names, titles, commands) that a Chinese text may have per Chinese character."""
 
 
 @session_cache(256)
 def language_of(text: str) -> Language | None:
     """Language of a text if clear: English without any Chinese character, or mainly Chinese. None for a mixed text,
-    which may be meant for either, and for a very short one."""
+    which may be meant for either language, and for a very short text."""
     words = _PLACEHOLDER_OR_TAG.sub("", text)
     latin, han = len(_LATIN.findall(words)), len(_HAN.findall(words))
     if not han:
@@ -36,7 +36,8 @@ def language_of(text: str) -> Language | None:
 
 
 def version_of(text: str, language: Language) -> str | None:
-    """Built-in prompt in `language` whose other version equals the text; None for any other text."""
+    """Built-in prompt in `language` that is the other version of the text; None if the text is not a built-in
+    prompt."""
     other: Language = "en" if language == "zh" else "zh"
     names = prompt_files()
     for name in names:

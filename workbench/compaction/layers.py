@@ -13,7 +13,8 @@ from workbench.tokens.sizes import Basis
 
 
 class Layer(Struct, frozen=True):
-    """One part of the context. `glyph` draws it in the bar and, for a fate, in the rows: the bar is the legend."""
+    """One part of the context. `glyph` draws it in the bar and, if it is a fate, in the rows, so that the bar is the
+    rows' legend."""
 
     name: str
     tokens: int
@@ -91,7 +92,7 @@ def layers_after(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
 
 def _prompt(context: Context) -> tuple[Layer, ...]:
     """Layers before the messages. Tokens that the provider billed but the file does not record are a layer of their
-    own: in Claude Code sessions system prompt, tools and whatever the agent injected."""
+    own: in Claude Code sessions these are system prompt, tools and texts that the agent injected."""
     sizes = context.layout.sizes
     system = min(context.prompt_tokens, sizes.overhead)
     tools = min(context.tool_tokens, sizes.overhead - system)
@@ -100,5 +101,5 @@ def _prompt(context: Context) -> tuple[Layer, ...]:
 
 
 def basis_of(context: Context, amount: int) -> Basis:
-    """Basis of an amount of the context's tokens; 0 is exact."""
+    """Basis of an amount of the context's tokens; an amount of 0 is exact."""
     return context.upto(len(context)).basis if amount else Basis.EXACT

@@ -1,4 +1,4 @@
-"""Messages of a context with their token figures; everything that depends on these figures is computed once."""
+"""Messages of a context with their token figures. Results that depend on these figures are computed once."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from workbench.tokens.sizes import Basis, Size, Sizes, measure
 
 
 class Layout:
-    """Shape and sizes of a context. Neither changes: other figures for the same messages make another layout of the
-    same shape, so that no stale sum can remain."""
+    """Shape and sizes of a context. Neither changes: other figures for the same messages need another layout of the
+    same shape, so no outdated sum can remain."""
 
     def __init__(self, shape: Shape, sizes: Sizes) -> None:
         self.shape = shape
         self.sizes = sizes
         self.messages = shape.messages
         self.sized: dict[int, tuple[tuple[Piece, ...], Size]] = {}
-        """Cached sizes of some outcomes' pieces, by identity; see `Context.outcome_size`."""
+        """Cached sizes of the pieces of some outcomes, by identity; see `Context.outcome_size`."""
         self._measured: dict[int, tuple[Message, Size]] = {}
 
     @cached_property
@@ -37,8 +37,8 @@ class Layout:
         return basis is Basis.ESTIMATE if isinstance(basis, Basis) else Basis.ESTIMATE in basis
 
     def measured(self, message: Message) -> Size:
-        """Size of a message that replaces one of these, cached: a strategy that changes 20 000 results in place returns
-        the same new messages in every plan."""
+        """Size of a new message, cached: a strategy that changes 20 000 results in place returns the same new messages
+        in every plan."""
         known = self._measured.get(id(message))
         if known is None:
             if len(self._measured) >= len(self.messages):
@@ -53,8 +53,8 @@ class Layout:
 
     @cached_property
     def last_usage(self) -> int | None:
-        """Input, cache and output tokens of the newest API call on which the sizes are anchored. None without one: a
-        call that was billed for messages that a compaction has since replaced anchors nothing."""
+        """Input, cache and output tokens of the newest API call that the sizes are anchored on; None without one. A
+        call billed for messages that a compaction has since replaced is not used."""
         anchor = min(self.sizes.anchored_until, len(self.messages) - 1)
         for index in range(anchor, -1, -1) if self.sizes.anchored_until else ():
             message = self.messages[index]

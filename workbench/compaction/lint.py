@@ -22,7 +22,7 @@ _FIRST_PERSON = re.compile(
 
 
 def lint_summary_prompt(prompt: str) -> tuple[str, ...]:
-    """One sentence per problem. No problem: the prompt states what to record, the format, and who "I" is."""
+    """One sentence per problem; none if the prompt states what to record, the format, and who "I" is."""
     found = list(lint_prompt(prompt))
     if not prompt.strip():
         return tuple(found)
@@ -34,7 +34,7 @@ def lint_summary_prompt(prompt: str) -> tuple[str, ...]:
 
 
 def lint_prompt(prompt: str) -> tuple[str, ...]:
-    """Problems of any prompt: it is empty, or sets no output format."""
+    """Problems that any prompt may have: it is empty, or sets no output format."""
     if not prompt.strip():
         return ("The prompt is empty, which disables the summary: state what to record.",)
     if not _FORMAT.search(prompt):

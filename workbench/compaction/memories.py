@@ -1,7 +1,7 @@
 """Shorten an agent's long-term memories, one a line: remove duplicates, merge similar ones, keep the important ones.
 
-No model and no new words: each line is an old one, or several with the same subject or statement in one. What does not
-fit is dropped, the least important and oldest first.
+No model and no new words are used: each line is an old one, or merges several with the same subject or statement.
+Memories that do not fit are dropped, the least important and oldest first.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def condense(lines: Sequence[str], room: int) -> list[Memory]:
 
 
 def essence(line: str) -> str:
-    """A memory for comparing: its words in lower case, without articles, bullets and punctuation."""
+    """Words of a memory for comparison: in lower case, without articles, bullets and punctuation."""
     return " ".join(word for word in _WORD.findall(line.lower()) if word not in _SMALL)
 
 
@@ -49,7 +49,7 @@ _SMALL = frozenset(["a", "an", "the"])
 
 
 def _without_duplicates(memories: Sequence[Memory]) -> list[Memory]:
-    """Each memory once, with the words and at the place of the newest."""
+    """Each memory once, with the words and the place of the newest copy."""
     newest: dict[str, Memory] = {}
     for memory in memories:
         key = essence(memory.text)
@@ -96,7 +96,7 @@ def _merged(
     """Merge similar memories, the oldest first, until all fit."""
     kept = list(memories)
     over = len(kept) - room
-    last: dict[str, int] = {}  # the line that holds those of a key so far
+    last: dict[str, int] = {}  # the line with the memories of a key so far
     for place, memory in enumerate(memories):
         key = alike(memory.text)
         if not key:

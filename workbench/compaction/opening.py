@@ -1,4 +1,4 @@
-"""Open an epoch of a session as the context that a model would get; no strategy, policy or plan is involved."""
+"""Open an epoch of a session as the context that a model would get, without any strategy, policy or plan."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MAKERS: dict[str, Api] = {
 def context_at(
     session: Session, epoch: int | None, counter: Counter, *, window: int | None = None, scale: Scale | None = None
 ) -> Context:
-    """Context of an epoch (from 1, by default the newest), with the sizes that `counter` knows so far, scaled by
+    """Context of an epoch (from 1, by default the newest), with sizes from the counts so far of `counter`, scaled by
     `scale` from an exact count if there was one. `window`: context window set by the user.
 
     Raises BadInput for an epoch that the session does not have.
@@ -58,13 +58,13 @@ def context_at(
 
 
 def transcript_of(session: Session) -> str:
-    """Name of the session's own file without its folder, "" if it is in none; an agent can look it up in its own
-    folder. A byte that is no character becomes U+FFFD, because no request may contain another form."""
+    """Name of the session's own file without its folder, "" if it has none; an agent can look it up in its own folder.
+    Undecodable bytes become U+FFFD, because a request cannot contain them."""
     return os.fsencode(session.path.name).decode("utf-8", "replace") if session.path else ""
 
 
 def api_of(session: Session) -> Api | None:
-    """API of a session: its format's, else that of its model's maker; None if neither is known."""
+    """API of a session: its format's, else that of the maker of its model; None if neither is known."""
     with suppress(BadInput):
         if api := by_id(session.format).api:
             return api
@@ -81,7 +81,7 @@ def epoch_of(session: Session, epoch: int | None) -> int:
 
 
 def recounted(context: Context, session: Session, epoch: int, counter: Counter, scale: Scale | None = None) -> Context:
-    """The same context, epoch `epoch` of `session`, with the figures that `counter` has by now."""
+    """The context, epoch `epoch` of `session`, with sizes from the counts so far of `counter`."""
     sizes = session_sizes(session, epoch, counter, scale)
     return context.with_(layout=Layout(context.shape, sizes))
 
@@ -101,5 +101,5 @@ def _project_rules(cwd: str | None) -> str:
     try:
         found = sorted(path for path in Path(cwd).iterdir() if path.name.lower() == RULES and path.is_file())
         return found[0].read_text("utf-8", "replace")[:RULES_CHARS] if found else ""
-    except (OSError, ValueError):  # a session may name any string as its folder, one with a NUL too
+    except (OSError, ValueError):  # a session's folder may be any string, even with a NUL
         return ""

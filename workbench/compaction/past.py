@@ -1,7 +1,7 @@
 """History before a context, as stored; no compaction shortens it.
 
-A compacted context has only the summary's words for what was summarized. The abridged history (document 000) returns to
-the original messages, however many summaries ago they were.
+A compacted context has only a summary of older messages. The abridged history (document 000) uses the original
+messages, even those before several summaries.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Past:
 
     @cached_property
     def abridged_texts(self) -> dict[Hashable, tuple[Sequence[Message], str]]:
-        """Cached retold texts of the whole history, by key; each with its messages, to keep them alive."""
+        """Cached texts of entries of the abridged history, by key; each with its messages, to keep them alive."""
         return self.before.abridged_texts if self.before else {}
 
     @cached_property
@@ -58,7 +58,7 @@ class Past:
 
     def backwards(self, context: Shape, stop: int) -> Iterator[Place]:
         """Messages before message `stop` of the context, newest first, without summaries: first those of the context,
-        then the stored ones. A message in both is the context's, in its stored place."""
+        then the stored ones. A message that is in both comes as the context has it, at its stored place."""
         stored = self.shape
         for index in range(stop - 1, self.until - 1, -1):
             message = context.messages[index]
@@ -73,7 +73,7 @@ class Past:
 
 
 def past_of(session: Session, epoch: int) -> Past:
-    """Past of an epoch's context: the messages of earlier epochs. Epochs are numbered from 1."""
+    """Past of an epoch's context: the messages of earlier epochs. The first epoch is 1."""
     earlier = session.epochs[: epoch - 1]
     copies = frozenset[int]().union(*(one.copies for one in session.epochs[:epoch]))
     members = dict.fromkeys(member for one in earlier for member in one.members if member not in copies)
@@ -82,7 +82,7 @@ def past_of(session: Session, epoch: int) -> Past:
 
 
 def first_context_of(session: Session, epoch: int) -> Shape | None:
-    """The session's first context as seen from an epoch: None for the first epoch itself; without messages if only the
+    """First context of the session for an epoch: None for the first epoch, which is it; without messages if only the
     end of the session's file was read."""
     if session.begins_at:
         return Shape(())

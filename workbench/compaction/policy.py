@@ -1,5 +1,5 @@
-"""Base of all policies, and the declaration of settings: they become the form on the screen, the flags on the command
-line and the presets. `workbench.compaction.settings` reads the declarations."""
+"""Base of all policies, and the declaration of settings. Declared settings become the form on the screen, the flags on
+the command line and the keys of presets. `workbench.compaction.settings` reads the declarations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def setting(
     **limits: Any,
 ) -> Any:
     """Declare a policy field: default (or a function that returns it), group in the form, help, unit unless its name
-    has it, whether it is a multi-line text, old names, conditions on other fields, and pydantic's limits."""
+    contains it, whether it is a multi-line text, old names, conditions on other fields, and pydantic's limits."""
     extra: Any = {"declared": Declared(group, unit, multiline, old, needs or {})}
     if callable(default):
         return Field(default_factory=default, description=description, json_schema_extra=extra, **limits)
@@ -45,7 +45,7 @@ def setting(
 
 
 class Converted(Struct, frozen=True):
-    """Replacement of an old field: its current `name`, and `value`, which converts old values. Without a `name` the
+    """Replacement of a removed field: its current `name`, and `value`, which converts old values. Without a `name` the
     field had no effect and is ignored."""
 
     name: str = ""
@@ -59,7 +59,7 @@ class Policy(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     foremost: ClassVar[tuple[str, ...]] = ()
-    """Settings that a form shows before the others, if there are many."""
+    """Settings that a form with many settings shows before the others."""
 
     converted: ClassVar[Mapping[str, Converted]] = {}
     """Removed fields, by name."""
@@ -80,7 +80,7 @@ class Policy(BaseModel):
 
     @classmethod
     def today(cls, name: str) -> Converted:
-        """Current field for a name, possibly an old one."""
+        """Current field for a name, which may be an old one."""
         new = _renamed(cls).get(name)
         return Converted(new) if new else cls.converted.get(name, Converted(name))
 
@@ -126,5 +126,5 @@ def explain(error: ValidationError, prefix: str = "") -> str:
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Names in a setting that lists them with commas."""
+    """Names in a setting that lists names separated by commas."""
     return frozenset(name.strip() for name in text.split(",") if name.strip())

@@ -15,8 +15,8 @@ from workbench.tokens.sizes import Basis
 
 
 class PromptPart(Struct, frozen=True):
-    """One part, in the order of the prompt. `tokens`: its size in the context, by `basis`. `note`: the share of it that
-    no file holds and `text` therefore lacks."""
+    """One part, in the order of the prompt. `tokens`: its size in the context, by `basis`. `note`: how much of it is in
+    no file and therefore not in `text`."""
 
     name: str
     tokens: int

@@ -14,12 +14,12 @@ from workbench.tokens.window import Window
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """A row of the table. What is known of a product comes before what its strategy does.
+    """Row of the table. Facts about the product take precedence over those about its strategy.
 
-    `trigger`: triggers that are on. `levels`: lighter methods are tried before the full one. `abridged`: the history is
-    also retold without a model. `versions`: a summary of another version is ignored. `cache`: the prompt cache
-    influences when it fires. `tool_calls`: open calls move into the summary. `settings`: their number. `default_on`: it
-    compacts without setup, None if unknown.
+    `trigger`: triggers that are on. `levels`: lighter methods are tried before the full one. `abridged`: there is also
+    an abridged history, made without a model. `versions`: a summary of another version is ignored. `cache`: the prompt
+    cache influences when it fires. `tool_calls`: open calls move into the summary. `settings`: number of settings.
+    `default_on`: it compacts without setup, None if unknown.
     """
 
     preset: str

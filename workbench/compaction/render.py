@@ -3,7 +3,7 @@
 tagged    <user>…</user>, <agent>…<tool_call name="…">{…}</tool_call></agent>: nothing is cut
 labelled  [user]: …, [tool calls]: …: each part cut to its limit
 
-Text that an agent put into a user's message is marked as injected; text that the user said through a tool is theirs.
+Text that an agent put into a user's message is marked as injected; the user's answers through a tool are not.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ WHOLE = PartLimits(100_000_000, 100_000_000, 100_000_000)
 
 
 class RenderedMessage(Struct, frozen=True):
-    """Text of a message, possibly empty, and how many of its characters are shown: `seen` of `of`."""
+    """Text of a message, possibly empty, and the number of its characters that are shown: `seen` of `of`."""
 
     text: str
     seen: int

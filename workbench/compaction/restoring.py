@@ -29,7 +29,7 @@ class FileRead(Struct, frozen=True):
 
 
 class RestoreLimits(Struct, frozen=True):
-    """Most files to restore, most tokens of each (a larger file is only named), and most tokens together."""
+    """Most files to restore, most tokens of each (a larger file is only named), and most tokens of all together."""
 
     files: int
     tokens_each: int
@@ -80,7 +80,7 @@ WORDS: Mapping[Language, RestoreWords] = {
 def restore_files(
     context: Context, allowance: RestoreLimits, language: Language, staying: Collection[int]
 ) -> list[RestoredFile]:
-    """One message per file within the limits, newest first; none for files whose reading stays in the context."""
+    """One message per file within the limits, newest first; none for files whose recorded read stays in the context."""
     meter, words = context.layout.sizes.meter, WORDS[language]
     out: list[RestoredFile] = []
     left = allowance.tokens

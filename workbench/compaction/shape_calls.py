@@ -1,5 +1,5 @@
-"""Tool calls of a shape's messages, with secrets masked; computed once. Facts are in `shape_facts`, whose patterns take
-a tenth of a second to load: code that needs only calls imports this module."""
+"""Tool calls of a shape's messages, with secrets masked; computed once. Code that needs only calls imports this module,
+because the patterns of `shape_facts` take a tenth of a second to load."""
 
 from __future__ import annotations
 

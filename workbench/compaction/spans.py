@@ -51,7 +51,7 @@ def joined(spans: Iterable[Span], more: Iterable[int]) -> list[Span]:
 
 
 def without(spans: Iterable[Span], indexes: Iterable[int]) -> list[Span]:
-    """Ascending spans without the given indexes."""
+    """Ascending spans without these indexes."""
     holes = iter(sorted(indexes))
     hole = next(holes, None)
     left: list[Span] = []

@@ -20,16 +20,16 @@ P = TypeVar("P", bound=Policy)
 
 
 class StrategyNote(Struct, frozen=True):
-    """A note next to one message. `warns`: something may be wrong."""
+    """Note next to a message. `warns`: something may be wrong."""
 
     text: str
     warns: bool = False
 
 
 class AbridgedHistory(Struct, frozen=True):
-    """A history retold without a model. `entries`: messages of the context and the text for them, oldest first, at most
-    `limit` characters; `whole` unless older entries did not fit. An entry about the time before the context has no
-    messages in it."""
+    """History abridged without a model. `entries`: messages of the context with the text for them, oldest first, at
+    most `limit` characters. `whole`: false if older entries did not fit. An entry for a time before the context has no
+    messages in the context."""
 
     entries: tuple[tuple[tuple[Span, ...], str], ...]
     limit: int
@@ -42,7 +42,7 @@ def _no_notes(*_: object) -> tuple[()]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyView(Generic[P]):
-    """How a screen shows a strategy's contexts. Every field has a default that suits any strategy."""
+    """Views that a screen shows of a strategy's contexts. Every field has a default that suits any strategy."""
 
     layers: Callable[[Context, Outcome], tuple[Layer, ...]] = layers
     """Parts of a context by size."""
@@ -53,4 +53,4 @@ class StrategyView(Generic[P]):
     remark: Callable[[Shape, P], str] | None = None
     """Sentence about the whole session; may take a second to compute."""
     abridged: Callable[[Context, P, int], AbridgedHistory] | None = None
-    """History before the message at an index, retold without a model; None if the strategy retells none."""
+    """Abridged history before the message at an index; None if the strategy has no such history."""

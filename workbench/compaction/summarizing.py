@@ -18,7 +18,7 @@ from workbench.compaction.summary_request import RequestSettings
 from workbench.compaction.vocabulary import EarlierSummary
 
 BuiltinText = Callable[[Language], str]
-"""Function that returns the workbench's own text in a language."""
+"""Function that returns the built-in text in a language."""
 
 
 def builtin_text(id: str) -> BuiltinText:
@@ -29,17 +29,17 @@ def builtin_text(id: str) -> BuiltinText:
 class TextPolicy(Policy):
     """Policy with texts for a model, all in the policy's language.
 
-    If only a prompt is set and it is in the other language, the language follows the prompt.
+    If a prompt is set but no language, the language is that of the prompt.
     """
 
     builtin_texts: ClassVar[Mapping[str, BuiltinText]] = {}
-    """Fields with such texts, prompts first, and the built-in text that replaces one in the other language."""
+    """Fields with such texts, prompts first. The built-in text replaces a text in the other language."""
 
     language: Language = vocabulary.language("en")
 
     def sent_text(self, field: str) -> str:
-        """Text of a field as it is sent: the policy's own; if that is clearly in the other language, the built-in text
-        in this language."""
+        """Text of a field as it is sent: the policy's own, or the built-in text in the policy's language if the own
+        text is clearly in the other language."""
         text: str = getattr(self, field)
         if language_of(text) in (None, self.language):
             return text
@@ -96,7 +96,8 @@ class SummaryPolicy(TextPolicy):
 
 
 class RequestShapePolicy(SummaryPolicy):
-    """Settings for summarizing a conversation up to some message, so that it can also be sent as messages."""
+    """Settings for summarizing a conversation from its beginning up to some message, which can therefore also be sent
+    as messages."""
 
     request_shape: RequestShape = vocabulary.request_shape("text")
 

@@ -66,7 +66,7 @@ def read_extras(text: str) -> SummaryExtras:
 
 
 def summary_alone(text: str) -> str:
-    """Summary in a summary message, without extras; the request before it may contain `<summary>`, too."""
+    """Summary in a summary message, without extras. The request before it may contain `<summary>`, too."""
     return summary_inside(_without_request(text))
 
 
@@ -75,7 +75,7 @@ def _without_request(text: str) -> str:
 
 
 def merge_extras(several: Iterable[SummaryExtras]) -> SummaryExtras:
-    """Merge extras, oldest first: the first request, every passage once, the newest lists, the sum of the changes."""
+    """Merge extras, oldest first: the first request, each passage once, the newest lists, the sum of the changes."""
     texts = tuple(several)
     return SummaryExtras(
         next((one.request for one in texts if one.request), ""),
@@ -98,8 +98,8 @@ def extras_of(shape: Shape) -> Mapping[int, SummaryExtras]:
 
 
 class Original(NamedTuple):
-    """The user's first request of the whole session, with secrets masked. `id`: its message, if a message has it.
-    `number`: its place counted from the session's first message, which is 1."""
+    """The user's first request of the whole session, with secrets masked. `id`: its message's id, "" if it is in no
+    message. `number`: its place in the session; the first message has 1."""
 
     text: str
     id: str = ""
@@ -120,7 +120,8 @@ def original_of(context: Context) -> Original | None:
 
 @per_shape
 def opening_request(opening: Shape) -> Original | None:
-    """First request in a session's first context; None if a summary there replaces what came before it."""
+    """First request in a session's first context, or the one that a summary there carries. None if a boundary, or a
+    summary without it, replaces the messages before."""
     if carried := merge_extras(extras_of(opening).values()).request:
         return Original(carried)
     back = range(len(opening.messages) - 1, -1, -1)

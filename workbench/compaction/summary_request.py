@@ -19,10 +19,10 @@ from workbench.session.masked import searched_message, without_rests
 
 
 class TemplateMark(Struct, frozen=True):
-    """Fixed words of a template in the section `under` (its title as in the request), "" for the whole answer.
+    """Fixed words of a template in the section `under` (its title in the request), "" for the whole answer.
 
-    `how` they are used: `opening`, at the very beginning; `label`, a name before its text; `item`, before each finished
-    thing; `note`, on a line of its own. `of`: what belongs to a label, in the template's words.
+    `how`: use of the words: `opening`, at the very beginning; `label`, a name before its text; `item`, before each
+    finished task; `note`, on a line of its own. `of`: content that belongs to a label, in the template's words.
     """
 
     words: str
@@ -44,15 +44,18 @@ class TemplateMark(Struct, frozen=True):
 
 
 Form = Literal["prose", "sections", "memories", "narrative"]
-"""`narrative`: flowing text about why and how, next to entries with the rest word for word."""
+"""`narrative`: flowing text about reasons and methods, next to entries with all other facts word for word."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RequestSettings:
-    """Requirements on a summarizer's answer, apart from the prompt. `max_chars`, `max_lines`: 0 for no limit.
-    `sections`: titles that a `form="sections"` answer must have, in order. In `form="memories"` each message is a
-    memory, and so is each line of the answer. `marks`: fixed words that it must contain. `tools`: definitions sent with
-    one text. `timeout_s`, `max_output_tokens`: None for the summarizer's own limit."""
+    """Requirements on a summarizer's answer, apart from the prompt.
+
+    `max_chars`, `max_lines`: 0 for no limit. `sections`: titles that a `form="sections"` answer must have, in order.
+    With `form="memories"`, each message is a memory, and so is each line of the answer. `marks`: fixed words that the
+    answer must contain. `tools`: definitions sent with a request of one text. `timeout_s`, `max_output_tokens`: None
+    for the summarizer's own limit.
+    """
 
     form: Form = "prose"
     sections: tuple[str, ...] = ()
@@ -70,12 +73,12 @@ class RequestSettings:
 class SummaryRequest(RequestSettings):
     """One call of a summarizer.
 
-    `messages`: input messages of which anything is shown. `body`: what would be sent, prompt included: one text, or a
-    conversation, which may hold more messages than are to be summarized. `previous`: an earlier summary given as
-    context (policy `earlier_summary`: nest or extend). `chars`: approximate size of what is to be summarized, for
-    estimates that must not render the text. `exact`: false if the request depends on an answer that was only estimated.
-    `seen(i)`: characters of `messages[i]` that the summarizer sees: (seen, of). `masking`: function that masks a
-    message's secrets, possibly cached.
+    `messages`: input messages of which anything is shown. `body`: the request as sent, prompt included: one text, or a
+    conversation, which may hold more messages than are to be summarized. `previous`: earlier summary given as context
+    (policy `earlier_summary`: nest or extend). `chars`: approximate size of the text to summarize, for estimates that
+    must not render it. `exact`: false if the request depends on an answer that was only estimated. `seen(i)`:
+    characters of `messages[i]` that the summarizer sees: (seen, of). `masking`: function that masks a message's
+    secrets, possibly cached.
     """
 
     purpose: str
@@ -90,7 +93,7 @@ class SummaryRequest(RequestSettings):
 
     @cached_property
     def masked(self) -> tuple[Message, ...]:
-        """Messages with secrets masked: the source of everything that code, not a model, writes about them."""
+        """Messages with secrets masked, from which code (not a model) takes everything that it writes about them."""
         return tuple(map(self.masking, self.messages))
 
     @property
@@ -100,25 +103,24 @@ class SummaryRequest(RequestSettings):
 
     @cached_property
     def text(self) -> str:
-        """The request as text: exactly what is sent if it is one text, else the conversation with its messages in
-        tags."""
+        """The request as text: exactly as sent if it is one text, else the conversation with its messages in tags."""
         return self.body.text
 
     @cached_property
     def shown(self) -> str:
-        """The request as displayed and saved: without remains of secrets that were cut."""
+        """The request as displayed and saved: without fragments of secrets that were cut."""
         return without_rests(self.text, map(bounded_message, self.messages), self.masked)
 
     @cached_property
     def key(self) -> str:
-        """Hash of what would be sent. Recorded answers are found by it, not by order."""
+        """Hash of the request as sent. Recorded answers are found by it, not by their order."""
         sent = "\n".join([self.text, *(tool.schema for tool in self.tools)])
         return hashlib.blake2b(sent.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summarizer's answer. `origins`: message ids behind each line, if the answer can be traced."""
+    """A summarizer's answer. `origins`: ids of the source messages of each line, if they are known."""
 
     text: str
     model: str = ""

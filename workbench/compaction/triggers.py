@@ -1,5 +1,6 @@
 """Triggers that several strategies share: counts, and tokens as a number, as a share of the window, or as space that
-must stay free. Products differ in which they use, so a strategy that fires on tokens has all three; 0 is off."""
+must stay free. Products use different ones of these, so a strategy with token triggers has all three; 0 turns one
+off."""
 
 from __future__ import annotations
 
@@ -84,7 +85,8 @@ class MessageLimits(TokenLimits):
 
 
 def message_triggers(now: Gauge, policy: MessageLimits, unit: str = "messages") -> tuple[Trigger, ...]:
-    """Triggers on messages and tokens; without any limit, a message trigger that is off. `unit`: what `now` counts."""
+    """Triggers on messages and tokens; if none is on, a message trigger that is off. `unit`: unit of the count in
+    `now`."""
     found = token_triggers(now, policy)
     if policy.trigger_messages or not found:
         return (count_trigger(unit, now.messages - now.lead, policy.trigger_messages, unit), *found)

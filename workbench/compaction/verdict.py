@@ -14,8 +14,9 @@ from workbench.session import Message, Span, Text
 
 
 def with_verdict(context: Context, draft: Outcome) -> Outcome:
-    """Finish a draft: make it valid for its API and give the verdict. An outcome that is not smaller in tokens is
-    `not_smaller`, no success. Every strategy passes each outcome that changes something through here."""
+    """Finish a draft: make it valid for its API and compare its size. An outcome that is not smaller in tokens gets the
+    status `not_smaller`, which is not a success. Strategies pass every outcome that changes something through this
+    function."""
     draft = insert_gaps(draft, context.api)
     before, after = context.total, context.outcome_size(draft)
     line = f"{grouped(before.tokens)} → {grouped(after.tokens)} tokens"
@@ -29,8 +30,9 @@ _REMOVED = (Fate.SUMMARIZED, Fate.ABRIDGED, Fate.DROPPED)
 
 
 def insert_gaps(outcome: Outcome, api: Api | None) -> Outcome:
-    """Insert a user message `GAP` before each message that the API would now refuse: an agent's message that opens the
-    conversation, or a call directly after an answer. O(pieces): only at their edges do messages get new neighbours."""
+    """Insert a user message `GAP` before each message that the API would now reject: an agent's message that opens the
+    conversation, or a call directly after an answer. O(pieces), because only messages at their edges have new
+    neighbours."""
     roles = KNOWN[api]
     if "assistant" in roles.opens or not any(one.fate in _REMOVED for one in outcome.fates):
         return outcome
@@ -59,8 +61,8 @@ def _turns(source: Sequence[Message], piece: Piece, roles: Roles) -> list[Messag
 
 
 def _with_gap(outcome: Outcome, piece: Piece, met: Message, before: Message | None, roles: Roles) -> Iterator[Piece]:
-    """Piece with a gap before its message `met`. The gap replaces the removed messages before it, or all removed
-    messages if none came before (a reply was put before a pin). Unchanged if `met` followed `before` in the source."""
+    """Piece with a gap before its message `met`, unless `met` followed `before` in the source as well. The gap replaces
+    the removed messages before `met`; if there are none (a reply was put before a pin), all removed messages."""
     if isinstance(piece, NewMessage):
         at, removed = 0, piece.replaces
     else:

@@ -47,7 +47,7 @@ def reminder(paths: Sequence[str]) -> str:
 
 def with_reminder(text: str, user_text: str) -> str:
     """A user's text as the model would get it: with a reminder of the files that the user's own words mention.
-    Unchanged without a mention, and if the reminder is there already."""
+    Unchanged if they mention none, or if the reminder is already there."""
     words = reminder(mentioned(user_text))
     return f"{text}\n\n{words}" if words and words not in text else text
 
@@ -84,11 +84,11 @@ class _FileState:
 
 
 def external_changes(calls: Iterable[ToolCall]) -> tuple[ExternalChange, ...]:
-    """Files that were read again with another recorded mtime, or with a line that differs, although the agent did not
-    change them in between.
+    """Files that were read again with another recorded mtime or another line, although the agent did not change them in
+    between.
 
     An edit of the file explains a difference, and so does any command that may write (a redirection, `sed -i`, a
-    formatter, `git checkout`): whether it touched this file is unknown. O(text of the reads).
+    formatter, `git checkout`), because it may have changed this file. O(text of the reads).
     """
     known: dict[str, _FileState] = {}
     changes: list[ExternalChange] = []
@@ -126,5 +126,5 @@ def _differ(before: _FileState, now: _FileState) -> bool:
     if before.lines and now.lines:
         return any(before.lines.get(number, line) != line for number, line in now.lines.items())
     if before.lines or now.lines:
-        return False  # One of them is no listing, such as a note that nothing changed.
+        return False  # One of them is not a listing but, for example, a note that nothing changed.
     return before.input == now.input and before.text != now.text

@@ -16,8 +16,8 @@ from workbench.facts.tasks import changes_tasks, tasks_of
 
 @dataclass(frozen=True, slots=True)
 class SessionNote:
-    """A note on the message at `index`. `text`: the reminder of a request, the note on the result of the call
-    `call_id`, or the recap after the call at `index`. `files`: files that it names."""
+    """Note on the message at `index`. `text`: reminder of a request, note on the result of the call `call_id`, or recap
+    after the call at `index`. `files`: files named in the note."""
 
     index: int
     kind: Literal["mention", "changed", "recap"]
@@ -32,8 +32,8 @@ def notes_of(shape: Shape) -> tuple[SessionNote, ...]:
 
 
 def notes_at(shape: Shape, index: int) -> Iterator[SessionNote]:
-    """Notes on the message at `index`. Those on results and lists are computed once for the whole shape: seconds for 60
-    000 messages."""
+    """Notes on the message at `index`. Notes on results and lists are computed once for the whole shape, which takes
+    seconds for 60 000 messages."""
     message = shape.masked_at(index)
     if message.starts_round and (paths := mentioned(message.said)):
         yield SessionNote(index, "mention", reminder(paths), paths)

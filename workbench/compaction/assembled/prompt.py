@@ -17,8 +17,8 @@ L1, L2, L3, CURRENT, RECAP = "L1 system+tools", "L2 rules", "L3 history", "curre
 def assembled(context: Context, limits: ResultLimits | None) -> tuple[PromptPart, ...]:
     """The five layers in order, empty ones included.
 
-    Results of finished rounds are compressed to `limits` (None: not at all). Those of the open round stay whole,
-    because the model works with them; its request gets the reminder of the files that it mentions.
+    Results of finished rounds are compressed to `limits` (None: not at all). Results of the open round are not, because
+    the model works with them. The open round's request gets the reminder of the files that it mentions.
     """
     shape, meter = context.shape, context.layout.sizes.meter
     lead, opened = shape.lead, max(shape.lead, open_from(shape))
@@ -51,8 +51,9 @@ def _current(context: Context, opened: int) -> PromptPart:
 
 
 def open_from(shape: Shape) -> int:
-    """Index at which the open round begins: one that ends without an answer, or with one that calls tools. Without one,
-    the index at which the current input begins. A context cut inside a round may consist of its end only."""
+    """Index at which the open round begins: a round that ends without an answer, or with an answer that calls tools. If
+    no round is open, index at which the current input begins. A context cut inside a round may have only the round's
+    end."""
     rounds, current = shape.rounds.rounds, shape.rounds.current_input
     last = rounds[-1] if rounds else shape.rounds.preamble
     if len(current):

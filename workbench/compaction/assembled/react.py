@@ -27,10 +27,9 @@ def react(
     """One text for each of the messages `start`..`stop`, to be joined by blank lines. A summary stays unchanged, a
     boundary is omitted. Secrets are masked before texts become JSON, whose escapes would hide them.
 
-    Several calls of one answer are several actions, several results several `[tool]` lines. A result is compressed to
-    `limits` (None: not at all); one that shows a changed file has a note. An answer without a call is a thought while
-    the agent continues, and `Finish` if it is the last before the user's turn. `reminded`: a request gets the reminder
-    of the files that it mentions.
+    Each call of an answer is an action, each result a `[tool]` line. Results are compressed to `limits` (None: not at
+    all); one that shows a changed file has a note. An answer without a call is `Finish` if it is the last before the
+    user's turn, else a thought. `reminded`: requests get the reminder of the files that they mention.
     """
     messages = shape.messages
     for index in range(start, len(messages) if stop is None else stop):

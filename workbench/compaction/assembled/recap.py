@@ -27,8 +27,8 @@ def recap(tasks: Sequence[Task]) -> str:
 
 
 def recap_of(context: Context) -> str:
-    """Recap after the session's last todo call, even if a compaction removed that call: the agent's list is not part of
-    its history. "" if the agent kept no list."""
+    """Recap after the session's last todo call, even if a compaction removed that call, because the agent's list is not
+    part of its history. "" if the agent had no list."""
     return _recap_of(context.shape, context.past)
 
 

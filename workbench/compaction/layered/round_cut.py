@@ -38,8 +38,8 @@ class RoundCut:
 
 
 def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace: list[str]) -> RoundCut:
-    """Keep the newest `min_rounds` whole rounds, or those from a split set by hand. An open round, the current input,
-    and the round of a call with a late result stay as well. Appends to `trace`."""
+    """Cut that keeps the newest `min_rounds` complete rounds, or those from a split set by hand. An open round, the
+    current input, and the round of a call with a late result stay as well. Appends to `trace`."""
     shape = context.shape
     rounds, current = shape.rounds.rounds, shape.rounds.current_input
     ended = open_from(shape)
@@ -81,7 +81,7 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
 
 
 def without_archive(context: Context, cut: RoundCut, *, keep_summaries: bool) -> RoundCut:
-    """Cut for the case without a summary: earlier summaries stay, because nothing replaces them, and a pinned answer at
+    """Cut for a compaction without a summary. Earlier summaries stay, because nothing replaces them. A pinned answer at
     the front keeps the user message before it, because a conversation begins with the user."""
     again = cut.earlier if keep_summaries else ()
     stays = {*cut.stays, *(i for i in with_pairs(context.shape, again) if i < cut.tail)}

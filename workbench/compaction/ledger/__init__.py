@@ -1,4 +1,4 @@
-"""The ledger: facts of the removed messages that must not be lost, kept by code and named with their source.
+"""Ledger: facts of removed messages that must not be lost, selected by code, each with its source.
 
 entries.py   entries and their importance
 gather.py    entries of a context, an earlier ledger's among them

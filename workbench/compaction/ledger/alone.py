@@ -1,4 +1,4 @@
-"""A ledger of a whole context as one text: the only part of the ledger that the Python library uses directly."""
+"""Ledger of a whole context as one text: the only part of the ledger that the Python library uses directly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries of a ledger, and the order in which they are omitted when there is no room."""
+"""Entries of a ledger, and their order of importance."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class LedgerEntry:
 
     @property
     def rank(self) -> int:
-        """Importance from 0, the most important. Entries are collected, and counted when omitted, in this order. Room
-        is given by worth (`queue.py`)."""
+        """Importance, 0 for the most important. Entries are collected, and counted if omitted, in this order; room is
+        allotted by worth (`queue.py`)."""
         rank = _RANKS.get((self.kind, self.state))
         return _RANKS[(self.kind, "")] if rank is None else rank
 

@@ -1,4 +1,4 @@
-"""Find rules of the user and the open request in a result, from its text and not from the plan."""
+"""Find the user's rules and the open request that a result lacks, from its text and not from the plan."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from workbench.compaction.outcome import Lost, Outcome
 
 
 def lost_from(context: Context, outcome: Outcome) -> tuple[Lost, ...]:
-    """Rules in force and the open request of `context` that `outcome` lacks, in the order in which they were said. A
-    rule is kept if its message is kept unchanged, or if an entry of a ledger in the result has it."""
+    """Rules in force and the open request of `context` that `outcome` lacks, in the order of their messages. A rule is
+    kept if its message is kept unchanged, or if an entry of a ledger in the result has it."""
     there = {id(message) for message in outcome.messages}
     ledgers = (read_ledger(message.text) for message in outcome.messages if is_ledger(message))
     entries = [entry for ledger in ledgers if ledger is not None for entry in ledger.entries]
@@ -37,7 +37,7 @@ def lost_from(context: Context, outcome: Outcome) -> tuple[Lost, ...]:
 
 
 def _is_in_ledger(kind: EntryKind, text: str, entries: Iterable[LedgerEntry]) -> bool:
-    """True if an entry of this kind, in force, has `text`, possibly without its middle."""
+    """True if an entry of this kind, in force, has `text`, in full or without its middle."""
     words = _collapsed(text)
     return any(entry.kind == kind and entry.state != "gone" and _begins(words, entry.text) for entry in entries)
 

@@ -1,7 +1,7 @@
 """Names that messages mention in words, calls and results: files, ids, names in code, numbers with their nouns.
 
-An entry of its own would cost more than most of them are worth. Names of one message share a line. Which names are kept
-depends on how agents return to names: those that it used itself, repeatedly and recently.
+Most names are not worth an entry of their own, so names of one message share a line. Names that the agent itself used,
+repeatedly and recently, are kept first, because agents return to these.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from workbench.session import Message
 Sort = Literal["path", "id", "code", "number"]
 
 LONGEST = 120
-"""Longest name in characters; a longer word is data."""
+"""Longest name in characters; a longer word is taken for data."""
 
 _TOKEN = re.compile(r"[A-Za-z0-9_@~./+-]{3,200}")
 _PATH = re.compile(r"(?:~|\.{0,2})/?(?:[\w.@+-]+/)+[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}")
@@ -49,8 +49,8 @@ _OF = re.compile(r"(?:[A-Za-z][\w-]{1,20}[ =:`'\"]{1,3}){1,2}\Z")
 
 @dataclass(frozen=True, slots=True)
 class MentionedName:
-    """A name: its key, its text as last written, how often the agent used it, how many messages have it, and the index
-    of the newest."""
+    """Name: its key, its newest text, the number of the agent's uses, the number of messages that have it, and the
+    index of the newest message."""
 
     key: str
     text: str
@@ -62,7 +62,7 @@ class MentionedName:
 
 @per_shape
 def names_of(shape: Shape) -> tuple[MentionedName, ...]:
-    """Every name in the messages, each once, as written last."""
+    """Every name in the messages, once, in its newest form."""
     found: dict[str, list[Any]] = {}
     for index, message in enumerate(shape.masked):
         acts = is_agent_message(message)
@@ -79,7 +79,7 @@ def names_of(shape: Shape) -> tuple[MentionedName, ...]:
 
 
 def _merge_paths(names: Sequence[MentionedName]) -> Iterator[MentionedName]:
-    """Merge paths of one file, written with more and fewer folders, into the longest path with the uses of all."""
+    """Merge paths of one file, written with more or fewer folders, into the longest path; uses are added up."""
     longer: dict[str, list[str]] = {}
     for name in names:
         for ending in endings(name.key) if name.sort == "path" else ():

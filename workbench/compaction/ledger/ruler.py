@@ -1,4 +1,4 @@
-"""Measure for a budget: tokens or characters, because agents count in either."""
+"""Measure for a budget, in tokens or in characters, because agents count in either."""
 
 from __future__ import annotations
 

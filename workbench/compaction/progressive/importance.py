@@ -7,7 +7,7 @@ threshold of 3.0 is that of the design (docs/strategies.md, Sources).
     instruction   a rule from the user                                              1
     decision      it contains a decision                                            1
     error         the result of a failed call                                       1
-    fix           the change after which a failed attempt succeeded, and the latter 1
+    fix           change that fixed a failed attempt, or the attempt that succeeded 1
     change        its calls changed files, or a command changed something           1
     reuse         names and numbers that it is first to use and later messages use  number / 6, at most 1
     length        its own words                                                     characters / 1 200, at most 1

@@ -14,8 +14,8 @@ from workbench.compaction.summarizing import SummaryPolicy, builtin_text
 
 
 class ProgressivePolicy(SummaryPolicy):
-    """Settings of its design (docs/strategies.md, Sources) with its defaults; questions that it leaves open are
-    settings of the workbench's own."""
+    """Settings and defaults of its design (docs/strategies.md, Sources), and settings of the workbench's own for
+    questions that the design leaves open."""
 
     trigger_on_remaining_tokens: bool = setting(
         True, "trigger", "Climb the ladder when too few tokens remain. Checked before each model call."

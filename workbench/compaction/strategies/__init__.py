@@ -1,6 +1,6 @@
-"""The strategies, one module each, in the order in which a person is offered them.
+"""Strategies, one module each, in the order in which a user is offered them.
 
-A strategy is imported when it is named. The program's own are one line each below; others come from installed
+A strategy is imported when it is named. The program's own are listed below; others come from installed
 distributions that offer an entry point in the group `compaction_workbench.strategies`: its name is the strategy's id,
 its object a `workbench.compaction.strategy.Strategy`.
 """
@@ -30,21 +30,21 @@ OWN = {
 """Module by id."""
 
 DEFAULT = "ledger"
-"""The strategy of a call that names none."""
+"""Strategy used if none is named."""
 
 OWN_WITH_REMEDY = ("clear-tool-results",)
-"""The program's own strategies that have a `remedy`: `cwb why` imports these and no others of its own."""
+"""The program's own strategies that have a `remedy`. `cwb why` imports only these of its own."""
 
 GROUP = "compaction_workbench.strategies"
 
 
 def strategy_ids() -> tuple[str, ...]:
-    """Every id, the program's own first; nothing is imported. None takes the place of an own one."""
+    """Every id, the program's own first; nothing is imported. An installed strategy does not replace an own one."""
     return (*OWN, *(id for id in plugins.plugin_names(GROUP) if id not in OWN))
 
 
 def strategy(id: str) -> Strategy[Any]:
-    """A strategy by its id. Raises BadInput that lists the known ones, or says why an installed one cannot be used."""
+    """Strategy by its id. Raises BadInput that lists the known ones, or states why an installed one cannot be used."""
     if id in OWN:
         own: Strategy[Any] = import_module(f"{__name__}.{OWN[id]}").STRATEGY
         return own
@@ -62,14 +62,15 @@ def all_strategies() -> tuple[Strategy[Any], ...]:
 
 
 def remedies(bound: int) -> Iterator[tuple[Strategy[Any], Remedy]]:
-    """Every strategy with a remedy for a context of at most `bound` tokens; own ones without are not imported."""
+    """Every strategy that has a remedy for a context of at most `bound` tokens. Own strategies without one are not
+    imported."""
     for one in map(_try, (id for id in strategy_ids() if id not in OWN or id in OWN_WITH_REMEDY)):
         if isinstance(one, Strategy) and one.remedy is not None:
             yield one, one.remedy(bound)
 
 
 def unusable() -> tuple[str, ...]:
-    """Why an installed strategy cannot be used, one sentence for each."""
+    """Reasons why installed strategies cannot be used, one sentence for each strategy."""
     return tuple(str(one) for one in _tried() if isinstance(one, BadInput))
 
 
