@@ -161,7 +161,7 @@ def _header_end(lines: list[str]) -> int:
     return [line.strip() for line in lines].index("---", 1)
 
 
-# --- checking what a user wrote -------------------------------------------------------------------------------------
+# --- checking a user's own prompts ----------------------------------------------------------------------------------
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 

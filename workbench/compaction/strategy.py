@@ -88,7 +88,7 @@ class Traits:
 class Strategy(Generic[P]):
     """One way to compact. Outside `workbench.compaction`, no code names a strategy.
 
-    The first six fields are required. The rest says what a strategy has beyond them.
+    The first six fields are required. The others describe optional features.
     """
 
     id: str

@@ -113,7 +113,7 @@ def _extent(value: Any, enough: int) -> int:
     return total
 
 
-# --- what may make more than it takes ------------------------------------------------------------------------------
+# --- results larger than their inputs -------------------------------------------------------------------------------
 
 
 def _widths(arguments: Sequence[Any]) -> int:

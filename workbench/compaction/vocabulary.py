@@ -167,7 +167,7 @@ def tokens_as(needs: Needs) -> Any:
 
 
 def keep_preamble() -> Any:
-    """Keep what the agent injected before the first request."""
+    """Keep the instructions and context that the agent injected before the first request."""
     return setting(False, "split", "Keep instructions and context that the agent injected before the first request.")
 
 

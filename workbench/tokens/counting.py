@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
 IMAGE_TOKENS = 1_600
-"""Flat estimate for an image of any size: Claude's bill for the largest one (1 568 pixels a side)."""
+"""Flat estimate for an image of any size: what Claude bills for the largest (1 568 pixels a side). Smaller ones cost
+less."""
 
 DOCUMENT_BYTES_PER_TOKEN = 32
 """Encoded bytes of a PDF per token: about 75 kB a page, read as text and as an image. No rule is published."""

@@ -1,4 +1,4 @@
-"""The abridged history: requests and what was done about them, one entry per request, without a model."""
+"""Abridged history: the user's requests and the agent's actions, one entry per request, without a model."""
 
 from __future__ import annotations
 

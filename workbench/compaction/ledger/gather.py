@@ -226,7 +226,7 @@ PASTE_CHARS = 120
 
 def _without_pastes(request: str, source: int) -> str:
     """Request as the user typed it: each paste is cut to its beginning and a pointer to its message. Unchanged if
-    nothing was typed besides."""
+    nothing else was typed."""
     if not without_paste(request).strip():
         return request
     return shorten_pastes(
