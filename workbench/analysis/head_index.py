@@ -1,7 +1,7 @@
-"""Word index of a head, for fast lookups of what a summary names.
+"""Word index of a head, for fast lookups of the claims of a summary.
 
-The head is divided into `PARTS` parts; a bit mask per word says which parts have it. A phrase is searched for only
-where all of its words occur, which makes lookups cheap even on 100 MB.
+The head is divided into `PARTS` parts; each word has a bit mask of the parts in which it occurs. A phrase is searched
+for only in parts with all of its words, which makes lookups cheap even on 100 MB.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from workbench.facts.wording import prose
 from workbench.session import Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 PARTS = 256
-"""Parts of a head. More make lookups faster and the index larger."""
+"""Number of parts of a head. More parts make lookups faster and the index larger."""
 
 LONGEST_WORD = 64
-"""Longer words (encoded data) are not indexed; phrases with one are searched for everywhere."""
+"""Longest indexed word. Longer words are encoded data; phrases with one are searched for in all parts."""
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
@@ -62,7 +62,8 @@ class HeadIndex:
         return word in self._masks
 
     def has(self, text: str) -> bool:
-        """True if `text` occurs in the head, white space aside. `…` in it matches anything omitted."""
+        """True if `text` occurs in the head, whatever the white space. Pieces between `…` are searched for one by
+        one."""
         for piece, cut in _pieces(text):
             parts = piece.split()
             if not self._search(r"\s+".join(map(re.escape, parts)), _words(piece, cut), max(parts, key=len)):
@@ -70,8 +71,8 @@ class HeadIndex:
         return True
 
     def has_path(self, path: str) -> bool:
-        """True if a path occurs in the head, with slashes of either kind; `a/b` is found in `/x/a/b`. A final `…` marks
-        a cut."""
+        """True if a path occurs in the head, with slashes of either kind; `a/b` is found in `/x/a/b`. A path that ends
+        with `…` may continue."""
         whole = path.removesuffix("…")
         parts = [part for part in _SLASHES.split(whole) if part and part != "."]
         pattern = r"[\\/]+(?:\.[\\/])?".join(map(re.escape, parts))
@@ -82,7 +83,8 @@ class HeadIndex:
         return self._search(rf"(?<![\d.]){re.escape(number)}(?!\d)", _words(number, (False, False)), number)
 
     def says(self, text: str) -> bool:
-        """True if the words of `text` occur in this order, whatever the case and punctuation."""
+        """True if the words of `text` occur in a row, whatever the case and punctuation; pieces between `…` one by
+        one."""
         for piece, cut in _pieces(text):
             words = WORD.findall(piece.lower())
             if not self._search(r"[\W_]{0,64}".join(map(re.escape, words)), _words(piece, cut), None):
@@ -90,14 +92,14 @@ class HeadIndex:
         return True
 
     def _is_found(self, pattern: str, words: tuple[str, ...], literal: str | None) -> bool:
-        """True if `pattern` matches where all of `words` are. `literal` is a part of it, searched for first; without it
-        the texts are searched in lower case."""
+        """True if `pattern` matches a text in a part with all `words`. `literal` is a part of the pattern that is
+        searched for first; without it the texts are searched in lower case."""
         mask = -1
         for word in words:
             mask &= self._masks.get(word, 0) if len(word) <= LONGEST_WORD else -1
             if not mask:
                 return False
-        # Words are far cheaper to find than patterns, and the rarest word rules out most texts.
+        # Search for words first: this is far cheaper than a pattern, and the rarest word rules out most texts.
         search = re.compile(pattern).search
         if literal is not None:
             return any(literal in text and search(text) for text in self._texts(mask))
@@ -110,7 +112,7 @@ class HeadIndex:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, tuple[bool, bool]]]:
-    """Yield the pieces between ellipses, and whether their first and last word may be cut."""
+    """Yield the pieces between ellipses, each with two flags: its first word may be cut, its last word may be cut."""
     pieces = _ELLIPSIS.split(text)
     for number, piece in enumerate(pieces):
         if piece:
@@ -141,15 +143,15 @@ def texts_of(message: Message) -> Iterator[str]:
 
 
 def bare_words(message: Message) -> str:
-    """Return a speaker's text without fenced code and injected passages, if that differs: a quotation may join what
-    they separate. "" otherwise."""
+    """Return the text of user or agent without fenced code and injected passages, because a quotation may omit them; ""
+    if there are none."""
     texts = [block for block in message.blocks if isinstance(block, Text)]
     own = "\n".join(block.text for block in texts if not block.injected)
     return prose(own) if len(texts) > 1 or "```" in own else ""
 
 
 def stems(text: str, without: Iterable[str] = ()) -> frozenset[str]:
-    """Return the meaningful words of `text` without their endings, for comparisons of different wordings."""
+    """Return the stems of the meaningful words of `text`, to compare different wordings."""
     skip = _LITTLE.union(without)
     words = (word for word in WORD.findall(text.lower().replace("'", "").replace("’", "")) if word not in skip)
     return frozenset(filter(None, (_ENDING.sub("", word) if len(word) > 4 else word for word in words)))

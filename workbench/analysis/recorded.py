@@ -1,4 +1,4 @@
-"""Compactions that the agent recorded: their position, and each as an outcome that can be judged like any other."""
+"""Compactions that the agent recorded: their positions, and their outcomes in the form of simulated ones."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def recorded_compactions(course: Course) -> tuple[RecordedCompaction, ...]:
 
 
 def recorded_compactions_report(found: Sequence[RecordedCompaction]) -> str:
-    """Return a sentence on the recorded compactions: the first, and how many more; "" for none."""
+    """Return a sentence on the first recorded compaction and the number of further ones; "" for none."""
     if not found:
         return ""
     more = f", and {counted(len(found) - 1, 'time')} more" if len(found) > 1 else ""
@@ -106,8 +106,8 @@ def recorded_outcome(session: Session, epoch: int) -> Outcome:
 
 
 def _repeated_tail(session: Session, epoch: int, ended: Compaction) -> range:
-    """Return indexes of the newest messages that a compaction which rewrites the messages it keeps has left: those
-    whose parts all occur again in the next epoch."""
+    """Return the indexes of the tail that a compaction kept as rewritten copies: the newest messages whose parts all
+    occur again in the next epoch. Empty for compactions without copies."""
     source, following = session.context(epoch), session.epochs[epoch]
     if ended.way != "summary" or not following.copies:
         return range(0)
@@ -119,7 +119,8 @@ def _repeated_tail(session: Session, epoch: int, ended: Compaction) -> range:
 
 
 def _parts(message: Message) -> Iterator[tuple[str, str]]:
-    """Yield what a message says without its reasoning: (role, text) or a call's (name, input)."""
+    """Yield the parts of a message without its reasoning: (role, text), (name, input) of a call, ("tool", text) of a
+    result."""
     for block in message.blocks:
         match block:
             case Text(text):
@@ -131,7 +132,8 @@ def _parts(message: Message) -> Iterator[tuple[str, str]]:
 
 
 def _shortened_messages(session: Session, epoch: int, place: Mapping[int, int]) -> dict[int, Message]:
-    """Return messages that a clearing shortened, by index of the original: a clearing keeps the order."""
+    """Return {index of the original: message} for the messages that a clearing shortened. A clearing keeps the order of
+    messages."""
     copies = session.epochs[epoch].copies
     found: dict[int, Message] = {}
     at = 0
@@ -145,8 +147,8 @@ def _shortened_messages(session: Session, epoch: int, place: Mapping[int, int]) 
 
 
 def _added_messages(session: Session, epoch: int, place: Mapping[int, int]) -> Iterator[int]:
-    """Yield indexes of the messages added by a compaction before the next turn: summaries and what the agent puts next
-    to them."""
+    """Yield the indexes of the messages that a compaction added before the next turn: summaries, and what the agent
+    inserts after them."""
     seen_summary = False
     for index in session.epochs[epoch].members:
         kind = session.messages[index].kind
@@ -160,7 +162,7 @@ def _added_messages(session: Session, epoch: int, place: Mapping[int, int]) -> I
 
 
 def _merged_kept(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """Yield pieces with adjacent kept messages in one."""
+    """Yield the pieces; adjacent spans of kept messages are merged."""
     run: KeptSpan | None = None
     for piece in pieces:
         if run is not None and isinstance(piece, KeptSpan) and piece.start == run.stop:

@@ -1,12 +1,12 @@
-"""Tokens written to the prompt cache again, by cause, from the recorded usage of the session's own calls.
+"""Tokens written to the prompt cache again, by cause, according to the recorded usage of the session's own calls.
 
-An intact cache holds the whole prompt of the previous call, so the next call reads all of it and writes only what is
-new. What it reads less was written again:
+An intact cache holds the whole prompt of the previous call, so the next call reads all of it and writes only new
+tokens. Old tokens that it does not read are written again:
 
     written again = min(prompt before, prompt) − read from the cache
 
-After a compaction the prompt is smaller than before, so this is all of the new prompt that was not read: the summary,
-the kept tail, and system prompt and tools if they were written again, too.
+After a compaction the prompt is smaller than before, so the result is the unread part of the new prompt: the summary,
+the kept tail, and perhaps system prompt and tools.
 """
 
 from __future__ import annotations
@@ -34,24 +34,25 @@ CAUSES: Mapping[RewriteCause, str] = {
     "start": "system prompt or tools changed, or early cache loss",
     "within": "earlier messages changed, or partial early cache loss",
 }
-"""Causes in words. The first three are recorded; the others follow from how much of the prompt was read: nothing of
-system prompt and tools, or these and not all after them."""
+"""Causes in words. The first three follow from recorded facts. The others follow from the cache reads: less than
+`FROM_START` of system prompt and tools (`start`), or these but not all of the rest (`within`)."""
 
 LEAST, SHARE = 1_024, 0.05
-"""A rewrite leaves more unread than this number of tokens and this share of the smaller of two prompts. Less is
-rounding: OpenAI caches in blocks of 128 tokens, and a cache reaches to its last mark."""
+"""Tokens, and share of the smaller of two prompts, above which unread tokens are a rewrite. Less is rounding: OpenAI
+caches in blocks of 128 tokens, and other caches end at their last mark."""
 
 CACHE_LIFE = 300.0
-"""Seconds without use after which a cache of unrecorded life may be gone: Anthropic's default, and about OpenAI's."""
+"""Seconds without use after which a cache may have expired if its life is not recorded: Anthropic's default, and about
+OpenAI's."""
 
 FROM_START = 0.5
-"""A call that reads less than this share of system prompt and tools was sent again from its start."""
+"""Share of system prompt and tools below which a cache read means that the prompt changed from its start."""
 
 
 class Rewrite(Struct, frozen=True):
     """Call that wrote `tokens` again. `call` numbers the session's own calls with recorded usage from 1, `message` is
-    the answer's id, `seconds` passed since the previous call (None if a time is not recorded). `cost` is what writing
-    costs more than reading, in the unit of the rates."""
+    the answer's id, `seconds` passed since the previous call (None if a time is not recorded). `cost` is the extra cost
+    of writing instead of reading them, in the unit of the rates."""
 
     call: int
     epoch: int
@@ -73,7 +74,7 @@ class CauseTotal(Struct, frozen=True):
 
 class Rewrites(Struct, frozen=True):
     """Rewrites of a session. `calls` counts its own calls with recorded usage, `written` the tokens not read from the
-    cache; `again` has the rewrites; `rates` name the unit of costs."""
+    cache; `again` has the rewrites in order; `rates` name the unit of costs."""
 
     calls: int
     written: int
@@ -135,8 +136,8 @@ def rewrites(session: Session) -> Rewrites | None:
 
 
 class _CachedCall(Struct, frozen=True):
-    """Call with its usage. `opens`: first of an epoch after a compaction; `overhead`: approximate tokens of system
-    prompt and tools in its epoch, 0 if unknown."""
+    """Call with its usage. `opens`: the first call of an epoch after a compaction; `overhead`: approximate tokens of
+    system prompt and tools in its epoch, 0 if unknown."""
 
     message: Message
     usage: Usage
@@ -165,14 +166,14 @@ def _calls(session: Session) -> Iterator[_CachedCall]:
 
 
 def _rewritten_tokens(before: _CachedCall, call: _CachedCall) -> int:
-    """Return the tokens that a call should have read from a cache of the previous prompt, and did not."""
+    """Return the tokens of the previous prompt that a call did not read from the cache; 0 below `LEAST` or `SHARE`."""
     held = min(before.usage.context, call.usage.context)
     tokens = held - call.usage.cache_read
     return tokens if tokens > max(LEAST, SHARE * held) else 0
 
 
 def _cause(before: _CachedCall, call: _CachedCall, life: float) -> RewriteCause:
-    """Return the cause; `life` are the seconds without use after which the cache may be gone."""
+    """Return the cause; `life` is the time without use after which the cache may have expired, in seconds."""
     if call.opens:
         return "compaction"
     if call.model != before.model:
@@ -190,8 +191,9 @@ def _seconds(before: _CachedCall, call: _CachedCall) -> float | None:
 
 
 def _cache_life(calls: list[_CachedCall]) -> float:
-    """Return the longest time without use after which a call still read the previous prompt, at least `CACHE_LIFE`: a
-    cache may be paid for an hour. `CACHE_LIFE` if no write is recorded: the provider then decides how long caches live.
+    """Return the cache life in seconds: the longest pause after which a call still read the previous prompt, because an
+    agent may pay for an hour; at least `CACHE_LIFE`. `CACHE_LIFE` if no cache write is recorded, because the provider
+    then decides.
     """
     if not any(call.usage.cache_write for call in calls):
         return CACHE_LIFE

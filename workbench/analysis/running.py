@@ -1,7 +1,7 @@
-"""Gauge of a context that grows message by message, kept as running sums so that a replay is linear.
+"""Gauge of a context that grows message by message, as running sums, so that a replay is linear.
 
-`Strategy.gauge` reads a whole context; before each of 20 000 calls that would be quadratic. The same figures, the
-strategy's own meters included, are updated here per message.
+`Strategy.gauge` reads a whole context, which would be quadratic before each of 20 000 calls. Here the same figures,
+including the strategy's own meters, are updated per message.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from workbench.tokens.window import Window
 
 
 class Running:
-    """Context that a course's messages are added to, and that a compaction may replace.
+    """Context to which the messages of a course are added, and which a compaction may replace.
 
-    `base` is what the last compaction left, followed by messages `start` to `stop` of the course. `pins` are ids pinned
-    from their arrival.
+    `base` is the context after the last compaction; the messages from `start` to before `stop` of the course follow it.
+    `pins` are ids pinned from their arrival.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Running:
         start, stop = rounds.current_input.start, rounds.current_input.stop
         self.open_tokens = layout.tokens[stop] - layout.tokens[start]
         self.open_chars = layout.shape.chars[stop] - layout.shape.chars[start]
-        # No compaction writes the marker into an answer: it may only be left from before.
+        # No compaction writes the marker into an answer, so it can only come from an earlier answer.
         self.marker = self.marker and layout.shape.marker is not None
         self.newest: Message | None = context.messages[-1] if len(context) else None
         self.answer = layout.shape.newest_answer
@@ -115,7 +115,7 @@ class Running:
 
     @property
     def faithful(self) -> bool:
-        """True while this is the recorded context, to which its usage and errors refer."""
+        """True while this is the recorded context, to which recorded usage and errors refer."""
         return not self.compacted and self.stop <= self.course.recorded
 
     @property
@@ -163,15 +163,15 @@ class Running:
         sizes = Sizes(tokens, base.layout.sizes.meter.basis, overhead, basis, anchored, course.sizes.meter)
         layout = Layout(base.shape.followed_by(course.layout.shape, self.start, self.stop), sizes)
         if self.compacted:
-            layout.billed = {}  # usage referred to the context before
+            layout.billed = {}  # recorded usage refers to another context
         here = frozenset(id for id in self.pins if id in layout.shape.index_of)
         return base.with_(layout=layout, at=at, pins=here, overflow_error_seen=self._overflowed())
 
     def replaced(self, after: Context) -> None:
-        """Continue from what a compaction left."""
+        """Continue from `after`, the context that a compaction left."""
         self.base, self.start, self.compacted = after, self.stop, True
         self._restart(after)
 
     def _overflowed(self) -> bool:
-        """True if the API had rejected this context by now; only a recorded one can have been."""
+        """True if the API has rejected the context so far; always False once it differs from the recorded one."""
         return self.faithful and self.stop >= min(self.course.refused, default=self.stop + 1)

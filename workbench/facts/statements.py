@@ -1,5 +1,5 @@
-"""Statements of the user in conversation: who, what, when, where, how much. In a chat without tools they have no other
-source.
+"""Statements of the user in conversation: who, what, when, where, how much. A chat without tools has no other source
+for these facts.
 
 A statement is a typed sentence that neither asks nor orders and has something specific: a number, a name, an id, a
 quoted word, or a property of the user. Its weight, from 0, combines how specific it is and how rare its words are in
@@ -37,8 +37,8 @@ class Statement(Struct, frozen=True):
 
 
 def statements(messages: Sequence[Message]) -> tuple[Statement, ...]:
-    """Return the user's statements in order; a repeated one stands at its last place. A sentence that supersedes
-    another is a statement, and so is the other. Linear in the number of words."""
+    """Return the user's statements in order; a repeated one stands at its last place. In a session without tool calls,
+    any sentence that supersedes another, or is superseded, is a statement. Linear in the number of words."""
     found: dict[str, Fact] = {}
     stated: set[str] = set()
     for fact, is_stated in _statements_and_candidates(messages):
@@ -62,14 +62,15 @@ def statements(messages: Sequence[Message]) -> tuple[Statement, ...]:
 
 
 def statement_facts(messages: Sequence[Message]) -> Iterator[Fact]:
-    """Yield every statement with its message, repeated ones too. In a session with tools only statements about the user
-    count, because files and results hold the rest."""
+    """Yield every statement with its message, repeated ones too. In a session with tool calls only statements about the
+    user count, because files and results hold the rest."""
     works = any(message.calls for message in messages)
     return (fact for fact in _sentences(messages) if is_statement(fact.text, personal=works))
 
 
 def _statements_and_candidates(messages: Sequence[Message]) -> Iterator[tuple[Fact, bool]]:
-    """Yield sentences with True for statements and False for others that may supersede one or be superseded."""
+    """Yield (sentence, True) for statements, and (sentence, False) for others that may supersede a sentence or be
+    superseded."""
     works = any(message.calls for message in messages)
     found = [*_sentences(messages)]
     amending = [number for number, fact in enumerate(found) if is_correction(fact.text)]
@@ -88,13 +89,13 @@ def _statements_and_candidates(messages: Sequence[Message]) -> Iterator[tuple[Fa
 
 
 def _without_figures(text: str) -> str:
-    """Return the words of a sentence without figures, equal for sentences that differ only in numbers."""
+    """Return the words of a sentence without numbers; sentences that differ only in numbers give the same."""
     return " ".join(word for word in _WORDS.findall(text.lower()) if not word[0].isdigit())
 
 
 REFERRING_CHARS, REFERRING_SENTENCES = 40, 10
-"""A sentence up to this length (characters) may refer to one of this many sentences before it without sharing a word
-("make that eight")."""
+"""Longest sentence, in characters, that may refer to an earlier one without sharing a word ("make that eight"), and the
+number of earlier sentences to which it may refer."""
 
 
 def _word_prefixes(text: str) -> Iterator[str]:
@@ -107,7 +108,7 @@ def _word_prefixes(text: str) -> Iterator[str]:
 
 
 def _sentences(messages: Sequence[Message]) -> Iterator[Fact]:
-    """Yield the user's sentences that are no questions."""
+    """Yield the user's typed sentences except questions."""
     for index, words in typed_texts(messages):
         for sentence in sentences(without_paste(words)):
             if len(sentence) <= LONGEST_SENTENCE and not is_question(sentence):

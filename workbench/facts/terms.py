@@ -25,7 +25,7 @@ SYNONYMS = {
     f"={name}": [word for one in LANGUAGES for word in table(one, "alike").get(name, "").split()]
     for name in table("en", "alike")
 }
-"""Words of equal meaning by their common term, as a paraphrase exchanges them."""
+"""Synonyms by their common term; a paraphrase may exchange them."""
 
 NUMBER_WORDS = {
     word: str(number)
@@ -52,7 +52,7 @@ _HAN_MARKS = re.compile(table("zh", "compared")["mark"])
 
 @session_cache(1 << 12)
 def language_of(text: str, otherwise: str = "english") -> str:
-    """Return the language whose stemmer fits a text, judged by its function words; `otherwise` without any."""
+    """Return the language of a text by its function words, for the choice of a stemmer; `otherwise` if it has none."""
     words = [word for word in _PLAIN.findall(text.lower()) if word.isalpha()]
     if not words:
         return otherwise
@@ -63,7 +63,7 @@ def language_of(text: str, otherwise: str = "english") -> str:
         known = _languages_by_word().get(word, ())
         for language in known:
             scores[language] += 1 / len(known)
-    best = max(LANGUAGES_OF_STEMS, key=lambda language: scores[language])  # the first of equals
+    best = max(LANGUAGES_OF_STEMS, key=lambda language: scores[language])  # the first of equally frequent ones
     return best if scores[best] else otherwise
 
 
@@ -79,8 +79,8 @@ def _languages_by_word() -> dict[str, list[str]]:
 
 
 def content_terms(text: str, language: str) -> list[str]:
-    """Return the content terms of a text in order. Names with dots or slashes stay complete; of a path the last part
-    counts."""
+    """Return the content terms of a text in order. A name with dots is one term; a path is represented by its last
+    part."""
     found: list[str] = []
     for match in TOKEN.finditer(text):
         found += token_terms(match[0], language)
@@ -136,7 +136,8 @@ _PARTICIPLE = re.compile(
 
 @cache
 def _function_words(language: str) -> frozenset[str]:
-    """Return the function words of a language and of English: in French "son" is one, in English it is not."""
+    """Return the function words of one language and of English. Languages are kept apart: "son" is a function word in
+    French only."""
     own = SPACED[LANGUAGES_OF_STEMS.index(language)]
     return frozenset(word for one in {own, "en"} for word in table(one, "compared").get("glue", "").split())
 
@@ -166,7 +167,7 @@ def stem(word: str, language: str) -> str:
 
     if len(word) > _LONGEST or not word.isalpha():
         return word
-    # one stemmer per word: it stores its word, and several threads compare at once
+    # a new stemmer per word, because it stores its word, and several threads compare at once
     return str(snowballstemmer.stemmer(language).stemWord(word))
 
 
@@ -174,4 +175,4 @@ _LONGEST = 32
 
 
 MODIFIERS = frozenset().union(*(table(one, "compared")["mark"].split() for one in SPACED))
-"""Words that negate or restrict a sentence. They are no content; `workbench.analysis.sense` compares them."""
+"""Words that negate or restrict a sentence. They are no content terms; `workbench.analysis.sense` compares them."""

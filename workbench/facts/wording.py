@@ -13,7 +13,7 @@ from workbench.session import Message
 
 HEAD_CHARS = 64 * 1024
 TAIL_CHARS = 16 * 1024
-"""Length of the end of a long text that is searched for facts, as is its beginning of `HEAD_CHARS`, in characters."""
+"""Lengths of the beginning (`HEAD_CHARS`) and the end of a long text that are searched for facts, in characters."""
 
 LONGEST_SENTENCE = 700
 """Maximum length of a sentence, in characters. Longer ones are paragraphs or data, and never a rule or a decision."""

@@ -1,7 +1,7 @@
 """Sentences with a blank: questions whose answer is one term, word for word.
 
-A blank is left only if the rest identifies the sentence, does not give the term away, and occurs nowhere in the session
-with another term in its place.
+A term is left out only if the rest identifies the sentence, does not give the term away, and occurs nowhere in the
+session with another term in that place.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from workbench.analysis.needed_items import words_of
 from workbench.analysis.probes.probe import BLANK, contains_term, without_term
 
 FEWEST_WORDS = 5
-"""Meaningful words that must remain next to the blank."""
+"""Fewest meaningful words that remain in the sentence."""
 
 FEWEST_LETTERS = 4
-"""Letters of a Latin word: shorter ones are easily guessed."""
+"""Fewest letters of a Latin word; shorter ones are easily guessed."""
 
 LONGEST = 320
-"""Characters of a sentence that is asked about."""
+"""Longest sentence that is asked about, in characters."""
 
 AROUND = 60
-"""Characters on either side that identify a place in the text."""
+"""Most characters on either side of the blank that identify its place in the text."""
 
 _CODE = r"[A-Za-z_$][\w$]*"
 _TERMS = re.compile(
@@ -75,7 +75,7 @@ _LISTED = re.compile(
 
 
 def is_worth_asking(sentence: str, *, agents: bool) -> bool:
-    """True if a sentence has something to ask about."""
+    """True if a sentence is complete prose of fitting length and, from an agent, does not narrate."""
     if not 30 <= len(sentence) <= LONGEST or "\n" in sentence or _LISTED.search(sentence):
         return False
     if BLANK in sentence or sentence.rstrip("*_ ").endswith((":", "?", "…")) or sentence.count("`") % 2:
@@ -99,7 +99,8 @@ def _is_balanced(term: str) -> bool:
 
 
 def with_blank(sentence: str, term: str, fewest: int = FEWEST_WORDS) -> str | None:
-    """Return the sentence with a blank for the term; None if that is no good question."""
+    """Return the sentence with a blank for the term; None if the term is common, can be guessed or leaves too few
+    words."""
     low = term.lower()
     fewest_letters = FEWEST_LETTERS if term.isascii() and term.isalpha() else 2
     if low in _COMMON or len(term) < fewest_letters or _YEAR.fullmatch(term) or not any(map(str.isalnum, term)):
@@ -118,7 +119,8 @@ def with_blank(sentence: str, term: str, fewest: int = FEWEST_WORDS) -> str | No
 
 
 def _is_spelled_out(frame: str, term: str) -> bool:
-    """True if the words of an abbreviation follow it, or it is 100 %."""
+    """True if the blank can be filled from the text: an abbreviation that is spelled out after it, or the 100 of 100
+    %."""
     if term == "100" and f"{BLANK}%" in frame:
         return True
     found = _SPELLED_OUT.search(frame)
@@ -142,19 +144,19 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 def is_unique(frame: str, term: str, text: str) -> bool:
-    """True if every place of `text` (on one line) with the words around the blank has the same term there."""
+    """True if `term` is in the blank wherever the words around it occur in `text`, all texts on one line."""
     before, _, after = frame.partition(BLANK)
     found = _in_place(before[-AROUND:], after[:AROUND], text)
     return all(contains_term(term, one) and len(one) <= len(term) + 2 for one in found)
 
 
 def _in_place(before: str, after: str, text: str) -> Iterator[str]:
-    """Yield the text between the words on either side in `text`, at most 80 characters each."""
+    """Yield each text of at most 80 characters that stands between `before` and `after` in `text`."""
     if before or not after:
         pattern = re.escape(before) + (r"(.{1,80}?)" if after else r"(\S{1,80})") + re.escape(after)
         yield from re.findall(pattern, text)
         return
     at = 0
-    while (stop := text.find(after, at + 1)) >= 0:  # a pattern would search for `after` from every character
+    while (stop := text.find(after, at + 1)) >= 0:  # not a pattern, which would search for `after` from every character
         yield text[max(at, stop - 80) : stop]
         at = stop + len(after)

@@ -56,7 +56,7 @@ class ProbeScore(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Probing:
-    """Answers of every arm to every probe: `given[arm][probe]`. `by` is the model, or `LOOKED_UP`."""
+    """Answers of every arm to every probe: `given[arm][probe]`. `by` is the name of the model, or `LOOKED_UP`."""
 
     probes: tuple[Probe, ...]
     arms: tuple[Arm, ...]
@@ -65,15 +65,15 @@ class Probing:
 
     @cached_property
     def asked(self) -> tuple[int, ...]:
-        """Indexes of the probes that are no controls."""
+        """Indexes of the probes except the controls."""
         return tuple(number for number, probe in enumerate(self.probes) if probe.kind != "control")
 
     def share(self, arm: int, kind: ProbeKind | None = None) -> ProbeScore | None:
-        """Return the score of an arm, for a kind or for all but the controls; None without an answer."""
+        """Return the score of an arm for one kind, or for all kinds except controls; None without an answer."""
         return share_of(self.hits(arm, kind))
 
     def made_up(self, arm: int) -> tuple[int, int]:
-        """Return the number of controls that an arm answered as if it knew, and of all."""
+        """Return the number of controls that an arm answered as if it knew, and of all that it answered."""
         answers = [self.given[arm][n] for n, probe in enumerate(self.probes) if probe.kind == "control"]
         answered = [one for one in answers if one.mark != "unanswered"]
         return sum(not one.right for one in answered), len(answered)
@@ -88,7 +88,8 @@ class Probing:
         return lead_of((self.hits(arm), self.hits(other)))
 
     def hits(self, arm: int, kind: ProbeKind | None = None) -> list[bool | None]:
-        """Return whether each question, of a kind or all but the controls, was answered right; None if unanswered."""
+        """Return True for each right answer, False for each wrong one and None for each missing one; for one kind, or
+        for all kinds except controls."""
         row = [self.given[arm][number] for number in self.asked if kind in (None, self.probes[number].kind)]
         return [None if given.mark == "unanswered" else given.right for given in row]
 

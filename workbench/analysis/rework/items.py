@@ -38,12 +38,13 @@ KINDS: dict[Kind, tuple[str, str]] = {
     "undone": ("edit undone", "edits undone"),
     "redone": ("edit made again", "edits made again"),
 }
-"""Names of the kinds, for one and for several."""
+"""Names of the kinds, singular and plural."""
 
 
 class ReworkItem(Struct, frozen=True):
-    """One repeated piece of work. `what` is the file, command line or sentence; `before` and `after` are ids of the
-    messages that did it first and again; `tokens` is the cost of the repetition: a result, an edit, a message."""
+    """One repeated piece of work. `what` is the file, command line or sentence; `before` and `after` are the ids of the
+    messages with the first work and its repetition; `tokens` is the size of the repetition: a result, an edit or a
+    message."""
 
     kind: Kind
     what: str
@@ -54,8 +55,9 @@ class ReworkItem(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Rework:
-    """Rework caused by one recorded compaction, and how soon new work followed. `calls` are those up to the next
-    compaction. An item belongs to the compaction that removed what it recovers, however much later."""
+    """Rework caused by one recorded compaction, and the first new work after it. `calls` is the number of calls up to
+    the next compaction. An item belongs to the compaction that removed the repeated content, however much later it
+    occurs."""
 
     made: RecordedCompaction
     calls: int
@@ -125,8 +127,8 @@ def rework(course: Course, rules_in: RuleFinder = rules_in_text) -> tuple[Rework
 
 
 def _without_secrets(message: Message) -> Message:
-    """Return a message masked for display. Results are only compared, so messages with nothing but results stay
-    unmasked."""
+    """Return a message masked for display. A message with nothing but results stays unmasked, because results are only
+    compared."""
     return message if message.results and not (message.said or message.calls) else searched_message(message)
 
 

@@ -28,10 +28,10 @@ FEWEST_WORDS = 4
 """Meaningful words that a sentence needs to be recognised."""
 
 LONGEST = 600
-"""Characters from which a repeated message is a template or a paste."""
+"""Longest message that is compared, in characters; longer ones are templates or pastes."""
 
 COMPARED = 1_000
-"""Newest earlier messages that a message is compared with."""
+"""Number of the newest earlier messages with which a message is compared."""
 
 _I_SAID = (
     r"(?:as|like) I(?:'ve| have)? (?:already |just )?(?:said|told|mentioned|asked|explained|wrote)|"
@@ -50,7 +50,7 @@ _REMINDS = re.compile(
     re.IGNORECASE,
 )
 _SAYS_AGAIN = re.compile(rf"(?<!\bhad )(?<!\bdid )(?<!\bhave )\b(?:{_I_SAID})", re.IGNORECASE)
-""""What had I asked you?" tests what is still known and repeats nothing."""
+"""Reference to an earlier request. "What had I asked you?" is excluded, because it only tests the agent's memory."""
 
 _ASKS = re.compile(r"ask.*question|ask.*user|request_user_input|^question$|ask_followup|clarif|^ask$")
 _QUESTION_KEYS = ("question", "prompt", "text", "message", "title")
@@ -69,9 +69,9 @@ class Repetition(Struct, frozen=True):
 def repeated_statements(
     typed: Sequence[tuple[int, str]], removed: RemovedText, rules_in: RuleFinder
 ) -> Iterator[Repetition]:
-    """Yield rules that the user repeated after a compaction, and statements that they say they made: at most one per
-    message. Something repeated before the compaction, too, is a habit, not a loss. `typed` has the user's texts with
-    message indexes, in order; `rules_in` finds the rules in a text."""
+    """Yield rules that the user repeated after a compaction, and statements to which the user refers ("as I told you"):
+    at most one per message. A rule that was in several earlier messages is a habit and left out. `typed` has the user's
+    texts with message indexes, in order; `rules_in` finds the rules in a text."""
     earlier: list[_Earlier] = []
     newest = removed.epoch_of(typed[-1][0]) if typed else 0
     for index, words in typed:
@@ -83,7 +83,7 @@ def repeated_statements(
         if before and len(words) <= LONGEST and (found := _repeated_sentence(words, rules_in, before)):
             sentence, at = found
             yield Repetition("said", sentence, at, index, epoch - 1)
-        if epoch < newest:  # messages of the newest epoch are never compared
+        if epoch < newest:  # nothing is compared with messages of the newest epoch
             earlier.append(_Earlier(index, epoch, words, tuple(words_of(text) for text, _ in rules_in(words))))
 
 
@@ -104,7 +104,7 @@ class _Earlier:
 
 
 def _repeated_sentence(words: str, rules_in: RuleFinder, before: Sequence[_Earlier]) -> tuple[str, int] | None:
-    """Return the repeated sentence, and the message that had it first."""
+    """Return the repeating sentence, and the index of the earlier message that it repeats; None if it repeats none."""
     every = words_of(words)
     near = [(one.index, rule) for one in before for rule in one.rules if len(every & rule) >= ALIKE * len(rule)]
     for text, _ in rules_in(words) if near else ():
@@ -123,8 +123,8 @@ def _repeated_sentence(words: str, rules_in: RuleFinder, before: Sequence[_Earli
 
 
 def _likeliest_message(sentence: str, every: frozenset[str], before: Sequence[_Earlier]) -> tuple[str, int] | None:
-    """Return the message that "as I told you" refers to: the newest of the short ones with most words in common; None
-    without a common word."""
+    """Return `sentence` ("as I told you") and the index of the message to which it refers: of the short messages the
+    one with most words in common with `every`, the newest of equals. None without a common word."""
     shared = [(len(every & words_of(one.words)), one.index) for one in before if len(one.words) <= LONGEST]
     most, index = max(shared, default=(0, 0))
     return (sentence, index) if most else None
@@ -172,7 +172,7 @@ def _questions(value: Any) -> Iterator[str]:
 
 
 def _in_words(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
-    """Yield questions in an answer that a user message follows."""
+    """Yield the questions in answers that a user message follows."""
     for index, message in enumerate(messages[:-1]):
         if messages[index + 1].starts_round and is_agent_message(message) and not message.calls:
             text = message.text
