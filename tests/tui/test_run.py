@@ -98,10 +98,10 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             screen = await ready(pilot, f"anthropic:{MODEL}")
             before, untouched = bench_screen(pilot).bench, failing_story().messages
             assert not api.received
-            assert screen.quotes is not None
-            (quote,) = screen.quotes
+            assert screen.estimates is not None
+            (estimate,) = screen.estimates
             shown = screen.query_one(TextView).text
-            assert quote.request.text.splitlines()[-2][:60] in shown
+            assert estimate.request.text.splitlines()[-2][:60] in shown
             assert f"to {MODEL} at {api.url}: nothing is sent before you press enter" in shown
             assert "about $" in shown
             assert "models.toml" in shown
@@ -120,7 +120,7 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             paths.settings().unlink()
             assert bench_screen(pilot).bench is before
             await press(pilot, "enter")
-            assert [one.prompt for one in api.received] == [quote.request.text] * 2
+            assert [one.prompt for one in api.received] == [estimate.request.text] * 2
             assert screen.phase == "draft"
             editor = screen.query_one(DraftEditor)
             assert editor.text == DRAFT.strip()
@@ -136,7 +136,7 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             pilot.app.screen.query_one(Input).value = "real"
             await press(pilot, "enter")
             assert "<instruction>real</instruction>" in api.received[2].prompt
-            assert api.received[2].prompt.startswith(quote.request.text)
+            assert api.received[2].prompt.startswith(estimate.request.text)
             assert editor.text == DRAFT.strip().replace("invented", "part0_0")
             assert editor.underlined == ()
             assert "written again" in text_of(screen, "#sections")

@@ -119,9 +119,9 @@ def _ask_model(
     exams: QuestionOptions, files: Sequence[Path], model: str, *, batch: bool
 ) -> list[tuple[SessionInfo, Probing]]:
     """Return the answers of a model, once the cost of every session is estimated."""
-    quotes = dict(_for_each(exams, files, partial(_estimate, model=model, batch=batch)))
+    costs = dict(_for_each(exams, files, partial(_estimate, model=model, batch=batch)))
     sit = partial(_open_exam, exams)
-    answered, failed = ask_sessions(quotes, sit, model, exams.spend_limit, journal=exams.journal, batch=batch)
+    answered, failed = ask_sessions(costs, sit, model, exams.spend_limit, journal=exams.journal, batch=batch)
     if failed and not exams.several:
         raise BadInput(failed[0].error)
     exams.refused.extend(failed)

@@ -86,35 +86,38 @@ def estimate_questions(sitting: SessionExam, model: str, *, journal: bool, batch
 
 
 def ask_sessions(
-    quotes: Mapping[Path, QuestionCosts], open: Open, model: str, spend_limit: SpendLimit, *, journal: bool, batch: bool
+    costs: Mapping[Path, QuestionCosts], open: Open, model: str, spend_limit: SpendLimit, *, journal: bool, batch: bool
 ) -> tuple[list[tuple[SessionInfo, Probing]], list[FailedFile]]:
     """Return the model's answers, saved and new ones, by session, and the failed sessions. The total cost is printed
     once before and once after. Sessions are in memory one at a time, with `batch` all together while their batches
     run. Raises OverTheLimit before anything is sent."""
-    if not quotes:
+    if not costs:
         return [], []
-    quote = total_costs([*quotes.values()], model)
-    before = f", {counted(quote.answered, 'call')} answered before" if quote.answered else ""
-    calls = counted(quote.calls, "call")
-    at_most = f", at most {money(quote.at_most.dollars)}" if quote.at_most.dollars is not None else ""
+    cost_estimate = total_costs([*costs.values()], model)
+    before = f", {counted(cost_estimate.answered, 'call')} answered before" if cost_estimate.answered else ""
+    calls = counted(cost_estimate.calls, "call")
+    at_most = f", at most {money(cost_estimate.at_most.dollars)}" if cost_estimate.at_most.dollars is not None else ""
     where = asking_of(model).connection.address
-    warn(f"{model} is asked {calls} at {where}, ≈{grouped(quote.tokens)} tokens: about {quote.cost}{at_most}{before}.")
-    if quote.judge_cost.dollars:
-        warn(f"a judge of answers in prose comes to at most {money(quote.judge_cost.dollars)} on top.")
-    check_limit(spend_limit, quote.most, asking_of(model).model)
-    if quote.calls:
+    warn(
+        f"{model} is asked {calls} at {where}, ≈{grouped(cost_estimate.tokens)} tokens: "
+        f"about {cost_estimate.cost}{at_most}{before}."
+    )
+    if cost_estimate.judge_cost.dollars:
+        warn(f"a judge of answers in prose comes to at most {money(cost_estimate.judge_cost.dollars)} on top.")
+    check_limit(spend_limit, cost_estimate.most, asking_of(model).model)
+    if cost_estimate.calls:
         asyncio.run(check_key(asking_of(model)))
-    asked_for = [partial(_pending_exam, path, open, model, journal) for path in quotes]
+    asked_for = [partial(_pending_exam, path, open, model, journal) for path in costs]
     done = _in_batches(asked_for) if batch else [_ask_live_or_error(one, spend_limit) for one in asked_for]
     came = [one for one in done if isinstance(one, SessionAnswers)]
     _report_usage([one.bill for one in came if one.bill], model, batch=batch)
     for one in came:
-        where = f"{printable(one.info.file.name)}: " if len(quotes) > 1 else ""
+        where = f"{printable(one.info.file.name)}: " if len(costs) > 1 else ""
         for failure, many in Counter(one.failed).items():
             warn(f"{where}{counted(many, 'call')} failed; the same command asks again: {failure}")
     if any(one.cut for one in came):
         warn(f"a context is too long for {model}: its oldest messages were left out.")
-    failed = [refusal(path, no) for path, no in zip(quotes, done, strict=True) if isinstance(no, BadInput)]
+    failed = [refusal(path, no) for path, no in zip(costs, done, strict=True) if isinstance(no, BadInput)]
     return [(one.info, one.probing) for one in came], failed
 
 

@@ -88,7 +88,7 @@ def _searched(text: str) -> str:
 
 def load_rules() -> None:
     """Import all rules now. Half of them are otherwise imported by the first text that names a secret."""
-    from workbench.base.secrets import found, given, near, tables  # noqa: F401
+    from workbench.base.secrets import assignments, found, near, tables  # noqa: F401
 
 
 def masked_value(value: Any, mask: Callable[[str], str] = masked) -> Any:
@@ -115,7 +115,7 @@ def _of_key(key: Any, value: Any, mask: Callable[[str], str]) -> Any:
 
 def masked_of(name: str, text: str, mask: Callable[[str], str] = masked) -> str:
     """Return `text` masked by `mask`, judged as the value of `name`."""
-    from workbench.base.secrets import given, names
+    from workbench.base.secrets import assignments, names
     from workbench.base.secrets.spans import read
 
     once = mask(text)
@@ -123,8 +123,8 @@ def masked_of(name: str, text: str, mask: Callable[[str], str] = masked) -> str:
         return once
     head = f'"{name}": "'
     within = text.replace('"', "'")  # the same length, and no quote that ends the value
-    given_so = f'{head}{within}"'
-    found = given.spans(given_so, names.named(read(given_so)))
+    sample = f'{head}{within}"'
+    found = assignments.spans(sample, names.named(read(sample)))
     return _without(((start - len(head), end - len(head)) for start, end in found if start >= len(head)), text)
 
 

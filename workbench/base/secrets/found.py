@@ -29,9 +29,9 @@ def spans(text: str) -> list[Span]:
     found += [*commands.spans(read_so), *printed.spans(read_so)]
     if names:
         # Their 90 expressions take 15 ms to compile, and most texts name no secret.
-        from workbench.base.secrets import given, near, tables
+        from workbench.base.secrets import assignments, near, tables
 
-        found += [*given.spans(plain, names), *near.spans(plain, names), *tables.spans(read_so, names)]
+        found += [*assignments.spans(plain, names), *near.spans(plain, names), *tables.spans(read_so, names)]
     found += [*_repeated(plain, found), *places.cut(plain)]
     found.sort()
     joined: list[Span] = []

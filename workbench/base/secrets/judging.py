@@ -126,38 +126,38 @@ _KEYWORD = re.compile(r"[\s{(]:[\w-]*\Z")
 _VERSION = re.compile(r"v\d{1,4}\.\d{1,4}\.\d")
 
 
-def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
+def is_secret(value: str, name: Name, link: re.Match[str], *, quoted: bool) -> bool:
     """True for a secret right after its name."""
     if name.kind == "pin":
-        return _is_pin(value, given)
-    if quoted and name.kind in ("key", "any key") and (given["sign"] or given["comma"]) and is_noisy(value):
+        return _is_pin(value, link)
+    if quoted and name.kind in ("key", "any key") and (link["sign"] or link["comma"]) and is_noisy(value):
         return True
     if len(value) < SHORTEST or is_placeholder(value) or _ARN.search(name.before) or "encryptedData:" in name.before:
         return False
-    if given["compared"] or (given["comma"] and _COMPARES.search(name.before)):
+    if link["compared"] or (link["comma"] and _COMPARES.search(name.before)):
         return is_compared(value, name)
-    if given["comma"] and not (given["close"].strip(")]*") and _CALLED.search(name.before)):
+    if link["comma"] and not (link["close"].strip(")]*") and _CALLED.search(name.before)):
         return bool(_OF_CURL.search(name.before)) and not is_name(value)
     if name.kind == "words":
         return len(value.split()) in (12, 15, 18, 21, 24)
     if name.kind == "signature":
-        return given["sign"] == "=" and not quoted and name.before.endswith(_IN_A_QUERY) and is_drawn(value, 20)
+        return link["sign"] == "=" and not quoted and name.before.endswith(_IN_A_QUERY) and is_drawn(value, 20)
     if name.kind == "pass":
-        return _is_of_a_short_name(value, name, given, quoted=quoted)
-    if given["call"]:
-        return _is_passed(value, name, given)
-    if given["blank"]:
-        return _follows_a_blank(value, name, given, quoted=quoted)
-    if given["to"]:
+        return _is_of_a_short_name(value, name, link, quoted=quoted)
+    if link["call"]:
+        return _is_passed(value, name, link)
+    if link["blank"]:
+        return _follows_a_blank(value, name, link, quoted=quoted)
+    if link["to"]:
         return name.kind == "chosen"
-    if given["aside"]:
+    if link["aside"]:
         return name.kind == "chosen" and is_telling(value) and not _IS_CODE.search(value)
-    if given["is"]:
+    if link["is"]:
         return is_drawn(value, 8) or (name.kind == "chosen" and _is_said(value, quoted=quoted))
     if name.kind == "chosen":
-        return _is_chosen(value, name, given, quoted=quoted)
-    if given["scheme"]:
-        is_parameter = value.endswith("=") and _behind(value, given)[:1] in ('"', "'")
+        return _is_chosen(value, name, link, quoted=quoted)
+    if link["scheme"]:
+        is_parameter = value.endswith("=") and _behind(value, link)[:1] in ('"', "'")
         return not is_parameter and (not value.isalpha() or bool(re.search("[a-z][A-Z]", value)))
     if name.before.lower().endswith(("signing", "signing_", "committer_")) and _PUBLIC_ID.match(value):
         return False
@@ -170,10 +170,10 @@ def is_secret(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> 
     return is_drawn(value, 8 if name.kind == "key" else 16) and not is_of_code(value)
 
 
-def is_said_far(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
+def is_said_far(value: str, name: Name, link: re.Match[str], *, quoted: bool) -> bool:
     """True for a secret with words between it and its name."""
     if name.kind == "pin":
-        return name.itself == "PIN" and _is_pin(value, given)
+        return name.itself == "PIN" and _is_pin(value, link)
     is_short = name.kind == "pass"
     if is_placeholder(value) or "://" in value or (is_short and (name.itself == "PASS" or "/" in value)):
         return False
@@ -198,43 +198,43 @@ def is_said_before(value: str) -> bool:
     return is_telling(value) and not (is_no_secret(value) or _GIVEN_TO.match(value) or "(" in value)
 
 
-def is_passed_on(value: str, name: Name, given: re.Match[str]) -> bool:
+def is_passed_on(value: str, name: Name, link: re.Match[str]) -> bool:
     """True if a sentence sets a password to `value`, as opposed to adding or sending something."""
     if len(value) < SHORTEST or is_no_secret(value):
         return False
-    behind = given.string[given.end() + len(value) : given.end() + len(value) + 16]
-    sets = _SETS.search(f"{name.before}{given[0]}") or _SETS.match(behind[1:].partition("\n")[0])
+    behind = link.string[link.end() + len(value) : link.end() + len(value) + 16]
+    sets = _SETS.search(f"{name.before}{link[0]}") or _SETS.match(behind[1:].partition("\n")[0])
     return bool(sets) and is_mixed(value) and not is_lowered(value)
 
 
-def _behind(value: str, given: re.Match[str]) -> str:
+def _behind(value: str, link: re.Match[str]) -> str:
     """Return the two characters after the value."""
-    end = given.end() + len(value)
-    return given.string[end : end + 2]
+    end = link.end() + len(value)
+    return link.string[end : end + 2]
 
 
-def _is_pin(value: str, given: re.Match[str]) -> bool:
+def _is_pin(value: str, link: re.Match[str]) -> bool:
     digits = value.rstrip(".,;")
-    behind = _behind(digits, given)
+    behind = _behind(digits, link)
     return (
         digits.isdecimal() and 4 <= len(digits) <= 12 and not (behind[:1] in ("-", "/", ".") and behind[1:].isdigit())
     )
 
 
-def _is_of_a_short_name(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
+def _is_of_a_short_name(value: str, name: Name, link: re.Match[str], *, quoted: bool) -> bool:
     """True for a password after `pass`, `pw` and other names that also have other meanings."""
-    if given["blank"]:
+    if link["blank"]:
         is_told = bool(_SAID_WITH.search(name.before) or _ITS_LINE.search(name.before))
         return is_told and is_telling(value) and "/" not in value and not _IS_CODE.search(value)
-    if name.itself in ("PW", "PWD") and given["sign"] == ":" and is_telling(value):
+    if name.itself in ("PW", "PWD") and link["sign"] == ":" and is_telling(value):
         return True
-    if not (given["sign"] or given["is"] or given["tag"] or given["to"]):
+    if not (link["sign"] or link["is"] or link["tag"] or link["to"]):
         return False
     if is_drawn(value, 8) or is_telling(value):
         return True
-    is_of_json = quoted and given["sign"] == ":" and (given["close"] or _USER_BEFORE.search(name.before))
+    is_of_json = quoted and link["sign"] == ":" and (link["close"] or _USER_BEFORE.search(name.before))
     is_worded = " " not in value or is_phrase(value)
-    return bool(is_of_json) and _is_among_settings(value, name, given) and not is_name(value) and is_worded
+    return bool(is_of_json) and _is_among_settings(value, name, link) and not is_name(value) and is_worded
 
 
 def _is_said(value: str, *, quoted: bool) -> bool:
@@ -243,82 +243,80 @@ def _is_said(value: str, *, quoted: bool) -> bool:
     return " " in value or is_mixed(value) or value.rstrip(".,").isdecimal()
 
 
-def _is_chosen(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
+def _is_chosen(value: str, name: Name, link: re.Match[str], *, quoted: bool) -> bool:
     """True for a password that a user chose."""
-    if given["tag"]:
+    if link["tag"]:
         if " " in value:
             return is_phrase(value)
-        is_setting = _is_beside_a_user(name, given) or bool(_DOTTED.search(name.before))
+        is_setting = _is_beside_a_user(name, link) or bool(_DOTTED.search(name.before))
         return not is_name(value) and (not value.isalpha() or (is_word(value) and is_setting))
     if quoted:
-        return _is_quoted_password(value, name, given)
+        return _is_quoted_password(value, name, link)
     if is_path(value) or _COMMANDLET.match(value) or _CALL.match(value):
         return False
     if " " in value:
         return True
-    if name.itself.isupper() and given[0] == "=":  # in a shell or an .env file everything is a value except a reference
+    if name.itself.isupper() and link[0] == "=":  # in a shell or an .env file everything is a value except a reference
         return value[0] != "("
-    if given["sign"] in (":", "：") and is_mixed(value) and value.isalnum() and not NAMES.search(value):
+    if link["sign"] in (":", "：") and is_mixed(value) and value.isalnum() and not NAMES.search(value):
         return True
-    if _TWO_WORDS.match(value) and not speaks_of_one(value) and _behind(value, given)[:1] not in ("(", "["):
+    if _TWO_WORDS.match(value) and not speaks_of_one(value) and _behind(value, link)[:1] not in ("(", "["):
         return True
-    if _is_setting(value, name, given) or _is_word_of_a_setting(value, name, given):
+    if _is_setting(value, name, link) or _is_word_of_a_setting(value, name, link):
         return True
-    if _is_of_data(value, name, given) and is_word(value):
+    if _is_of_data(value, name, link) and is_word(value):
         return True
     return not _SPOKEN_OF.match(value)
 
 
-def _is_quoted_password(value: str, name: Name, given: re.Match[str]) -> bool:
+def _is_quoted_password(value: str, name: Name, link: re.Match[str]) -> bool:
     if " " not in value:
         return not is_name(value)
-    of_a_shell = name.itself.isupper() and (given["default"] or (given["sign"] == "=" and " " not in given[0]))
+    of_a_shell = name.itself.isupper() and (link["default"] or (link["sign"] == "=" and " " not in link[0]))
     is_word = name.itself.lower().startswith("secret") and "key" not in name.itself.lower()
     if is_app_password(value) or ("phrase" in name.itself.lower() and not reads_like_a_sentence(value, strictly=False)):
         return True
     if of_a_shell and (is_passphrase(value) or (value.islower() and not speaks_of_one(value))):
         return True
-    if not is_word and (is_phrase(value) or (given["sign"] and is_passphrase(value) and not value.istitle())):
+    if not is_word and (is_phrase(value) or (link["sign"] and is_passphrase(value) and not value.istitle())):
         return True
     return any(is_strong(word) for word in value.split())
 
 
-def _is_of_data(value: str, name: Name, given: re.Match[str]) -> bool:
+def _is_of_data(value: str, name: Name, link: re.Match[str]) -> bool:
     """True if the value is data and not code: an argument of a command, part of a query, or a line of properties."""
-    behind = _behind(value, given)[:1]
+    behind = _behind(value, link)[:1]
     if behind not in ("", "\n", "\r", " ", "'", '"', "&", ";"):
         return False
-    if given[0] == "=" and _ARGUMENT.search(name.before):
+    if link[0] == "=" and _ARGUMENT.search(name.before):
         return True
     if behind not in ("", "\n", "\r"):
         return False
-    if given["value"]:
+    if link["value"]:
         return name.itself.isupper()
-    if not given["sign"]:
+    if not link["sign"]:
         return False
     if _PROPERTY.search(name.before):
         return True
-    is_yaml = given["sign"] == ":" and given[0] != ":" and bool(_ITS_LINE.search(name.before))
+    is_yaml = link["sign"] == ":" and link[0] != ":" and bool(_ITS_LINE.search(name.before))
     is_prefixed = re.search(r"[A-Za-z0-9_]\Z", name.before) and not name.itself.lower().startswith("secret")
     if is_yaml and (name.itself.isupper() or is_prefixed):
         return True
-    is_line = bool(_LINE_OF_ONE.search(name.before)) or (given[0] == ": " and value[0].isupper())
+    is_line = bool(_LINE_OF_ONE.search(name.before)) or (link[0] == ": " and value[0].isupper())
     return is_line and is_joined(value) and not name.itself.lower().startswith("secret")
 
 
-def _is_beside_a_user(name: Name, given: re.Match[str]) -> bool:
-    return bool(
-        _TAG_OF_A_USER.search(name.before) or _TAG_OF_A_USER.search(given.string, given.end(), given.end() + 120)
-    )
+def _is_beside_a_user(name: Name, link: re.Match[str]) -> bool:
+    return bool(_TAG_OF_A_USER.search(name.before) or _TAG_OF_A_USER.search(link.string, link.end(), link.end() + 120))
 
 
-def _is_setting(value: str, name: Name, given: re.Match[str]) -> bool:
+def _is_setting(value: str, name: Name, link: re.Match[str]) -> bool:
     """True for an unquoted value in a settings file. A variable, as opposed to a value, has no sign, and digits only at
     its end."""
-    behind = _behind(value, given)
+    behind = _behind(value, link)
     if behind[:1] in (",", ")", "]", "}", "|", "\\") or behind in (";", ";\n", "; "):
-        return behind[:1] == "," and behind[1:].isalnum() and given[0] == "=" and has_inner_digit(value)
-    spaced = bool(given["sign"] == "=" and given[0] != "=")
+        return behind[:1] == "," and behind[1:].isalnum() and link[0] == "=" and has_inner_digit(value)
+    spaced = bool(link["sign"] == "=" and link[0] != "=")
     if any(map(str.isdigit, value)) and any(map(str.isalpha, value)):
         return not _VARIABLE.match(value) if spaced else not (_VARIABLE.match(value) and "." in value)
     has_sign = (
@@ -327,35 +325,35 @@ def _is_setting(value: str, name: Name, given: re.Match[str]) -> bool:
     return has_sign and not value.islower() and not value.isupper()
 
 
-def _is_word_of_a_setting(value: str, name: Name, given: re.Match[str]) -> bool:
+def _is_word_of_a_setting(value: str, name: Name, link: re.Match[str]) -> bool:
     """True for a password of letters alone in a settings file, next to a user or a host."""
     if name.itself.lower().startswith("secret") or speaks_of_one(value) or not is_word(value):
         return False
-    behind = _behind(value, given)[:1]
-    is_spaced = given["sign"] == "=" and given[0] != "="
+    behind = _behind(value, link)[:1]
+    is_spaced = link["sign"] == "=" and link[0] != "="
     if is_spaced or behind not in ("", "\n", "\r") or not _ITS_LINE.search(name.before) or "(" in value:
         return False
-    return len(value) >= 8 and value[0].isalpha() and _is_among_settings(value, name, given)
+    return len(value) >= 8 and value[0].isalpha() and _is_among_settings(value, name, link)
 
 
-def _is_among_settings(value: str, name: Name, given: re.Match[str]) -> bool:
-    end = given.end() + len(value)
-    return bool(_BESIDE.search(name.before) or _BESIDE.search(given.string, end, end + 100))
+def _is_among_settings(value: str, name: Name, link: re.Match[str]) -> bool:
+    end = link.end() + len(value)
+    return bool(_BESIDE.search(name.before) or _BESIDE.search(link.string, end, end + 100))
 
 
-def _is_passed(value: str, name: Name, given: re.Match[str]) -> bool:
+def _is_passed(value: str, name: Name, link: re.Match[str]) -> bool:
     """True for a password as an argument: `setPassword("…")`, `getByLabel("Password").fill("…")`."""
     if " " in value or is_name(value) or re.search(r"@[\w-]+\.\w", value):
         return False
     if name.kind != "chosen" and not (name.kind in ("key", "any key") and is_drawn(value, 16)):
         return False
-    sets = given["call"].startswith("(") and not given["close"] and _SETTER.search(name.before)
-    types = "." in given["call"]
-    is_built = given["call"].startswith("(") and (sets or _BUILDER.search(name.before)) and is_joined(value)
+    sets = link["call"].startswith("(") and not link["close"] and _SETTER.search(name.before)
+    types = "." in link["call"]
+    is_built = link["call"].startswith("(") and (sets or _BUILDER.search(name.before)) and is_joined(value)
     return is_built or (bool(sets or types) and (any(map(str.isdigit, value)) or is_odd(value)))
 
 
-def _follows_a_blank(value: str, name: Name, given: re.Match[str], *, quoted: bool) -> bool:
+def _follows_a_blank(value: str, name: Name, link: re.Match[str], *, quoted: bool) -> bool:
     """True for a secret that follows its name after blanks: in an option, a setting or a sentence."""
     if _VERSION.match(value):  # `github.com/acme/auth v0.4.1`
         return False
@@ -364,13 +362,13 @@ def _follows_a_blank(value: str, name: Name, given: re.Match[str], *, quoted: bo
     if _GIVEN_TO.match(value) and not (is_odd(value) and _OF_A_STORE.search(name.before)):
         return False
     its_line = _ITS_LINE.search(name.before)
-    ends_it = _behind(value, given).lstrip(" ")[:1] in ("", "\n", "\r")
-    if len(given["blank"]) > 3 and not (its_line and ends_it):
+    ends_it = _behind(value, link).lstrip(" ")[:1] in ("", "\n", "\r")
+    if len(link["blank"]) > 3 and not (its_line and ends_it):
         return False
-    is_data = name.kind == "chosen" and quoted and not given["close"]
+    is_data = name.kind == "chosen" and quoted and not link["close"]
     if is_data and (_IN_SQL.search(name.before) or _KEYWORD.search(name.before)):
         return is_word(value)
-    if (given["close"].startswith(('"', "'")) and quoted) or (value.islower() and "/" in value):
+    if (link["close"].startswith(('"', "'")) and quoted) or (value.islower() and "/" in value):
         return False  # `"random_password" "db2"`, `secret "secret/data/db"`
     if is_drawn(value, 8):
         return not value.endswith("(")
@@ -390,6 +388,6 @@ def _follows_a_blank(value: str, name: Name, given: re.Match[str], *, quoted: bo
         return is_odd(value) or (
             is_full and (is_told or (is_strong(value) and not value.isalnum() and not value.islower()))
         )
-    behind = _behind(value, given)[1:]
-    is_listed = given["quote"] == "'" and behind in (")", ",", ";") and not name.itself.lower().startswith("secret")
+    behind = _behind(value, link)[1:]
+    is_listed = link["quote"] == "'" and behind in (")", ",", ";") and not name.itself.lower().startswith("secret")
     return not NAMES.search(value) and (any(map(str.isdigit, value)) or name.itself.isupper() or is_listed)

@@ -88,7 +88,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
         self.limits, self.begins_with_history = limits, history
         self.writer = chosen(bench)
         self.phase: Phase = "ready"
-        self.quotes: tuple[RequestCost, ...] | None = None
+        self.estimates: tuple[RequestCost, ...] | None = None
         self.lines: list[RunLine] = []
         self.progress = RunProgress()
         self.live = LiveRun(bench, self.writer)
@@ -174,7 +174,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
                 first = reading_words(self.bench, self.reading, self.draft, self.draft_tokens)
                 first += spent_words(self.earlier, self.writer)
             case "ready":
-                first = "" if self.quotes is not None else "reading what would be sent …"
+                first = "" if self.estimates is not None else "reading what would be sent …"
         self.query_one("#progress", Static).update(Text(one_line(first, 400)), layout=False)
 
     def say(self, sentence: str) -> None:
@@ -206,7 +206,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
     async def prepare(self) -> None:
         """Compute the exact requests, their sizes and costs, and the planned steps, in a thread."""
         bench, name, view = self.bench, self.writer, self.query_one(TextView)
-        self.quotes = None
+        self.estimates = None
 
         def compute() -> tuple[tuple[RequestCost, ...], list[RunLine], tuple[TextPart, ...]]:
             events: list[RunEvent] = []
@@ -221,7 +221,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
             return
         wrapped = await asyncio.to_thread(wrap, parts, view.wrap_width)
         if self.phase == "ready":
-            self.quotes, self.lines = found, lines
+            self.estimates, self.lines = found, lines
             view.put(parts, wrapped, "request")
             view.border_title = "what will be sent"
             self.draw()
@@ -304,7 +304,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
         before = self.phase_before(drafts)
         try:
             if name.model and not drafts:
-                most = added(quote.at_most.dollars for quote in self.quotes or ())
+                most = added(estimate.at_most.dollars for estimate in self.estimates or ())
                 await self.purse.allow(most, name.model)
             ask = draft_summarizer(drafts, await self.summarizer())
             done = await drive_live(live, live.bench.compacting(), ask, watch.told, keeps=True)
@@ -421,7 +421,7 @@ class RunScreen(Drafting, Screen[RunScreenResult | None]):
             case "history":
                 return self.phase == "ready"
             case "send":
-                return self.phase == "ready" and self.quotes is not None
+                return self.phase == "ready" and self.estimates is not None
             case "summarizer":
                 return self.phase != "running"
             case "go" | "retry":

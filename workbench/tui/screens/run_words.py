@@ -74,24 +74,24 @@ def _address(name: SummarizerName) -> str:
         return str(broken)
 
 
-def estimate_parts(quotes: Sequence[RequestCost], name: SummarizerName, bench: Bench) -> tuple[TextPart, ...]:
+def estimate_parts(estimates: Sequence[RequestCost], name: SummarizerName, bench: Bench) -> tuple[TextPart, ...]:
     """Requests to be sent, their cost estimate, and their exact texts."""
-    if not quotes:
+    if not estimates:
         nothing = "No request: this compaction needs no summary."
         return TextPart(nothing, "title"), TextPart(bench.plan.outcome.reason)
     parts = [
-        TextPart(f"{sending(quotes, name)}", "title"),
-        *(TextPart(line, "dim") for line in price_lines(quotes, name)),
+        TextPart(f"{sending(estimates, name)}", "title"),
+        *(TextPart(line, "dim") for line in price_lines(estimates, name)),
     ]
-    for number, quote in enumerate(quotes, 1):
-        request = quote.request
+    for number, estimate in enumerate(estimates, 1):
+        request = estimate.request
         text = request_as_sent(request, name, bench.session)
         exact = "exactly as it would be sent" if request.exact else "≈ depends on an earlier answer"
-        size = f"{figure(quote.chars)} characters, ~{figure(quote.tokens)} tokens"
+        size = f"{figure(estimate.chars)} characters, ~{figure(estimate.tokens)} tokens"
         parts += [
             TextPart(""),
-            TextPart(f"request {number} of {len(quotes)} · {request.purpose} · {size}", "title"),
-            TextPart(f"{exact}; answer: {_limits(quote)}", "dim"),
+            TextPart(f"request {number} of {len(estimates)} · {request.purpose} · {size}", "title"),
+            TextPart(f"{exact}; answer: {_limits(estimate)}", "dim"),
         ]
         if len(text) > BIG:
             left_out = f"[… {figure(len(text) - BIG)} characters are not shown here; all of it is sent …]"
@@ -101,36 +101,36 @@ def estimate_parts(quotes: Sequence[RequestCost], name: SummarizerName, bench: B
     return tuple(parts)
 
 
-def sending(quotes: Sequence[RequestCost], name: SummarizerName) -> str:
-    many = counted(len(quotes), "request")
-    tokens = figure(sum(quote.tokens for quote in quotes))
+def sending(estimates: Sequence[RequestCost], name: SummarizerName) -> str:
+    many = counted(len(estimates), "request")
+    tokens = figure(sum(estimate.tokens for estimate in estimates))
     if name.model:
         return f"{many} of ~{tokens} tokens to {who(name)}: nothing is sent before you press enter"
     leaves = "" if name.kind == "command" else "; nothing leaves this machine"
     return f"{many} of ~{tokens} tokens, answered by {who(name)}{leaves}"
 
 
-def price_lines(quotes: Sequence[RequestCost], name: SummarizerName) -> list[str]:
+def price_lines(estimates: Sequence[RequestCost], name: SummarizerName) -> list[str]:
     if not name.model:
         return []
     tokens, expected, most = (
-        sum(getattr(quote, field) for quote in quotes) for field in ("tokens", "expected", "most")
+        sum(getattr(estimate, field) for estimate in estimates) for field in ("tokens", "expected", "most")
     )
-    notes = dict.fromkeys(quote.cost.note for quote in quotes if quote.cost.note)
-    about, at_most = added(q.cost.dollars for q in quotes), added(q.at_most.dollars for q in quotes)
+    notes = dict.fromkeys(estimate.cost.note for estimate in estimates if estimate.cost.note)
+    about, at_most = added(q.cost.dollars for q in estimates), added(q.at_most.dollars for q in estimates)
     price = "price unknown" if about is None else f"about {money(about)}, at most {money(at_most)}"
     answer = f"~{figure(expected)} tokens of answer, at most {figure(most)}"
     where = f"prices: the dated table of models; {paths.models()} corrects it"
-    continues = any(quote.cost.cache_write for quote in quotes)
+    continues = any(estimate.cost.cache_write for estimate in estimates)
     cached = ["it continues the agent's own conversation, which costs less as far as the server still has it cached"]
     return [f"{price}: ~{figure(tokens)} tokens in, {answer}", *notes, *(cached if continues else []), where]
 
 
-def _limits(quote: RequestCost) -> str:
-    request = quote.request
+def _limits(estimate: RequestCost) -> str:
+    request = estimate.request
     most = f"at most {figure(request.max_chars)} characters, " if request.max_chars else ""
     within = f", within {request.timeout_s:g} s" if request.timeout_s else ""
-    return f"{request.form}, {request.language}, {most}at most {figure(quote.most)} tokens{within}"
+    return f"{request.form}, {request.language}, {most}at most {figure(estimate.most)} tokens{within}"
 
 
 def progress_words(watch: RunProgress, name: SummarizerName, usage: Usage) -> str:

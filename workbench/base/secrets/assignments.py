@@ -134,12 +134,12 @@ def spans(text: str, names: Iterable[Name]) -> Iterator[Span]:
         if before := _said_before(name):
             yield name.start - len(name.before) + before.start(1), name.start - len(name.before) + before.end(1)
         for way in (*_WAYS.get(name.kind, (_IS,)), *((_FAR_WIDE,) if name.itself[-1] > _WIDE else ())):
-            given = way.match(text, name.end)
-            if given and (span := _value(name, given, is_far=way is not _IS)):
+            link = way.match(text, name.end)
+            if link and (span := _value(name, link, is_far=way is not _IS)):
                 done = span[1]
                 yield span
-                then = _AND_TO.match(text, span[1]) if given["to"] else None
-                if then and is_passed_on(then[1], name, given):
+                then = _AND_TO.match(text, span[1]) if link["to"] else None
+                if then and is_passed_on(then[1], name, link):
                     yield then.span(1)
                 break
 
@@ -152,26 +152,26 @@ def _said_before(name: Name) -> re.Match[str] | None:
     return said if said and is_said_before(said[1]) else None
 
 
-def _value(name: Name, given: re.Match[str], *, is_far: bool) -> Span | None:
+def _value(name: Name, link: re.Match[str], *, is_far: bool) -> Span | None:
     """Return the span of the name's value, None if it is no secret. `is_far`: words are between the name and the
     value."""
-    text, at, quote = given.string, given.end(), given["quote"]
+    text, at, quote = link.string, link.end(), link["quote"]
     if quote and (close := _closing(text, at, _CLOSING.get(quote, quote))) > 0:
         value = text[at:close]
     else:
         quote = None
-        value = _bare(name, given)
+        value = _bare(name, link)
         if not value:
             return None
     expanded = _EXPANDED.search(name.before)  # `${NAME:-default}` may be a secret, `${NAME:?message}` is none
     if expanded and not quote:
-        if value[0] in "?+" or not (given["sign"] in (":", ":=") and (expanded["scope"] or name.itself.isupper())):
+        if value[0] in "?+" or not (link["sign"] in (":", ":=") and (expanded["scope"] or name.itself.isupper())):
             return None
         at, value = (at + 1, value[1:]) if value[0] in "-=" else (at, value)
-    if given["to"] and not is_passed_on(value, name, given):
+    if link["to"] and not is_passed_on(value, name, link):
         return None
     judge = is_said_far if is_far else is_secret
-    return (at, at + len(value)) if judge(value, name, given, quoted=bool(quote or expanded)) else None
+    return (at, at + len(value)) if judge(value, name, link, quoted=bool(quote or expanded)) else None
 
 
 def _closing(text: str, at: int, closing: str) -> int:
@@ -184,35 +184,35 @@ def _closing(text: str, at: int, closing: str) -> int:
     return first if end < 0 or " " in text[at:end] or "\n" in text[at:end] else end
 
 
-def _bare(name: Name, given: re.Match[str]) -> str:
+def _bare(name: Name, link: re.Match[str]) -> str:
     """Return the unquoted value, "" for none."""
-    text, at = given.string, given.end()
+    text, at = link.string, link.end()
     if name.kind == "words":
         kind = _WORDS
-    elif given["tag"]:
+    elif link["tag"]:
         found = _IN_TAGS.match(text, at)
         return found[0].rstrip() if found and _TAG_ENDS.match(text, found.end()) else ""
-    elif given["sign"] == "=" == given[0] and _BEFORE_IN_A_CONNECTION.search(name.before):
+    elif link["sign"] == "=" == link[0] and _BEFORE_IN_A_CONNECTION.search(name.before):
         kind = _OF_A_CONNECTION
-    elif name.kind == "chosen" and (words := _words(name, given)):
+    elif name.kind == "chosen" and (words := _words(name, link)):
         return words
     else:
-        kind = _OF_A_SHELL if name.itself.isupper() and given[0] == "=" else _BARE
+        kind = _OF_A_SHELL if name.itself.isupper() and link[0] == "=" else _BARE
     found = kind.match(text, at, at + LONGEST)
     return found[0].rstrip() if found else ""
 
 
-def _words(name: Name, given: re.Match[str]) -> str:
+def _words(name: Name, link: re.Match[str]) -> str:
     """Return a value that may contain blanks: an app password, a passphrase or the rest of the line. "" if it is
     none."""
-    text, at = given.string, given.end()
-    if given["is"] or given["sign"]:
+    text, at = link.string, link.end()
+    if link["is"] or link["sign"]:
         if (app := _OF_AN_APP.match(text, at)) and is_app_password(app[0]):
             return app[0]
         said = _SAID_WORDS.match(text, at) if "phrase" in name.itself.lower() else None
-        if said and not reads_like_a_sentence(said[0], strictly=":" not in given[0] or len(said[0].split()) < 4):
+        if said and not reads_like_a_sentence(said[0], strictly=":" not in link[0] or len(said[0].split()) < 4):
             return said[0]
-    line = _LINE.match(text, at) if given["sign"] in ("=", ":") and _ITS_LINE.search(name.before) else None
+    line = _LINE.match(text, at) if link["sign"] in ("=", ":") and _ITS_LINE.search(name.before) else None
     if line is None:
         return ""
     value = line[0].rstrip()
@@ -223,4 +223,4 @@ def _words(name: Name, given: re.Match[str]) -> str:
     is_of_a_file = "." in name.before[name.before.rfind("\n") + 1 :] or bool(
         _NEXT_TO_A_LINE.search(name.before) or _LINE_AFTER.match(text, line.end())
     )
-    return value if given[0] == "=" and is_of_a_file and is_passphrase(value) else ""
+    return value if link[0] == "=" and is_of_a_file and is_passphrase(value) else ""
