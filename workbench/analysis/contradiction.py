@@ -1,5 +1,5 @@
-"""Decide whether two sentences about the same thing contradict each other: by negation, order, value, name, or by what
-belongs together."""
+"""Decide whether two sentences about the same thing contradict each other: by negation, order, value, name, or by
+combining words differently."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from workbench.analysis.sense import Sense
 from workbench.facts.word_tables import pattern
 
 LEAST_NEGATED = 0.3
-"""Share of the common words that must be negated in one sentence only to make it the opposite."""
+"""Least share of the common words that only one of two opposite sentences negates."""
 
 
 def contradicts(fact: Sense, text: Sense) -> bool:
-    """True if a text that has most words of a fact says something else."""
+    """True if a text with most words of a fact contradicts it."""
     return any(
         asked(fact, text)
         for asked in (is_negated, _is_reordered, _is_word_replaced, _is_crossed, differs_in_value, _is_opposite)
@@ -19,7 +19,7 @@ def contradicts(fact: Sense, text: Sense) -> bool:
 
 
 def is_negated(fact: Sense, text: Sense) -> bool:
-    """True if one sentence negates the other. Keeping a thing is not changing it."""
+    """True if one sentence negates the other. "Keep it" and "do not change it" agree."""
     mine, yours = _keep_or_change(fact), _keep_or_change(text)
     if mine and yours and mine[0] != yours[0]:
         return mine[1] != yours[1]
@@ -40,7 +40,7 @@ def _keep_or_change(sense: Sense) -> tuple[str, int] | None:
 
 
 def differs_in_value(fact: Sense, text: Sense) -> bool:
-    """True if a number, day, language or place of the fact is different here."""
+    """True if a number, day, language or place of the fact differs in the text."""
     return _differs_in_number(fact, text) or _differs_in_kind(fact, text)
 
 
@@ -54,7 +54,8 @@ def _is_reordered(fact: Sense, text: Sense) -> bool:
 
 
 def _is_word_replaced(fact: Sense, text: Sense) -> bool:
-    """True if exactly one word differs: in the same place, or the only name while all else is equal."""
+    """True if one word of the fact is replaced, and it or its replacement is a name: between the same words, or as the
+    only new word."""
     missing = [at for at, term in enumerate(fact.order) if term not in text.signs]
     more = [at for at, term in enumerate(text.order) if term not in fact.signs]
     if len(missing) != 1 or not more:
@@ -77,8 +78,8 @@ def _is_word_replaced(fact: Sense, text: Sense) -> bool:
 
 
 def _is_crossed(fact: Sense, text: Sense) -> bool:
-    """True if words that belong together in the fact are in different parts of the text: "keep the job, drop the
-    queue"."""
+    """True if the text combines words of different parts of the fact: "keep the job, drop the queue" for "keep the
+    queue, drop the job"."""
     for at, one in enumerate(fact.parts):
         for other in fact.parts[at + 1 :]:
             mine, yours = one - other, other - one
@@ -93,7 +94,7 @@ def _is_crossed(fact: Sense, text: Sense) -> bool:
 
 
 def _differs_in_kind(fact: Sense, text: Sense) -> bool:
-    """True if a day or language differs, or a name after the same preposition."""
+    """True if a day, language, date format or rate differs, or a name after the same preposition."""
     for kind, mine in fact.kinds.items():
         if (yours := text.kinds.get(kind)) and mine.isdisjoint(yours):
             return True
@@ -105,7 +106,7 @@ def _differs_in_kind(fact: Sense, text: Sense) -> bool:
 
 
 def _differs_in_number(fact: Sense, text: Sense) -> bool:
-    """True if a number of the fact has another value here."""
+    """True if a number of the fact has another value in the text."""
     missing = [value for value in fact.values if not any(map(value.same, text.values))]
     more = [value for value in text.values if not any(map(value.same, fact.values))]
     return any(value.rivals(other) for value in missing for other in more)

@@ -1,8 +1,8 @@
-"""Grounding of summaries without a model: everything they name is looked up in the head that they replace.
+"""Grounding of summaries without a model: each claim is looked up in the head that the summary replaces.
 
-Paths, commands, identifiers, numbers and quotations must occur in the head; "the user said, asked, wants …" must be in
-the user's own words. A claim that is not found may still be true (a sum, a paraphrase): it is shown, not judged. Lost
-facts are another question, which needs the whole outcome (`workbench.analysis.retention`).
+Paths, commands, identifiers, numbers and quotations must occur in the head; "the user said, asked, wants …" must match
+the user's own words. A claim that is not found may still be true (a sum, a paraphrase), so it is shown and not judged.
+For lost facts see `workbench.analysis.retention`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ ENOUGH_WORDS = 0.5
 ENOUGH_WORDS_OF_ALL = 0.8
 
 _INSERTED = re.compile(r"\[[^\[\]]{0,120}\]")
-"""Editorial insertion in a quotation, "[log output]": it replaces omitted text."""
+"""Editorial insertion in a quotation ("[log output]"), which replaces omitted text."""
 
 
 class UnsupportedClaim(Struct, frozen=True):
-    """Claim at `summary[start:stop]` that the head does not have. `text` is what was looked up."""
+    """Claim at `summary[start:stop]` that is not in the head. `text` was looked up."""
 
     kind: ClaimKind
     text: str
@@ -56,7 +56,7 @@ class Grounding(Struct, frozen=True):
 class SummaryChecker:
     """Head prepared for checking summaries. Building reads the whole head; checks are fast enough for every edit.
 
-    Changes nothing. May be built in one thread and used in another.
+    Never changes after it is built; may be built in one thread and used in another.
     """
 
     def __init__(self, head: Sequence[Message], earlier: str = "") -> None:
@@ -70,7 +70,7 @@ class SummaryChecker:
         self._all_user_words = frozenset[str]().union(*self._user_words)
 
     def check(self, summary: str) -> Grounding:
-        """Check the claims of a summary; those that contain a secret are left out."""
+        """Check the claims of a summary; claims with a secret are left out."""
         clean = without_secrets(summary)
         claims = [claim for claim in claims_in(summary) if summary[claim.start : claim.stop] in clean]
         missing = tuple(
@@ -95,7 +95,7 @@ class SummaryChecker:
         return self._index.has(claim.subject)
 
     def _has_path(self, path: str) -> bool:
-        """True for a path in the head, or one joined from a folder and a path within it."""
+        """True if a path occurs in the head, or both its folder and the rest do."""
         if self._index.has_path(path):
             return True
         rooted = path[:1] in "/~" or path[1:2] == ":"

@@ -1,8 +1,8 @@
 """Compaction loop: an agent compacts repeatedly without progress.
 
-A step is a user request or tool call that the session did not have before: the same words, or the same tool with the
-same input, are no new step, nor are the agent's texts. A session is in a loop if its newest `LEAST` or more compactions
-came without a new step, unless it ends with an answer: then the loop is over.
+A step is a user request with new words, or a tool call with a new input; the agent's texts are no steps. A session is
+in a loop if at least `LEAST` automatic compactions followed its newest step. It is not if it ends with an answer and
+the next compaction is not certain (`Loop.goes_on`).
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from workbench.base.values import json_text
 from workbench.session import Epoch, Message, Session
 
 LEAST = 3
-"""Compactions without a new step that make a loop: two in a row happen when a summary was too long."""
+"""Fewest compactions without a new step that make a loop; two in a row happen if a summary is too long."""
 
 
 class Loop(Struct, frozen=True):
     """Loop of `compactions` without a new step since call `since` (from 1, 0 before any); `empty` of them removed
     nothing.
 
-    `smallest` is the smallest context left by one of them, in tokens, and `trigger` the smallest context that was
-    compacted: the agent's trigger is at most that. None if the file does not record it.
+    `smallest` is the smallest context after one of them, `trigger` the smallest context before one, both in tokens; the
+    agent's trigger is at most the latter. None if not recorded.
     """
 
     compactions: int
@@ -41,7 +41,7 @@ class Loop(Struct, frozen=True):
 
     @property
     def goes_on(self) -> bool:
-        """True if the next compaction is certain: none removed anything, or none enough."""
+        """True if the next compaction is certain: all of them removed nothing, or none left less than `trigger`."""
         too_large = self.smallest is not None and self.trigger is not None and self.smallest >= self.trigger
         return too_large or self.empty == self.compactions
 
@@ -58,7 +58,8 @@ class Loop(Struct, frozen=True):
 
 
 def loop_of(session: Session) -> Loop | None:
-    """Return the loop at the end of the session; None if it ends with a step or has fewer compactions. O(messages)."""
+    """Return the loop at the end of the session; None if fewer than `LEAST` automatic compactions followed its newest
+    step, or if it ends with an answer and the next compaction is not certain. O(messages)."""
     if sum(_is_automatic(epoch) for epoch in session.epochs) < LEAST:
         return None
     seen: set[int] = set()
@@ -106,7 +107,7 @@ def _ends_with_answer(session: Session) -> bool:
 
 
 def _left(session: Session, epoch: Epoch) -> int | None:
-    """Return the tokens after the compaction: as recorded, else as the next call was billed."""
+    """Return the tokens after a compaction: the recorded size, else the usage of the next call; None if unknown."""
     if epoch.ended_by is not None and epoch.ended_by.tokens_after:
         return epoch.ended_by.tokens_after
     following = session.epochs[epoch.number] if epoch.number < len(session.epochs) else None
@@ -115,7 +116,7 @@ def _left(session: Session, epoch: Epoch) -> int | None:
 
 
 def _compacted_at(session: Session, epoch: Epoch) -> int | None:
-    """Return the tokens before the compaction: as recorded, else of the epoch's newest prompt."""
+    """Return the tokens before a compaction: the recorded size, else the epoch's newest prompt; None if unknown."""
     if epoch.ended_by is not None and epoch.ended_by.tokens_before:
         return epoch.ended_by.tokens_before
     return next((bill for index in reversed(epoch.members) if (bill := session.messages[index].bill)), None)

@@ -1,4 +1,4 @@
-"""Prompts in use: by which strategy, in which policy field, and how a prompt reads for a session."""
+"""Use of prompts: the strategy and policy field of each, and its text as sent for a session."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workbench.summarizers.estimate import estimate
 
 @cache
 def _uses() -> Mapping[str, tuple[str, str]]:
-    """Return the strategy of each prompt id, and the policy field that may hold another prompt ("": none)."""
+    """Return {prompt id: (strategy, policy field that may hold another prompt, "" for none)}."""
     return {prompt: (one.id, field) for one in all_strategies() for prompt, field in one.prompts.items()}
 
 
@@ -75,14 +75,15 @@ def prompt_by_id(id: str) -> StoredPrompt:
 
 
 def policy_with(policy: Policy, one: StoredPrompt) -> Policy:
-    """Return a policy of the prompt's strategy that uses it, in the language of its words, else of its header."""
+    """Return a policy that uses the prompt, for its strategy; the language is that of the prompt's text, else of its
+    header."""
     changes = {"language": language_of(one.prompt.text) or one.prompt.language, one.field: one.prompt.text}
     fields = type(policy).model_fields
     return policy.with_(**{name: value for name, value in changes.items() if name in fields})
 
 
 def prompt_file_text(policy: Policy, strategy_id: str, field: str, text: str) -> str:
-    """Return a policy's text as a prompt file with header, recognised for that field. Raises BadInput for a field
+    """Return a text of a policy as a prompt file, with a header that names its field. Raises BadInput for a field
     without prompts."""
     prompt = next((id for id, name in strategy(strategy_id).prompts.items() if name == field), None)
     if prompt is None:
@@ -93,9 +94,8 @@ def prompt_file_text(policy: Policy, strategy_id: str, field: str, text: str) ->
 
 
 def render_prompt(one: StoredPrompt, context: Context, edits: Edits = UNEDITED, policy: Policy | None = None) -> str:
-    """Return the request, message or memories with the prompt's words when its strategy compacts `context`.
-
-    `policy` defaults to the strategy's first preset. Raises BadInput if there is no such text.
+    """Return the request, message or memories that contain the prompt when its strategy compacts `context`. `policy`
+    defaults to the strategy's first preset. Raises BadInput if the prompt occurs in none.
     """
     if not one.strategy:
         raise BadInput(f"No strategy uses the prompt {one.id} by default; shown unchanged.")
@@ -114,7 +114,7 @@ def render_prompt(one: StoredPrompt, context: Context, edits: Edits = UNEDITED, 
 
 
 def prompt_warnings(one: StoredPrompt) -> tuple[str, ...]:
-    """Return warnings about a prompt that a model is asked with, under its strategy's first preset."""
+    """Return warnings about a prompt that is sent to a model, under its strategy's first preset."""
     if not one.field or one.field.endswith("template"):
         return ()
     return strategy(one.strategy).lint(policy_with(default_preset(one.strategy).policy, one))
@@ -128,7 +128,7 @@ def _is_used_in(one: StoredPrompt, text: str) -> bool:
 
 
 def as_strategy_prompt(one: StoredPrompt, chosen: str) -> StoredPrompt:
-    """Return a prompt with an id of its own as one of the strategy `chosen`; any other unchanged."""
+    """Return a prompt with a new id as a prompt of the strategy `chosen`; a prompt of the program unchanged."""
     asked = (id for id, field in strategy(chosen).prompts.items() if field and not field.endswith("template"))
     if one.strategy or (own := next(asked, None)) is None:
         return one
@@ -136,9 +136,8 @@ def as_strategy_prompt(one: StoredPrompt, chosen: str) -> StoredPrompt:
 
 
 def common_strategy(several: Sequence[StoredPrompt], chosen: str) -> str:
-    """Return the strategy that all of these prompts can be tried with: `chosen`, or their own.
-
-    Raises BadInput if they belong to different ones, or if one is not sent to a model.
+    """Return the strategy that can use all of these prompts: `chosen`, or their own. Raises BadInput if they belong to
+    different strategies, or if one is not sent to a model.
     """
     for one in several:
         if not one.field or one.field.endswith("template"):

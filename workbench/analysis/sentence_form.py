@@ -1,7 +1,7 @@
 """Distinguish sentences from word lists and shuffled sentences.
 
-A sentence has function words and punctuation between its content words, each where grammar allows it, and most of what
-it says is in the same order whoever says it.
+A sentence has function words and punctuation between its content words, each where grammar allows it; two sentences of
+the same meaning have most words in the same order.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ _CAN_FOLLOW: dict[str, tuple[str, ...]] = {
     "denial": ("", "verb", "article", "preposition", "to"),
     "to": ("", "article", "person", "verb"),
 }
-"""Classes that may follow each class of function word; "" is any other word. None of the first three, nor "to", ends a
-sentence."""
+"""Classes of words that may follow each class of function words; "" is any other word."""
 _TORN = pattern("sense", "torn")
 _SIGNS = re.compile(r"[,;:()\"'`“”«»→=/]|\s[-–—]\s|\.(?=\s)")
 _PARTS = re.compile(r"[,;:()→=\[\]]|(?<=\w)/|\s[-–—]\s|[.!?](?=\s)")
-"""Boundaries of clauses. A slash that begins a path is none: "in /src/a.py"."""
+"""Boundaries of clauses. The slash at the beginning of a path is no boundary: "in /src/a.py"."""
 _LATIN = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+(?:['.-][^\W_]+)*")
 LEAST_GLUE = 0.16
 """Least share of function words and punctuation in a sentence."""
 
 LIST_WORDS = 5
-"""Shorter texts may be notes."""
+"""Fewest words of a text that can be a word list; shorter texts may be notes."""
 
 
 @session_cache(1 << 13)
 def is_sentence(low: str) -> bool:
-    """True if function words or punctuation hold the words together. Scripts without spaces always pass."""
+    """True if a text has function words or punctuation between its words, as sentences have. Always True for short
+    texts and scripts without spaces."""
     found = _LATIN.findall(low)
     if len(found) < LIST_WORDS:
         return True
@@ -60,7 +60,8 @@ def is_sentence(low: str) -> bool:
 
 
 def is_word_list(low: str, known: frozenset[str], language: str) -> bool:
-    """True if an English text has a run of words that nothing holds together, some of them not in `known`."""
+    """True if an English text without punctuation has `LIST_RUN` words in a row without a function word, `LIST_FOREIGN`
+    of them not in `known`. False for other languages."""
     if language != "english" or _SIGNS.search(low):  # other languages have runs of verbs: "é preciso pedir"
         return False
     foreign = run = 0
@@ -77,7 +78,7 @@ def is_word_list(low: str, known: frozenset[str], language: str) -> bool:
 
 
 LIST_RUN, LIST_FOREIGN = 3, 2
-"""Length of such a run, and unknown words in it, from which it is a list."""
+"""Fewest words, and fewest unknown words, of a run without function words that is a list."""
 
 
 def _grammar_breaks(low: str) -> int:
@@ -92,8 +93,8 @@ def _grammar_breaks(low: str) -> int:
 
 
 def order_agreement(fact: Sequence[str], text: Sequence[str]) -> float:
-    """Return how far the common words are in the same order, 0 to 1: the mean of the share of ordered pairs and the
-    share of neighbours still within two words; 1 without a pair."""
+    """Return the agreement in the order of common words, 0 to 1: the mean of two shares, of all pairs in the same order
+    and of neighbours that are at most two words apart. 1 without a pair."""
     place: dict[str, int] = {}
     for at, term in enumerate(text):
         place.setdefault(term, at)
@@ -106,8 +107,8 @@ def order_agreement(fact: Sequence[str], text: Sequence[str]) -> float:
 
 
 def is_scrambled(fact: str, text: str, language: str) -> bool:
-    """True if a text has the words of a fact in the same forms, function words included, but out of order, and no
-    function word of its own. Both in lower case; never true for scripts without spaces."""
+    """True if a text has words of a fact in the same forms but out of order, and no function word that the fact lacks.
+    Both texts are in lower case. False for scripts without spaces."""
     if _UNSPACED.search(fact):
         return False
     own, there = _words_and_forms(fact, language), _words_and_forms(text, language)
@@ -128,13 +129,13 @@ def is_scrambled(fact: str, text: str, language: str) -> bool:
 
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 SCRAMBLED_FROM, ORDER_KEPT, FOREIGN_WORDS = 3, 0.5, 2
-"""Fewest words that have an order; share of neighbours that a moved clause leaves in place; foreign words from which
-more must stay in place."""
+"""Fewest common words that have an order; share of neighbours that stay in place if a clause is moved; fewest words
+from elsewhere with which more than this share must stay in place."""
 
 
 @session_cache(20_000)
 def _words_and_forms(low: str, language: str) -> tuple[tuple[str, str], ...]:
-    """Return each word in compared form and as written; function words as themselves."""
+    """Return (compared form, written form) of each word; function words are compared as written."""
     return tuple(
         [(one, match[0]) for match in TOKEN.finditer(low) for one in token_terms(match[0], language) or (match[0],)]
     )

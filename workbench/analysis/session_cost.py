@@ -1,4 +1,4 @@
-"""Cost of a session: as its file records it, and by the known prices."""
+"""Cost of a session: recorded in its file, and computed by known prices."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from workbench.tokens.cost import MILLION, SpentDollars, spent_on
 
 class SessionCost(Struct, frozen=True):
     """Cost of a session in dollars. `recorded` is the file's own figure; `prompts` and `answers` are the recorded usage
-    at the known prices, None if one is unknown. `missed` is what a perfect cache would have saved on prompts. `calls`
-    have recorded usage, `silent` answers do not; `replayed` calls belong to the session that this one was forked from.
-    `by` is the source of the prices."""
+    at the known prices, None if one is unknown. `missed` is the saving of a perfect cache on prompts. `calls` counts
+    the calls with recorded usage, `silent` the answers without; `replayed` counts calls of the session from which this
+    one was forked. `by` is the source of the prices."""
 
     calls: int
     silent: int
@@ -45,7 +45,7 @@ class SessionCost(Struct, frozen=True):
 
     @property
     def why(self) -> tuple[str, ...]:
-        """Reasons for a difference between the two figures of more than 2 %."""
+        """Reasons why the two figures differ by more than 2 %, or why the second is missing."""
         if self.recorded is None or (self.here is not None and abs(self.recorded - self.here) * 50 <= self.recorded):
             return ()
         if self.here is None:

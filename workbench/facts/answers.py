@@ -14,7 +14,8 @@ from workbench.session import Message, ToolResult, ToolUse
 _OPTIONS = ("options", "choices", "follow_up", "suggestions")
 _LABELS = ("label", "text", "answer", "value", "title")
 _ADVERTISED = re.compile(r" \(recommended\)\Z", re.IGNORECASE)
-"""Suffix removed at the end of an answer; between several choices it stays, because the answer is quoted verbatim."""
+"""Suffix that is removed from the end of an answer. It stays within an answer of several choices, because facts are
+verbatim."""
 
 
 class UserAnswer(Struct, frozen=True):
@@ -36,7 +37,7 @@ class UserAnswer(Struct, frozen=True):
 
 
 SHORT_ANSWER = 200
-"""Maximum length of a single typed sentence that counts as nothing but an answer, in characters."""
+"""Longest typed sentence that only answers a question, in characters."""
 
 
 class _Question(Struct, frozen=True):
@@ -78,8 +79,9 @@ def typed_texts(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
 
 
 def _split_answer(reply: str, questions: Sequence[_Question]) -> Iterator[tuple[str, str, bool]]:
-    """Split an answer into choices and typed text (consecutive typed lines are one text), each with its question. Typed
-    text belongs to the only question, or to the only question without a choice."""
+    """Split an answer into (text, question, is a choice): choices and typed texts (consecutive typed lines are one
+    text). A typed text belongs to the only question, or to the only question without a choice; else its question is
+    ""."""
     lines = reply.split("\n")
     matches = [next((question for question in questions if question.offers(line)), None) for line in lines]
     unanswered = [question for question in questions if question not in matches] if len(questions) > 1 else questions

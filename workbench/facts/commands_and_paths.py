@@ -20,7 +20,8 @@ RESULT_CHARS = 160
 _WORD = re.compile(
     r"(?:[^\s\"'`<>()\[\]{},;|*=，。、；：（）「」《》]|(?<=[/\\])(?:\[{1,2}[\w.-]{1,60}\]{1,2}|\([\w.-]{1,60}\))(?=[/\\.])){3,200}"
 )
-"""Brackets around a complete part of a path belong to the path (a route's `[id]` or `(group)`); others do not."""
+"""Word that may be a path. Brackets around a complete part belong to the path (a route's `[id]` or `(group)`); others
+do not."""
 _FILE = re.compile(r"^(?:[A-Za-z]:)?[\w./\\@+~\[\]()-]*[\w\])-]\.[A-Za-z][A-Za-z0-9]{0,7}$")
 _LINES = re.compile(r"#L\d{1,7}(?:-L?\d{1,7})?$")
 _PRODUCT = re.compile(
@@ -45,12 +46,12 @@ _COMMAND_PREFIX = re.compile(
 _SHELL_SCRIPT = re.compile(r"^(?:\S*/)?(?:ba|z|da)?sh -l?c (['\"])(.*)\1$", re.DOTALL)
 _HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w{0,40})\1[^\n]*\n")
 HEREDOC_LINES = 3
-"""Maximum number of lines of a here-document that is kept; of a longer one only the first line is."""
+"""Longest here-document that is kept, in lines; a longer one is cut to its first line."""
 
 
 def core_command(command: str) -> str:
-    """Return a command without parts that do not change its meaning (`cd … &&`, `bash -lc`, `2>&1 | tail`). Two runs
-    are the same if these are equal."""
+    """Return a command without parts that do not change its meaning (`cd … &&`, `bash -lc`, `2>&1 | tail`). Two runs of
+    equal core commands count as the same."""
     core = _COMMAND_PREFIX.sub("", command[:4000])
     if script := _SHELL_SCRIPT.match(core.rstrip()):
         core = _COMMAND_PREFIX.sub("", script[2])
@@ -64,7 +65,7 @@ def path_facts(messages: Sequence[Message], calls: Sequence[ToolCall]) -> Iterat
     """Yield the files that calls touched, and the files named by user and agent, once per message."""
     for called in calls:
         in_shell = any(action.kind == "command" for action in called.actions)
-        # Effects before the failure of a command line are real; those that it denies are not among the actions.
+        # A failed command line may have had effects before it failed; `actions` excludes those that its output denies.
         ok = None if in_shell and called.ok is False and not called.refused else called.ok
         at = messages[called.index]
         for action in called.actions:

@@ -1,4 +1,4 @@
-"""Facts about errors: the failed call, and whether the error was resolved, is open, or is unknown."""
+"""Facts about errors: the failed call and the state of the error (resolved, open or unknown)."""
 
 from __future__ import annotations
 
@@ -105,9 +105,8 @@ def _is_wrapper(line: str) -> bool:
 
 
 def error_line(text: str, *, of_command: bool) -> str:
-    """Return the line of a failed result that names the error, or "". A search without a hit is no error.
-
-    The output of a command is searched for an error's name; the message of any other tool begins with it.
+    """Return the line of a failed result that names the error, or "". A search without a hit is no error. In the output
+    of a command the line is found by patterns; the message of any other tool begins with it.
     """
     candidates = (
         line for line in _TAGS.sub("", searched_part(text)).split("\n") if line.strip() and not _EXIT_LINE.match(line)

@@ -84,7 +84,7 @@ def _statements(text: str) -> Iterator[list[str]]:
 
 
 def _expanded(word: str, variables: dict[str, str]) -> str:
-    """Return a word without quotes, with variables that the line set before expanded; others keep their `$`."""
+    """Return a word without quotes. Variables that the line has set are expanded; others keep their `$`."""
     if word[:1] == "'":
         return word[1:-1].replace("''", "'").replace("$", "＄")
     word = word[1:-1] if word[:1] == '"' else word

@@ -1,9 +1,9 @@
-"""Answers by text search: what a careful reader could answer from a context, found by code.
+"""Answers to probes by text search, without a model.
 
-A line gives an answer if it contains it by itself, with most of the words next to it in the question's sentence, and
-does not state it wrongly (`workbench.analysis.fact_check`): opposites, other values and word lists give none. The
-source message counts as it is while it is still there. Paraphrases are missed: a model may know more than this finds,
-and rarely less.
+A line gives an answer if it contains the answer by itself and most words of the question's sentence, and does not state
+it wrongly (`workbench.analysis.fact_check`): opposites, other values and word lists give no answer. In the source
+message, if still there, any line with the answer counts. Paraphrases are missed, so a model may know more than the
+search finds, and rarely less.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENOUGH = 0.6
 """Share of the words next to an answer that a line must have."""
 
 ENOUGH_OF_A_QUESTION = 1 / 3
-"""The same if only the question's words are known."""
+"""Share of the question's words that a line must have if the sentence with the answer is unknown."""
 
 LINE = 400
 """Characters of a line that are shown."""
@@ -47,7 +47,7 @@ class Lookup:
         self._searched_text: SearchedText | None = None
 
     def answer(self, probe: Probe) -> tuple[str, str]:
-        """Return the answer, or `NOT_KNOWN`, and the line that gives it or comes nearest, "" for none."""
+        """Return (answer or `NOT_KNOWN`, line that gives it or comes nearest, "" for none)."""
         if probe.kind == "control":
             return NOT_KNOWN, ""
         source = self._by_id.get(probe.source)
@@ -93,7 +93,7 @@ class Lookup:
 
 
 def with_sources(probes: Sequence[Probe], messages: Sequence[Message]) -> tuple[Probe, ...]:
-    """Return the probes with missing sources filled in, if found: hand-written questions know no message id."""
+    """Return the probes with missing sources filled in, if found. Hand-written questions have no message id."""
     if all(probe.source or probe.kind == "control" for probe in probes):
         return tuple(probes)
     lookup = Lookup(messages)
@@ -115,7 +115,7 @@ def _line_in(source: Message, probe: Probe) -> str:
 
 
 def _has_answer(line: str, probe: Probe) -> bool:
-    """True if a line contains a right answer by itself; paths with slashes of either kind."""
+    """True if a line contains a right answer by itself. Backslashes match the slashes of a path."""
     normalized = line.replace("\\\\", "/").replace("\\", "/") if "\\" in line and "/" in probe.answer else line
     return any(contains_term(form, normalized) for form in (probe.answer, *probe.accept))
 

@@ -8,7 +8,7 @@
     source = "msg_12"           # message with the answer
     says = "We go with NATS."   # sentence with the answer
 
-Required: `kind`, `question` and, except for a control, `answer`. `prose = true` has an answer judged by its sense.
+Required: `kind`, `question` and, except for a control, `answer`. With `prose = true` the answer is judged by its sense.
 Without a `source` the message with the answer is searched for.
 """
 

@@ -26,8 +26,8 @@ LOOKED_UP = "text search, no model"
 
 
 class ProbeAnswer(Struct, frozen=True):
-    """Answer of an arm to one question: the reply, None if missing; its mark; and `told`, the line of the arm that
-    states the right answer or comes nearest, "" for none."""
+    """Answer of an arm to one question: the reply, None if missing, and its mark. `line` is the line of the arm with
+    the right answer, or the nearest one, "" for none; `told`: it states the right answer."""
 
     reply: str | None
     mark: Mark

@@ -1,7 +1,7 @@
-"""Edits after a compaction that undo earlier ones, or repeat them.
+"""Edits after a compaction that undo or repeat earlier ones.
 
-Lines removed from one file and written into another, before or next, were moved; import lists follow the code and do
-not count.
+Lines that are removed from one file and written into another count as moved, not as undone. Import lists follow the
+code and do not count.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from workbench.facts.diffstat import text_replacements
 from workbench.facts.tools import normal_path
 
 FEWEST = 20
-"""Letters and digits below which an edit is too small to identify."""
+"""Fewest letters and digits of an edit that can be identified."""
 
 _ASKED = re.compile(
     r"\b(?:revert|undo|roll(?:ed)? ?back|back to|restore|put (?:it|that|them) back|take (?:it|that) out|rückgängig|"
     r"zurück|annule[rz]?|reviens)\b|撤销|恢复|还原",
     re.IGNORECASE,
 )
-"""Requests of the user to undo something: no rework."""
+"""Requests of the user to undo something; edits that follow them are no rework."""
 
 
 class RepeatedEdit(Struct, frozen=True):
-    """Edit that undoes or repeats the one of call `before`."""
+    """Edit of call `after` that undoes or repeats the edit of call `before`."""
 
     kind: Literal["undone", "redone"]
     path: str
@@ -44,8 +44,8 @@ class RepeatedEdit(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class _Edit:
-    """Text before and after an edit, `old` is "" for a whole file. Lines are computed lazily: most edits are never
-    compared."""
+    """Text before and after an edit; `old` is "" for a whole file. Lines are computed on first use, because most edits
+    are never compared."""
 
     called: ToolCall
     old: str
@@ -68,7 +68,7 @@ class _Edit:
 
     @property
     def weighs(self) -> int:
-        """Letters and digits of the changed lines without imports."""
+        """Number of letters and digits in the changed lines, without imports."""
         return sum(map(str.isalnum, "".join(_without_imports(self.removed | self.added))))
 
 
@@ -136,7 +136,8 @@ def repeated_edits(
 def _is_moved(
     path: str, earlier: _Edit, edit: _Edit, written: Sequence[tuple[str, _Edit]], typed: Sequence[tuple[int, str]]
 ) -> bool:
-    """True if the removed lines were written into another file since, or are before the user's next message."""
+    """True if the removed lines were written into another file after the earlier edit, at the latest before the user's
+    next message."""
     out, since, here = _without_imports(edit.removed), earlier.called.index, edit.called.index
     end = next((index for index, _ in typed if index > here), sys.maxsize)
     elsewhere = (one.added for other, one in written if other != path and since < one.called.index < end)
@@ -165,7 +166,8 @@ def _lines(text: str) -> frozenset[str]:
 
 
 def _kind(earlier: _Edit, edit: _Edit) -> Literal["undone", "redone"] | None:
-    """Return the relation of two edits; the same lines at another place are another edit."""
+    """Return "undone" or "redone" if an edit undoes or repeats an earlier one, else None. The same lines at another
+    place are no repetition."""
     if _alike(earlier.added, edit.removed) and _alike(earlier.removed, edit.added):
         return "undone"
     if earlier.place == edit.place and _alike(earlier.added, edit.added) and _alike(earlier.removed, edit.removed):

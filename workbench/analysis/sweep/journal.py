@@ -1,7 +1,7 @@
 """Journal of a sweep: a line per finished cell, so that an interrupted sweep can continue.
 
-The first line identifies the sweep; a torn last line is skipped. A cell is finished while its file is unchanged (size
-and modification time); failed ones are tried again.
+The first line identifies the sweep; an incomplete last line is skipped. A cell counts as finished while its file has
+the same size and modification time; failed cells are computed again.
 """
 
 from __future__ import annotations
@@ -62,9 +62,8 @@ def stamp_of(file: str) -> Stamp:
 
 
 def finished_cells(path: Path, plan: SweepPlan) -> tuple[SweepCell, ...]:
-    """Return the finished cells of a journal; none if it does not exist.
-
-    Raises BadInput for a file that is no journal, another sweep's, or no regular file.
+    """Return the finished cells of a journal; () if it does not exist. Raises BadInput for a file that is not regular,
+    not a journal, or the journal of another sweep.
     """
     refuse_special(path)
     try:

@@ -34,7 +34,7 @@ CRITERIA = (
 
 @dataclass(frozen=True, slots=True)
 class RuleCount:
-    """Files in which a watched rule is still kept at the end (`files_kept`), `of` those that ever had it."""
+    """Number of files that keep a watched rule to the end (`files_kept`), `of` the files that ever had it."""
 
     files_kept: int
     of: int
@@ -45,7 +45,7 @@ class RuleCount:
 
 @dataclass(frozen=True, slots=True)
 class SweepRow:
-    """Setting over all files that worked: means over files, and the sum of `over`. None if unknown.
+    """Result of a setting over all files without an error: means over files, and the sum for `over`. None if unknown.
 
     `cost` is in dollars if all prices are known (`dollars`), else in million input tokens.
     """
@@ -114,8 +114,8 @@ def _rule_count(verdicts: Sequence[RuleVerdict | None]) -> RuleCount:
 
 
 def best(rows: Sequence[SweepRow], criterion: Criterion) -> SweepRow | None:
-    """Return the best setting by a criterion. Fewer prompts above the window come first, because they would have
-    failed. Ties: the cheapest, then the first of the grid."""
+    """Return the best setting by a criterion. The number of prompts above the window decides first, because they would
+    have failed. Ties go to the cheapest setting, then to the first of the grid."""
     able = [row for row in rows if row.files and row.figure(criterion.name) is not None]
     if not able:
         return None
