@@ -1,4 +1,4 @@
-"""Amounts in a text: numbers with their units, and when two of them are equal."""
+"""Amounts in a text: numbers with their units, and comparisons of them."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _SCALES = {
     for unit in units_.split()
 }
 ROUNDED = 0.05
-"""Relative difference up to which byte values are equal: a kilobyte has 1 000 or 1 024."""
+"""Largest relative difference of equal byte values, because a kilobyte has 1 000 or 1 024 bytes."""
 
 
 class Value(Struct, frozen=True):
-    """Number with its unit. A known `unit` (`second`, `byte`, `percent`) is the base unit of `amount`; otherwise it is
-    the word after the number. `written` is the number as written."""
+    """Number with its unit. `amount` is in `unit`: a known base unit (`second`, `byte`, `percent`), or the word after
+    the number. `written` is the number as written."""
 
     amount: float
     unit: str
@@ -55,7 +55,8 @@ class Value(Struct, frozen=True):
         return self.unit in _BASES
 
     def same(self, other: Value) -> bool:
-        """True for equal amounts; for bytes about equal is enough."""
+        """True for equal amounts. Byte values may differ by `ROUNDED`; without a unit on either side the written
+        numbers must be equal."""
         if self.measured and other.measured and self.unit != other.unit:
             return False
         if self.measured != other.measured and self.unit and other.unit:
@@ -66,7 +67,8 @@ class Value(Struct, frozen=True):
         return abs(self.amount - other.amount) <= least * max(abs(self.amount), abs(other.amount))
 
     def rivals(self, other: Value) -> bool:
-        """True for another amount of the same thing: same unit, or none."""
+        """True for a different amount that contradicts this one: in the same unit, without a unit, or if both units are
+        known."""
         if self.same(other):
             return False
         return self.unit == other.unit or not other.unit or (self.measured and other.measured)
@@ -76,7 +78,7 @@ _BASES = frozenset(_UNITS)
 
 
 def values_in(low: str) -> tuple[Value, ...]:
-    """Return the numbers of a lower-case text with their units, spelled ones included."""
+    """Return the numbers of a lower-case text with their units, spelled-out numbers included."""
     found = [_value(match) for match in _NUMBER.finditer(low)]
     for match in _SPELLED.finditer(low):
         number = float(_DIGITS[match[1]])

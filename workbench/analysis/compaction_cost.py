@@ -1,13 +1,13 @@
 """Cost of a compaction through the prompt cache, and when it is paid back.
 
-A provider caches a prompt by its prefix. A compaction changes the prompt at one place; all that follows is billed again
-at the price of writing. Every later call is smaller by what was saved, at the price of reading:
+A provider caches a prompt by its prefix. After the first change that a compaction makes, all tokens are billed again at
+the price of writing. Every later call reads fewer tokens from the cache:
 
     before   F · · · · · · · · · · · · | fresh     read: before − fresh   written: fresh
     after    F · summary · tail · fresh             read: F               written: after − F
 
-`F`, the first changed token, is the size of the unchanged prefix. The model assumes that the whole prompt is cached and
-that the cache does not expire in between.
+`F`, the first changed token, is the size of the unchanged prefix. This model assumes that the whole prompt is cached
+and that the cache does not expire in between.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class Rates:
         return "money" if self.known else "input"
 
     def words(self, amount: float) -> str:
-        """Return an amount in this unit: dollars, or input tokens that cost as much."""
+        """Return an amount as text: dollars, or the number of input tokens that cost as much."""
         return words(amount, self.kind)
 
 
 def rates_of(model: str | None) -> Rates:
-    """Return the model's prices; the ratios of Anthropic's list if they are unknown. Without a price for writing, the
-    input price counts. Raises BadInput for a broken table of the user's."""
+    """Return the model's prices, or the ratios of Anthropic's list if they are unknown. The input price replaces a
+    missing price for writing. Raises BadInput for a broken price table of the user."""
     info = find_model(model)
     if info is None or info.prices is None or info.prices.cache_read is None:
         return Rates()
@@ -69,8 +69,8 @@ def back_after(calls: int | None) -> str:
 class CacheLoss(Struct, frozen=True):
     """Effect of one compaction on the cache, in tokens.
 
-    `first_changed` tokens at the beginning stay cached. `rebilled`: the rest of the new context, billed as written
-    although nearly all of the old one was cached. `saved`: how much smaller every later call is.
+    `first_changed` tokens at the beginning stay cached; the rest of the new context is `rebilled`. Every later call has
+    `saved` tokens less.
     """
 
     before: int
@@ -79,7 +79,7 @@ class CacheLoss(Struct, frozen=True):
 
     @property
     def rebilled(self) -> int:
-        """Tokens billed as written again."""
+        """Tokens of the new context behind the first change, summary included, which are billed as written."""
         return self.after - self.first_changed
 
     @property
@@ -88,8 +88,8 @@ class CacheLoss(Struct, frozen=True):
         return self.before - self.after
 
     def extra(self, fresh: int, rates: Rates, summary: float = 0.0) -> float:
-        """Return the extra cost of this call compared with no compaction, `summary` included, in the rates' unit per
-        token.
+        """Return the extra cost of the next call compared with no compaction, `summary` (cost of the summary) included,
+        in a millionth of the rates' unit.
 
         `fresh` are the tokens of `before` that came after the previous call and were not cached yet.
         """
@@ -100,7 +100,7 @@ class CacheLoss(Struct, frozen=True):
         return with_it - without + summary
 
     def pays_off_after(self, fresh: int, rates: Rates, summary: float = 0.0) -> int | None:
-        """Return the further calls after which the compaction has paid for itself; None for never."""
+        """Return the number of further calls after which the compaction has paid for itself; None for never."""
         extra = self.extra(fresh, rates, summary)
         if extra <= 0:
             return 0

@@ -19,8 +19,8 @@ from workbench.compaction.strategies import strategy
 from workbench.session import Session
 
 Fit = Literal["fits", "too large", "not usable", "unchanged"]
-"""Fits in ranking order. `fits`: compacted and below every limit; `not usable`: a required check failed; `unchanged`:
-nothing was compacted."""
+"""Fits, best first. `fits`: smaller and below every limit; `too large`: not; `not usable`: a required check failed;
+`unchanged`: nothing was compacted."""
 
 _FITS: tuple[Fit, ...] = get_args(Fit)
 
@@ -57,7 +57,7 @@ def fit_of(status: Status, before: int, after: int, failed: Sequence[Check], cei
 
 
 def fit_words(fit: Fit, before: int, after: int, failed: Sequence[Check], ceiling: Ceiling | None) -> str:
-    """Return the verdict with its figures, to follow the variant's name."""
+    """Return the verdict with its figures, as a predicate after the variant's name."""
     if fit == "fits":
         return fit
     if fit == "unchanged":
@@ -95,6 +95,6 @@ LANGUAGE_CHARS = 1_000
 
 
 def rank(fit: Fit, facts_share: float | None, cost: float | None, *, foreign: bool = False) -> tuple[float, ...]:
-    """Return the sort key of an outcome, best first: fitting ones by share of facts kept, then those not in a `foreign`
-    language, then by cost; then too large, not usable, unchanged. An unknown cost counts as the highest."""
+    """Return a sort key that puts the best outcome first: by fit, share of facts kept, language (`foreign` last) and
+    cost. An unknown share counts as 0, an unknown cost as the highest."""
     return _FITS.index(fit), -(facts_share or 0.0), foreign, float("inf") if cost is None else cost

@@ -1,4 +1,5 @@
-"""Content of a plot before it is drawn: in characters on the command line and the screen, as SVG in the report."""
+"""Content of a plot, independent of its drawing: in characters on the command line and the screen, as SVG in the
+report."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def sign_of(number: int) -> str:
 
 
 class Picture(Struct, frozen=True):
-    """Lines over calls (x from 1, y in tokens), levels across, signs on top by call, and a legend."""
+    """Plot content: lines over calls (x from 1, y in tokens), horizontal levels, signs above calls, and a legend."""
 
     title: str
     lines: tuple[PlotLine, ...]
@@ -37,13 +38,13 @@ class Picture(Struct, frozen=True):
 
 
 def in_characters(picture: Picture, legend: Sequence[tuple[str, str]] | None = None) -> list[str]:
-    """Return the picture for a terminal with its legend below, or with `legend`."""
+    """Return the rows of a picture for a terminal, with its legend, or `legend` instead, below."""
     shown = picture.legend if legend is None else legend
     return [*plot(picture.lines, picture.levels, picture.marks), "   ".join(f"{sign} {words}" for sign, words in shown)]
 
 
 def growth_picture(found: Diagnosis) -> Picture:
-    """Growth of the whole session, the diagnosed epoch on its own, with limits and triggers."""
+    """Return the growth of the whole session, the diagnosed epoch as a line of its own, with limits and triggers."""
     number = {point.message: call for call, point in enumerate(found.points, 1)}
     marks = {number[point.message]: COMPACTED for point in found.points if point.compacted}
     for one in found.refusals:
@@ -51,7 +52,7 @@ def growth_picture(found: Diagnosis) -> Picture:
     here = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch == found.epoch]
     before = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch < found.epoch]
     behind = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch > found.epoch]
-    # Two lines: a single one would cross the epoch between them.
+    # Two lines, because a single one would cross the gap of the diagnosed epoch.
     rest = [PlotLine(ELSEWHERE, points) for points in (before, behind) if points]
     levels = [Level("window", found.window.tokens)] if found.window else []
     if found.limit and (not found.window or found.limit.tokens != found.window.tokens):
@@ -68,8 +69,8 @@ def growth_picture(found: Diagnosis) -> Picture:
 
 
 def replay_picture(course: Course, played: Sequence[Replay], window: int | None) -> Picture:
-    """One saw-tooth per policy over the recorded session; for a single policy its triggers, and where it lost a watched
-    rule."""
+    """Return one saw-tooth per policy over the recorded session; for a single policy also its triggers and the calls at
+    which it lost a watched rule."""
     first = course.numbers[0]
     marks = {call: COMPACTED for call, point in course.recorded_at.items() if point.compacted and point.epoch > first}
     marks |= {bisect_left(course.calls, index) + 1: REFUSED for index in course.refused}

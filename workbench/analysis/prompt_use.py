@@ -75,8 +75,8 @@ def prompt_by_id(id: str) -> StoredPrompt:
 
 
 def policy_with(policy: Policy, one: StoredPrompt) -> Policy:
-    """Return a policy that uses the prompt, for its strategy; the language is that of the prompt's text, else of its
-    header."""
+    """Return `policy` with the prompt in its field. The language becomes that of the prompt's text, else of its header.
+    Fields that the policy lacks are left out."""
     changes = {"language": language_of(one.prompt.text) or one.prompt.language, one.field: one.prompt.text}
     fields = type(policy).model_fields
     return policy.with_(**{name: value for name, value in changes.items() if name in fields})
@@ -128,7 +128,7 @@ def _is_used_in(one: StoredPrompt, text: str) -> bool:
 
 
 def as_strategy_prompt(one: StoredPrompt, chosen: str) -> StoredPrompt:
-    """Return a prompt with a new id as a prompt of the strategy `chosen`; a prompt of the program unchanged."""
+    """Return a prompt that no strategy uses as the prompt of the strategy `chosen`; any other prompt unchanged."""
     asked = (id for id, field in strategy(chosen).prompts.items() if field and not field.endswith("template"))
     if one.strategy or (own := next(asked, None)) is None:
         return one

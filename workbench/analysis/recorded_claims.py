@@ -1,9 +1,8 @@
 """Claims of a recorded summary, checked against the context that it replaced.
 
-Everything that a summary names is looked up (`grounding`); most of what is not found is no invention: names for the
-plan, a path that the agent adds, a quotation with corrected spelling. Unsupported are only quotations and statements
-attributed to the user that no message of the context resembles (`NEAR`): an order that nobody gave steers the agent
-from then on.
+All claims are looked up (`grounding`). Most of those not found are harmless: names for planned things, added paths,
+quotations with corrected spelling. Only quotations and attributed user statements that no message of the context
+resembles (`NEAR`) count as unsupported, because an invented order misleads the agent from then on.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ from workbench.session import Message, Session
 from workbench.session.masked import searched_message
 
 NEAR = 0.4
-"""Share of a claim's words from which one message of the context supports it, in any wording."""
+"""Least share of a claim's words in a message that supports it, in any wording."""
 
 LEAST_WORDS = 4
-"""Claims of fewer meaningful words are not judged."""
+"""Fewest meaningful words of a claim that is judged."""
 
 _ASKING = re.compile(
     r"\bsummar(?:y|i[sz]e|i[sz]ing)\b.{0,40}\b(?:conversation|transcript|session|context|history|discussion)\b",
     re.IGNORECASE,
 )
-"""Request for the summary itself, which no message of the context has."""
+"""Mention of the request for the summary itself, which is in no message of the context."""
 
 SHOWN, WORDS = 3, 120
-"""Claims that are quoted, and characters of each."""
+"""Most claims that are quoted, and characters of each."""
 
 
 class RecordedClaims(Struct, frozen=True):

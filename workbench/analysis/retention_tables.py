@@ -15,12 +15,12 @@ WORDS = 140
 """Characters of a fact that are shown."""
 
 SHARES = columns("kept_share:share:kept correct_share:share:correct weighted_share:share:weighted")
-"""Kept: still in the context; correct: kept and not contradicted; weighted: facts that are used again count four
-times."""
+"""Columns of shares. Kept: still in the context; correct: kept and not contradicted; weighted: facts that are used
+again count four times."""
 
 
 def kinds_table(held: Retention) -> Table:
-    """Facts of the replaced messages by kind, and of all kinds."""
+    """Return a row per kind of the facts of the head, and a row for all kinds."""
     spec = columns(
         "kind facts:count kept_fully:count:full kept_partly:count:part lost:count wrong:count stale:count used:count"
     )

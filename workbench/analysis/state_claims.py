@@ -1,4 +1,5 @@
-"""Claims of a text about what it names (deleted, passed, fixed), and which claims agree with the calls."""
+"""Claims of a text about the state of files, commands and errors (deleted, passed, fixed), and the states with which
+each agrees."""
 
 from __future__ import annotations
 
@@ -9,11 +10,11 @@ from workbench.base.session_caches import session_cache
 from workbench.facts.word_tables import bounded
 
 State = Literal["", "deleted", "created", "modified", "reverted", "passed", "failed", "fixed", "open", "gone"]
-"""Last state of what a fact names, as far as the session shows it. `gone`: a rule that a later one replaced."""
+"""Last state of the file, command, error or rule of a fact; "" if unknown. `gone`: a rule that a later one replaced."""
 
 
 GONE = re.compile(rf"\[gone\]|{bounded('claims', 'gone')}", re.IGNORECASE)
-"""Words which say that something no longer holds."""
+"""Words that mark something as no longer valid."""
 _SIGNS = {"passed": "|✓|✅", "failed": "|✗|❌"}
 _CLAIMS = {
     state: re.compile(bounded("claims", state) + _SIGNS.get(state, ""))
@@ -50,7 +51,7 @@ DENIED: dict[State, frozenset[str]] = {
 
 @session_cache(1 << 12)
 def claimed_states(unit: str) -> frozenset[str]:
-    """Return the states that a sentence claims, "not …" for negated ones. Planned work is no claim."""
+    """Return the states that a sentence claims, as "not …" if negated. Planned work claims none."""
     low = unit.lower()
     found: set[str] = set()
     for state, pattern in _CLAIMS.items():

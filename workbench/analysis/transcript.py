@@ -28,10 +28,9 @@ class TranscriptEntry(Struct, frozen=True):
 
 
 def transcript(messages: Sequence[Message], verbosity: Verbosity = "default") -> Iterator[TranscriptEntry]:
-    """Yield the blocks of a context in order, as text without control characters.
-
-    Requests, summaries and the last answer of each round are complete at `compact`; reasoning is left out. Secrets are
-    masked before inputs of calls become JSON, whose escapes would hide them.
+    """Yield the blocks of a context in order, as text without control characters. At `compact`, requests, summaries and
+    the last answer of each round are complete, and reasoning is left out. Secrets are masked before inputs of calls
+    become JSON, because its escapes would hide them.
     """
     final = last_answers(messages)
     whole = frozenset(final[-1:] if verbosity == "quiet" else final)

@@ -58,7 +58,7 @@ def fact_key(fact: Fact) -> str:
 
 
 SEARCHED_CHARS = 4_000
-"""Length to which each text in a call's input is searched, in characters."""
+"""Number of first characters that are searched in each text of a call's input."""
 
 _TOKEN = re.compile(r"[\w#][\w.#@-]{1,199}")
 _NAMED = re.compile(
@@ -67,10 +67,10 @@ _NAMED = re.compile(
 
 
 class FactUses:
-    """Messages that use a fact: in text of user or agent, or in the input of a call. Tool results are no uses. A
-    sentence is used where a name in it occurs.
+    """Index of the messages that use facts, in text of user or agent or in the input of a call; tool results do not
+    count. A message uses a sentence if a name of the sentence occurs in it.
 
-    `facts` are the facts of `messages`; `wanted` are the facts to look up later. Built in linear time, then read only.
+    `facts` are the facts of `messages`; `targets` are the facts to look up later. Built in linear time, then read only.
     """
 
     def __init__(self, messages: Sequence[Message], facts: Iterable[Fact], targets: Iterable[DistinctFact]) -> None:
@@ -93,7 +93,7 @@ class FactUses:
 
 @session_cache(1 << 14)
 def _names(kind: FactKind, text: str) -> tuple[str, ...]:
-    """Return the words that identify a use of a fact; () for kinds that are only found when stated again."""
+    """Return the words that identify a use of a fact; () for kinds whose uses are only restatements."""
     match kind:
         case "path":
             return (posixpath.basename(text),)

@@ -1,4 +1,4 @@
-"""Probe: a question about a session with one exact answer, its source message, and which answers count as equal."""
+"""Probe: a question about a session with one exact answer and its source message; and the grading of replies."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Literal, get_args
 
 ProbeKind = Literal["recall", "artifact", "continuation", "decision", "instruction", "control"]
 KINDS: tuple[ProbeKind, ...] = get_args(ProbeKind)
-"""Kinds: `recall` value, name or error; `artifact` file; `continuation` state of the work; `decision`; `instruction`
-rule of the user; `control` has no answer, and "not known" is right."""
+"""Kinds: `recall` asks for a value, name or error, `artifact` for a file, `continuation` for the state of the work,
+`decision` for a decision, `instruction` for a rule of the user. A `control` has no answer, and "not known" is right."""
 
 NOT_KNOWN = "not known"
 """Answer if the context does not say."""
@@ -19,9 +19,9 @@ BLANK = "____"
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One question. `answer` is the right answer, "" for a control; each of `accept` is as right. `prose`: judged by
-    its sense. `source` is the id of the message with the answer, `says` the sentence or line there. `used`: the session
-    really needed it later."""
+    """One question. `answer` is the right answer, "" for a control; each of `accept` is also right. `prose`: answers
+    are judged by their sense. `source` is the id of the message with the answer, `says` the sentence or line there.
+    `used`: the session needed the answer later."""
 
     kind: ProbeKind
     question: str
@@ -34,7 +34,7 @@ class Probe:
 
     @property
     def about(self) -> str:
-        """Words that a line with the answer has next to it."""
+        """Text around the answer, whose words identify a line with the answer."""
         return without_term(self.says or self.question, self.answer)
 
 
@@ -46,7 +46,7 @@ RIGHT: frozenset[Mark] = frozenset({"exact", "alike", "judged"})
 
 
 def mark_reply(probe: Probe, reply: str | None) -> Mark:
-    """Grade a reply by code alone; prose must match word for word, a judge may decide on the rest."""
+    """Grade a reply without a model. Prose must match verbatim; a judge may accept other replies later."""
     if reply is None or not reply.strip():
         return "unanswered"
     unknown = is_not_known(reply)
@@ -84,7 +84,7 @@ def _is_alike(reply: str, right: str) -> bool:
 
 
 def _same_file(reply: str, answer: str) -> bool:
-    """True for the same path from further up, or from further down with a folder."""
+    """True if one path ends with the other; a reply without a folder must be the whole answer."""
     if " " in reply or not ("." in answer or "/" in answer):
         return False
     return reply.endswith(f"/{answer.lstrip('./')}") or ("/" in reply and answer.endswith(f"/{reply.lstrip('./')}"))
@@ -95,7 +95,7 @@ def _digits(text: str) -> str:
 
 
 def _normalized(text: str) -> str:
-    """Return lower case on one line without quotes and marks around it."""
+    """Return a text in lower case on one line, without emphasis and surrounding quotes and punctuation."""
     flat = " ".join(text.replace("’", "'").replace("**", "").replace("`", "").lower().split())
     return flat.strip(" \"'“”«».,;:!?()[]*").removeprefix("./").removeprefix("the ")
 

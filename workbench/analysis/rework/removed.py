@@ -12,7 +12,7 @@ from workbench.analysis.recorded import recorded_outcome
 from workbench.session import Message
 
 SAME = 0.8
-"""Share of the lines of a text that another must have to say the same."""
+"""Least share of common lines of two texts that count as the same."""
 
 _GUTTER = re.compile(r"^(?:[^\s:]{1,200}:)?\s*\d+(?:[\t→|:│-]| {2}| \| ?)")
 """Line number, with or without the file's name, before a shown line."""
@@ -27,14 +27,14 @@ _CLOCK = re.compile(r"\b\d+(?:[.:]\d+)*\s?(?:ms|µs|s|secs?|seconds?|min|minutes
 
 
 def lines_of(text: str) -> frozenset[str]:
-    """Return the meaningful lines of a text without line numbers, with all durations equal."""
+    """Return the meaningful lines of a text, without line numbers and with every duration replaced by `T`."""
     found = (_GUTTER.sub("", line).strip() for line in text.split("\n"))
     said = (line for line in found if _SAYS.search(line) and not _WRAPPING.match(line))
     return frozenset(_CLOCK.sub("T", line) if _DIGIT.search(line) else line for line in said)
 
 
 class RemovedText:
-    """Compaction that removed a text. Epochs count from the course's first, 0."""
+    """Lookup of the compaction that removed a text. Epochs are numbered from 0, the first of the course."""
 
     def __init__(self, course: Course) -> None:
         self._course = course
@@ -50,15 +50,15 @@ class RemovedText:
         return self.epoch_of(index) < self.epoch_of(later)
 
     def by(self, index: int, lines: Set[str], later: int) -> int | None:
-        """Return the epoch whose compaction removed `lines` of message `index` before message `later`; None if they
-        were kept or added again by the agent. Lines in a summary do not count."""
+        """Return the epoch whose compaction removed `lines` of message `index` before message `later`; None if the
+        agent kept them or inserted them again. Lines in a summary count as removed."""
         for epoch in range(self.epoch_of(index), self.epoch_of(later)):
             if len(lines & self._left_after(epoch)) < SAME * len(lines):
                 return epoch
         return None
 
     def _left_after(self, epoch: int) -> frozenset[str]:
-        """Return the lines in the context right after a compaction, without its summary's."""
+        """Return the lines of the context right after a compaction, except those of summaries."""
         if epoch not in self._left:
             session, number = self._course.session, self._course.numbers[epoch]
             messages = recorded_outcome(session, number).messages if session.epochs[number - 1].ended_by else ()

@@ -27,8 +27,8 @@ _ORIENTS = re.compile(
 class NextStep:
     """Work between a compaction and the first new step after it.
 
-    `message` is the id of the answer that takes the step, "" if there is none before the next compaction or the end of
-    the session. `calls` is the number of calls before it, in the messages `passed` of `course`.
+    `message` is the id of the answer that takes the step, "" if none does before the next compaction or the end of the
+    session. `calls` is the number of calls before it; `passed` is the range of messages before it in `course`.
     """
 
     calls: int
@@ -45,7 +45,7 @@ class NextStep:
 def next_steps(
     course: Course, calls: Sequence[CallFiles], spans: Iterable[range], again: Set[tuple[int, str]]
 ) -> Iterator[NextStep]:
-    """Yield the first new step in each of `spans`, which are sorted.
+    """Yield a `NextStep` for each of `spans`, ranges of messages between compactions in order.
 
     A new step is an answer to the user without a call, or a call that does more than repeat a fetch or look around
     (known files, project, repository, plan, running work). `again` has message index and id of the calls that repeat a

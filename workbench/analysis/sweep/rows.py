@@ -45,7 +45,8 @@ class RuleCount:
 
 @dataclass(frozen=True, slots=True)
 class SweepRow:
-    """Result of a setting over all files without an error: means over files, and the sum for `over`. None if unknown.
+    """Result of a setting over all files without an error: means over files, but the largest `peak` and the sum of
+    `over`. None if unknown.
 
     `cost` is in dollars if all prices are known (`dollars`), else in million input tokens.
     """

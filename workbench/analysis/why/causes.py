@@ -16,20 +16,21 @@ from workbench.compaction.context import Context
 from workbench.compaction.shape_calls import calls_of
 
 NAMED = 0.15
-"""Minimum share of the context of a part that is named as a cause."""
+"""Least share of the context that is named as a cause."""
 
 CAUSES = 2
 """Most causes that are named, largest first."""
 
 WORDS, SHARED = 40, 20
-"""Characters quoted of a round's request: of one alone, and of each of several. Fits two lines of 80 columns."""
+"""Characters quoted of a round's request if one round is named, and if several are. The result fits two lines of 80
+columns."""
 
 ALL = 0.9
-"""Share from which a round is practically the whole context, so that a tool is named as well."""
+"""Share of the context above which a tool is named next to a round, because the round is nearly the whole context."""
 
 
 class SizeCause(Struct, frozen=True):
-    """Part of a context. `words` describe it, without a full stop. `messages` are ids, empty for the overhead."""
+    """Part of a context. `words` describe it, without a full stop. `messages` are ids, () for the overhead."""
 
     kind: Literal["round", "tool", "results", "overhead"]
     tokens: int
@@ -74,8 +75,8 @@ def _tool(context: Context, whole: int) -> Iterator[SizeCause]:
 
 
 def _results(context: Context, whole: int) -> Iterator[SizeCause]:
-    """Yield the command output of agents that write their calls as text. Output is an injected message after one of the
-    agent's."""
+    """Yield the command output of agents that write their calls as text: the injected messages that follow messages of
+    the agent."""
     sizes, pairs = context.layout.sizes.tokens, pairwise(context.messages)
     behind = enumerate(((before.role, after.kind) for before, after in pairs), 1)
     if found := [at for at, pair in behind if pair == ("assistant", "meta")]:

@@ -1,6 +1,6 @@
 """Breakdown of a context: tokens by tool, file and round, and the largest messages.
 
-A message's tokens are divided among its calls and results by the characters that a model reads of each.
+A message's tokens are divided among its blocks in proportion to the characters that a model reads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class SizeShare(Struct, frozen=True):
 
 
 class RoundShare(Struct, frozen=True):
-    """Round, from 1; `upto` is the size of the whole context at its end, overhead included."""
+    """Round, from 1; `upto` is the size of the whole context at the end of the round, overhead included."""
 
     number: int
     message: str
@@ -45,13 +45,14 @@ class Large(Struct, frozen=True):
 
 
 def by_tool(context: Context) -> tuple[SizeShare, ...]:
-    """Return calls and results by tool, largest first. Does not parse the calls, which is slow."""
+    """Return calls and results by tool, largest first. The inputs of calls are not parsed, which would be slow."""
     found = (ToolCall(index, call, (), result, at) for index, call, at, result in calls_with_results(context.messages))
     return _shares(context, ((one.call.name, one, call_tokens(context, one)) for one in found))
 
 
 def by_file(context: Context) -> tuple[SizeShare, ...]:
-    """Return calls that view or change files, by path as given, largest first; a call with several files is divided."""
+    """Return the calls that view or change files, by path as written in the call, largest first. The tokens of a call
+    are divided among its files."""
     found: list[tuple[str, ToolCall, int]] = []
     for one in calls_of(context.shape):
         paths = tuple(dict.fromkeys(action.target for action in one.actions if action.kind != "command"))
