@@ -34,8 +34,8 @@ def growth(session: Session, counter: Counter, scale: Scale | None = None) -> tu
     """Return one point per answer, epoch by epoch. An answer in two epochs counts in the first; copies made by a
     compaction do not count.
 
-    Recorded usage is exact. Otherwise the epoch's sizes by `counter` are used: the messages before the answer, and the
-    tokens that the nearest usage shows beyond them, or the overhead without any usage.
+    Recorded usage is exact. Without it a point is the sum of the messages before the answer, as `counter` sizes them,
+    and the tokens that the nearest usage shows beyond them (the overhead if the epoch has no usage).
     """
     points: list[Point] = []
     seen: set[int] = set()
@@ -49,7 +49,7 @@ def growth(session: Session, counter: Counter, scale: Scale | None = None) -> tu
         ]
         usage = {call.index: call.context for call in calls_of(messages, session.model)}
         prompts: Sequence[int] = ()
-        if any(index not in usage for index in fresh):  # with usage for every answer nothing is measured
+        if any(index not in usage for index in fresh):  # measure nothing if every answer has usage
             prompts = _prompts(messages, session.model, session_sizes(session, epoch.number, counter, scale))
         for index in fresh:
             billed = usage.get(index)
@@ -62,7 +62,7 @@ def growth(session: Session, counter: Counter, scale: Scale | None = None) -> tu
 
 
 def growth_messages(session: Session) -> tuple[Message, ...]:
-    """Return the messages that a growth needs counted: those of epochs with an answer without usage."""
+    """Return the messages that must be counted for `growth`: those of epochs with an answer without usage."""
     found: dict[int, Message] = {}
     for epoch in session.epochs:
         messages = session.context(epoch.number)

@@ -1,7 +1,7 @@
-"""Share of what the session really needed later that an outcome keeps.
+"""Share of the items that the session needed later and an outcome keeps.
 
-Independent of the workbench's own facts (`workbench.analysis.needed_items`). Known only if the file continues after the
-context, in later epochs.
+The items (`workbench.analysis.needed_items`) are independent of the workbench's own facts. They are known only if the
+file has later epochs.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def messages_after(session: Session, epoch: int, later: Sequence[Message]) -> li
 
 
 def later_use(items: Sequence[Item], outcome: Outcome, folder: str) -> LaterUse | None:
-    """Return which items an outcome keeps; None without items, or if its summary cannot be read."""
+    """Return the items with their fate in an outcome; None without items, or if its summary cannot be read."""
     if not items or is_unreadable(outcome):
         return None
     holding = ItemSearch((text for message in outcome.messages for text in texts(message)), folder)

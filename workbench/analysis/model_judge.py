@@ -1,4 +1,4 @@
-"""A model as judge of facts: in a live run it answers whether a text states each fact, and correctly.
+"""A model as judge of facts: in a live run it decides for each fact whether a text states it, and states it correctly.
 
 It also judges the hand-labelled pairs of `workbench.analysis.labelled`. Its agreement with the labels is shown next to
 its score. A pair without an answer counts as disagreement; a fact without an answer is not counted.
@@ -40,9 +40,9 @@ class ItemJudgement(Struct, frozen=True):
 
 
 class JudgeResult(Struct, frozen=True):
-    """The judge's answers about the facts whose messages an outcome does not keep.
+    """The judge's answers on the facts whose messages an outcome does not keep, as shares.
 
-    `facts` is the number of facts judged. `present` and `right` are shares of them, 0 to 1, None if there are none.
+    `facts` is the number of facts with an answer. `present` and `right` are shares of them, 0 to 1, None without one.
     `agreed_present` and `agreed_right` are the shares of the `pairs` on which the judge agrees with the human labels.
     """
 

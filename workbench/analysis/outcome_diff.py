@@ -1,4 +1,4 @@
-"""Two outcomes of the same context: which messages both keep, only one, or neither."""
+"""Comparison of two outcomes of the same context: messages kept by both, by one, or by neither."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ class FatePair:
 
 
 def compare_fates(first: Outcome, second: Outcome) -> Iterator[FatePair]:
-    """Yield runs of messages with equal fates over the whole input. Both outcomes must be of the same messages;
-    linear."""
+    """Yield all messages as runs with the same pair of fates. Both outcomes must be of the same messages. Linear."""
     one, other = _fates(first), _fates(second)
     start = 0
     for at in range(1, len(one) + 1):

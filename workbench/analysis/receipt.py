@@ -1,4 +1,5 @@
-"""One line on what a compaction keeps, loses and costs. Shown above the bars of a plan and in `cwb compact`.
+"""One line on the kept facts, lost facts and costs of a compaction. Shown above the bars of a plan and in `cwb
+compact`.
 
 rules: number of the user's rules that are kept, and number of all. facts: of the whole context, tail included. cost:
 price of the summaries in words, "" if there is none. calls: number of calls until that price is paid back, None for

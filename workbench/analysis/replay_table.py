@@ -115,7 +115,8 @@ def cost_recorded(session: Session) -> str:
 
 
 def paid_back_words(compacted: tuple[ReplayedCompaction, ...]) -> str:
-    """Return the median number of calls until a compaction is paid back, and how many never are before the next one."""
+    """Return the median number of calls until a compaction is paid back, and the number of compactions that are not
+    paid back before the next one."""
     after = sorted(
         one.pays_off_after for one in compacted if one.pays_off_at is not None and one.pays_off_after is not None
     )

@@ -14,7 +14,7 @@ from workbench.base.values import words_in
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolUse
 
 LONGEST_S = 1.0
-"""Seconds until a pattern is aborted on one text: nested repetition could take years."""
+"""Most seconds that a pattern may take on one text, because nested repetition could take years."""
 
 
 class Query(Struct, frozen=True):
@@ -29,7 +29,7 @@ def query_of(text: str) -> Query:
     after `(?-i)`. Raises BadInput for an invalid pattern."""
     literal = not (len(text) > 2 and text[0] == text[-1] == "/")
     try:
-        # Unlike `re`, this library releases the screen while it searches, and has a timeout.
+        # Unlike `re`, this library has a timeout, and lets other threads run while it searches.
         return Query(text, regex.compile(regex.escape(text) if literal else text[1:-1], regex.IGNORECASE))
     except regex.error as error:
         raise BadInput(
@@ -56,7 +56,7 @@ def hits(messages: Sequence[Message], query: Query, cancelled: Callable[[], bool
 
 
 def match_spans(query: Query, line: str) -> list[tuple[int, int]]:
-    """Return start and stop of matches in a short line; none if the pattern is too slow for drawing."""
+    """Return (start, stop) of each match in a short line; none if the pattern is too slow for drawing."""
     try:
         found = [match.span() for match in query.pattern.finditer(line, concurrent=False, timeout=0.01)]
     except TimeoutError:
@@ -65,7 +65,7 @@ def match_spans(query: Query, line: str) -> list[tuple[int, int]]:
 
 
 def all_texts(message: Message) -> Iterator[str]:
-    """Yield every text of a message as written, not as JSON escapes it."""
+    """Yield every text of a message as written, without JSON escapes."""
     for block in message.blocks:
         yield from _texts(block)
 

@@ -15,7 +15,7 @@ from workbench.facts.fact import Fact
 from workbench.facts.standing import PIN_REASON, StandingRule
 
 AUTO_PIN_TOKENS = 1_000
-"""Tokens up to which a message is pinned automatically: a sentence in a long paste is better pinned by hand or
+"""Largest message, in tokens, that is pinned automatically. A sentence in a long paste is better pinned by hand or
 repeated."""
 
 
@@ -45,7 +45,7 @@ ANSWER = "an answer to a question"
 
 
 def suggest(context: Context) -> tuple[SuggestedPin, ...]:
-    """Return every rule of the context and every answer that settles something, in order, one entry per sentence.
+    """Return every rule of the context and every answer to a tool's question, in order, one entry per sentence.
     Computed once per layout."""
     answers = (StandingRule(fact, ANSWER) for fact in answers_of(context.shape))
     return tuple(
@@ -74,7 +74,7 @@ def pin_tokens(context: Context, index: int) -> int:
 
 @per_shape
 def answers_of(shape: Shape) -> tuple[Fact, ...]:
-    """Return answers to questions that the agent asked through a tool. An answer in prose ("yes, go ahead") allows a
-    step; pinning it without its question keeps nothing."""
+    """Return the answers to questions that the agent asked through a tool. Answers in prose ("yes, go ahead") are left
+    out, because they mean nothing without their question."""
     asked = {index for index, message in enumerate(shape.messages) if any(one.said for one in message.results)}
     return tuple(fact for fact in decision_facts(shape.masked) if fact.detail and fact.index in asked)

@@ -13,8 +13,8 @@ from workbench.tokens.cost import MILLION
 
 
 class SummaryUsage(Struct, frozen=True):
-    """Approximate usage of a run's summaries: calls, tokens read and written. `cached` of the tokens read come from the
-    prompt cache, because the agent's last call began with them."""
+    """Approximate usage of a run's summaries: calls, tokens read and tokens written. `cached` is the part of the tokens
+    read that the agent's last call left in the prompt cache."""
 
     calls: int
     read: int
@@ -28,7 +28,8 @@ class SummaryUsage(Struct, frozen=True):
 
 
 def summary_usage(context: Context, run: Run, fresh: int = 0) -> SummaryUsage:
-    """Return the usage of a run over `context`; `fresh` tokens came after the agent's last call and are not cached."""
+    """Return the usage of a run over `context`. The newest `fresh` tokens, added after the agent's last call, are not
+    cached."""
     meter = context.layout.sizes.meter
     written = sum(meter.text_tokens(answer.text) for answer in run.answers if isinstance(answer, Summary))
     known = context.total.tokens - fresh
@@ -39,7 +40,7 @@ def summary_usage(context: Context, run: Run, fresh: int = 0) -> SummaryUsage:
 
 
 def _cached_prefix(context: Context, request: SummaryRequest) -> int:
-    """Return the tokens at a request's beginning that the context's own calls share."""
+    """Return the number of tokens with which both a request and the context's own calls begin."""
     body = request.body
     if not isinstance(body, MessagesBody) or body.shape != "messages":
         return 0

@@ -1,4 +1,5 @@
-"""Timeline of a session: for each epoch its final size and compaction, and the facts lost and rework caused by it."""
+"""Timeline of a session: for each epoch its final size, its compaction, and the facts lost and rework caused by
+that."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class TimelineEpoch:
 
     @property
     def trigger(self) -> str:
-        """Kind of the compaction in one or two words; "" for the last epoch."""
+        """Kind of the compaction in one or two words; "" for an epoch without one."""
         if self.ended is None:
             return ""
         if self.ended.way != "summary":
@@ -83,8 +84,8 @@ def rework_counts(session: Session, counter: Counter) -> dict[int, int]:
 
 
 def size_when_compacted(stretches: Sequence[TimelineEpoch], epoch: int) -> int:
-    """Return the size in tokens at which the agent compacted this epoch, or the previous one if this was not compacted.
-    0 if unknown, or if the user started the compaction."""
+    """Return the tokens at which the agent compacted epoch `epoch`, or the epoch before if this one was not compacted.
+    0 if unknown, or if the user requested the compaction."""
     for one in reversed(stretches[:epoch]):
         if one.ended is not None and one.number >= epoch - 1:
             return 0 if one.ended.trigger == "manual" else one.tokens

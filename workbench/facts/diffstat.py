@@ -1,7 +1,7 @@
 """Files changed by a session's own edits and writes, with the lines added and removed.
 
-The files themselves are not read. Changes by shell commands are not counted, and lines removed by a write are known
-only if the session wrote that file before.
+The files themselves are not read. Changes by shell commands do not count. Lines removed by a write count only if the
+session wrote that file earlier.
 """
 
 from __future__ import annotations

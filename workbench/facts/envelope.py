@@ -21,8 +21,8 @@ def text_of(result: ToolResult) -> str:
 
 
 def result_envelope(result: ToolResult) -> dict[str, Any]:
-    """Return the status (success, partial or error), the data, and code and message of an error. `text`, `stats` and
-    `context` are left out: the first repeats the data, the last the call."""
+    """Return the status (success, partial or error), the data, and code and message of an error. Without `text`,
+    `stats` and `context`: `text` repeats the data, `context` the call."""
     found = _recorded_envelope(text_of(result))
     if found is None:
         return {"status": "error" if result.is_error else "success", "data": text_of(result)}

@@ -12,7 +12,7 @@ FactKind = Literal[
 
 
 ErrorState = Literal["resolved", "open", "unknown"]
-"""State of an error: `open` if it was seen failing to the end, `unknown` if nothing shows its state."""
+"""State of an error: `open` if it still failed at the end, `unknown` if no call shows its state."""
 
 
 class Fact(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """Fenced code blocks in texts of a model or a user.
 
-Follows CommonMark except for indentation: models write fences in nested lists after five or more spaces, which Markdown
-reads as something else.
+Follows CommonMark except for indentation: models indent fences in nested lists by five or more spaces, which CommonMark
+does not accept as fences.
 """
 
 from __future__ import annotations

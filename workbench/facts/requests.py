@@ -18,7 +18,7 @@ _APPLAUSE = re.compile(
     r"hi|hey|hello|yo|good job|well done|it works?|works|danke|super|merci|谢谢|不错|很好|太好了|你好)\W*){1,4}",
     re.IGNORECASE,
 )
-"""A message that consists only of this requests nothing."""
+"""Text of a message that only praises or agrees, and requests nothing."""
 
 
 def request_facts(messages: Sequence[Message]) -> Iterator[Fact]:
@@ -40,7 +40,7 @@ def _is_applause(words: str) -> bool:
 
 
 def _is_answered(messages: Sequence[Message], start: int, stop: int) -> bool:
-    """Return whether the agent's last message before `stop` was an answer and not another tool call."""
+    """Return whether the agent's last message from `start` to before `stop` is an answer without a tool call."""
     for index in range(stop - 1, start - 1, -1):
         message = messages[index]
         if message.role == "assistant" and message.kind == "normal":

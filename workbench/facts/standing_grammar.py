@@ -17,24 +17,24 @@ The pattern of a role is a list of alternatives, searched in one lower-case sent
     dont       beginning of a prohibition                 forbidden  is forbidden, must not
     must       must, has to                               only       only this way
     ensure     make sure                                  ask        wait for my word, ask first
-    when       before, after, whenever something is done  occasion   the same with the action
+    when       before, after, whenever something is done  occasion   `when` with the action
     tongue     names of languages                         speak      answers, writes; an answer, a comment
-    into       words between the two                      heading    heading of a list of rules
+    into       words before a `tongue`                    heading    heading of a list of rules
     bound      at most, no more than                      unit       words, sentences, lines
     number     number words                               or_less    "or less", after a number with its unit
     instead    use this instead of that                   rather     instead of, rather than
-    policy     verbs of a working method                  definite   words that make their object a single thing
-    manner     how an answer is to be                     terse      no this; this only
+    policy     verbs of a working method                  definite   words before a single, definite object
+    manner     manner of an answer                        terse      no this; this only
     without    without changing                           prefer     I prefer, I do not want
     keep       leave it as it is                          mind       remember, keep in mind
     waiver     no need for                                domain     for this, use that
     asked      a question that still sets a rule          it         pronouns for something said before
     once       an order about a single thing; only sentences of far reach set a rule there
-    told_of    a narrator, or a thing, that does something: no rule
-    doubt      that something might be so: no rule unless another role makes it one
+    told_of    somebody or something other than the agent acts: narration, no rule
+    doubt      something might be so: no rule, unless another combination makes it one
     work       objects of the agent's work: files, commits, tests, guesses
     every      each or all of a kind of things
-    ours       in this project we do so                   protocol   I will give you this, you do that
+    ours       in this project we do so                   protocol   "I give you this, you do that"
     product    one part of the product: a button, a dialog, a function, a click
     mine       done by the user, not by the agent         address    how to address the user
     thus       words between a statement and its consequence

@@ -61,7 +61,7 @@ def changes_tasks(call: ToolUse) -> bool:
 
 
 def tasks_of(calls: Sequence[ToolCall]) -> tuple[Task, ...]:
-    """Return the tasks after all `calls` in list order; () if the agent kept no list.
+    """Return the tasks after all `calls`, in list order; () if the agent has no list.
 
     A call that writes the whole list replaces it. Claude Code's newer `TaskCreate` and `TaskUpdate` change one task.
     """

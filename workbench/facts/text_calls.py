@@ -1,6 +1,6 @@
 """Tool calls that agents write as text: shell commands in a fence (mini-swe-agent), tools in tags (Roo, Cline).
 
-The next message, unless typed by the user, is the result. Used only for sessions without recorded calls.
+The next message is the result, unless the user typed it. Used only for sessions without recorded calls.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Words and patterns per language, from the tables `words/<language>.toml`.
 
-An entry is a list of alternatives of a pattern, or words separated by blanks. Each section has one user:
+An entry is a list of alternatives of a pattern, or a string of words separated by blanks. Each section is used by one
+module:
 
     sense       negation, contrast, order and function words: `workbench.analysis.sense`
     opposites   words that cannot both be true of a thing: `workbench.analysis.contradiction`
@@ -29,13 +30,13 @@ LANGUAGES = (*SPACED, *UNSPACED)
 
 @cache
 def table(language: str, section: str) -> Mapping[str, str]:
-    """Return the entries of a section, with alternatives joined by `|`; empty if the language lacks it."""
+    """Return the entries of a section, with alternatives joined by `|`; empty if the language has no such section."""
     entries = _read(language).get(section, {})
     return {name: "|".join(words) if isinstance(words, list) else words for name, words in entries.items()}
 
 
 def alternatives(section: str, name: str, languages: Iterable[str] = LANGUAGES) -> str:
-    """Return an entry of several languages as alternatives of one pattern."""
+    """Return the alternatives of an entry in several languages, joined to one pattern."""
     return "|".join(found for one in languages if (found := table(one, section).get(name, "")))
 
 

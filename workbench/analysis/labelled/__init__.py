@@ -1,7 +1,7 @@
-"""Facts and texts about them, labelled by hand: the reference for the measure and for a model as judge.
+"""Facts and texts about them, labelled by hand: the reference for `fact_check` (the measure) and for a model as judge.
 
-The measure was written with `tuning.txt` in view, and without `held.txt`. A block begins with the fact, `kind: text`,
-`kind state: text` or `kind [detail]: text`; below it are texts, each with its label:
+The measure was tuned on `tuning.txt`; `held.txt` was not looked at meanwhile. A block begins with the fact, `kind:
+text`, `kind state: text` or `kind [detail]: text`; below it are texts, each with its label:
 
     =  states it correctly                   !  states it wrongly
     -  does not state it                     #  states as binding what was replaced

@@ -1,5 +1,5 @@
-"""Probes: questions with exact answers about a context, asked of the complete one, of each compaction of it, and of
-none."""
+"""Probes: questions with exact answers about a context, answered from the full context, from each compaction of it, and
+without a context."""
 
 from workbench.analysis.probes.exam import FULL, NOTHING, Arm, Exam, sources_of
 from workbench.analysis.probes.generation import MOST, probes_of

@@ -1,5 +1,5 @@
-"""Control questions that no context answers: they sound like the others but ask about invented things. Any answer is
-made up."""
+"""Control questions, which no context answers: they resemble the others but ask about invented things, so that any
+answer is made up."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Answers paid for earlier, from the run history: the same questions to the same model in the same order are not asked
-again."""
+"""Answers from the run history, so that the same questions are not asked of the same model in the same order again."""
 
 from __future__ import annotations
 
@@ -12,8 +11,8 @@ STRATEGY = "probe"
 
 
 def known_answers(session: str, model: str) -> dict[str, Answer]:
-    """Return the answers of `model` by request key, without failures. `session` is its digest. Raises BadInput for an
-    unreadable run history."""
+    """Return the answers of `model` by request key, without failures. `session` is the digest of the session. Raises
+    BadInput for an unreadable run history."""
     runs = [
         one.id
         for one in run_history.list_runs()

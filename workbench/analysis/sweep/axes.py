@@ -1,4 +1,4 @@
-"""Axes of a sweep: a number of a policy, or the window, and its values."""
+"""Axes of a sweep. An axis is a number of a policy, or the window, with its values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.compaction.policy import Converted, Policy
 from workbench.compaction.settings import Setting, settings_of, suggestion
 
 WINDOW = "window"
-"""Name of the axis that varies the model's context window, the only one that is no policy field."""
+"""Name of the axis that varies the model's context window. All other axes are policy fields."""
 
 Number = int | float
 MOST_VALUES = 10_000
@@ -20,7 +20,7 @@ MOST_VALUES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Field and its values, in order. A dot reaches into a group of fields."""
+    """Field and its values, in order. A dot in the name separates a group from its field."""
 
     field: str
     values: tuple[Number, ...]
@@ -29,7 +29,7 @@ class Axis:
 def parse_axis(text: str, policy: Policy) -> Axis:
     """Parse `field=a..b:step`, `field=a..b` (step 1 for whole numbers, else a tenth of the range), or `field=a,b,c`.
 
-    Raises BadInput in one sentence for a field that is no number, or invalid numbers.
+    Raises BadInput for a field that is no number, or for invalid values.
     """
     name, equals, values = text.partition("=")
     name = name.strip()

@@ -30,7 +30,7 @@ def work_of(
 def spread(
     work: Sequence[Work], plan: SweepPlan, cluster: str = "", scale_of: ScaleOf = no_scale
 ) -> Iterator[tuple[SweepCell, ...]]:
-    """Yield the cells of each piece of work as they finish, in any order; `cluster` and errors as in
+    """Yield the cells of each piece of work when it is finished, in any order. For `cluster` and errors see
     `workbench.base.spread`."""
     if work:
         jobs, remedy = min(len(work), cores()), "continue with --resume, with fewer files"

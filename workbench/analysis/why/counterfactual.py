@@ -1,6 +1,6 @@
-"""Counterfactuals: when a limit is reached, and how much later it would be if something were different.
+"""Counterfactuals: the call that reaches a limit, and its delay by a change of the context.
 
-Computed on the session's real messages, continued without compaction: no rate is guessed.
+Computed on all recorded messages as if the session had never been compacted; no growth is extrapolated.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workbench.base.text import counted
 
 
 class Crossing(Struct, frozen=True):
-    """First call with `limit` tokens or more: its number from 1, its answer's id, its round."""
+    """First call that reaches a limit: its number from 1, the id of its answer, and its round."""
 
     call: int
     message: str
@@ -24,8 +24,9 @@ class Crossing(Struct, frozen=True):
 
 
 class Delay(Struct, frozen=True):
-    """Crossing of a limit, `before` as it was and `after` with the change; None: not within the session. `last_round`
-    is the round of the last call, `last` the tokens that it is sent, `last_after` with the change."""
+    """Crossing of a limit without the change (`before`) and with it (`after`); None if the session does not reach the
+    limit. `last_round` is the round of the last call; `last` is its size in tokens, `last_after` its size with the
+    change."""
 
     limit: int
     before: Crossing | None
@@ -36,18 +37,18 @@ class Delay(Struct, frozen=True):
 
     @property
     def rounds(self) -> int | None:
-        """Rounds by which it comes later; the remaining rounds if it never comes."""
+        """Rounds by which the limit is reached later; the remaining rounds if it is never reached."""
         if self.before is None:
             return None
         return (self.last_round if self.after is None else self.after.round) - self.before.round
 
     @property
     def calls(self) -> int | None:
-        """Calls by which it comes later; None if one crossing is missing."""
+        """Calls by which the limit is reached later; None if either crossing is missing."""
         return None if self.before is None or self.after is None else self.after.call - self.before.call
 
     def __str__(self) -> str:
-        """The end of a sentence: `would have delayed the overflow by 23 rounds (round 12 → 35)`."""
+        """End of a sentence: `would have delayed the overflow by 23 rounds (round 12 → 35)`."""
         if self.before is None:
             return f"would have left the last call at {self._ends}"
         if self.after is None and (self.rounds or 0) <= 1:
@@ -69,7 +70,7 @@ class Delay(Struct, frozen=True):
 
 
 def crossing(course: Course, sizes: Sequence[int], limit: int) -> Crossing | None:
-    """Return where `sizes` (one per call) first reach `limit`."""
+    """Return the first call at which `sizes` (one per call) reach `limit`; None if they do not."""
     for number, (index, tokens) in enumerate(zip(course.calls, sizes, strict=True), 1):
         if tokens >= limit:
             return Crossing(number, course.message_of(index).id, course.round_of(index))
@@ -77,7 +78,7 @@ def crossing(course: Course, sizes: Sequence[int], limit: int) -> Crossing | Non
 
 
 def delay(course: Course, sizes: Sequence[int], limit: int) -> Delay:
-    """Return how much later `sizes` reach `limit` than the session did."""
+    """Return the delay with which `sizes` reach `limit`, compared with the session without compaction."""
     plain = course.plain
     last = course.round_of(course.calls[-1]) if len(plain) else 0
     ends = (plain[-1], sizes[-1]) if len(plain) else (0, 0)
@@ -85,6 +86,5 @@ def delay(course: Course, sizes: Sequence[int], limit: int) -> Delay:
 
 
 def delay_without(course: Course, less: Mapping[int, tuple[int, int]], limit: int) -> Delay:
-    """Return how much later the limit is reached if message i had `less[i][0]` fewer tokens from message `less[i][1]`
-    on."""
+    """Return the delay of the limit if message i had `less[i][0]` fewer tokens from message `less[i][1]` on."""
     return delay(course, sizes_without(course, less), limit)

@@ -33,8 +33,8 @@ FindingFix = PresetFix | MessageFix
 
 
 def fix_for(found: Diagnosis, one: Finding, here: Container[str]) -> FindingFix | None:
-    """Return the fix of a finding; None without one. `here` are the ids of the planned context: no other message can
-    change."""
+    """Return the fix of a finding; None without one. `here` are the ids of the planned context; a fix changes no other
+    messages."""
     waste, kind = found.waste, one.kind
     match kind:
         case "clear":

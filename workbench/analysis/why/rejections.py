@@ -1,4 +1,5 @@
-"""Requests that the API rejected as too long, in the words of many providers; and the epoch that overflowed."""
+"""Requests that the API rejected as too long, recognized by the error texts of many providers; and the epoch that
+overflowed."""
 
 from __future__ import annotations
 
@@ -10,11 +11,12 @@ from workbench.session.api_errors import TOO_LONG
 from workbench.tokens.window import window_of
 
 SHORT = 800
-"""Most characters of an error: a longer text with such words only mentions one."""
+"""Longest error text, in characters; a longer text only mentions an error."""
 
 
 class RejectedRequest(Struct, frozen=True):
-    """Recorded rejection. `member` is the message's index in `Session.messages`, None if the error is no message."""
+    """Recorded rejection. `member` is the index in `Session.messages` of the error, or of the newest message before it
+    if the error is no message; None if unknown."""
 
     text: str
     message: str | None = None
@@ -46,8 +48,8 @@ def rejected_requests(session: Session) -> tuple[RejectedRequest, ...]:
 
 
 def overflowed_epoch(session: Session) -> int:
-    """Return the newest epoch that ended in a compaction or rejection, or whose prompts exceeded the window; the last
-    one if none did."""
+    """Return the number of the newest epoch that ended in a compaction, had a rejected request, or exceeded the window;
+    of the last epoch if none did."""
     refused = {one.member for one in rejected_requests(session)}
     for epoch in reversed(session.epochs):
         window = window_of(session, epoch.number)
@@ -59,9 +61,8 @@ def overflowed_epoch(session: Session) -> int:
 
 
 def epoch_named(session: Session, epoch: EpochChoice) -> int:
-    """Return the number of an epoch: for None the one that `overflowed` finds, the default of the screen and of each
-    command that looks at one epoch; for "last" the newest, which the agent goes on with. Raises BadInput where there is
-    no such epoch."""
+    """Return the number of a chosen epoch. None, the default of the screen and the commands, means `overflowed_epoch`;
+    "last" means the newest, in which the agent continues. Raises BadInput if there is no such epoch."""
     if epoch is None:
         return overflowed_epoch(session)
     return epoch_of(session, None if epoch == "last" else epoch)
@@ -75,7 +76,7 @@ def _is_error(message: Message) -> bool:
 
 
 def _place_of(session: Session, known: int | None, time: float | None) -> int | None:
-    """Return the index of an error; for one without a message, the newest message before it."""
+    """Return `known`, the index of an error, or the index of the newest message before `time`; None if unknown."""
     if known is not None or time is None:
         return known
     before = [i for i, message in enumerate(session.messages) if message.time is not None and message.time <= time]
