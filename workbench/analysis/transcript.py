@@ -14,7 +14,8 @@ from workbench.session.masked import masked_message
 
 Verbosity = Literal["default", "compact", "quiet"]
 VERBOSITIES: tuple[Verbosity, ...] = get_args(Verbosity)
-"""Everything; calls, results and intermediate answers on one line each; only the last answer."""
+"""`default` shows everything; `compact` has calls, results and intermediate answers on one line each, and no reasoning;
+`quiet` shows only the session's last answer."""
 
 Voice = Literal["system", "user", "assistant", "thinking", "call", "result", "error", "summary", "note"]
 

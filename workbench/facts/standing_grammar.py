@@ -19,7 +19,7 @@ The pattern of a role is a list of alternatives, searched in one lower-case sent
     ensure     make sure                                  ask        wait for my word, ask first
     when       before, after, whenever something is done  occasion   `when` with the action
     tongue     names of languages                         speak      answers, writes; an answer, a comment
-    into       words before a `tongue`                    heading    heading of a list of rules
+    into       preposition or particle of a `tongue`      heading    heading of a list of rules
     bound      at most, no more than                      unit       words, sentences, lines
     number     number words                               or_less    "or less", after a number with its unit
     instead    use this instead of that                   rather     instead of, rather than

@@ -37,7 +37,8 @@ class Delay(Struct, frozen=True):
 
     @property
     def rounds(self) -> int | None:
-        """Rounds by which the limit is reached later; the remaining rounds if it is never reached."""
+        """Rounds by which the limit is reached later; the remaining rounds if the change avoids it. None if the session
+        does not reach it."""
         if self.before is None:
             return None
         return (self.last_round if self.after is None else self.after.round) - self.before.round
