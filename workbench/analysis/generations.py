@@ -132,7 +132,7 @@ def repeat_compaction(
 def generations(
     context: Context, compact: Compact, following: Sequence[Message], count: int, watched: Sequence[str] = ()
 ) -> Generations:
-    """Compact `context` `count` times, as `repeat_compaction` does, and judge what is left each time."""
+    """Compact `context` `count` times, as `repeat_compaction` does, and judge the kept facts and rules each time."""
     found: list[Generation] = []
     stop = 0
     for turn in repeat_compaction(context, compact, following, count):

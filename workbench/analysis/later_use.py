@@ -50,8 +50,8 @@ def needed_after(session: Session, epoch: int) -> tuple[Item, ...]:
 
 
 def messages_after(session: Session, epoch: int, later: Sequence[Message]) -> list[Message]:
-    """Return the messages after an epoch without those that the recorded compaction added: they are part of what it
-    kept."""
+    """Return the messages after an epoch, except those that the recorded compaction added, which belong to its
+    outcome."""
     ended = epoch < len(session.epochs) and session.epochs[epoch - 1].ended_by is not None
     added = {message.id for message in new_messages(recorded_outcome(session, epoch))} if ended else set()
     return [message for message in later if message.id not in added]

@@ -77,7 +77,7 @@ def requests(facts: Sequence[TrackedFact], text: str) -> list[SummaryRequest]:
 
 
 def judge_result(facts: Sequence[TrackedFact], answers: Sequence[Answer]) -> JudgeResult:
-    """Combine the answers to `requests`."""
+    """Return the shares by the answers to `requests`, in the same order."""
     calls = -(-len(facts) // ITEMS_PER_CALL)
     of_facts, of_pairs = opinions(answers[:calls]), opinions(answers[calls:])
     labelled = list(labelled_pairs())

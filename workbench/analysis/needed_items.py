@@ -108,7 +108,7 @@ _COMMON_NAMES = (
     "index.html index.ts index.js __init__.py Cargo.toml go.mod CLAUDE.md AGENTS.md SKILL.md main.py"
 )
 _EVERYWHERE = frozenset(_COMMON_NAMES.split())
-"""File names that an agent knows anyway."""
+"""File names that occur in most projects, and are no needed items."""
 _GIT = "status diff log add show branch commit checkout stash rev-parse fetch pull"
 _KNOWN_GIT = frozenset(_GIT.split())
 _PLACES = re.compile(r"offset|limit|timeout|line|range|start|end|page|count|max|wait|yield|id$", re.IGNORECASE)
@@ -361,7 +361,7 @@ def commands(message: Message) -> set[str]:
 
 
 def _shell_commands(line: str) -> Iterator[str]:
-    """Yield the commands of a shell line, each without what it is piped into or written to."""
+    """Yield the commands of a shell line, without pipes and redirections."""
     line = line.split("<<", 1)[0]
     quote, piped, now = "", False, ""
     index = 0

@@ -17,7 +17,8 @@ UNREADABLE = "its summary cannot be read"
 
 
 def receipt(rules: tuple[int, int], facts: KeptShare, cost: str, calls: int | None) -> tuple[str, ...]:
-    """Return rules and facts kept, facts lost, cost, and calls until paid back, most important first."""
+    """Return the parts of the line, most important first: rules and facts kept, facts lost, cost, and calls until paid
+    back."""
     parts = [f"keeps {_of_rules(*rules)}"] if rules[1] else []
     if facts.unknown:
         parts.append(UNREADABLE)

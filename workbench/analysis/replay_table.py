@@ -15,7 +15,7 @@ from workbench.session import Session
 
 
 def replays_table(played: Sequence[Replay]) -> Table:
-    """A row per preset; `sign` is its letter in the plot."""
+    """Return a row per preset; `sign` is its letter in the plot."""
     rates = played[0].rates.kind if played else "money"
     spec = (
         "sign:text:_ preset compactions:count first:count:first_at_call mean_tokens_after:tokens:mean_after "
@@ -47,7 +47,7 @@ def _replay(sign: str, one: Replay) -> Row:
 
 
 def compactions_table(one: Replay) -> Table:
-    """Every compaction of one preset, with the states of watched rules."""
+    """Return a row per compaction of one preset, with the states of watched rules."""
     spec = (
         "call:count round:count tokens_before:tokens:before tokens_after:tokens:after "
         "unchanged_tokens:tokens:stays_cached rebilled_tokens:tokens:billed_again "
@@ -80,7 +80,7 @@ def _compaction(one: Replay, number: int, compaction: ReplayedCompaction) -> Row
 
 
 def watched_table(played: Sequence[Replay], sentences: Sequence[str]) -> Table:
-    """State of each watched rule at the end of the session, and the call that lost it."""
+    """Return the state of each watched rule at the end of the session, and the call that lost it."""
     spec = (*columns("sign:text:_ preset"), *sentence_columns(sentences))
     rows = (Row((sign_of(place), one.name, *map(trail_words, one.watched))) for place, one in enumerate(played))
     return Table("watched", "Watched rules at the end of the session", spec, tuple(rows))

@@ -39,7 +39,7 @@ def shares_of(one: KeptShare) -> tuple[Value, ...]:
 
 
 def lacking_table(held: Retention) -> Table:
-    """Facts not kept in full or not correct, gravest first."""
+    """Return a row per fact that is lost, wrong or kept only in part, gravest first."""
     spec = "number:count:message pin_tokens:tokens:pin_+tokens kind state used:flag text:text:fact reason:text:why"
     return Table("lost", "Lost or wrong, most important first", columns(spec), tuple(map(_fact, held.lacking)))
 
@@ -50,8 +50,8 @@ def _fact(fact: TrackedFact) -> Row:
 
 
 def variants_table(several: Iterable[tuple[str, Retention, LaterUse | None]], *, goes_on: bool) -> Table:
-    """Share of all facts of the context that each variant keeps. `goes_on`: the session continues, so there is a column
-    with the share of the facts needed later."""
+    """Return the share of all facts of the context that each variant keeps. `goes_on`: the session continues, so a
+    column has the share of items needed later."""
     needed = columns("later_use:share:needed_later") if goes_on else ()
     kinds = (Column(kind, kind, "share") for kind in KINDS)
     rows = (_variant(name, held, later, goes_on=goes_on) for name, held, later in several)

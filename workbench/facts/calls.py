@@ -239,7 +239,7 @@ _POWERSHELLS = ("powershell", "pwsh")
 def _shell_actions(
     found: Iterable[Effect], result: ToolResult | None, ok: bool | None, known: dict[str, ActionKind]
 ) -> Iterator[ToolAction]:
-    """Yield the effects of command lines on files, without those that the result denies."""
+    """Yield the effects of command lines on files, except those that the result denies."""
     if not found:
         return
     text = "" if result is None else result.text[:4000]

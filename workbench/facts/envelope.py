@@ -36,7 +36,7 @@ def result_envelope(result: ToolResult) -> dict[str, Any]:
 
 
 def envelope_is_partial(result: ToolResult) -> bool:
-    """Return whether the result was recorded as an envelope with content that `result_envelope` leaves out."""
+    """Return whether a result was recorded as an envelope, and `result_envelope` leaves out some of its content."""
     found = _recorded_envelope(text_of(result))
     return found is not None and found != result_envelope(result)
 

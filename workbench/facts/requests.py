@@ -30,7 +30,7 @@ def request_facts(messages: Sequence[Message]) -> Iterator[Fact]:
 
 
 def typed_requests(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
-    """Yield typed texts, without those that only answer a question."""
+    """Yield the typed texts that do more than answer a question."""
     settled = {(answer.index, answer.text) for answer in user_answers(messages) if answer.settles}
     return (typed_text for typed_text in typed_texts(messages) if typed_text not in settled)
 

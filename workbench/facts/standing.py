@@ -1,5 +1,5 @@
-"""Standing rules: sentences of the user that hold beyond the request they stand in, with the reason for each match and
-the later rule that superseded it.
+"""Standing rules: sentences of the user that hold beyond their own request, each with the reason for its match and the
+later rule that superseded it.
 
 An ordinary request is no rule ("fix the parser"), nor is a statement with a strong word ("the build always fails"). The
 structure of a sentence (`workbench.facts.standing_grammar`), its words and its context are weighed

@@ -49,7 +49,7 @@ _CUT_OUT = re.compile(r"(?: 2>&1)?(?: \| (?:head|tail|cat|sed -n)(?: (?:-[nc]? ?
 _TAIL = 200
 _HELP = re.compile(r"(?:^|\s)--(?:help|version)\b|^man ")
 _TOOLS_OWN = re.compile(r"[\w -]+$")
-"""Programs outside the project, whose help does not change with it."""
+"""Programs outside the project, whose help does not depend on the project's files."""
 LONG = 10
 """Fewest lines of an equal output that show that no relevant file was changed."""
 _FOLDER_KEYS = ("path", "dir_path", "directory", "target_directory")

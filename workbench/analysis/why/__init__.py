@@ -1,1 +1,1 @@
-"""Diagnosis of an overflow: growth, what filled the context, waste, and what would have helped."""
+"""Diagnosis of an overflow: growth, breakdown of the context, waste, and possible improvements."""

@@ -86,7 +86,7 @@ def _results(context: Context, whole: int) -> Iterator[SizeCause]:
 
 
 def _overhead(context: Context, whole: int) -> SizeCause:
-    """Return system prompt, tools, and what the agent adds without recording it."""
+    """Return the size of system prompt, tools and unrecorded additions of the agent."""
     tokens = whole - context.upto(len(context)).tokens
     return SizeCause("overhead", tokens, f"system + tools, {_share(tokens, whole)}")
 

@@ -1,4 +1,4 @@
-"""Tables of a diagnosis: what filled the context, waste, rework, cache."""
+"""Tables of a diagnosis: breakdown of the context, waste, rework, cache."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEYS = ("layers", "tools", "files", "rounds", "largest", "rereads", "unused", "o
 
 
 def tables(found: Diagnosis) -> dict[str, Table]:
-    """Return every table by key, `KEYS` in order. A table without rows says in its note that there is nothing."""
+    """Return every table by key, `KEYS` in order. The note of an empty table says that there is nothing."""
     made = (*_fillers(found), *_waste(found), _rework(found), _cache(found.rewrites))
     return dict(zip(KEYS, made, strict=True))
 
@@ -75,7 +75,7 @@ def _shares(
     several: Iterable[tuple[int, tuple[Value, ...], str | None]],
     note: str = "",
 ) -> Table:
-    """A table that begins with tokens and their share of the whole context."""
+    """Return a table whose first columns are tokens and their share of the whole context."""
     whole = max(found.total.tokens, 1)
     rows = tuple(Row((tokens, tokens / whole, *rest), message) for tokens, rest, message in several)
     return Table(key, title, columns(f"tokens:tokens share:share {spec}"), rows, note)
@@ -94,7 +94,7 @@ def _rework(found: Diagnosis) -> Table:
 
 
 def rework_table(items: Iterable[tuple[int, ReworkItem]], note: str = "") -> Table:
-    """Repeated work by size, each item with the epoch whose compaction caused it."""
+    """Return the rework items, largest first, each with the epoch whose compaction caused it."""
     spec = "tokens:tokens epoch:count kind message_before:message:before message_after:message:again subject:text:what"
     rows = (
         Row((one.tokens, epoch, KINDS[one.kind][0], one.before, one.after, one_line(one.what, WORDS)), one.after)
