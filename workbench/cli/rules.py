@@ -29,8 +29,8 @@ WORDS = 140
 def command(chosen: Selection, marked: bool, as_json: bool, as_csv: str | None) -> None:
     """List the rules of FILE's user, which hold for the whole session, with what pinning each costs.
 
-    Pass the ids on to `cwb compact --pin`, or pin all of them with `--auto-pin`; the superseded and the dear ones are
-    left out there.
+    Pass the ids on to `cwb compact --pin`, or pin all of them with `--auto-pin`, which leaves out superseded and
+    expensive ones.
     """
     bench = on_bench(chosen)
     context = bench.context
