@@ -67,12 +67,20 @@ def test_github_annotations_name_the_check_and_its_line(checks: Path) -> None:
 def test_junit_has_a_test_case_for_each_session_and_preset(checks: Path) -> None:
     report = checks.with_name("report.xml")
     assert cwb("check", checks, "--junit", report).exit_code == 3
+    assert cwb("check", checks, "--junit", report).exit_code == 3  # the report of an earlier run is replaced
     suites = ET.parse(report).getroot().findall("testsuite")
     assert [(one.get("name"), one.get("tests"), one.get("failures")) for one in suites] == [
         ("rules survive", "1", "0"),
         ("small enough", "2", "2"),
     ]
     assert [one.get("type") for one in suites[1].iter("failure")] == ["max_tokens", "session"]
+
+
+def test_a_report_replaces_no_other_file(checks: Path) -> None:
+    session = checks.with_name("session.jsonl")
+    before = session.read_bytes()
+    assert cwb("check", checks, "--junit", session).exit_code == 2
+    assert session.read_bytes() == before
 
 
 def test_a_worse_figure_than_the_baseline_fails(checks: Path) -> None:
@@ -143,6 +151,12 @@ def test_fail_on_names_each_lost_rule_and_nothing_is_written(tmp_path: Path) -> 
     assert cwb("compact", file, "--preset", "context-reset", "--fail-on", "lost", "-o", out).exit_code == 3
     assert not out.exists()
     assert cwb("compact", file, "--preset", "context-reset", "--fail-on", "wrong", "-o", out).exit_code == 0
+
+
+def test_fail_on_needs_a_summary_that_can_be_read() -> None:
+    refused = cwb("compact", SAMPLES / "claude-code-overflow.jsonl", "--summarizer", "estimate", "--fail-on", "lost")
+    assert refused.exit_code == 2
+    assert "--fail-on needs a summary" in " ".join(refused.stderr.split())
 
 
 def test_fail_on_judges_watched_sentences_that_were_there() -> None:

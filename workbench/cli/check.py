@@ -35,6 +35,7 @@ from workbench.runs.requirements import (
 from workbench.summarizers.extractive import extractive
 
 FAILED = 3
+_XML = '<?xml version="1.0" encoding="UTF-8"?>'
 RECORDED = "recorded"
 
 
@@ -94,10 +95,12 @@ def command(
     Exit codes: 0 all requirements hold, 2 bad input or usage, 3 a requirement failed
     """
     checks = _chosen(read_checks(file), names, file)
+    if junit and junit.is_file() and not read_file(junit).startswith(_XML.encode()):
+        raise BadInput(f"{junit} exists and is no report; choose another name for --junit.")
     earlier = read_baseline(baseline) if baseline else {}
     cases = [case for one in checks for case in _cases(one, file.parent, earlier)]
     if junit:
-        write_atomically(junit, junit_report(cases).encode())
+        write_atomically(junit, junit_report(cases).encode(), overwrite=True)
     if as_json:
         write_json({"cases": cases, "failed": sum(bool(case.failures) for case in cases)})
     elif github:
@@ -216,7 +219,7 @@ def junit_report(cases: Sequence[Case]) -> str:
     suites: dict[str, list[Case]] = {}
     for case in cases:
         suites.setdefault(case.check, []).append(case)
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
+    lines = [_XML, "<testsuites>"]
     for name, several in suites.items():
         failed = sum(bool(case.failures) for case in several)
         lines.append(f'<testsuite name={_attribute(name)} tests="{len(several)}" failures="{failed}">')

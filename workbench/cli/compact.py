@@ -18,7 +18,7 @@ from workbench.bench.assessment import Assessment
 from workbench.bench.fixes import RuleFix, find_fixes
 from workbench.cli.compacting import CHECK_FAILED, DONE, CompactionResult, run_compaction
 from workbench.cli.exact import ExactSizes, counted_exactly
-from workbench.cli.fail_on import fail_on, failed_rules
+from workbench.cli.fail_on import fail_on, failed_rules, refuse_estimate
 from workbench.cli.full import of_outcome
 from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
@@ -134,6 +134,7 @@ def command(
     if out is not None and out != STDOUT:
         refuse_place(out, chosen.file, overwrite=force)
     name = parse_model(model) if model else parse_name(summarizer_name)
+    refuse_estimate(name, fails_on)
     presets: list[Preset] = []
 
     def policy(own: str) -> Preset:

@@ -23,7 +23,7 @@ from workbench.base.printable import printable
 from workbench.base.text import counted
 from workbench.bench import Bench, rule_states
 from workbench.cli.compacting import CHECK_FAILED
-from workbench.cli.fail_on import fail_on, failed_rules
+from workbench.cli.fail_on import fail_on, failed_rules, refuse_estimate
 from workbench.cli.jobs import Job, Jobs
 from workbench.cli.loading import on_bench
 from workbench.cli.opening import epoch_words
@@ -171,6 +171,7 @@ def _retention(
         _recorded(chosen, as_json)
         return
     name = parse_name(summarizer_name)
+    refuse_estimate(name, fails_on)
     bench = on_bench(chosen, chosen.policy)
 
     def compact(context: Context) -> Outcome:
