@@ -9,11 +9,10 @@ from typing import Any
 
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import pinned_with_pairs
+from workbench.compaction.invariants import pinned_with_pairs, with_verdict
 from workbench.compaction.policy import Policy, setting
 from workbench.compaction.replaced import Replacements
 from workbench.compaction.strategy import Compacting, ProgressStep, Strategy, Trigger
-from workbench.compaction.verdict import with_verdict
 from workbench.session import Message, Text
 
 

@@ -23,7 +23,7 @@ from workbench.compaction.edits import (
     nearest,
     shortened_message,
 )
-from workbench.compaction.keeping import with_pairs
+from workbench.compaction.invariants import with_pairs
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome, Rung, unchanged
 from workbench.compaction.preset import load_preset

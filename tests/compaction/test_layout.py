@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.compaction.keeping import may_open
+from workbench.compaction.invariants import may_open, with_verdict
 from workbench.compaction.layout import Layout
 from workbench.compaction.opening import context_at, recounted
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, Status
 from workbench.compaction.shape import Shape
-from workbench.compaction.verdict import with_verdict
 from workbench.conformance.building import METER, agent, context_of, loop, session_of, summary, user
 from workbench.session import Epoch, Message, Role, Span, Text, Usage
 from workbench.tokens import Counter, session_sizes

@@ -8,11 +8,11 @@ import pytest
 
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
+from workbench.compaction.invariants import insert_gaps
 from workbench.compaction.opening import api_of
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Outcome, Piece
 from workbench.compaction.strategies.message_window import STRATEGY as WINDOW
 from workbench.compaction.strategies.trim import STRATEGY, TrimPolicy
-from workbench.compaction.verdict import insert_gaps
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import context_of, session_of
 from workbench.conformance.strategies import run

@@ -17,7 +17,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction.agent_preset import agent_preset_id, preset_for_version
 from workbench.compaction.context import Context
-from workbench.compaction.keeping import before_unread
+from workbench.compaction.invariants import before_unread
 from workbench.compaction.outcome import KeptSpan, Outcome
 from workbench.compaction.preset import Preset, load_preset
 from workbench.compaction.strategies import strategy

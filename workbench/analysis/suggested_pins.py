@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from workbench.compaction.context import Context
-from workbench.compaction.keeping import with_pairs
+from workbench.compaction.invariants import with_pairs
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_facts import standing_of
 from workbench.facts.decisions import decision_facts

@@ -13,7 +13,7 @@ from workbench.base.errors import BadInput
 from workbench.bench.state import Bench, EpochMarks
 from workbench.compaction.agent_preset import agent_preset_id, preset_for_version
 from workbench.compaction.edits import SHORT_CHARS, shortened_message
-from workbench.compaction.keeping import with_pairs
+from workbench.compaction.invariants import with_pairs
 from workbench.compaction.layout import Layout
 from workbench.compaction.opening import context_at, recounted
 from workbench.compaction.policy import Policy

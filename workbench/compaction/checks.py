@@ -12,7 +12,7 @@ from workbench.base.figures import grouped
 from workbench.base.secrets import masked
 from workbench.base.text import clip, counted
 from workbench.compaction.context import Context
-from workbench.compaction.keeping import pinned_with_pairs
+from workbench.compaction.invariants import pinned_with_pairs
 from workbench.compaction.outcome import Fate, NewMessage, Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.strategy import Strategy

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain
 
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
-from workbench.compaction.keeping import before_unread, may_open, pinned_with_pairs, with_pairs
+from workbench.compaction.invariants import (
+    allowed_cuts,
+    before_unread,
+    may_open,
+    pinned_with_pairs,
+)
 from workbench.compaction.outcome import Fate, NewMessage, Outcome, Piece
 from workbench.compaction.spans import kept_pieces, spans_of, without
 from workbench.session import Message, Span, Text
@@ -61,13 +66,12 @@ class Oldest:
     def whole_cut(self, ideal: int) -> int:
         """Next cut from `ideal` that splits no tool pair, keeps unanswered messages, and leaves more than system
         messages; if there is none, the last such cut before it."""
-        torn, messages = self.context.shape.open_across, self.context.messages
+        shape, messages = self.context.shape, self.context.messages
         spoken = (c for c in range(len(messages) - 1, self.lead - 1, -1) if not messages[c].is_own_system)
-        last = min(next(spoken, self.lead), before_unread(self.context.shape))
-        later = next((c for c in range(max(ideal, self.lead), last + 1) if not torn[c]), None)
-        if later is not None:
-            return later
-        return next((c for c in range(min(ideal, last), self.lead - 1, -1) if not torn[c]), self.lead)
+        last = min(next(spoken, self.lead), before_unread(shape))
+        later = allowed_cuts(shape, range(max(ideal, self.lead), last + 1))
+        earlier = allowed_cuts(shape, range(min(ideal, last), self.lead - 1, -1))
+        return next(chain(later, earlier), self.lead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +114,3 @@ def _kept_before_marker(context: Context, spared: Sequence[int], place: int) -> 
     partners = context.shape.partners
     parted = next((i for i in spared if any(partner >= place for partner in partners.get(i, ()))), place)
     return [index for index in spared if index < min(place, parted)]
-
-
-def exempt_of(context: Context, indexes: Iterable[int]) -> list[int]:
-    """Ascending indexes of these messages with their pairs, own system messages and pins."""
-    return sorted(with_pairs(context.shape, [*indexes, *context.shape.own_system]) | pinned_with_pairs(context))

@@ -17,7 +17,8 @@ from workbench.base.text import clip_middle, counted, plural
 from workbench.compaction.compose import SourceMap, composed
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
-from workbench.compaction.keeping import pieces_in_place, pinned_with_pairs, with_pairs
+from workbench.compaction.invariants import must_stay, pinned_with_pairs, with_pairs
+from workbench.compaction.keeping import pieces_in_place
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, KeptSpan, Outcome, Rung, unchanged
 from workbench.compaction.policy import Policy
@@ -76,7 +77,7 @@ def reach(context: Context, edits: Edits) -> tuple[frozenset[int], frozenset[int
     Pins with their pairs and the session's own system messages are not edited.
     """
     shape = context.shape
-    safe = pinned_with_pairs(context) | frozenset(shape.own_system)
+    safe = must_stay(context)
     dropped = with_pairs(shape, _known(shape, edits.dropped)) - safe
     return dropped, frozenset(_known(shape, edits.shortened)) - dropped - safe
 

@@ -10,52 +10,15 @@ from msgspec import Struct
 
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
+from workbench.compaction.invariants import may_open, must_stay, pinned_with_pairs
 from workbench.compaction.outcome import Fate, FateSpan, KeptSpan, NewMessage, Piece
 from workbench.compaction.prompts import fill
 from workbench.compaction.request import Excerpt
-from workbench.compaction.shape import Shape
 from workbench.compaction.spans import joined, kept_pieces, spans_of, without
 from workbench.compaction.summary_tags import summary_inside
-from workbench.compaction.vocabulary import EarlierSummary, Unread
+from workbench.compaction.vocabulary import EarlierSummary
 from workbench.formats.roles import is_gap
 from workbench.session import Message, Role, Span, Text
-
-
-def with_pairs(shape: Shape, indexes: Iterable[int]) -> frozenset[int]:
-    """Add to these messages every message at the other end of their tool pairs, so that parallel calls stay
-    complete."""
-    waiting, found = list(indexes), set[int]()
-    while waiting:
-        index = waiting.pop()
-        if index not in found:
-            found.add(index)
-            waiting.extend(shape.partners.get(index, ()))  # computed only if needed, because it is slow
-    return frozenset(found)
-
-
-def pinned_with_pairs(context: Context) -> frozenset[int]:
-    """Pinned messages, with every message at the other end of their tool pairs."""
-    index_of = context.shape.index_of
-    return with_pairs(context.shape, (index_of[id] for id in context.pins if id in index_of))
-
-
-def before_unread(shape: Shape) -> int:
-    """Last cut that splits no tool pair and leaves every unanswered message, with the calls of its results, in the
-    tail. Number of all messages if none is unanswered."""
-    start = min(with_pairs(shape, shape.unread), default=len(shape.messages))
-    return next((cut for cut in range(start, 0, -1) if not shape.open_across[cut]), 0)
-
-
-def end_of_head(shape: Shape, unread: Unread) -> int:
-    """Index at which the head ends, by the policy for unanswered messages."""
-    if unread == "summarize":
-        return len(shape.messages)
-    stop = before_unread(shape)
-    if unread == "answer" and stop == len(shape.messages):
-        answers = (i for i in range(stop - 1, -1, -1) if shape.messages[i].role == "assistant")
-        newest = next((i for i in answers if shape.messages[i].kind == "normal"), stop)
-        stop = next((cut for cut in range(newest, 0, -1) if not shape.open_across[cut]), 0)
-    return stop
 
 
 def summaries_in_request(context: Context, earlier: Iterable[int], choice: EarlierSummary) -> tuple[int, ...]:
@@ -143,20 +106,18 @@ class Head(Struct, frozen=True):
 def head_of(context: Context, stop: int, choice: EarlierSummary) -> Head:
     """Head before message `stop`."""
     layout, lead = context.layout, context.shape.lead
-    pins = pinned_with_pairs(context)
     earlier = tuple(index for index in layout.shape.summaries if lead <= index < stop)
-    own = [index for index in layout.shape.own_system if lead <= index < stop]
     start = earlier[-1] + 1 if earlier and choice == "extend" else lead
-    staying = with_pairs(context.shape, [*own, *(earlier if choice == "keep" else ())])
+    staying = must_stay(context, earlier if choice == "keep" else ())
     return Head(
         lead,
         stop,
-        frozenset(index for index in pins | staying if lead <= index < stop),
-        pins,
+        frozenset(index for index in staying if lead <= index < stop),
+        pinned_with_pairs(context),
         earlier,
         summaries_in_request(context, earlier, choice),
         earlier if choice == "drop" else (),
-        tuple(without([Span(start, stop)], {*own, *earlier})) if start < stop else (),
+        tuple(without([Span(start, stop)], {*layout.shape.own_system, *earlier})) if start < stop else (),
     )
 
 
@@ -220,13 +181,3 @@ def ordered_pieces(
 
 def _source_indexes(piece: Piece) -> Iterable[int]:
     return range(piece.start, piece.stop) if isinstance(piece, KeptSpan) else (piece.replaces[0].start,)
-
-
-def may_open(context: Context, indexes: Iterable[int]) -> bool:
-    """True if the API accepts these messages (ascending indexes) at the start, after own system messages: the user must
-    speak first, unless the session itself starts otherwise."""
-    messages = context.messages
-    spoken = next((index for index in indexes if not messages[index].is_own_system), None)
-    if spoken is None or messages[spoken].role in ("user", "system"):
-        return True
-    return all(messages[index].is_own_system for index in range(spoken))

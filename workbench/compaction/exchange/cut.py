@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction.context import Context
-from workbench.compaction.keeping import pinned_with_pairs
+from workbench.compaction.invariants import pinned_with_pairs
 from workbench.compaction.shape import Shape
 from workbench.compaction.spans import merge_adjacent
 from workbench.session import Message, Span, ToolUse

@@ -13,7 +13,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted, plural
 from workbench.compaction.assembled.prompt import open_from
 from workbench.compaction.context import Context
-from workbench.compaction.keeping import pinned_with_pairs, with_pairs
+from workbench.compaction.invariants import must_stay, pinned_with_pairs, with_pairs
 from workbench.compaction.spans import without
 from workbench.session import Message, Span, leading_system
 
@@ -65,8 +65,7 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
 
     tail = starts[archived]
     earlier = tuple(i for i in shape.summaries if i < tail)
-    summaries = with_pairs(context.shape, earlier) if keep_summaries else frozenset()
-    stays = sorted({i for i in (*shape.own_system, *pins, *summaries) if i < tail})
+    stays = sorted(i for i in must_stay(context, earlier if keep_summaries else ()) if i < tail)
     head = tuple(without([Span(0, tail)], {*stays, *earlier}))
     if not head:
         return RoundCut(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from workbench.compaction.context import Context
-from workbench.compaction.keeping import with_pairs
+from workbench.compaction.invariants import with_pairs
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.entries import LedgerEntry
 from workbench.compaction.ledger.gather import OLD

@@ -13,7 +13,7 @@ from workbench.base.figures import grouped, percent
 from workbench.base.text import counted
 from workbench.compaction.compose import composed
 from workbench.compaction.context import Context
-from workbench.compaction.keeping import with_pairs
+from workbench.compaction.invariants import with_pairs
 from workbench.compaction.outcome import NewMessage, Outcome, Rung
 from workbench.compaction.progressive.policy import ProgressivePolicy
 from workbench.compaction.progressive.replacing import SummaryWording, replace_groups

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
-from workbench.compaction.keeping import pinned_with_pairs, summaries_in_request
+from workbench.compaction.invariants import pinned_with_pairs
+from workbench.compaction.keeping import summaries_in_request
 from workbench.compaction.language import Language
 from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome, Piece
 from workbench.compaction.progressive.retained import extras_for, first_request_index

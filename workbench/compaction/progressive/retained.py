@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice, takewhile
 
 from workbench.compaction.context import Context
-from workbench.compaction.keeping import pinned_with_pairs, with_pairs
+from workbench.compaction.invariants import must_stay, pinned_with_pairs
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
 from workbench.compaction.shape_calls import calls_of
 from workbench.compaction.summary_extras import (
@@ -105,8 +105,8 @@ def always_kept(context: Context) -> frozenset[int]:
     shape = context.shape
     request, unfinished = first_request_index(context), unfinished_of(shape)
     more_than_text = request is not None and any(not isinstance(b, Text) for b in shape.messages[request].blocks)
-    kept = {*pinned_with_pairs(context), *shape.own_system, *range(unfinished.start, unfinished.stop)}
-    return with_pairs(shape, {*kept, request} if request is not None and more_than_text else kept)
+    more = [request] if request is not None and more_than_text else []
+    return must_stay(context, [*more, *range(unfinished.start, unfinished.stop)])
 
 
 @per_shape

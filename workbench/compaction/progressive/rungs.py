@@ -15,7 +15,7 @@ from typing import Literal
 from workbench.base.figures import percent
 from workbench.base.text import counted
 from workbench.compaction.context import Context
-from workbench.compaction.keeping import with_pairs
+from workbench.compaction.invariants import with_pairs
 from workbench.compaction.progressive.importance import ImportanceWeights, scores
 from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.progressive.retained import first_request_index

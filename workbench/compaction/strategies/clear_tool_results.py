@@ -18,13 +18,12 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import pinned_with_pairs
+from workbench.compaction.invariants import pinned_with_pairs, with_verdict
 from workbench.compaction.outcome import unchanged
 from workbench.compaction.policy import Converted, Policy, names_in, setting
 from workbench.compaction.replaced import Replacements
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.strategy import Compacting, ProgressStep, Remedy, Strategy, Traits, Trigger
-from workbench.compaction.verdict import with_verdict
 from workbench.session import Block, Message, Text, ToolResult, ToolUse
 
 

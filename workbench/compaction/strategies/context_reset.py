@@ -12,14 +12,8 @@ from workbench.base.figures import grouped
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import (
-    end_of_head,
-    head_fates,
-    head_of,
-    ordered_pieces,
-    summary_messages,
-    text_of_summaries,
-)
+from workbench.compaction.invariants import end_of_head, with_verdict
+from workbench.compaction.keeping import head_fates, head_of, ordered_pieces, summary_messages, text_of_summaries
 from workbench.compaction.language import Language
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Outcome, unchanged
@@ -32,7 +26,6 @@ from workbench.compaction.strategy import Compacting, Strategy, Trigger
 from workbench.compaction.summarizing import PromptPolicy, RequestShapePolicy, builtin_text
 from workbench.compaction.summary_request import SummaryFailed
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
-from workbench.compaction.verdict import with_verdict
 from workbench.session import Span
 
 TEMPLATES: dict[Language, str] = {

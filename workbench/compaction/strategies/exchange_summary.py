@@ -28,7 +28,11 @@ from workbench.compaction.exchange.policy import ExchangeSummaryPolicy, disabled
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.flags import flag
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import summaries_in_request, text_of_summaries, with_pairs
+from workbench.compaction.invariants import (
+    must_stay,
+    with_verdict,
+)
+from workbench.compaction.keeping import summaries_in_request, text_of_summaries
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Fate, FateSpan, NewMessage, Outcome, Piece, unchanged
 from workbench.compaction.prompts import fill
@@ -37,7 +41,6 @@ from workbench.compaction.spans import joined, kept_pieces, spans_of, without
 from workbench.compaction.strategy import Compacting, Strategy, Traits, Trigger
 from workbench.compaction.strategy_view import AbridgedHistory, StrategyView
 from workbench.compaction.summary_request import SummaryFailed
-from workbench.compaction.verdict import with_verdict
 from workbench.session import Block, Message, Span, Text
 
 
@@ -154,8 +157,7 @@ def _staying(context: Context, policy: ExchangeSummaryPolicy, cut: ExchangeCut) 
     """Ascending indexes of messages that stay between the leading system messages and the tail."""
     shape = context.shape
     earlier = cut.earlier if policy.earlier_summary == "keep" else ()
-    staying = cut.pins | with_pairs(context.shape, (*shape.own_system, *earlier))
-    return tuple(sorted(index for index in staying if shape.lead <= index < cut.tail))
+    return tuple(sorted(index for index in must_stay(context, earlier) if shape.lead <= index < cut.tail))
 
 
 def _pieces(

@@ -23,6 +23,7 @@ from workbench.compaction.assembled.tool_results import ResultLimits, compressor
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
+from workbench.compaction.invariants import with_verdict
 from workbench.compaction.keeping import pieces_in_place, summaries_in_request, text_of_summaries
 from workbench.compaction.layered.archive import MARKS, SECTIONS, dates, faults, fill_archive, prompt_problems
 from workbench.compaction.layered.round_cut import RoundCut, archive_place, cut_rounds, without_archive
@@ -47,7 +48,6 @@ from workbench.compaction.strategy import Compacting, ProgressStep, Strategy, Tr
 from workbench.compaction.strategy_view import StrategyNote, StrategyView
 from workbench.compaction.summarizing import PromptPolicy, builtin_text
 from workbench.compaction.summary_request import SummaryFailed, SummaryRequest
-from workbench.compaction.verdict import with_verdict
 from workbench.compaction.vocabulary import EarlierSummary, of_hundred
 from workbench.session import Message, Span, Text
 

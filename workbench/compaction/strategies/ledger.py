@@ -23,7 +23,8 @@ from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import head_of, pieces_in_place, pinned_with_pairs, summaries_in_request, with_pairs
+from workbench.compaction.invariants import pinned_with_pairs, with_pairs, with_verdict
+from workbench.compaction.keeping import head_of, pieces_in_place, summaries_in_request
 from workbench.compaction.ledger.gather import narratives_of, numbering
 from workbench.compaction.ledger.lost import lost_from
 from workbench.compaction.ledger.plan import LedgerPlan, planned, spans
@@ -46,7 +47,6 @@ from workbench.compaction.strategy import Compacting, ResultBudget, Strategy, Tr
 from workbench.compaction.summarizing import PromptPolicy, builtin_text
 from workbench.compaction.summary_request import SummaryFailed
 from workbench.compaction.triggers import TokenLimits, token_triggers
-from workbench.compaction.verdict import with_verdict
 from workbench.session import Message, Span, Text
 
 CALL_CHARS = 1_000

@@ -16,8 +16,13 @@ from workbench.base.figures import grouped
 from workbench.base.secrets import without_secrets
 from workbench.base.text import counted
 from workbench.compaction.context import Context
-from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
+from workbench.compaction.dropping import Marker, Oldest, drop_oldest
 from workbench.compaction.gauge import Gauge
+from workbench.compaction.invariants import (
+    must_stay,
+    with_pairs,
+    with_verdict,
+)
 from workbench.compaction.keeping import (
     Head,
     apply_template,
@@ -28,7 +33,6 @@ from workbench.compaction.keeping import (
     strip_template,
     summary_messages,
     text_of_summaries,
-    with_pairs,
 )
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import KeptSpan, NewMessage, Outcome, Piece, unchanged
@@ -48,7 +52,6 @@ from workbench.compaction.spans import kept_pieces, spans_of, without
 from workbench.compaction.strategy import Compacting, Strategy, Trigger
 from workbench.compaction.summary_request import Answer, Requests, RequestSettings, SummaryFailed, TemplateMark
 from workbench.compaction.triggers import message_triggers
-from workbench.compaction.verdict import with_verdict
 from workbench.compaction.window.ends import EventMeter, first_end, window_end
 from workbench.compaction.window.policy import BEGUN, DROPPED, MARKERS, OPENINGS, TEMPLATES, MessageWindowPolicy
 from workbench.session import Span
@@ -234,7 +237,7 @@ def _fallback(context: Context, policy: MessageWindowPolicy, reason: str, trace:
     if not policy.fallback_messages:
         return unchanged(context.messages, reason, trace)
     spared = context.shape.summaries if policy.earlier_summary == "keep" else ()
-    old = Oldest(context, exempt_of(context, spared))
+    old = Oldest(context, sorted(must_stay(context, spared)))
     marker = Marker(DROPPED[policy.language], always=False)
     limit = policy.fallback_messages
     if old.messages_left(old.lead) <= limit:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
+from workbench.compaction.invariants import with_verdict
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.progressive.climb import Climb, attempt, ladder
@@ -27,7 +28,6 @@ from workbench.compaction.progressive.task_type import task_type
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.compaction.strategy import Compacting, Strategy, Trigger
 from workbench.compaction.strategy_view import StrategyNote, StrategyView
-from workbench.compaction.verdict import with_verdict
 
 TOKENS, ROUNDS, MARKER, COMMAND = "remaining tokens", "rounds", "marker", "command"
 

@@ -14,13 +14,17 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
-from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
-from workbench.compaction.keeping import before_unread
+from workbench.compaction.dropping import Marker, Oldest, drop_oldest
+from workbench.compaction.invariants import (
+    allowed_cuts,
+    before_unread,
+    must_stay,
+    with_verdict,
+)
 from workbench.compaction.outcome import Fate, NewMessage, Outcome, unchanged
 from workbench.compaction.policy import Converted, setting
 from workbench.compaction.strategy import Compacting, ProgressStep, Strategy, Traits
 from workbench.compaction.triggers import MessageLimits, message_triggers
-from workbench.compaction.verdict import with_verdict
 
 Target = Literal["messages", "tokens", "percent_of_context", "percent_of_messages", "percent_of_window"]
 
@@ -105,7 +109,7 @@ def _exempt(context: Context, policy: TrimPolicy) -> Sequence[int]:
             first += 1
     if policy.keep_summaries:
         spared += context.shape.summaries
-    return exempt_of(context, spared)
+    return sorted(must_stay(context, spared))
 
 
 def _target(old: Oldest, policy: TrimPolicy) -> tuple[Literal["messages", "tokens", "unknown"], int]:
@@ -154,7 +158,7 @@ def _cut(old: Oldest, policy: TrimPolicy, ideal: int) -> int:
         *([shape.rounds.current_input.start] if len(shape.rounds.current_input) else []),
     ]
     unread = before_unread(shape)
-    whole = [start for start in starts if not shape.open_across[start] and old.lead <= start <= unread]
+    whole = [start for start in allowed_cuts(shape, starts) if old.lead <= start <= unread]
     return next((start for start in whole if start >= ideal), whole[-1] if whole else old.lead)
 
 

@@ -21,16 +21,15 @@ from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.frame import PLACES, fill_frame
 from workbench.compaction.gauge import Gauge
+from workbench.compaction.invariants import end_of_head, with_pairs, with_verdict
 from workbench.compaction.keeping import (
     Head,
-    end_of_head,
     head_fates,
     head_of,
     ordered_pieces,
     preamble_of,
     summary_messages,
     text_of_summaries,
-    with_pairs,
 )
 from workbench.compaction.language import Language
 from workbench.compaction.lint import lint_prompt
@@ -44,7 +43,6 @@ from workbench.compaction.strategy import Compacting, Strategy, Trigger
 from workbench.compaction.summarizing import PromptPolicy, RequestShapePolicy, builtin_text
 from workbench.compaction.summary_request import SummaryFailed
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
-from workbench.compaction.verdict import with_verdict
 from workbench.session import Message, Span, Text
 
 TEMPLATES: dict[Language, str] = {

@@ -11,7 +11,7 @@ from itertools import accumulate
 from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import before_unread
+from workbench.compaction.invariants import before_unread
 from workbench.compaction.layout import Layout
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.triggers import token_triggers

@@ -8,7 +8,7 @@ from functools import partial
 
 from workbench.bench import Bench, steps
 from workbench.compaction.edits import named, reach
-from workbench.compaction.keeping import with_pairs
+from workbench.compaction.invariants import with_pairs
 from workbench.session import Span
 from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.planning import want

@@ -1,16 +1,86 @@
-"""Finish an outcome: insert user messages where the API's role rules need one, and compare its size with the input."""
+"""Invariants of every outcome, and the functions with which strategies keep them. `checks.py` checks the outcome.
+
+    tool pairs           a call and its results stay or go together         with_pairs, allowed_cuts
+    pins                 stay unchanged, with their tool pairs              pinned_with_pairs, must_stay
+    own system messages  stay unchanged                                     must_stay
+    unanswered messages  stay, unless the policy says otherwise             before_unread, end_of_head
+    order of roles       the API accepts it                                 may_open, with_verdict
+    size                 smaller in tokens, or the status says that not     with_verdict
+
+Cut c lies before message c: messages from c on are the tail.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, KeptSpan, NewMessage, Outcome, Piece
+from workbench.compaction.shape import Shape
 from workbench.compaction.spans import kept_pieces, merge_adjacent
+from workbench.compaction.vocabulary import Unread
 from workbench.formats.roles import GAP, KNOWN, Api, Roles
 from workbench.session import Message, Span, Text
+
+
+def with_pairs(shape: Shape, indexes: Iterable[int]) -> frozenset[int]:
+    """Add to these messages every message at the other end of their tool pairs, so that parallel calls stay
+    complete."""
+    waiting, found = list(indexes), set[int]()
+    while waiting:
+        index = waiting.pop()
+        if index not in found:
+            found.add(index)
+            waiting.extend(shape.partners.get(index, ()))  # computed only if needed, because it is slow
+    return frozenset(found)
+
+
+def allowed_cuts(shape: Shape, cuts: Iterable[int]) -> Iterator[int]:
+    """Yield those of `cuts` that split no tool pair, in their order."""
+    return (cut for cut in cuts if not shape.open_across[cut])
+
+
+def pinned_with_pairs(context: Context) -> frozenset[int]:
+    """Pinned messages, with every message at the other end of their tool pairs."""
+    index_of = context.shape.index_of
+    return with_pairs(context.shape, (index_of[id] for id in context.pins if id in index_of))
+
+
+def must_stay(context: Context, indexes: Iterable[int] = ()) -> frozenset[int]:
+    """Messages that no strategy removes: pins and the session's own system messages. `indexes`: further messages that
+    this one keeps. All with complete tool pairs."""
+    return with_pairs(context.shape, [*indexes, *context.shape.own_system]) | pinned_with_pairs(context)
+
+
+def before_unread(shape: Shape) -> int:
+    """Last allowed cut that leaves every unanswered message, with the calls of its results, in the tail. Number of all
+    messages if none is unanswered."""
+    start = min(with_pairs(shape, shape.unread), default=len(shape.messages))
+    return next(allowed_cuts(shape, range(start, 0, -1)), 0)
+
+
+def end_of_head(shape: Shape, unread: Unread) -> int:
+    """Index at which the head ends, by the policy for unanswered messages."""
+    if unread == "summarize":
+        return len(shape.messages)
+    stop = before_unread(shape)
+    if unread == "answer" and stop == len(shape.messages):
+        answers = (i for i in range(stop - 1, -1, -1) if shape.messages[i].role == "assistant")
+        newest = next((i for i in answers if shape.messages[i].kind == "normal"), stop)
+        stop = next(allowed_cuts(shape, range(newest, 0, -1)), 0)
+    return stop
+
+
+def may_open(context: Context, indexes: Iterable[int]) -> bool:
+    """True if the API accepts these messages (ascending indexes) at the start, after own system messages: the user must
+    speak first, unless the session itself starts otherwise."""
+    messages = context.messages
+    spoken = next((index for index in indexes if not messages[index].is_own_system), None)
+    if spoken is None or messages[spoken].role in ("user", "system"):
+        return True
+    return all(messages[index].is_own_system for index in range(spoken))
 
 
 def with_verdict(context: Context, draft: Outcome) -> Outcome:
