@@ -15,7 +15,6 @@ from stubs import ROOT, add_row, named, tell, write_all
 
 FILES = {
     "__init__.py.txt": "workbench/formats/$module/__init__.py",
-    "signature.py.txt": "workbench/formats/$module/signature.py",
     "read.py.txt": "workbench/formats/$module/read.py",
     "write.py.txt": "workbench/formats/$module/write.py",
     "rules.py.txt": "workbench/formats/$module/rules.py",

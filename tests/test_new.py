@@ -48,7 +48,7 @@ def test_every_file_has_a_template_and_every_row_a_place(kind: str, monkeypatch:
 
 def test_the_format_conforms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "toy_tool").mkdir()
-    for name in ("__init__", "signature", "read", "write", "rules"):
+    for name in ("__init__", "read", "write", "rules"):
         (tmp_path / "toy_tool" / f"{name}.py").write_text(filled(f"format/{name}.py.txt"), "utf-8")
     monkeypatch.setattr(workbench.formats, "__path__", [*workbench.formats.__path__, str(tmp_path)])
     format = importlib.import_module("workbench.formats.toy_tool").FORMAT

@@ -13,10 +13,12 @@ import pytest
 
 from tests.paths import ROOT, SAMPLES
 from workbench.compaction.strategies import all_strategies, strategy_ids
+from workbench.formats.registry import PACKAGES
 
 ROOMS = ("base", "session", "formats", "tokens", "facts", "compaction", "summarizers", "analysis", "bench")
 """From the lowest up, for what a room loads is told of the first that does."""
 HEAVY = ("textual", "anthropic", "openai", "tiktoken")
+FORMATS = [f"workbench.formats.{name}" for name in PACKAGES.values()]
 
 _PROBE = """
 import importlib, json, pkgutil, sys
@@ -68,8 +70,7 @@ print(json.dumps({
     "rooms": sorted({name[1] for name in ours}),
     "compaction": sorted({name[2] for name in ours if name[1] == "compaction" and len(name) > 2}),
     "read": sorted({name[2] for name in ours if name[1] == "formats" and name[3:] == ["read"]}),
-    "known": sorted({name[2] for name in ours if name[3:] == ["signature"]}
-                    - {name[2] for name in ours if name[3:] == ["texts"]}),
+    "recognised": sorted({name[2] for name in ours if name[1] == "formats" and len(name) == 4 and name[2] != "kit"}),
     "others": sorted(name for name in packages - {"tiktoken", "splintr"} if not name.startswith("_")),
 }))
 """
@@ -113,14 +114,14 @@ def test_help_imports_no_room() -> None:
 
 
 def test_inspect_imports_what_it_shows_and_nothing_that_plans() -> None:
-    """What a person waits for each time: of all formats the file's own is read, only those with texts of an agent are
-    imported beside it, and no strategy or policy is loaded. The package of models is asked once and not again."""
+    """What a person waits for each time: of all formats only the file's own is imported, and no strategy or policy is
+    loaded. The package of models is asked once and not again."""
     assert "genai_prices" in _last_line(_INSPECT, str(SAMPLES / "claude-code-overflow.jsonl"))
     assert json.loads(_last_line(_INSPECT, str(SAMPLES / "claude-code-overflow.jsonl"))) == {
         "rooms": ["analysis", "base", "cli", "compaction", "formats", "repairs", "session", "tokens"],
         "compaction": ["context", "gauge", "layers", "layout", "opening", "outcome", "past", "shape"],
         "read": ["claude_code"],
-        "known": [],
+        "recognised": ["claude_code"],
         "others": ["click", "msgspec", "orjson", "platformdirs", "rich", "typing_extensions"],
     }
 
@@ -145,17 +146,23 @@ def test_the_bench_is_drawn_before_what_is_said_of_it_is_loaded() -> None:
 
 
 def test_no_circle_of_imports() -> None:
-    """Raises CycleError with the modules of a circle; imports inside functions and for types alone count, too."""
+    """Raises CycleError with the modules of a circle; imports inside functions and for types alone count, too, except
+    those of a format's codec: its modules import the format's id from their package."""
     graph = grimp.build_graph("workbench", cache_dir=None)
-    TopologicalSorter({name: graph.find_modules_directly_imported_by(name) for name in graph.modules}).prepare()
+    imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    for package in FORMATS:
+        imports[package] -= graph.find_descendants(package)
+    TopologicalSorter(imports).prepare()
 
 
-def test_what_recognises_files_imports_no_agents_texts() -> None:
-    """It imports the packages of agents, and these their signatures: a circle that the graph does not show."""
-    graph = grimp.build_graph("workbench", cache_dir=None)
-    signatures = [name for name in graph.modules if name.endswith(".signature")]
-    texts = "workbench.formats.agent_texts"
-    assert [one for one in signatures if texts in graph.find_upstream_modules(one)] == []
+def test_a_format_imports_its_codec_when_it_is_used() -> None:
+    """Recognition imports all formats, but no reader, writer or rules."""
+    early = []
+    for package in FORMATS:
+        code = ROOT.joinpath(*package.split("."), "__init__.py").read_text("utf-8")
+        modules = [node.module or "" for node in ast.parse(code).body if isinstance(node, ast.ImportFrom)]
+        early += [f"{package}: {name}" for name in modules if f"{name}.".startswith(f"{package}.")]
+    assert early == []
 
 
 def test_f17_no_package_uses_a_built_in_that_a_module_of_it_takes_the_name_of() -> None:

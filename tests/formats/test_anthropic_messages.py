@@ -10,9 +10,9 @@ from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of
 from workbench.conformance.formats import read
 from workbench.formats import openai_chat
+from workbench.formats.agent_texts import CONTINUATION
 from workbench.formats.anthropic_messages import FORMAT
 from workbench.formats.anthropic_messages.edits import CLEARED, apply_edits
-from workbench.formats.claude_code.texts import CONTINUATION
 from workbench.formats.files import load
 from workbench.formats.look import Look
 from workbench.formats.loss import Loss, LossKind

@@ -12,9 +12,8 @@ from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact
 from workbench.conformance.formats import read as reread
 from workbench.finding.glances import glance
-from workbench.formats.cline_sdk import FORMAT
+from workbench.formats.cline_sdk import FORMAT, recognise_folder
 from workbench.formats.cline_sdk.read import read_folder
-from workbench.formats.cline_sdk.signature import recognise_folder
 from workbench.formats.export import export, save
 from workbench.formats.format import no_progress
 from workbench.formats.glance import SessionGlance

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from workbench.conformance.formats import assert_exact, read
-from workbench.formats.langchain import FORMAT
-from workbench.formats.langchain.signature import form_of, items_of
+from workbench.formats.langchain import FORMAT, form_of, items_of
 from workbench.formats.look import Look
 from workbench.formats.read_back import shape
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage

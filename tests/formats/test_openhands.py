@@ -18,9 +18,8 @@ from workbench.formats.export import export, save
 from workbench.formats.files import load
 from workbench.formats.format import no_progress
 from workbench.formats.look import Look
-from workbench.formats.openhands import FORMAT
+from workbench.formats.openhands import FORMAT, recognise_folder
 from workbench.formats.openhands.read import read_folder, read_part, sessions_in
-from workbench.formats.openhands.signature import recognise_folder
 from workbench.formats.read_back import shape
 from workbench.session import (
     Compaction,

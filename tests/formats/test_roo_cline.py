@@ -11,9 +11,8 @@ from workbench.base.errors import BadInput
 from workbench.conformance.formats import assert_exact
 from workbench.formats.format import no_progress
 from workbench.formats.read_back import shape
-from workbench.formats.roo_cline import FORMAT
+from workbench.formats.roo_cline import FORMAT, recognise_folder
 from workbench.formats.roo_cline.read import read_folder
-from workbench.formats.roo_cline.signature import recognise_folder
 from workbench.session import Compaction, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage, pairs_of
 
 Json = dict[str, Any]

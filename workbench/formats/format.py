@@ -156,7 +156,7 @@ class RecordRepair(Struct, frozen=True):
     context(sheet, sent, session): repairs the records that are sent, in their order; `session` is the session as read
       before the repair. None if the format's writer repairs tool pairs.
     is_headless(records): True if decoded records are of the format although their header is missing. None if the
-      format's signature recognises them anyway.
+      format recognises them anyway.
     listed: the key of a document's list of messages, "" for the document itself; None for a format of lines.
     """
 

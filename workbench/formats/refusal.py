@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from workbench.base.text import clip
-from workbench.formats.claude_code.signature import is_iflows
+from workbench.formats.claude_code import is_iflows
 from workbench.formats.format import Format
 from workbench.formats.kit.magic import SQLITE, ZIP, ZSTD
 from workbench.formats.kit.outline import outline

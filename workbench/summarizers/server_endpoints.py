@@ -14,8 +14,8 @@ from typing import Any, Literal
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.compaction.summary_request import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.formats.anthropic_messages.signature import ID as ANTHROPIC
-from workbench.formats.openai_responses.signature import ID as RESPONSES
+from workbench.formats.anthropic_messages import ID as ANTHROPIC
+from workbench.formats.openai_responses import ID as RESPONSES
 from workbench.session import Opaque, Session, Usage
 from workbench.summarizers.connections import Connection
 from workbench.summarizers.protocols.usage import token_figure

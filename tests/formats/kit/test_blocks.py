@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.formats.agent_texts import kind_of
-from workbench.formats.claude_code.texts import CONTINUATION
+from workbench.formats.agent_texts import CONTINUATION, kind_of
 from workbench.formats.kit.blocks import SUMMARY_LABEL, as_text, content_of, from_anthropic, to_anthropic, writable
 from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.session import Media, Opaque, Text, Thinking, ToolResult, ToolUse

@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.adk.signature import ID, either
+from workbench.formats.adk import ID, either
 from workbench.formats.adk.view import (
     CALLS,
     AgentEvents,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.base.stamps import seconds_of
-from workbench.formats.adk.signature import either
+from workbench.formats.adk import either
 from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.values import dict_of, list_of, word_of
 

@@ -17,7 +17,7 @@ from typing import Any
 from zlib import crc32
 
 from workbench.base.stamps import seconds_of
-from workbench.formats.adk.signature import camel
+from workbench.formats.adk import camel
 from workbench.formats.adk.view import CALLS, AgentView, others_in, speaker_of
 from workbench.formats.agent_texts import kind_of
 from workbench.formats.format import FILE, Written

@@ -9,7 +9,7 @@ from typing import Any
 from workbench.base.stamps import seconds_of
 from workbench.base.text import counted
 from workbench.formats.agent_texts import kind_of, with_summary_answers, with_user_text
-from workbench.formats.ai_sdk.signature import ID, items_of
+from workbench.formats.ai_sdk import ID, items_of
 from workbench.formats.kit.blocks import arguments_of, as_text, in_result
 from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.usage import usage_of_prompt

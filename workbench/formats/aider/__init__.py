@@ -8,11 +8,28 @@ of a message is recorded in a console line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from workbench.formats.aider.signature import ID, recognise
 from workbench.formats.format import Codec, Format
+from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place, Program
+
+ID = "aider"
+
+HEADING = re.compile(rb"^# aider chat started at ([^\n]*)\n?", re.MULTILINE)
+
+NEWLINE = re.compile("\r\n?")
+"""Line endings that aider reads as "\\n": it opens files in text mode."""
+
+LINE_END = re.compile(rb"\r\n|[\n\r\v\f\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]")
+"""Line ends by `str.splitlines`, with which aider splits a history."""
+
+
+def recognise(look: Look) -> str:
+    if HEADING.search(look.head) and look.head.lstrip()[:1] not in (b"{", b"["):
+        return "a line `# aider chat started at`"
+    return ""
 
 
 def _codec() -> Codec:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workbench.base.errors import BadInput
 from workbench.formats.agent_texts import kind_of, with_user_text
-from workbench.formats.aider.signature import HEADING, ID, LINE_END, NEWLINE
+from workbench.formats.aider import HEADING, ID, LINE_END, NEWLINE
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.mark import EXPORT_NOTE, MARK, marked
 from workbench.formats.kit.several import entry_by_number

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from workbench.formats.agent_texts import kind_of
-from workbench.formats.aider.signature import HEADING, ID, NEWLINE
+from workbench.formats.aider import HEADING, ID, NEWLINE
 from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_text, named, texts_of
 from workbench.formats.kit.folder import folder_of

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import kind_of, with_user_text
-from workbench.formats.amp.signature import ID
+from workbench.formats.amp import ID
 from workbench.formats.kit.blocks import as_text, from_anthropic, result_parts
 from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of

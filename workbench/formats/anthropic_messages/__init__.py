@@ -5,8 +5,17 @@ No usual place: request bodies are stored wherever a proxy or program logs them.
 
 from __future__ import annotations
 
-from workbench.formats.anthropic_messages.signature import ID, KEYS, recognise
 from workbench.formats.format import Codec, Format
+from workbench.formats.kit.chat import dialect
+from workbench.formats.look import Look
+
+ID = "anthropic-messages"
+KEYS = frozenset(["content", "max_tokens", "messages", "model", "role", "system", "tools"])
+
+
+def recognise(look: Look) -> str:
+    name, why = dialect(look.document)
+    return why if name == "anthropic" else ""
 
 
 def _codec() -> Codec:

@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.formats.agent_texts import kind_of, with_summary_answers, with_user_text
-from workbench.formats.anthropic_messages.signature import ID
-from workbench.formats.claude_code.texts import CONTINUATION
+from workbench.formats.agent_texts import CONTINUATION, kind_of, with_summary_answers, with_user_text
+from workbench.formats.anthropic_messages import ID
 from workbench.formats.kit.blocks import as_text, compacted, from_anthropic, is_compaction
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.conversation import Document

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
+from workbench.formats.anthropic_messages import ID
 from workbench.formats.anthropic_messages.read import parts_of
-from workbench.formats.anthropic_messages.signature import ID
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import is_compaction, to_anthropic
 from workbench.formats.kit.chat import definitions_for

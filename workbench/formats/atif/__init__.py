@@ -10,8 +10,17 @@ No usual place: harbor writes it to the trial folder that the user names.
 
 from __future__ import annotations
 
-from workbench.formats.atif.signature import ID, KEYS, recognise
 from workbench.formats.format import Codec, Format
+from workbench.formats.kit.values import dict_of
+from workbench.formats.look import Look
+
+ID = "atif"
+KEYS = frozenset(["agent", "final_metrics", "schema_version", "session_id", "steps"])
+
+
+def recognise(look: Look) -> str:
+    version = dict_of(look.document).get("schema_version")
+    return f"schema_version {version}" if isinstance(version, str) and version.startswith("ATIF-") else ""
 
 
 def _codec() -> Codec:

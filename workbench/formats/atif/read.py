@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import kind_of, with_user_text
-from workbench.formats.atif.signature import ID
+from workbench.formats.atif import ID
 from workbench.formats.format import Part
 from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, input_of
 from workbench.formats.kit.chat import tools_of

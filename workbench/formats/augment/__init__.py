@@ -10,9 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.formats.augment.signature import ID, KEYS, recognise
 from workbench.formats.format import Codec, ExportForm, Format
+from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place
+
+ID = "augment"
+KEYS = frozenset(["agentState", "chatHistory", "sessionId"])
+
+
+def recognise(look: Look) -> str:
+    document = look.document
+    history = document.get("chatHistory") if isinstance(document, dict) else None
+    if not isinstance(history, list):
+        return ""
+    if any(isinstance(entry, dict) and "exchange" in entry for entry in history):
+        return "chatHistory with exchanges"
+    return "sessionId and chatHistory" if "sessionId" in document else ""
 
 
 def _codec() -> Codec:

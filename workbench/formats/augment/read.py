@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from workbench.base.stamps import seconds_of
-from workbench.formats.agent_texts import is_summary, with_user_text
+from workbench.formats.agent_texts import SUMMARY_ANSWERS, is_augments_summary, is_summary, with_user_text
+from workbench.formats.augment import ID
 from workbench.formats.augment.nodes import (
     STRAY,
     is_summary_node,
@@ -20,9 +21,7 @@ from workbench.formats.augment.nodes import (
     token_usage,
     usage_of,
 )
-from workbench.formats.augment.signature import ID
 from workbench.formats.augment.summaries import RecordedSummary, current_version, epochs_of
-from workbench.formats.augment.texts import RESUMED, is_supervisors
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.ids import unique_id
@@ -117,7 +116,7 @@ def _messages(index: int, entry: Any, key: str, warnings: list[LoadWarning]) -> 
         yield Message(f"{key}:request", role, tuple(_mark_added_text(exchange, request, kind)), kind, source=source)
     if response or counts:
         text = next((block.text for block in response if isinstance(block, Text)), "")
-        resumed = flagged or ((kind == "summary" or not request) and text.startswith(RESUMED))
+        resumed = flagged or ((kind == "summary" or not request) and text.startswith(SUMMARY_ANSWERS))
         yield Message(
             f"{key}:response",
             "assistant",
@@ -164,7 +163,7 @@ def _replaces_history(entry: Any) -> bool:
     if _version(entry) is not None or any(map(is_summary_node, request)):
         return True
     text = next((block.text for block in request_blocks(_exchange(entry) or {}) if isinstance(block, Text)), "")
-    return is_supervisors(text)
+    return is_augments_summary(text)
 
 
 def _ignored_summary(messages: list[Message], recorded: list[RecordedSummary]) -> Iterator[LoadWarning]:

@@ -15,7 +15,8 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.base.stamps import iso
-from workbench.formats.agent_texts import is_summary
+from workbench.formats.agent_texts import SUMMARY_ANSWERS, is_augments_summary, is_summary
+from workbench.formats.augment import ID
 from workbench.formats.augment.nodes import (
     STRAY,
     add_label,
@@ -26,9 +27,7 @@ from workbench.formats.augment.nodes import (
     response_nodes,
 )
 from workbench.formats.augment.sequence import compact_number, sequence_id_of, sequence_ids
-from workbench.formats.augment.signature import ID
 from workbench.formats.augment.summaries import VERSION, current_version
-from workbench.formats.augment.texts import RESUMED, is_supervisors
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import elements, render, splice
@@ -41,7 +40,7 @@ from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of
 from workbench.session import Block, Message, Opaque, Session, Text, Thinking
 
-CONTINUES = f"{RESUMED[0]} the conversation from this point."
+CONTINUES = f"{SUMMARY_ANSWERS[0]} the conversation from this point."
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -406,7 +405,7 @@ def _request_blocks(message: Message, *, first: bool) -> list[Block]:
     blocks = [block for block in message.blocks if not _is_empty(block)]
     if message.kind != "summary":
         return [Text(as_user_text(message))] if message.role == "system" else blocks
-    if first and is_supervisors(message.text):
+    if first and is_augments_summary(message.text):
         return blocks
     text = _as_summary_text(message.text) if first and not is_summary(message.text) else add_label(message.text)
     return [Text(text), *(block for block in blocks if not isinstance(block, Text))]

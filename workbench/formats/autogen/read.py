@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import with_user_text
-from workbench.formats.autogen.signature import ID, thread_of
+from workbench.formats.autogen import ID, thread_of
 from workbench.formats.format import Part
 from workbench.formats.kit.blocks import arguments_of, as_text
 from workbench.formats.kit.conversation import MultiSessionDocument

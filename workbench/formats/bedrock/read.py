@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import kind_of, with_summary_answers, with_user_text
-from workbench.formats.bedrock.signature import ID, body_of
+from workbench.formats.bedrock import ID, body_of
 from workbench.formats.kit.blocks import in_result, input_of
 from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of

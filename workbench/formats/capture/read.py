@@ -12,7 +12,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.bodies import ApiRequest, request_in, response_in, summary_in
-from workbench.formats.capture.signature import ID
+from workbench.formats.capture import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.calls import RecordedCall, RecordedConversation, conversations
 from workbench.formats.kit.document import parse

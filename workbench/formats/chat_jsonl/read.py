@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.base.errors import BadInput
 from workbench.formats.bodies import request_in
-from workbench.formats.chat_jsonl.signature import ID
+from workbench.formats.chat_jsonl import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.titles import first_words

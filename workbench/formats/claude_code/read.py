@@ -13,6 +13,7 @@ from workbench.base.figures import grouped
 from workbench.base.reading import read_file
 from workbench.base.text import are, counted
 from workbench.formats.agent_texts import with_user_text
+from workbench.formats.claude_code import ID, WEB_EXPORT, is_printed
 from workbench.formats.claude_code.agents import COMPACT, agent_files, agents_inside
 from workbench.formats.claude_code.epochs import RecordedEvents, divide_into_epochs
 from workbench.formats.claude_code.events import Event
@@ -25,7 +26,6 @@ from workbench.formats.claude_code.lines import (
     add_record,
     time_of,
 )
-from workbench.formats.claude_code.signature import ID, WEB_EXPORT, is_printed
 from workbench.formats.claude_code.tree import JOINED, LINE, RESUMED, Moment, branch_of, branches_of, chain_of
 from workbench.formats.format import Part, Progress, ReadLines, no_progress
 from workbench.formats.kit.document import parse, render

@@ -18,10 +18,10 @@ from msgspec.json import Decoder
 
 from workbench.base.values import json_value
 from workbench.formats.absurd import CHARACTERS_PER_TOKEN, may_be_too_large
+from workbench.formats.claude_code import ID, WEB_EXPORT
 from workbench.formats.claude_code.events import event_of_answer
 from workbench.formats.claude_code.lines import TITLES, Reading
 from workbench.formats.claude_code.read import decode_lines, main_of, messages_of, model_of, moment_in, title_of
-from workbench.formats.claude_code.signature import ID, WEB_EXPORT
 from workbench.formats.claude_code.tree import branch_of
 from workbench.formats.format import Skimmed, no_progress
 from workbench.formats.kit.jsonl import lines_of

@@ -13,10 +13,10 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.base.stamps import iso
+from workbench.formats.claude_code import ID
 from workbench.formats.claude_code.attachments import SNAPSHOT
 from workbench.formats.claude_code.lines import NOTIFICATION, LoadedFile
 from workbench.formats.claude_code.project import project_name
-from workbench.formats.claude_code.signature import ID
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import to_anthropic
 from workbench.formats.kit.chain import LineWriter

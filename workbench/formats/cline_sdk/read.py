@@ -11,7 +11,7 @@ from workbench.base.errors import BadInput
 from workbench.base.reading import read_file
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import kind_of, with_user_text
-from workbench.formats.cline_sdk.signature import ID, main_file
+from workbench.formats.cline_sdk import ID, main_file
 from workbench.formats.cline_sdk.write import SUMMARY
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic

@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench.base.stamps import iso
 from workbench.formats.agent_texts import kind_of
-from workbench.formats.cline_sdk.signature import ID
+from workbench.formats.cline_sdk import ID
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import from_anthropic, to_anthropic
 from workbench.formats.kit.document import elements, render, splice

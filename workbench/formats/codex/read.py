@@ -12,9 +12,9 @@ from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
 from workbench.formats.absurd import exceeds, impossible_usage_warning
 from workbench.formats.agent_texts import with_user_text
+from workbench.formats.codex import ID, is_traes
 from workbench.formats.codex.base import is_alone, with_base
 from workbench.formats.codex.items import SUMMARY_PREFIX, ItemGroup, blocks_of, group_of, role_and_kind
-from workbench.formats.codex.signature import ID, is_traes
 from workbench.formats.format import Progress, ReadLines
 from workbench.formats.kit import zstd
 from workbench.formats.kit.api_errors import api_error

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.figures import grouped
-from workbench.formats.codex_exec.signature import ID
+from workbench.formats.codex_exec import ID
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.titles import shortened
 from workbench.formats.kit.transcript import Transcript

@@ -15,7 +15,7 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import kind_of, with_user_text
-from workbench.formats.copilot.signature import ID
+from workbench.formats.copilot import ID
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.jsonl import object_of
@@ -62,7 +62,7 @@ _REFUSAL = re.compile(r"(?:The user rejected this tool call|Plan not approved)\.
 
 
 _TAGS = ("mode_changed_notice", "reminder", "tagged_files", "tools_changed_notice")
-"""Tags that only the CLI writes into the user's message; shared ones are in `texts.py`."""
+"""Tags that only the CLI writes into the user's message; shared ones are in `agent_texts.py`."""
 
 
 @dataclass(frozen=True, slots=True)

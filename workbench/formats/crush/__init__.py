@@ -9,9 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.formats.crush.signature import ID, recognise
 from workbench.formats.format import Codec, Format
+from workbench.formats.kit.database import Tables
+from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place
+
+ID = "crush"
+
+
+def recognise(look: Look) -> str:
+    return "an SQLite database with Crush's sessions, messages and their parts" if is_database(look.tables) else ""
+
+
+def is_database(tables: Tables) -> bool:
+    """True for Crush's tables; `tables` are column names by table."""
+    none = frozenset[str]()
+    return "parent_session_id" in tables.get("sessions", none) and "parts" in tables.get("messages", none)
 
 
 def _codec() -> Codec:

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.crush.signature import ID
+from workbench.formats.crush import ID
 from workbench.formats.format import Part
 from workbench.formats.glance import SessionGlance
 from workbench.formats.kit.database import LISTED, connect_for_listing, connect_to_bytes, rows

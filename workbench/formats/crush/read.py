@@ -11,8 +11,8 @@ from typing import Any
 from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
 from workbench.formats.agent_texts import with_user_text
+from workbench.formats.crush import ID
 from workbench.formats.crush.database import session_rows, sessions_in
-from workbench.formats.crush.signature import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.api_errors import api_error
 from workbench.formats.kit.blocks import arguments_of, as_text

@@ -13,7 +13,7 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
 from workbench.formats.agent_texts import with_user_text
-from workbench.formats.cursor.signature import ID
+from workbench.formats.cursor import ID
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic
 from workbench.formats.kit.database import connect_to_bytes, rows

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.base.stamps import seconds_of
 from workbench.formats.agent_texts import with_user_text
-from workbench.formats.droid.signature import ID
+from workbench.formats.droid import ID
 from workbench.formats.kit.blocks import from_anthropic
 from workbench.formats.kit.document import read_sidecar
 from workbench.formats.kit.jsonl import left_out

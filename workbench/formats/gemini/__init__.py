@@ -13,8 +13,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.formats.format import Codec, ExportForm, Format, RecordRepair, TriggerSetting
-from workbench.formats.gemini.signature import ID, KEYS, recognise
+from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place, Program
+
+ID = "gemini"
+KEYS = frozenset(["kind", "lastUpdated", "messages", "projectHash", "sessionId", "startTime"])
+
+
+def recognise(look: Look) -> str:
+    if not isinstance(look.first.get("sessionId"), str) or "projectHash" not in look.first:
+        return ""
+    return "sessionId and projectHash" + (
+        " beside messages" if "messages" in look.first else " on line 1, as Gemini has"
+    )
 
 
 def _codec() -> Codec:

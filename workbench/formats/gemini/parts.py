@@ -2,16 +2,20 @@
 
 A record of type `gemini` holds a response, its thoughts and the results of its calls: up to three messages. Thoughts
 are never sent, live or resumed (`stripThoughts` of Gemini CLI's `historyHardening.ts`).
+
+In a user's record, Gemini CLI's text is separated from the user's. Files named with `@` follow the request in separate
+parts, between two marker lines. An editor's open files, a warning of a loop and the end of a background command are
+separate records. Hints that the user typed while the model worked are inside an instruction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from workbench.base.stamps import iso, seconds_of
 from workbench.formats.agent_texts import kind_of
-from workbench.formats.gemini.texts import split_injected
 from workbench.formats.kit.blocks import as_object, as_text, named, texts_of
 from workbench.formats.kit.contents import Calls, model_block, name_and_args, parts_of, tool_result, user_block
 from workbench.formats.kit.mark import MARK, marked
@@ -28,6 +32,17 @@ _SNAPSHOT = "<state_snapshot>"
 _ENVIRONMENT = "<session_context>"
 _IGNORED = ("/", "?", _ENVIRONMENT, "<hook_context>")
 """Beginnings of recorded user texts that Gemini CLI ignores when it resumes a session."""
+
+_FILES = "--- Content from referenced files ---"
+_FILES_END = "--- End of content ---"
+_INJECTED = (
+    "<session_context>",
+    "Here is the user's editor context as a JSON object",
+    "Here is a summary of changes in the user's editor context",
+    "System: Potential loop detected.",
+    "Background execution update:\n<background_output>",
+)
+_HINTS = re.compile(r"(User (?:hints|steering update):\n<user_input>\n)(.*)(\n</user_input>.*)", re.DOTALL)
 
 NOWHERE = -1
 """Source of a record whose bytes were not found in the file."""
@@ -80,6 +95,39 @@ def messages_of(record: Mapping[str, Any], id: str, source: int, calls: Calls) -
         meta = user_kind == "normal" and is_injected(blocks)
         return [Message(id, "user", blocks, "meta" if meta else user_kind, time, source=sources)]
     return [Message(id, "system", blocks, "meta", time, source=sources)]
+
+
+def split_injected(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """Split each text of a user's record into the user's and the agent's parts; the latter are marked as injected."""
+    recorded = list(blocks)
+    ends = [place for place, block in enumerate(recorded) if isinstance(block, Text) and _FILES_END in block.text]
+    result: list[Block] = []
+    inside = False
+    for place, block in enumerate(recorded):
+        if not isinstance(block, Text):
+            result.append(block)
+            continue
+        own, injected, rest = "" if inside else block.text, block.text if inside else "", ""
+        if not inside and (start := _files_start(own)) >= 0:
+            own, injected, inside = own[:start], own[start:], True
+        if inside and place == (ends[-1] if ends else -1):
+            stop = injected.rindex(_FILES_END) + len(_FILES_END)
+            injected, rest, inside = injected[:stop], injected[stop:], False
+        result += [*_split_hints(own), *([Text(injected, injected=True)] if injected else []), *_split_hints(rest)]
+    return tuple(result)
+
+
+def _files_start(text: str) -> int:
+    """Return the index of the line break before the contents of files; -1 without any."""
+    return 0 if text.startswith(_FILES) else text.find("\n" + _FILES)
+
+
+def _split_hints(text: str) -> Iterator[Text]:
+    if hints := _HINTS.fullmatch(text):
+        before, own, after = hints.groups()
+        yield from (Text(before, injected=True), Text(own), Text(after, injected=True))
+    elif text:
+        yield Text(text, injected=text.startswith(_INJECTED))
 
 
 def _user_kind(record: Mapping[str, Any], blocks: tuple[Block, ...]) -> Kind:

@@ -12,6 +12,7 @@ from workbench.base.stamps import seconds_of
 from workbench.base.text import are, counted
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Progress
+from workbench.formats.gemini import ID
 from workbench.formats.gemini.parts import (
     NOWHERE,
     are_thoughts,
@@ -20,7 +21,6 @@ from workbench.formats.gemini.parts import (
     is_sent,
     messages_of,
 )
-from workbench.formats.gemini.signature import ID
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.contents import Calls
 from workbench.formats.kit.document import parse

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.formats.bodies import request_in
-from workbench.formats.gemini_body.signature import ID
+from workbench.formats.gemini_body import ID
 from workbench.formats.kit.conversation import Document
 from workbench.session import Session
 

@@ -11,7 +11,7 @@ from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
 from workbench.formats.format import Part
 from workbench.formats.glance import SessionGlance
-from workbench.formats.goose.signature import ID
+from workbench.formats.goose import ID
 from workbench.formats.kit.database import LISTED, connect_for_listing, connect_to_bytes, rows
 from workbench.formats.kit.several import sessions_of
 from workbench.formats.kit.titles import shortened

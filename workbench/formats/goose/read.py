@@ -14,10 +14,10 @@ from workbench.base.stamps import seconds_of
 from workbench.base.values import json_value
 from workbench.formats.agent_texts import kind_of, with_user_text
 from workbench.formats.format import Part, Progress
+from workbench.formats.goose import ID
 from workbench.formats.goose.content import StoredSession, blocks_of, is_sent
 from workbench.formats.goose.database import session_rows
 from workbench.formats.goose.database import sessions_in as _sessions_in
-from workbench.formats.goose.signature import ID
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse, render
 from workbench.formats.kit.jsonl import is_padding, objects_of, records_of

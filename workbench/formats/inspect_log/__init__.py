@@ -7,11 +7,26 @@ list of messages and marks that the events belong to the earlier run.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from workbench.formats.format import Codec, Format
-from workbench.formats.inspect_log.signature import ID, KEYS, recognise
+from workbench.formats.kit.values import dict_of
+from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place
+
+ID = "inspect"
+KEYS = frozenset(["eval", "plan", "results", "samples", "stats", "status", "version"])
+
+_ENTRY = re.compile(r"header\.json|_journal/start\.json|_journal/summaries/.*|samples/.+_epoch_\d+\.json")
+
+
+def recognise(look: Look) -> str:
+    if look.members:
+        return "a zip of Inspect samples" if any(map(_ENTRY.fullmatch, look.members)) else ""
+    body = dict_of(look.document)
+    log = isinstance(body.get("eval"), dict) and body.keys() & {"status", "plan", "samples"}
+    return "eval with status, plan or samples" if log else ""
 
 
 def _codec() -> Codec:

@@ -12,9 +12,9 @@ from workbench.base.errors import BadInput
 from workbench.base.text import counted
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Progress, RecordedRequest
+from workbench.formats.inspect_log import ID
 from workbench.formats.inspect_log.contexts import SampleContexts, answer_of, inputs_of, usage_of
 from workbench.formats.inspect_log.items import MessageReader
-from workbench.formats.inspect_log.signature import ID
 from workbench.formats.kit import zipped
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import elements, parse, splice

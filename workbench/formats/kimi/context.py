@@ -16,8 +16,8 @@ from workbench.base.errors import BadInput
 from workbench.base.reading import read_file
 from workbench.formats.agent_texts import with_user_text
 from workbench.formats.format import Progress, no_progress
+from workbench.formats.kimi import ID
 from workbench.formats.kimi.parts import blocks_of
-from workbench.formats.kimi.signature import ID
 from workbench.formats.kit.blocks import arguments_of
 from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.user_text import is_injected

@@ -13,7 +13,7 @@ from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.mark import STALE_USAGE, marked, without_stale_usage
 from workbench.formats.kit.usage import openai_usage, usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
-from workbench.formats.langchain.signature import ID, ROLES, items_of, short_name
+from workbench.formats.langchain import ID, ROLES, items_of, short_name
 from workbench.session.images import media_of_url
 from workbench.session.message import Block, Kind, Message, Opaque, Thinking, ToolResult, ToolUse, Usage
 from workbench.session.session import Session, SessionFacts

@@ -16,8 +16,8 @@ from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.mark import MARK, STALE_USAGE
 from workbench.formats.kit.note import in_document
 from workbench.formats.kit.settle import as_user_message, has_content, settled, system_prompt
+from workbench.formats.langchain import FORMS, ID, form_of, items_of, place_of
 from workbench.formats.langchain.read import SUMMARY
-from workbench.formats.langchain.signature import FORMS, ID, form_of, items_of, place_of
 from workbench.formats.loss import Losses, loss_of
 from workbench.session.message import Block, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 from workbench.session.session import Session

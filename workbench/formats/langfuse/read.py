@@ -10,7 +10,7 @@ from workbench.base.stamps import seconds_of
 from workbench.formats.kit.loose import answer_of, decoded, messages_of
 from workbench.formats.kit.traced import TracedCall, values
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of, word_of
-from workbench.formats.langfuse.signature import GENERATION
+from workbench.formats.langfuse import GENERATION
 from workbench.session import LoadWarning, Message, Text, Usage
 
 

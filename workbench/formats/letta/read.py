@@ -14,7 +14,7 @@ from workbench.formats.kit.conversation import MultiSessionDocument
 from workbench.formats.kit.jsonl import loads_text
 from workbench.formats.kit.several import one_of
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
-from workbench.formats.letta.signature import ID
+from workbench.formats.letta import ID
 from workbench.session import (
     Block,
     Compaction,

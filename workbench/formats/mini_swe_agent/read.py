@@ -14,7 +14,7 @@ from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import openai_usage
 from workbench.formats.kit.values import dict_of, dollars_of, list_of, text_of
-from workbench.formats.mini_swe_agent.signature import ID
+from workbench.formats.mini_swe_agent import ID
 from workbench.formats.openai_chat.embedded import Item, chat_messages
 from workbench.session import Epoch, Kind, Message, Session, SessionFacts
 

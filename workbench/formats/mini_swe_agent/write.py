@@ -13,8 +13,8 @@ from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind
+from workbench.formats.mini_swe_agent import ID
 from workbench.formats.mini_swe_agent.read import COMPACTED, VERSION, kinds_of
-from workbench.formats.mini_swe_agent.signature import ID
 from workbench.formats.openai_chat.embedded import Item, pieces
 from workbench.session import Kind, Message, Session
 

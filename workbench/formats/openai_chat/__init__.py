@@ -10,7 +10,16 @@ No usual place: request bodies are stored wherever a proxy or program logs them.
 from __future__ import annotations
 
 from workbench.formats.format import Codec, Format
-from workbench.formats.openai_chat.signature import ID, KEYS, recognise
+from workbench.formats.kit.chat import dialect
+from workbench.formats.look import Look
+
+ID = "openai-chat"
+KEYS = frozenset(["content", "messages", "model", "name", "role", "temperature", "tool_call_id", "tool_calls", "tools"])
+
+
+def recognise(look: Look) -> str:
+    name, why = dialect(look.document)
+    return why if name == "openai" else ""
 
 
 def _codec() -> Codec:

@@ -13,7 +13,7 @@ from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.usage import openai_usage
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.kit.window import RecordedWindow
-from workbench.formats.openai_chat.signature import ID
+from workbench.formats.openai_chat import ID
 from workbench.session.images import media_of, media_of_url
 from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 from workbench.session.session import Epoch, Session

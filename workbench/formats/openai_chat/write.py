@@ -14,8 +14,8 @@ from workbench.formats.kit.item_list import pieces
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.settle import settled
 from workbench.formats.loss import Loss, Losses, LossKind
+from workbench.formats.openai_chat import ID
 from workbench.formats.openai_chat.read import SUMMARY_NAME
-from workbench.formats.openai_chat.signature import ID
 from workbench.session.message import Message, Opaque, Text, Thinking, ToolResult, ToolUse
 from workbench.session.session import Session
 

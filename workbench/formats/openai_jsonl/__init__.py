@@ -9,8 +9,37 @@ No usual place: the author of the examples or the batch chooses the file.
 
 from __future__ import annotations
 
+from typing import Any
+
 from workbench.formats.format import Codec, Format
-from workbench.formats.openai_jsonl.signature import ID, KEYS, recognise
+from workbench.formats.kit.chat import dialect
+from workbench.formats.kit.values import dict_of
+from workbench.formats.look import Look
+
+ID = "openai-jsonl"
+KEYS = frozenset(["body", "custom_id", "messages", "method", "params", "preferred_output", "response", "result", "url"])
+FEW = 5
+"""Lines that are examined."""
+
+
+def recognise(look: Look) -> str:
+    """Return the reason to recognise a file. A single line with only `messages` is a request body of another format."""
+    lines = [record.value for record in look.records[:FEW]]
+    if lines and all(map(_is_batch, lines)):
+        return "lines with a custom_id, as of a batch"
+    if len(lines) > 1 and all(map(_is_example, lines)):
+        return "lines of messages, a conversation each, as for fine-tuning"
+    return ""
+
+
+def _is_batch(line: Any) -> bool:
+    places = ("body", "params", "response", "result")
+    return "custom_id" in dict_of(line) and any(isinstance(dict_of(line).get(key), dict) for key in places)
+
+
+def _is_example(line: Any) -> bool:
+    inner = line["input"] if "preferred_output" in dict_of(line) else line
+    return dialect(inner)[0] != "" and isinstance(inner, dict)
 
 
 def _codec() -> Codec:

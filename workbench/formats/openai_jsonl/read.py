@@ -12,7 +12,7 @@ from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.several import Numbered
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, word_of
-from workbench.formats.openai_jsonl.signature import ID
+from workbench.formats.openai_jsonl import ID
 from workbench.session import LoadWarning, Message, Records, Session
 
 _CONVERSATION = frozenset(["body", "input", "messages", "params", "response", "result"])

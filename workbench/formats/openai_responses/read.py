@@ -15,8 +15,8 @@ from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.usage import openai_usage
 from workbench.formats.kit.values import dict_of, list_of, word_of
+from workbench.formats.openai_responses import ID
 from workbench.formats.openai_responses.kinds import kind_in, kinds_in
-from workbench.formats.openai_responses.signature import ID
 from workbench.session import (
     Block,
     Compaction,

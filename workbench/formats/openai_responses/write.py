@@ -17,9 +17,9 @@ from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind
+from workbench.formats.openai_responses import ID
 from workbench.formats.openai_responses.kinds import id_of, with_kinds_in_metadata
 from workbench.formats.openai_responses.read import COMPACTIONS
-from workbench.formats.openai_responses.signature import ID
 from workbench.session.message import Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 from workbench.session.session import Session
 

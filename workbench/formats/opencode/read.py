@@ -23,7 +23,7 @@ from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import replayed_before
 from workbench.formats.kit.values import dict_of, dollars_of, list_of, text_of
 from workbench.formats.look import Look
-from workbench.formats.opencode import store
+from workbench.formats.opencode import ID, is_session_file, store
 from workbench.formats.opencode.parts import (
     block_of,
     cleared_at,
@@ -33,7 +33,6 @@ from workbench.formats.opencode.parts import (
     tool_blocks,
     uncleared,
 )
-from workbench.formats.opencode.signature import ID, is_session_file
 from workbench.session.api_errors import ApiError
 from workbench.session.message import Block, Kind, Message, Opaque, Thinking, ToolResult, Usage
 from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts

@@ -15,7 +15,7 @@ from workbench.formats.glance import SessionGlance
 from workbench.formats.kit.database import LISTED, connect_for_listing, rows
 from workbench.formats.kit.ends import REACH
 from workbench.formats.kit.values import count_of, dict_of, text_of
-from workbench.formats.opencode.signature import ID, SESSION_ID, is_session_file
+from workbench.formats.opencode import ID, SESSION_ID, is_session_file
 
 MESSAGES = 20_000
 """Messages counted per session in a storage folder."""

@@ -21,7 +21,7 @@ from workbench.formats.kit.document import check_list_lengths, check_size, parse
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.several import sessions_of
 from workbench.formats.kit.values import dict_of
-from workbench.formats.opencode.signature import SESSION_ID
+from workbench.formats.opencode import SESSION_ID
 from workbench.session import LoadWarning
 
 _TABLES = frozenset(["session", "message", "part"])

@@ -23,6 +23,7 @@ from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.titles import first_words
 from workbench.formats.loss import Loss, Losses, LossKind, loss_of
+from workbench.formats.opencode import ID
 from workbench.formats.opencode.parts import (
     Part,
     can_note,
@@ -32,7 +33,6 @@ from workbench.formats.opencode.parts import (
     with_kind,
     with_stale_usage,
 )
-from workbench.formats.opencode.signature import ID
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _VERSION = "1.4.3"

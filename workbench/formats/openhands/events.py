@@ -13,7 +13,7 @@ from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic
 from workbench.formats.kit.mark import MARK, marked
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import dict_of, list_of, text_of
-from workbench.formats.openhands.signature import is_v1
+from workbench.formats.openhands import is_v1
 from workbench.session import Block, Kind, Media, Role, Text, Thinking, ToolResult, ToolUse, Usage
 from workbench.session.images import media_of_url
 

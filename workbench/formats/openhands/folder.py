@@ -17,7 +17,7 @@ from workbench.formats.format import Folder
 from workbench.formats.kit.document import elements, render
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.values import dict_of
-from workbench.formats.openhands.signature import is_v1
+from workbench.formats.openhands import is_v1
 from workbench.formats.openhands.tree import is_leaf
 from workbench.session import Session
 

@@ -11,8 +11,8 @@ from workbench.formats.format import no_progress
 from workbench.formats.glance import SessionGlance, with_session_facts
 from workbench.formats.kit.ends import ends_of
 from workbench.formats.kit.values import dict_of, word_of
+from workbench.formats.openhands import ID
 from workbench.formats.openhands.read import read
-from workbench.formats.openhands.signature import ID
 from workbench.formats.openhands.stores import state_of
 
 _EVENTS = 20

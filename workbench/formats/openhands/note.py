@@ -15,7 +15,7 @@ from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import EXPORT_NOTE
 from workbench.formats.kit.note import NoteSlot, in_document
 from workbench.formats.kit.values import dict_of, list_of
-from workbench.formats.openhands.signature import is_v1
+from workbench.formats.openhands import is_v1
 
 _FIRST = in_document(EXPORT_NOTE, (0,))
 _UPDATE = "ConversationStateUpdateEvent"

@@ -19,7 +19,7 @@ from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, word_of
 from workbench.formats.look import Look
-from workbench.formats.openhands import stores
+from workbench.formats.openhands import ID, is_lines, is_output, is_v1, stores
 from workbench.formats.openhands.events import (
     Event,
     EventContent,
@@ -31,7 +31,6 @@ from workbench.formats.openhands.events import (
     key_of,
 )
 from workbench.formats.openhands.folder import OpenHandsFacts
-from workbench.formats.openhands.signature import ID, is_lines, is_output, is_v1
 from workbench.formats.openhands.tree import abandoned_events, is_leaf
 from workbench.session import (
     Compaction,

@@ -17,7 +17,7 @@ from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of
 from workbench.formats.kit.jsonl import loads_bounded, objects_of, records_of
 from workbench.formats.kit.values import dict_of, dollars_of
-from workbench.formats.openhands.signature import V0_FILE
+from workbench.formats.openhands import V0_FILE
 from workbench.session import LoadWarning, Records
 
 Event = dict[str, Any]

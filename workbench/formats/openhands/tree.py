@@ -12,7 +12,7 @@ from typing import Any
 
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.values import dict_of
-from workbench.formats.openhands.signature import is_v1
+from workbench.formats.openhands import is_v1
 from workbench.session import LoadWarning
 
 Event = dict[str, Any]

@@ -24,6 +24,7 @@ from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import NO_RESULT, as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind
+from workbench.formats.openhands import ID
 from workbench.formats.openhands.events import (
     CALL,
     FAILED,
@@ -37,7 +38,6 @@ from workbench.formats.openhands.events import (
     key_of,
 )
 from workbench.formats.openhands.folder import OpenHandsFacts
-from workbench.formats.openhands.signature import ID
 from workbench.session import Block, Message, Session, Text, ToolResult, ToolUse
 
 _BY_HAND = "OpenHands resumes only a folder: export a session loaded from a V1 folder into an existing folder (-o .)"

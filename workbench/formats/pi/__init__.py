@@ -13,8 +13,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.formats.format import Codec, ExportForm, Format, RecordRepair, TriggerSetting
+from workbench.formats.look import Look
 from workbench.formats.machine import Machine, Place, Program
-from workbench.formats.pi.signature import ID, KEYS, recognise
+
+ID = "pi"
+KEYS = frozenset(["cwd", "id", "message", "parentId", "timestamp", "type", "version"])
+
+
+def recognise(look: Look) -> str:
+    first = next((record for record in look.records if record.readable), None)
+    value = first.value if first else None
+    if first is None or not isinstance(value, dict) or value.get("type") != "session":
+        return ""
+    known = isinstance(value.get("id"), str) and ("cwd" in value or "version" in value)
+    return f"line {first.line} is the header of a pi session" if known else ""
 
 
 def _codec() -> Codec:

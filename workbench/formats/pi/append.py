@@ -19,7 +19,7 @@ from workbench.formats.kit.mark import STALE_USAGE
 from workbench.formats.kit.tail import usage_reset
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, LossKind
-from workbench.formats.pi.signature import ID
+from workbench.formats.pi import ID
 from workbench.formats.pi.write import NO_USAGE, Writer, addressed, header, last_response, write
 from workbench.session import Message, Session, Text, Usage, leading_system
 

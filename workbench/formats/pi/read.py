@@ -21,9 +21,9 @@ from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.usage import replayed_before
 from workbench.formats.kit.values import dict_of, dollars_of, list_of, text_of
+from workbench.formats.pi import ID
 from workbench.formats.pi.append import WRAPPED
 from workbench.formats.pi.contexts import EntryTree, PathContexts, TreeEntry
-from workbench.formats.pi.signature import ID
 from workbench.session import (
     ApiError,
     Block,

@@ -27,7 +27,7 @@ from workbench.formats.kit.mark import MARK, STALE_USAGE
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.tail import tail_of
 from workbench.formats.loss import Loss, LossKind, loss_of
-from workbench.formats.pi.signature import ID
+from workbench.formats.pi import ID
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 NO_USAGE = dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "totalTokens"), b"0")

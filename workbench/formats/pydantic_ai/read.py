@@ -13,7 +13,7 @@ from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.epochs import epochs_at
 from workbench.formats.kit.usage import usage_of_prompt
 from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of, text_of, word_of
-from workbench.formats.pydantic_ai.signature import ID, items_of
+from workbench.formats.pydantic_ai import ID, items_of
 from workbench.session.images import media_of
 from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse, Usage
 from workbench.session.session import Session

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.formats.machine import Machine, Place
-from workbench.formats.roo_cline.signature import HISTORY, ID
+from workbench.formats.roo_cline import HISTORY, ID
 
 EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 """Settings folders of VS Code and its derivatives."""

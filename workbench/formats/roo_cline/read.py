@@ -18,11 +18,11 @@ from workbench.formats.kit.document import parse
 from workbench.formats.kit.mark import STALE_USAGE, marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of
+from workbench.formats.roo_cline import HISTORY, ID
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of, with_own_words
 from workbench.formats.roo_cline.chat import Chat, Condensation, chat_of, with_usage
 from workbench.formats.roo_cline.edits import ContextEdit, clines_epochs, edits_of
 from workbench.formats.roo_cline.falls import at_falls
-from workbench.formats.roo_cline.signature import HISTORY, ID
 from workbench.session import (
     Compaction,
     Epoch,

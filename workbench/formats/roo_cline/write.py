@@ -22,8 +22,8 @@ from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK, STALE_USAGE
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.loss import Loss, Losses, LossKind
+from workbench.formats.roo_cline import ID
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of, with_own_words
-from workbench.formats.roo_cline.signature import ID
 from workbench.session import Block, Message, Session, Text, Thinking
 
 _OPENED = re.compile(r"<(?:task|feedback|answer|user_message)>\s*\Z")

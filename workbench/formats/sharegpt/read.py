@@ -13,7 +13,7 @@ from workbench.formats.kit.jsonl import loads_text, objects_of, records_of
 from workbench.formats.kit.several import Numbered
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, text_of, word_of
-from workbench.formats.sharegpt.signature import ID
+from workbench.formats.sharegpt import ID
 from workbench.session import LoadWarning, Message, Records, Role, Session, Text, ToolResult, ToolUse
 
 _ROLES: dict[str, Role] = {

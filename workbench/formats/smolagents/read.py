@@ -9,7 +9,7 @@ from workbench.base.stamps import seconds_of
 from workbench.formats.kit.blocks import arguments_of, as_text
 from workbench.formats.kit.conversation import Document
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
-from workbench.formats.smolagents.signature import ID, is_step
+from workbench.formats.smolagents import ID, is_step
 from workbench.session import Block, Media, Message, Session, Text, ToolResult, ToolUse, Usage
 from workbench.session.images import media_of
 

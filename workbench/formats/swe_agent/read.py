@@ -16,7 +16,7 @@ from workbench.formats.kit.mark import STALE_USAGE, marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of
 from workbench.formats.openai_chat.embedded import Item, chat_messages
-from workbench.formats.swe_agent.signature import ID
+from workbench.formats.swe_agent import ID
 from workbench.session import Compaction, Epoch, Kind, LoadWarning, Message, Session, SessionFacts, Thinking
 
 _KEEPING = ("default", "DefaultHistoryProcessor", "cache_control")

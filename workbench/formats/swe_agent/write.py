@@ -13,8 +13,8 @@ from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
 from workbench.formats.loss import Loss, Losses, LossKind
 from workbench.formats.openai_chat.embedded import Item, pieces
+from workbench.formats.swe_agent import ID
 from workbench.formats.swe_agent.read import kinds_of
-from workbench.formats.swe_agent.signature import ID
 from workbench.session import Kind, Message, Session
 
 _TYPES = {"system": "system_prompt", "assistant": "action"}

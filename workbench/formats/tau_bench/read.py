@@ -16,7 +16,7 @@ from workbench.formats.kit.several import Numbered
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, word_of
 from workbench.formats.openai_chat.embedded import Item, chat_messages
-from workbench.formats.tau_bench.signature import ID
+from workbench.formats.tau_bench import ID
 from workbench.session import Kind, Message, Records, Session
 
 

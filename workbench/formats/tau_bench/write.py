@@ -11,8 +11,8 @@ from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
 from workbench.formats.openai_chat.embedded import pieces
+from workbench.formats.tau_bench import ID
 from workbench.formats.tau_bench.read import kinds
-from workbench.formats.tau_bench.signature import ID
 from workbench.session import Kind, Message, Session
 
 _BY_HAND = "tau-bench results are a record: no agent resumes them"

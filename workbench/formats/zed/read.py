@@ -18,7 +18,7 @@ from workbench.formats.kit.several import newest
 from workbench.formats.kit.transcript import Transcript
 from workbench.formats.kit.usage import anthropic_usage
 from workbench.formats.kit.values import dict_of, list_of, text_of
-from workbench.formats.zed.signature import ID
+from workbench.formats.zed import ID
 from workbench.formats.zed.threads import thread_bytes, threads_in
 from workbench.session import (
     Block,

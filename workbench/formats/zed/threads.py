@@ -13,7 +13,7 @@ from workbench.formats.kit import zstd
 from workbench.formats.kit.database import LISTED, connect_for_listing, connect_to_bytes, rows
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of
-from workbench.formats.zed.signature import ID
+from workbench.formats.zed import ID
 
 _TABLES = frozenset(["threads"])
 
