@@ -12,7 +12,7 @@ from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.base.errors import BadInput
 
 MADE = CompactionRow(1, 3, "summary", False, 5.0, 1_000, 300, False, 60.0, 0.5, 8, 3, 2, 1, 700, 2, 4, 1, "m")
-ASKED = replace(MADE, epoch=2, asked=True, before=2_000, after=2_400, larger=True, seconds=None, cost=None, lost=None)
+ASKED = replace(MADE, epoch=2, manual=True, before=2_000, after=2_400, larger=True, seconds=None, cost=None, lost=None)
 ROWS = (
     SessionRow("a", tool="Pier", model="m1", cost=1.0, overhead=10, compactions=(MADE, ASKED)),
     SessionRow("b", tool="Pier", model="m2", cost=None, overhead=20, calls=3),
@@ -29,14 +29,14 @@ def test_what_many_sessions_come_to() -> None:
         compacted=1,
         compactions=2,
         copies=0,
-        asked=1,
+        manual=1,
         larger=1,
         before=1_500,
         after=1_350,
         seconds=60.0,
         compacting=0.5,
         cost=1.0,
-        gone=16,
+        removed_messages=16,
         rework=2,
         rework_tokens=1_400,
         instructions=4,
@@ -63,10 +63,10 @@ def test_finer_groups_and_none() -> None:
 def test_what_went_and_is_not_known_is_in_no_sum(
     gone: tuple[int | None, int | None], of_session: int | None, of_group: int | None
 ) -> None:
-    row = replace(ROWS[0], compactions=tuple(replace(ROWS[0].compactions[0], gone=one) for one in gone))
+    row = replace(ROWS[0], compactions=tuple(replace(ROWS[0].compactions[0], removed_messages=one) for one in gone))
     assert [line["removed_messages"] for line in records([row], "sessions")] == [of_session]
     assert [line["removed_messages"] for line in records([row], "compactions")] == [*gone]
-    assert [one.gone for one in group_sessions([row], ())] == [of_group]
+    assert [one.removed_messages for one in group_sessions([row], ())] == [of_group]
 
 
 def test_every_table_has_its_columns_and_lines() -> None:

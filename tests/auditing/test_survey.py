@@ -61,16 +61,16 @@ def test_what_a_compaction_did(tmp_path: Path) -> None:
         epoch=1,
         call=3,
         way="summary",
-        asked=False,
+        manual=False,
         time=made.time,
         before=1_300,
         after=600,
         larger=False,
         seconds=10.0,
         cost=None,
-        gone=4,
-        gone_results=0,
-        gone_said=2,
+        removed_messages=4,
+        removed_tool_results=0,
+        removed_user_messages=2,
         rework=0,
         rework_tokens=0,
         resumed=0,
@@ -100,7 +100,7 @@ def test_the_seconds_that_are_recorded_go_before_all(tmp_path: Path, trigger: st
 def test_by_hand_it_took_no_seconds_that_anybody_knows(tmp_path: Path) -> None:
     written = Written().said("List them.").answered("ANSE.", prompt=900).compacted("One.", before=950, trigger="manual")
     (row,) = rows_of(written.said("Go on.").answered("Done.", prompt=400).put(tmp_path / "asked.jsonl"))
-    assert [(one.asked, one.seconds) for one in row.compactions] == [(True, None)]
+    assert [(one.manual, one.seconds) for one in row.compactions] == [(True, None)]
 
 
 @pytest.mark.parametrize(("behind", "larger"), [(1_299, False), (1_300, False), (1_301, True)])
@@ -160,7 +160,12 @@ def test_what_went_is_not_known_where_the_file_does_not_have_it(tmp_path: Path) 
     (row,) = survey_file(AuditFile(str(folder), 1, 1.0)).rows or ()
     (one,) = row.own
     assert (one.way, one.before) == ("summary", 90_000)
-    assert (one.gone, one.gone_results, one.gone_said, row.gone) == (None, None, None, None)
+    assert (one.removed_messages, one.removed_tool_results, one.removed_user_messages, row.removed_messages) == (
+        None,
+        None,
+        None,
+        None,
+    )
     assert (one.lost, row.lost) == (None, None)
 
 
@@ -241,3 +246,15 @@ def test_the_file_is_left_as_it_was(tmp_path: Path) -> None:
     before = path.read_bytes(), os.stat(path)
     rows_of(path)
     assert (path.read_bytes(), os.stat(path).st_mtime_ns) == (before[0], before[1].st_mtime_ns)
+
+
+def test_deprecated_fields_of_a_compaction_are_read_under_their_new_names(tmp_path: Path) -> None:
+    written = Written().said("List them.").answered("ANSE.", prompt=900)
+    written.compacted("One.", before=950, trigger="manual").said("Go on.").answered("Done.", prompt=400)
+    (row,) = rows_of(written.put(tmp_path / "old.jsonl"))
+    (one,) = row.compactions
+    with pytest.warns(DeprecationWarning, match=r"CompactionRow\.asked is now CompactionRow\.manual"):
+        assert getattr(one, "asked") is True  # noqa: B009
+    with pytest.warns(DeprecationWarning, match=r"CompactionRow\.gone is now CompactionRow\.removed_messages"):
+        assert getattr(one, "gone") == one.removed_messages  # noqa: B009
+    assert not hasattr(one, "other")

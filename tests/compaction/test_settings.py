@@ -148,7 +148,7 @@ def test_old_names_are_read_in_presets_flags_and_changes(
     assert getattr(wanted, new) == becomes
     assert preset.policy.with_(**{old: value}) == wanted
     assert strategy(id).policy_type.model_validate({**preset.policy.model_dump(exclude={new}), old: value}) == wanted
-    assert flags.chosen(id, None, None, [f"{old}={value}"]).policy == wanted
+    assert flags.preset_from_options(id, None, None, [f"{old}={value}"]).policy == wanted
     file = tmp_path / "mine.toml"
     file.write_text(f'strategy = "{id}"\n[policy]\n{old} = {value!r}\n[basis]\n{old} = "assumed"\n')
     assert getattr(read_preset(file).policy, new) == becomes
@@ -159,7 +159,7 @@ def test_old_names_are_read_in_presets_flags_and_changes(
 def test_a_field_that_did_nothing_is_read_and_left_out(id: str, old: str, tmp_path: Path) -> None:
     preset = default_preset(id)
     assert preset.policy.with_(**{old: "keep"}) == preset.policy
-    assert flags.chosen(id, None, None, [f"{old}=keep"]).policy == preset.policy
+    assert flags.preset_from_options(id, None, None, [f"{old}=keep"]).policy == preset.policy
 
 
 @by_old_name

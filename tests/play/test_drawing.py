@@ -14,7 +14,7 @@ from tests.play.told import demo, small
 from workbench.play.cast import cast
 from workbench.play.colours import BOLD, COLOURS
 from workbench.play.drawing import STYLES, TALL, Row, drawn
-from workbench.play.frames import Fall, Part
+from workbench.play.frames import BarPart, Fall
 from workbench.play.letters import large
 from workbench.play.moving import moving
 
@@ -80,7 +80,7 @@ def test_a_quotation_that_is_cut_keeps_its_closing_mark(width: int, told: str) -
 
 
 def test_figures_of_tokens_are_estimates_in_both_types() -> None:
-    after = (Part("overhead", 10), Part("summary", 5))
+    after = (BarPart("overhead", 10), BarPart("summary", 5))
     low = [text(row).strip() for row in drawn(small(fall=Fall(0.325, after)), 0, 100, 26)]
     assert "~70 ▸ ~15   15 % of a window of 100" in low
     high = [text(row)[2:].rstrip() for row in drawn(small(fall=Fall(0.325, after)), 0, 100, 30)]
@@ -99,7 +99,7 @@ def test_a_bar_is_on_the_storys_scale() -> None:
 
 
 def test_what_goes_sinks_and_then_what_stays_moves_up() -> None:
-    after = (Part("overhead", 10), Part("summary", 5), Part("kept", 40))
+    after = (BarPart("overhead", 10), BarPart("summary", 5), BarPart("kept", 40))
     sinking = [text(row)[12:32] for row in drawn(small(fall=Fall(0.325, after)), 0, 104, 30)[9:13]]
     assert sinking == [" " * 20, " " * 20, "▚" * 20, "▚" * 20]
     done = text(drawn(small(fall=Fall(1.0, after)), 0, 104, 30)[9])

@@ -7,7 +7,7 @@ from functools import cache
 from tests.analysis.courses import counted_from
 from workbench.analysis.course import Course, course_of
 from workbench.play.demonstration import SAMPLE, WINDOW, demonstration
-from workbench.play.frames import Fall, Frame, Lane, Part, Rule, Story
+from workbench.play.frames import BarPart, Fall, Frame, Lane, Rule, Story
 from workbench.tokens.window import Window
 
 LIMIT = Window(WINDOW, "given")
@@ -25,6 +25,6 @@ def demo() -> Story:
 
 def small(says: str = "some words", lanes: int = 1, fall: Fall | None = None) -> Story:
     """A story of one frame: 10, 20 and 40 tokens on a bar that stands for 100."""
-    parts = (Part("overhead", 10), Part("going", 20), Part("kept", 40))
+    parts = (BarPart("overhead", 10), BarPart("going", 20), BarPart("kept", 40))
     lane = Lane("a way", 3, parts, (50, 70), 1, 90, Rule("Never sell the goat.", "verbatim"))
     return Story("a note", 10, 100, 100, (Frame("PIN IT", (says,), (lane,) * lanes, 2.0, fall),))

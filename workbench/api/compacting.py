@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from workbench.api.asking import AsyncSummarize, Summarize, answer_with, await_with
 from workbench.api.results import Compacted, Due, M, Report, messages_after
-from workbench.api.sources import Messages, Source, list_of, positions, read_source, return_messages
+from workbench.api.sources import Messages, SourceSession, list_of, positions, read_source, return_messages
 from workbench.base.errors import BadInput
 from workbench.compaction.agent_preset import preset_for_version
 from workbench.compaction.checks import check
@@ -72,12 +72,12 @@ def should_compact(
 ) -> Due:
     """Tell whether the triggers of a preset, or of a strategy with these fields, fire now. The arguments are those of
     `compact`; a trigger that is a share of the window needs `window`, or a `model` whose window is known."""
-    chosen = _choose(source, strategy, preset, fields, asked=True)
+    chosen = _choose(source, strategy, preset, fields, has_model=True)
     now = context(source, epoch=epoch, window=window, model=model, system=system, tools=tools).with_(manual=False)
     triggers = chosen.strategy.read_triggers(now, chosen.policy)
     idle = chosen.strategy.idle(chosen.policy)
-    said = [str(trigger) for trigger in triggers if trigger.fires] or [str(trigger) for trigger in triggers]
-    return Due(() if idle else triggers, now.total, idle or "; ".join(said) or "no trigger is set")
+    reasons = [str(trigger) for trigger in triggers if trigger.fires] or [str(trigger) for trigger in triggers]
+    return Due(() if idle else triggers, now.total, idle or "; ".join(reasons) or "no trigger is set")
 
 
 def compact(
@@ -104,7 +104,7 @@ def compact(
     names and values out of range, never for the outcome: see the report's `status`, `reason` and `failed`.
     """
     fields |= {"budget_tokens": budget_tokens, "budget_chars": budget_chars}
-    chosen = _choose(source, strategy, preset, fields, asked=summarize is not None)
+    chosen = _choose(source, strategy, preset, fields, has_model=summarize is not None)
     known = read_source(source, model=model, system=system, tools=tools)
     now = _context(known, epoch, pins, window)
     outcome = drive(chosen.compacting(now), answer_with(summarize) if summarize else extractive).outcome
@@ -130,11 +130,11 @@ async def acompact(
     """Compact as `compact` does, with a `summarize` that may be async. Counting and cutting run in a thread, off the
     event loop; cancelling changes nothing."""
     fields |= {"budget_tokens": budget_tokens, "budget_chars": budget_chars}
-    chosen = _choose(source, strategy, preset, fields, asked=summarize is not None)
+    chosen = _choose(source, strategy, preset, fields, has_model=summarize is not None)
     known = read_source(source, model=model, system=system, tools=tools)
     now = await asyncio.to_thread(_context, known, epoch, pins, window)
-    asked = await_with(summarize) if summarize else in_thread(extractive)
-    outcome = (await run(chosen.compacting(now), asked)).outcome
+    summarizer = await_with(summarize) if summarize else in_thread(extractive)
+    outcome = (await run(chosen.compacting(now), summarizer)).outcome
     return await asyncio.to_thread(_result, known, now, chosen, outcome, epoch)
 
 
@@ -157,14 +157,14 @@ class _StrategyChoice:
         return self.strategy.run(now, self.policy)
 
 
-def _choose(source: Any, strategy: str, preset: str, fields: Mapping[str, Any], *, asked: bool) -> _StrategyChoice:
-    """`asked`: whether there is a model to ask; without one a strategy does what it can without. A running agent has
-    yet to read what is unread, so there it stays where a product would summarize it, too; of a session that is looked
-    at afterwards a preset does what its product does."""
+def _choose(source: Any, strategy: str, preset: str, fields: Mapping[str, Any], *, has_model: bool) -> _StrategyChoice:
+    """Return the strategy and its policy. Without a model (`has_model`), the strategy's offline settings apply. Unread
+    messages of a running agent are kept even if the preset's product would summarize them, because the agent has yet to
+    read them; a session that is read afterwards is compacted as by the product."""
     found = load_preset(preset) if preset else default_preset(strategy)
     found = preset_for_version(found, source) if isinstance(source, Session) else found
     one = strategy_by_id(found.strategy)
-    changes = {} if asked else dict(one.offline_settings)
+    changes = {} if has_model else dict(one.offline_settings)
     if not isinstance(source, Session) and getattr(found.policy, "unread", "") == "summarize":
         changes["unread"] = "keep"
     changes |= {name: value for name, value in fields.items() if value is not None}
@@ -174,7 +174,7 @@ def _choose(source: Any, strategy: str, preset: str, fields: Mapping[str, Any], 
         raise BadInput(f"{found.strategy}: {explain(error)}") from None
 
 
-def _context(known: Source, epoch: int | None, pins: Pins, window: int | None) -> Context:
+def _context(known: SourceSession, epoch: int | None, pins: Pins, window: int | None) -> Context:
     if window is not None and not (isinstance(window, int) and window > 0):
         raise BadInput(f"window = {window!r}: the context window is a number of tokens from 1 on.")
     session, counter = known.session, Counter()
@@ -195,7 +195,7 @@ def _ends(found: Context) -> tuple[str, ...]:
 
 
 def _result(
-    known: Source, now: Context, chosen: _StrategyChoice, outcome: Outcome, epoch: int | None
+    known: SourceSession, now: Context, chosen: _StrategyChoice, outcome: Outcome, epoch: int | None
 ) -> Compacted[Any]:
     back = return_messages(known, messages_after(now, outcome))
     report = _report(now, outcome, chosen)

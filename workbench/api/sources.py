@@ -33,15 +33,15 @@ STYLES = {
     "openai-responses": "input",
     "langchain": "messages",
 }
-"""The formats whose messages an agent sends as they are, and where a body has them."""
+"""Formats in which an agent can send the messages unchanged, and the key of the messages in a request body."""
 
 _PATH = Path("messages")
 
 
 @dataclass(frozen=True)
-class Source:
-    """A session, and the objects that its messages were read from, in the order of their list; None for those of a
-    file, or in a style that is only read."""
+class SourceSession:
+    """A session, and the caller's objects from which its messages were read, in order; None for a session from a file
+    and for a style that is only read."""
 
     session: Session
     objects: tuple[Any, ...] | None = None
@@ -53,58 +53,59 @@ class Source:
 
 def read_source(
     source: Session | Messages, *, model: str | None = None, system: Any = None, tools: Iterable[Any] | None = None
-) -> Source:
-    """The session that a source is, with what is sent beside its messages. Raises BadInput for what is none."""
-    found = Source(source) if isinstance(source, Session) else _from_objects(source)
-    beside: dict[str, Any] = {}
+) -> SourceSession:
+    """Return the source as a session, with the model, system prompt and tools that are sent with its messages. Raises
+    BadInput for a source that is neither a session nor messages."""
+    found = SourceSession(source) if isinstance(source, Session) else _from_objects(source)
+    fields: dict[str, Any] = {}
     if model is not None:
         if not isinstance(model, str):
             raise BadInput(f"model is the name of a model, not {type(model).__name__}.")
-        beside["model"] = model
+        fields["model"] = model
     if system is not None:
-        beside["system"] = system if isinstance(system, str) else "\n".join(_texts(system))
+        fields["system"] = system if isinstance(system, str) else "\n".join(_texts(system))
     if tools is not None:
-        beside["tools"] = _tools(tools)
-    return replace(found, session=replace(found.session, **beside)) if beside else found
+        fields["tools"] = _tools(tools)
+    return replace(found, session=replace(found.session, **fields)) if fields else found
 
 
-def _from_objects(source: Messages) -> Source:
+def _from_objects(source: Messages) -> SourceSession:
     items = source if isinstance(source, Mapping) else list_of(source, "the source", "a session, or a list of messages")
     if isinstance(items, list) and items and all(map(_is_pydantic_ai, items)):
-        return Source(files.load_bytes(_PATH, _adapter().dump_json(items)), tuple(items))
+        return SourceSession(files.load_bytes(_PATH, _adapter().dump_json(items)), tuple(items))
     session = files.load_bytes(_PATH, _json(items))
     key = STYLES.get(session.format)
     if key is None:
-        return Source(session)
+        return SourceSession(session)
     objects = items if isinstance(items, list) else items.get(key)
-    return Source(session, tuple(objects) if isinstance(objects, Sequence) else None)
+    return SourceSession(session, tuple(objects) if isinstance(objects, Sequence) else None)
 
 
 def list_of(values: Any, name: str, what: str) -> list[Any]:
-    """Several values as a list. Raises BadInput for what are not several."""
+    """Return the values as a list. Raises BadInput for a value that is not iterable."""
     if not isinstance(values, Iterable):
         raise BadInput(f"{name} is {what}, not {type(values).__name__}.")
     return list(values)
 
 
-def return_messages(source: Source, messages: Sequence[Message]) -> list[Any]:
-    """Messages in the kind in which the source was given: kept ones as the same objects, new ones as objects of that
-    library, or as dicts where it takes those. A session's, and those of a style that is only read, are dicts in
-    the style of Anthropic's Messages API."""
+def return_messages(source: SourceSession, messages: Sequence[Message]) -> list[Any]:
+    """Return messages of the source's kind: kept ones as the same objects, new ones as objects of the same library, or
+    as dicts if it accepts those. For a session, and a style that is only read, all are dicts in the style of
+    Anthropic's Messages API."""
     session, objects = source.session, source.objects
     if objects is None:
         return _written(session, "anthropic-messages", messages)
     if session.format == "pydantic-ai":
         return _as_pydantic_ai(session, objects, messages)
-    made = _written(session, session.format, messages)
-    found = _match_items(session, messages, made)
+    written = _written(session, session.format, messages)
+    found = _match_items(session, messages, written)
     if any(map(_is_langchain, objects)):
         return [_as_langchain(item, objects) if at is None else objects[at] for at, item in found]
     return [item if at is None else objects[at] for at, item in found]
 
 
-def positions(source: Source, back: Sequence[Any], ids: Iterable[str]) -> frozenset[str]:
-    """The ids that messages of the source have in the list that was given back: by their new places."""
+def positions(source: SourceSession, back: Sequence[Any], ids: Iterable[str]) -> frozenset[str]:
+    """Return the ids that the messages `ids` of the source have in the returned list `back`."""
     if source.objects is None:
         return frozenset(ids)
     place = {id(one): at for at, one in enumerate(back)}
@@ -120,20 +121,20 @@ def positions(source: Source, back: Sequence[Any], ids: Iterable[str]) -> frozen
 
 
 def _match_items(
-    session: Session, messages: Sequence[Message], made: Sequence[Any]
+    session: Session, messages: Sequence[Message], written: Sequence[Any]
 ) -> Iterable[tuple[int | None, Any]]:
     """Yield each written item with the index of the source item that it is, None for a new one."""
-    before = _items(session)
+    before = _source_items(session)
     sources = {index for message in messages for index in message.source}
     waiting = sorted(sources.union(session.facts.unread))
     start = 0
-    for item in made:
+    for item in written:
         at = next((at for at in range(start, len(waiting)) if before[waiting[at]] == item), None)
         start = start if at is None else at + 1
         yield (None if at is None else waiting[at]), item
 
 
-def _items(session: Session) -> list[Any]:
+def _source_items(session: Session) -> list[Any]:
     document, _ = parse(_PATH, session.records.data)
     return list(document if isinstance(document, list) else document[STYLES[session.format]])
 
@@ -159,8 +160,8 @@ def _json(items: Any) -> bytes:
 
 
 def _as_sent(value: Any) -> Any:
-    """An SDK's object (of Anthropic, OpenAI, LangChain: pydantic models all) as the JSON that it stands for, without
-    the fields that it does not use."""
+    """Return the JSON value of an SDK's object (pydantic models of Anthropic, OpenAI, LangChain), without unset
+    fields."""
     if isinstance(value, Mapping):
         return dict(value)
     if callable(dump := getattr(value, "model_dump", None)):
@@ -171,7 +172,7 @@ def _as_sent(value: Any) -> Any:
 
 
 def _texts(blocks: Iterable[Any]) -> Iterable[str]:
-    """The texts of a system prompt that is a list of blocks."""
+    """Yield the texts of a system prompt in blocks."""
     for block in loads(_json(list_of(blocks, "system", "a text or a list of blocks"))):
         if isinstance(block, dict) and isinstance(block.get("text"), str):
             yield block["text"]
@@ -192,7 +193,8 @@ def _is_langchain(value: Any) -> bool:
 
 
 def _as_langchain(item: Any, objects: Sequence[Any]) -> Any:
-    """A message of LangChain from the flat form of its JSON; a shortened result is a copy with its other fields."""
+    """Return a LangChain message from its flat JSON. A shortened tool result is a copy of the caller's object, with its
+    other fields."""
     for one in objects if item["type"] == "tool" else ():
         if getattr(one, "tool_call_id", None) == item["tool_call_id"]:
             return one.model_copy(update={"content": item["content"]})
@@ -214,5 +216,5 @@ def _adapter() -> Any:
 
 
 def _as_pydantic_ai(session: Session, objects: Sequence[Any], messages: Sequence[Message]) -> list[Any]:
-    made = pydantic_ai.pieces(session, _items(session), messages)
+    made = pydantic_ai.pieces(session, _source_items(session), messages)
     return [objects[one] if isinstance(one, int) else _adapter().validate_json(b"[%b]" % one)[0] for one in made]

@@ -99,12 +99,12 @@ KEYS = {
     SessionRow: "file=path bytes changed=time format agent=tool version model project title calls tokens "
         "peak_tokens=peak window_tokens=window window_share=full unrecorded_overhead_tokens=overhead usd=cost "
         "input_usd_per_million=price",
-    CompactionRow: "epoch call kind=way manual=asked time tokens_before=before tokens_after=after grew=larger seconds "
-        "usd=cost removed_messages=gone removed_tool_results=gone_results removed_user_messages=gone_said rework "
+    CompactionRow: "epoch call kind=way manual time tokens_before=before tokens_after=after grew=larger seconds "
+        "usd=cost removed_messages removed_tool_results removed_user_messages rework "
         "rework_tokens resumed_calls=resumed rules=instructions lost_rules=lost id is_copy=copy",
-    SessionGroup: "sessions compacted_sessions=compacted compactions copies manual_compactions=asked "
+    SessionGroup: "sessions compacted_sessions=compacted compactions copies manual_compactions=manual "
         "grown_compactions=larger tokens_before=before tokens_after=after seconds compaction_usd=compacting usd=cost "
-        "removed_messages=gone rework rework_tokens rules=instructions lost_rules=lost lost_rules_unknown=unread "
+        "removed_messages rework rework_tokens rules=instructions lost_rules=lost lost_rules_unknown=unread "
         "unrecorded_overhead_tokens=overhead",
 }  # fmt: skip
 """Keys of each type's values, in JSON and in tables: an attribute's name, or `key=attribute`."""
@@ -140,7 +140,7 @@ def _session_values(row: SessionRow) -> Record:
         "compactions": len(compactions),
         "copies": len(row.compactions) - len(compactions),
         "grown_compactions": row.larger,
-        "removed_messages": row.gone,
+        "removed_messages": row.removed_messages,
         "rework": row.rework,
         "rework_tokens": sum(one.rework_tokens for one in compactions),
         "rules": sum(one.instructions for one in compactions),

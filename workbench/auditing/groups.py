@@ -20,9 +20,9 @@ class SessionGroup:
 
     `before`, `after` (tokens), `seconds` and `overhead` (tokens) are medians of the known values, None without any.
     `cost` of the sessions and `compacting`, the approximate cost of their compactions, are sums of the known dollars;
-    `gone` counts removed messages, None if unknown for every compaction. `asked` counts manual compactions, `larger`
-    those that made the context larger. `copies` are counted in another session and in no other figure. `lost` of
-    `instructions` were lost in compactions where that is known; `unread` counts the other compactions.
+    `removed_messages` is None if unknown for every compaction. `manual` counts compactions that the user started,
+    `larger` those that made the context larger. `copies` are counted in another session and in no other figure. `lost`
+    of `instructions` were lost in compactions where that is known; `unread` counts the other compactions.
     """
 
     key: tuple[str, ...]
@@ -30,14 +30,14 @@ class SessionGroup:
     compacted: int
     compactions: int
     copies: int
-    asked: int
+    manual: int
     larger: int
     before: int | None
     after: int | None
     seconds: float | None
     compacting: float
     cost: float
-    gone: int | None
+    removed_messages: int | None
     rework: int
     rework_tokens: int
     instructions: int
@@ -58,28 +58,28 @@ def group_sessions(rows: Iterable[SessionRow], by: Sequence[Key]) -> tuple[Sessi
 
 
 def _group(key: tuple[str, ...], rows: Sequence[SessionRow]) -> SessionGroup:
-    made = [one for row in rows for one in row.own]
-    told = [one for one in made if one.lost is not None]
+    compactions = [one for row in rows for one in row.own]
+    judged = [one for one in compactions if one.lost is not None]
     return SessionGroup(
         key,
         len(rows),
         sum(bool(row.own) for row in rows),
-        len(made),
-        sum(len(row.compactions) for row in rows) - len(made),
-        sum(one.asked for one in made),
-        sum(one.larger for one in made),
-        _median_tokens(made, "before"),
-        _median_tokens(made, "after"),
-        None if (taken := _median([one.seconds for one in made])) is None else round(taken, 1),
-        fsum(one.cost for one in made if one.cost is not None),
+        len(compactions),
+        sum(len(row.compactions) for row in rows) - len(compactions),
+        sum(one.manual for one in compactions),
+        sum(one.larger for one in compactions),
+        _median_tokens(compactions, "before"),
+        _median_tokens(compactions, "after"),
+        None if (seconds := _median([one.seconds for one in compactions])) is None else round(seconds, 1),
+        fsum(one.cost for one in compactions if one.cost is not None),
         fsum(row.cost for row in rows if row.cost is not None),
-        _known_sum([one.gone for one in made]),
-        sum(one.rework for one in made),
-        sum(one.rework_tokens for one in made),
-        sum(one.instructions for one in told),
-        sum(one.lost or 0 for one in told),
-        len(made) - len(told),
-        None if (sent := _median([row.overhead for row in rows])) is None else round(sent),
+        _known_sum([one.removed_messages for one in compactions]),
+        sum(one.rework for one in compactions),
+        sum(one.rework_tokens for one in compactions),
+        sum(one.instructions for one in judged),
+        sum(one.lost or 0 for one in judged),
+        len(compactions) - len(judged),
+        None if (overhead := _median([row.overhead for row in rows])) is None else round(overhead),
     )
 
 
@@ -88,8 +88,8 @@ def _known_sum(values: Sequence[int | None]) -> int | None:
     return sum(known) if known or not values else None
 
 
-def _median_tokens(made: Sequence[CompactionRow], name: str) -> int | None:
-    found = _median([getattr(one, name) for one in made])
+def _median_tokens(compactions: Sequence[CompactionRow], name: str) -> int | None:
+    found = _median([getattr(one, name) for one in compactions])
     return None if found is None else round(found)
 
 

@@ -5,9 +5,10 @@ Plain values for caches, clusters and files; nothing of the analysis is imported
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.session import Way
 
@@ -16,31 +17,31 @@ from workbench.session import Way
 class CompactionRow:
     """A compaction that the agent recorded, at the end of `epoch`, before call number `call` (from 1).
 
-    `way` is its kind; `asked`: the user started it. `before` and `after` are tokens of the context: both as recorded;
+    `way` is its kind; `manual`: the user started it. `before` and `after` are tokens of the context: both as recorded;
     else the recorded size before a summary, or the last prompt before it, and the first prompt after it; None if
     unknown. `larger`: the context grew. `seconds` as recorded, else from the newest message before an automatic one to
     its record. `cost` in dollars is approximate: its summary, and the tokens that were billed again; None without a
-    price. `gone` counts removed or shortened messages, `gone_results` those with tool results, `gone_said` those with
-    words of the user; None if the removed messages are not in the file. `rework` counts the rework it caused,
-    `rework_tokens` the tokens of that, `resumed` the calls before the first new step. `lost` of the `instructions` in
-    force before its tail are kept nowhere; None if its summary is unreadable or the removed messages are not in the
-    file. `time` is in seconds since 1970. `id` is the same in every file that holds this compaction; a `copy` counts in
-    another session and in no sum.
+    price. `removed_messages` counts removed or shortened messages, `removed_tool_results` those with tool results,
+    `removed_user_messages` those with words of the user; None if the removed messages are not in the file. `rework`
+    counts the rework it caused, `rework_tokens` the tokens of that, `resumed` the calls before the first new step.
+    `lost` of the `instructions` in force before its tail are kept nowhere; None if its summary is unreadable or the
+    removed messages are not in the file. `time` is in seconds since 1970. `id` is the same in every file that holds
+    this compaction; a `copy` counts in another session and in no sum.
     """
 
     epoch: int
     call: int
     way: Way
-    asked: bool
+    manual: bool
     time: float | None
     before: int | None
     after: int | None
     larger: bool
     seconds: float | None
     cost: float | None
-    gone: int | None
-    gone_results: int | None
-    gone_said: int | None
+    removed_messages: int | None
+    removed_tool_results: int | None
+    removed_user_messages: int | None
     rework: int
     rework_tokens: int
     resumed: int
@@ -48,6 +49,19 @@ class CompactionRow:
     lost: int | None
     id: str = ""
     copy: bool = False
+
+    if not TYPE_CHECKING:  # a type checker reports the deprecated names
+
+        def __getattr__(self, name: str) -> Any:
+            now = _DEPRECATED_FIELDS.get(name)
+            if now is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            warnings.warn(f"CompactionRow.{name} is now CompactionRow.{now}", DeprecationWarning, stacklevel=2)
+            return getattr(self, now)
+
+
+_DEPRECATED_FIELDS = {"asked": "manual", "gone": "removed_messages"}
+"""Names of fields that are deprecated, and what they are called now."""
 
 
 TRIGGERS = tuple(1_000 * n for n in (60, 80, 100, 120, 150, 180, 250, 400, 600, 900))
@@ -115,9 +129,9 @@ class SessionRow:
         return sum(one.rework for one in self.own)
 
     @property
-    def gone(self) -> int | None:
+    def removed_messages(self) -> int | None:
         """Messages that its compactions removed or shortened; None if unknown for any of them."""
-        return _sum([one.gone for one in self.own])
+        return _sum([one.removed_messages for one in self.own])
 
     @property
     def lost(self) -> int | None:

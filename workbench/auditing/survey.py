@@ -187,8 +187,8 @@ def _compactions(course: Course, rates: Rates) -> Iterator[CompactionRow]:
     for again in rework(course, rules_in):
         number = again.made.epoch
         outcome = recorded_outcome(course.session, number)
-        before, behind = points.get(number, [])[-1:], points.get(number + 1, [])[:1]
-        yield _compaction(course, again, outcome, before, behind, rates, rules_in)
+        before, after = points.get(number, [])[-1:], points.get(number + 1, [])[:1]
+        yield _compaction(course, again, outcome, before, after, rates, rules_in)
 
 
 def _compaction(
@@ -196,46 +196,48 @@ def _compaction(
     again: Rework,
     outcome: Outcome,
     before: Sequence[Point],
-    behind: Sequence[Point],
+    after: Sequence[Point],
     rates: Rates,
     rules_in: RuleFinder,
 ) -> CompactionRow:
     made = again.made
     ended = course.session.epochs[made.epoch - 1].ended_by
     assert ended is not None
-    size_before, size_after = _sizes(ended, before, behind)
+    size_before, size_after = _sizes(ended, before, after)
     # An agent may not record the messages that it replaced. Without any, the number is unknown, not 0.
-    gone = [outcome.source[n] for span in outcome.fates if span.fate in REMOVED for n in range(span.start, span.stop)]
+    removed = [
+        outcome.source[n] for span in outcome.fates if span.fate in REMOVED for n in range(span.start, span.stop)
+    ]
     known, lost = count_lost_rules(outcome, rules_in)
     return CompactionRow(
         epoch=made.epoch,
         call=made.call,
         way=made.way,
-        asked=made.manual,
+        manual=made.manual,
         time=ended.time,
         before=size_before,
         after=size_after,
         larger=size_before is not None and size_after is not None and size_after > size_before,
         seconds=ended.seconds or (None if made.manual or ended.background else _seconds(outcome.source, ended.time)),
         cost=_cost(outcome, size_before, size_after, rates),
-        gone=len(gone) or None,
-        gone_results=sum(bool(message.results) for message in gone) if gone else None,
-        gone_said=sum(bool(message.said) for message in gone) if gone else None,
+        removed_messages=len(removed) or None,
+        removed_tool_results=sum(bool(message.results) for message in removed) if removed else None,
+        removed_user_messages=sum(bool(message.said) for message in removed) if removed else None,
         rework=len(again.items),
         rework_tokens=again.tokens,
         resumed=again.resumed.calls,
         instructions=known,
-        lost=lost if gone else None,
+        lost=lost if removed else None,
         id=identity(outcome, ended),
     )
 
 
-def _sizes(ended: Compaction, before: Sequence[Point], behind: Sequence[Point]) -> tuple[int | None, int | None]:
+def _sizes(ended: Compaction, before: Sequence[Point], after: Sequence[Point]) -> tuple[int | None, int | None]:
     """Return comparable sizes before and after: both as recorded; else the recorded size before a summary and the first
     prompt after it; else both prompts, because for a clearing an agent may count the messages alone."""
     if ended.tokens_before and ended.tokens_after:
         return ended.tokens_before, ended.tokens_after
-    first, second = (points[0].tokens if points else None for points in (before, behind))
+    first, second = (points[0].tokens if points else None for points in (before, after))
     return (ended.tokens_before if ended.way == "summary" else None) or first, second
 
 

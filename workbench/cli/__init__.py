@@ -41,7 +41,7 @@ BROKEN_PIPE = 141
 """Exit code in shells for a program whose output pipe was closed."""
 
 
-class Refused(click.ClickException):
+class InputError(click.ClickException):
     """`BadInput` as an error of click: one sentence on stderr and exit code 2."""
 
     exit_code = 2
@@ -75,7 +75,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except BadInput as refused:
-            raise Refused(" ".join(str(refused).split())) from refused
+            raise InputError(" ".join(str(refused).split())) from refused
         except BrokenPipeError:
             # click would exit with 1, which means "nothing to compact" here.
             _discard_output()
@@ -121,7 +121,7 @@ def commands(ctx: click.Context) -> None:
     try:
         ctx.with_resource(masking(*personal_in(variables().get(MASK_TOO, ""))))
     except ValueError as unknown:
-        raise Refused(f"The variable {MASK_TOO}: {unknown}.") from None
+        raise InputError(f"The variable {MASK_TOO}: {unknown}.") from None
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -147,8 +147,8 @@ def main(args: Sequence[str] | None = None) -> None:
     except OSError as error:
         # Readers report errors of session files themselves. This one comes from the output or an impossible file name.
         _discard_output()
-        told = clip(str(error.filename), NAME_SHOWN) if error.filename else "the output"
-        click.echo(f"Error: {told} cannot be used: {error.strerror or error}.", err=True)
+        target = clip(str(error.filename), NAME_SHOWN) if error.filename else "the output"
+        click.echo(f"Error: {target} cannot be used: {error.strerror or error}.", err=True)
         code = NO_OUTPUT
     except (click.Abort, KeyboardInterrupt):
         code = INTERRUPTED

@@ -35,8 +35,7 @@ from workbench.runs.questions import (
 from workbench.session import Usage
 from workbench.summarizers import batches, run_records
 from workbench.summarizers.batches import BatchProgress
-from workbench.summarizers.by_name import check_key
-from workbench.summarizers.by_name import parse_model as asking_of
+from workbench.summarizers.by_name import check_key, parse_model
 from workbench.summarizers.recorded_answers import receive_recorded_forms
 from workbench.summarizers.spend_limit import SpendLimit
 from workbench.tokens.cost import added, money, usage_words
@@ -79,10 +78,10 @@ Open = Callable[[Path], SessionExam]
 """Opens a session again, with the same questions. Raises BadInput."""
 
 
-def estimate_questions(sitting: SessionExam, model: str, *, journal: bool, batch: bool) -> QuestionCosts:
+def estimate_questions(session_exam: SessionExam, model: str, *, journal: bool, batch: bool) -> QuestionCosts:
     """Estimate the cost of the questions about a session that have no saved answer."""
-    known = saved_answers(sitting.bench, model) if journal else {}
-    return question_costs(sitting.bench, sitting.exam, model, known, batch=batch)
+    known = saved_answers(session_exam.bench, model) if journal else {}
+    return question_costs(session_exam.bench, session_exam.exam, model, known, batch=batch)
 
 
 def ask_sessions(
@@ -97,28 +96,28 @@ def ask_sessions(
     before = f", {counted(cost_estimate.answered, 'call')} answered before" if cost_estimate.answered else ""
     calls = counted(cost_estimate.calls, "call")
     at_most = f", at most {money(cost_estimate.at_most.dollars)}" if cost_estimate.at_most.dollars is not None else ""
-    where = asking_of(model).connection.address
+    where = parse_model(model).connection.address
     warn(
         f"{model} is asked {calls} at {where}, ≈{grouped(cost_estimate.tokens)} tokens: "
         f"about {cost_estimate.cost}{at_most}{before}."
     )
     if cost_estimate.judge_cost.dollars:
         warn(f"a judge of answers in prose comes to at most {money(cost_estimate.judge_cost.dollars)} on top.")
-    check_limit(spend_limit, cost_estimate.most, asking_of(model).model)
+    check_limit(spend_limit, cost_estimate.most, parse_model(model).model)
     if cost_estimate.calls:
-        asyncio.run(check_key(asking_of(model)))
-    asked_for = [partial(_pending_exam, path, open, model, journal) for path in costs]
-    done = _in_batches(asked_for) if batch else [_ask_live_or_error(one, spend_limit) for one in asked_for]
-    came = [one for one in done if isinstance(one, SessionAnswers)]
-    _report_usage([one.bill for one in came if one.bill], model, batch=batch)
-    for one in came:
+        asyncio.run(check_key(parse_model(model)))
+    pending = [partial(_pending_exam, path, open, model, journal) for path in costs]
+    done = _in_batches(pending) if batch else [_ask_live_or_error(one, spend_limit) for one in pending]
+    answered = [one for one in done if isinstance(one, SessionAnswers)]
+    _report_usage([one.billed for one in answered if one.billed], model, batch=batch)
+    for one in answered:
         where = f"{printable(one.info.file.name)}: " if len(costs) > 1 else ""
         for failure, many in Counter(one.failed).items():
             warn(f"{where}{counted(many, 'call')} failed; the same command asks again: {failure}")
-    if any(one.cut for one in came):
+    if any(one.cut for one in answered):
         warn(f"a context is too long for {model}: its oldest messages were left out.")
-    failed = [refusal(path, no) for path, no in zip(costs, done, strict=True) if isinstance(no, BadInput)]
-    return [(one.info, one.probing) for one in came], failed
+    failed = [refusal(path, error) for path, error in zip(costs, done, strict=True) if isinstance(error, BadInput)]
+    return [(one.info, one.answers) for one in answered], failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,23 +134,23 @@ class SessionAnswers:
     """Answers about a session, without the session."""
 
     info: SessionInfo
-    probing: Probing
-    bill: BilledCalls | None
+    answers: Probing
+    billed: BilledCalls | None
     failed: tuple[str, ...]
     cut: bool
 
 
-def _session_answers(sitting: SessionExam, done: QuestionRun) -> SessionAnswers:
+def _session_answers(session_exam: SessionExam, done: QuestionRun) -> SessionAnswers:
     record = done.record
-    bill = BilledCalls(len(record.calls), record.usage, record.dollars) if record else None
-    return SessionAnswers(sitting.info(), done.probing, bill, done.failed, done.cut)
+    billed = BilledCalls(len(record.calls), record.usage, record.dollars) if record else None
+    return SessionAnswers(session_exam.info(), done.answers, billed, done.failed, done.cut)
 
 
 @dataclass(frozen=True)
 class PendingExam:
     """A session's exam, with the saved answers of `model` in `known`."""
 
-    sitting: SessionExam
+    session_exam: SessionExam
     model: str
     known: Mapping[str, Answer]
     journal: bool
@@ -162,8 +161,8 @@ class PendingExam:
 
 
 def _pending_exam(path: Path, open: Open, model: str, journal: bool) -> PendingExam:
-    sitting = open(path)
-    return PendingExam(sitting, model, saved_answers(sitting.bench, model) if journal else {}, journal)
+    session_exam = open(path)
+    return PendingExam(session_exam, model, saved_answers(session_exam.bench, model) if journal else {}, journal)
 
 
 def _ask_live_or_error(opened: Callable[[], PendingExam], spend_limit: SpendLimit) -> SessionAnswers | BadInput:
@@ -178,22 +177,22 @@ def _without_frames(refused: BadInput) -> BadInput:
     return BadInput(str(refused))
 
 
-def _ask_live(asking: PendingExam, spend_limit: SpendLimit) -> SessionAnswers:
-    bench, exam = asking.sitting.bench, asking.sitting.exam
-    name = asking_of(asking.model)
+def _ask_live(pending: PendingExam, spend_limit: SpendLimit) -> SessionAnswers:
+    bench, exam = pending.session_exam.bench, pending.session_exam.exam
+    name = parse_model(pending.model)
     call = run_named(
         bench,
-        lambda: receive_recorded_forms(exam.asking(asking.known)),
+        lambda: receive_recorded_forms(exam.asking(pending.known)),
         name,
         spend_limit,
-        journal=asking.journal,
+        journal=pending.journal,
         edit=as_probe_run,
         announce=lambda _: None,  # `ask_sessions` has announced all sessions together
     )
-    done = grade_run(exam, asking.known, call.live, call.run)
+    done = grade_run(exam, pending.known, call.live, call.run)
     if done.record:
-        asking.keep(done.record)
-    return _session_answers(asking.sitting, done)
+        pending.keep(done.record)
+    return _session_answers(pending.session_exam, done)
 
 
 def _in_batches(several: Sequence[Callable[[], PendingExam]]) -> list[SessionAnswers | BadInput]:
@@ -208,12 +207,12 @@ def _in_batches(several: Sequence[Callable[[], PendingExam]]) -> list[SessionAns
                 warn(f"{now}.")
 
         try:
-            asking = opened()
-            sitting = asking.sitting
+            pending = opened()
+            session_exam = pending.session_exam
             done = await ask_in_batch(
-                sitting.bench, sitting.exam, asking.model, asking.known, on_batch, uploads, asking.keep
+                session_exam.bench, session_exam.exam, pending.model, pending.known, on_batch, uploads, pending.keep
             )
-            return await asyncio.to_thread(_session_answers, sitting, done)
+            return await asyncio.to_thread(_session_answers, session_exam, done)
         except BadInput as refused:
             return _without_frames(refused)
 
@@ -227,9 +226,9 @@ def _in_batches(several: Sequence[Callable[[], PendingExam]]) -> list[SessionAns
         raise interrupted("Stopped: the batch continues; the same command collects it.") from None
 
 
-def _report_usage(bills: Sequence[BilledCalls], model: str, *, batch: bool) -> None:
-    if not bills:
+def _report_usage(billed: Sequence[BilledCalls], model: str, *, batch: bool) -> None:
+    if not billed:
         return
-    usage, calls = run_records.sum_usage(one.usage for one in bills), counted(sum(one.calls for one in bills), "call")
-    cost = money(added(one.dollars for one in bills))
+    usage, calls = run_records.sum_usage(one.usage for one in billed), counted(sum(one.calls for one in billed), "call")
+    cost = money(added(one.dollars for one in billed))
     warn(f"{model}: {calls}, {usage_words(usage)}, {cost}{' (half the price, as a batch)' if batch else ''}")

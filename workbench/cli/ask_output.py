@@ -21,9 +21,9 @@ from workbench.runs.questions import RuleByVariant
 WORDS = 110
 
 
-def document(sat: SessionInfo, found: Probing) -> dict[str, Any]:
-    head = {"file": sat.file, "epoch": sat.epoch, "question_source": sat.origin, "answer_source": found.by}
-    watched = [_watched_document(found, one) for one in sat.watched]
+def document(info: SessionInfo, found: Probing) -> dict[str, Any]:
+    head = {"file": info.file, "epoch": info.epoch, "question_source": info.origin, "answer_source": found.by}
+    watched = [_watched_document(found, one) for one in info.watched]
     return {**head, **answers_document(found), "watched": watched}
 
 
@@ -32,25 +32,25 @@ def _watched_document(found: Probing, one: RuleByVariant) -> dict[str, Any]:
     return {"sentence": one.sentence, "states": dict(zip((arm.name for arm in found.arms), one.verdicts, strict=True))}
 
 
-def print_answers(sat: SessionInfo, found: Probing, *, alone: bool) -> None:
+def print_answers(info: SessionInfo, found: Probing, *, alone: bool) -> None:
     """Print the results of every variant; with `alone` (a single session) also every question."""
     controls = len(found.probes) - len(found.asked)
-    asked = f"{counted(len(found.asked), 'question')} and {counted(controls, 'control')}, {sat.origin}"
+    asked = f"{counted(len(found.asked), 'question')} and {counted(controls, 'control')}, {info.origin}"
     if alone:
         write_fields([("asked", asked), ("answered", _by(found))])
     else:
-        click.secho(f"{printable(str(sat.file))}, epoch {sat.epoch}", bold=True)
+        click.secho(f"{printable(str(info.file))}, epoch {info.epoch}", bold=True)
         click.echo(asked)
     click.echo()
     write_tables([_shares_table(_variants(found), found.kinds).without("file", "epoch", "sessions", "controls")])
     click.echo()
     if alone:
-        _print_questions(found, sat.numbers)
-    if sat.watched:
+        _print_questions(found, info.numbers)
+    if info.watched:
         if alone:
             click.echo()
-        rows = (Row((*(one.verdicts[at] for one in sat.watched), arm.name)) for at, arm in enumerate(found.arms))
-        spec = (*sentence_columns(one.sentence for one in sat.watched), *columns("name:text:variant"))
+        rows = (Row((*(one.verdicts[at] for one in info.watched), arm.name)) for at, arm in enumerate(found.arms))
+        spec = (*sentence_columns(one.sentence for one in info.watched), *columns("name:text:variant"))
         write_tables([Table("watched", "", spec, tuple(rows))])
         if not alone:
             click.echo()
@@ -91,25 +91,25 @@ def print_total(found: ProbingTotal, refused: int) -> None:
 class VariantAnswers:
     """Results of a variant in `sessions` sessions. `share` is that of correct answers, `kinds` the same by kind of
     question, None where nothing was asked. `below_full` is the difference to the full context with its interval.
-    `made_up` counts the answered controls and all controls."""
+    `invented` counts the answered controls and all controls."""
 
     name: str
     tokens: int
     share: ProbeScore | None
     kinds: Mapping[ProbeKind, ProbeScore | None]
     below_full: tuple[float, float, float] | None
-    made_up: tuple[int, int]
+    invented: tuple[int, int]
     unanswered: int
     sessions: int = 1
 
     def row(self, file: str, epoch: int | None) -> Row:
         below = (self.below_full if self.name != FULL else None) or (None,) * 3
         kinds = (one.value if one else None for one in self.kinds.values())
-        figures = (self.tokens, *_figures(self.share), *below, *kinds, *self.made_up, self.unanswered or None)
+        figures = (self.tokens, *_figures(self.share), *below, *kinds, *self.invented, self.unanswered or None)
         return Row((file, epoch, self.sessions, *figures, self.name))
 
     def document(self) -> dict[str, Any]:
-        invented, controls = self.made_up
+        invented, controls = self.invented
         return {
             **only(self, "name", "tokens"),
             "correct": _share_document(self.share),
@@ -170,13 +170,13 @@ def _shares_table(
 def csv_tables(several: Sequence[tuple[SessionInfo, Probing]]) -> dict[str, Table]:
     """Return the tables for --csv: shares of each variant of each session, and all answers."""
     kinds = tuple(dict.fromkeys(kind for _, found in several for kind in found.kinds))
-    made = [_shares_table(_with(kinds, found), kinds, str(sat.file), sat.epoch) for sat, found in several]
+    made = [_shares_table(_with(kinds, found), kinds, str(info.file), info.epoch) for info, found in several]
     shares = replace(_shares_table((), kinds), rows=tuple(row for one in made for row in one.rows))
     asked = "file epoch:count number:count kind used:flag question answer message variant reply grade"
     answers = (
-        Row((str(sat.file), sat.epoch, number + 1, probe.kind, probe.used, probe.question, probe.answer,
+        Row((str(info.file), info.epoch, number + 1, probe.kind, probe.used, probe.question, probe.answer,
              probe.source, arm.name, given[number].reply, given[number].mark))
-        for sat, found in several
+        for info, found in several
         for number, probe in enumerate(found.probes)
         for arm, given in zip(found.arms, found.given, strict=True)
     )  # fmt: skip

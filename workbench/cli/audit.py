@@ -86,7 +86,7 @@ SHOWN: dict[About, str] = {
 @click.option("--newest", type=click.IntRange(1), metavar="N", help="Only the N most recently changed files.")
 @click.option("--csv", "as_csv", is_flag=True, help="The list as CSV, with every column.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every row.")
-def command(folders: tuple[Path, ...], quick: bool, **given: Any) -> None:
+def command(folders: tuple[Path, ...], quick: bool, **options: Any) -> None:
     """Say what compactions did to every session that agents keep on this machine, or below FOLDERs.
 
     Sizes before and after, removed messages, seconds, cost, repeated work, lost rules, and the tokens sent with
@@ -100,9 +100,9 @@ def command(folders: tuple[Path, ...], quick: bool, **given: Any) -> None:
     `cwb FILE --part ID` opens one.
     """
     if quick:
-        list_sessions(folders, **given)
+        list_sessions(folders, **options)
     else:
-        _audit(folders, **given)
+        _audit(folders, **options)
 
 
 def _audit(
@@ -166,10 +166,10 @@ def _rows(folders: Sequence[Path], cluster: str, newest: int | None, *, fresh: b
     cache = RowCache(paths.audits())
     done = 0
     try:
-        with _show_progress() as tell:
+        with _show_progress() as report:
             for found in audit_files(_newest_files(candidates(folders), newest), cache, cluster, fresh=fresh):
                 done += 1
-                tell(done, found.left)
+                report(done, found.left)
                 yield from found.rows
     except KeyboardInterrupt:
         left = f"Interrupted after {counted(done, 'file')}; files read so far are saved, start again to continue."
@@ -192,12 +192,12 @@ def _show_progress() -> Iterator[Callable[[int, int], None]]:
         yield lambda done, left: None
         return
 
-    def tell(done: int, left: int) -> None:
+    def report(done: int, left: int) -> None:
         if done % PROGRESS_EVERY == 0 or not left:
             click.echo(over_line(f"{grouped(done)} files read, {grouped(left)} to go"), err=True, nl=False)
 
     try:
-        yield tell
+        yield report
     finally:
         click.echo(over_line(), err=True, nl=False)
 
@@ -211,9 +211,9 @@ def _sums(rows: Sequence[SessionRow], by: Sequence[Key]) -> None:
         warn("no sessions there; name another folder.")
         return
     write_tables([replace(sums_table(rows, by).without("manual_compactions", "usd"), title="")])
-    if told := advise(rows):
+    if advised := advise(rows):
         click.echo()
-    for advice in told:
+    for advice in advised:
         click.echo(printable(str(advice)))
 
 

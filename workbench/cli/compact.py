@@ -144,13 +144,13 @@ def command(
     bench = on_bench(chosen, policy)
     to = to or (bench.session.format if out is not None else None)
     done = run_compaction(bench, name, spend_limit, journal=not no_journal, to=to, by_hand=not if_triggered)
-    found, made, code = done.assessment, done.export, done.code
+    found, export, code = done.assessment, done.export, done.code
     if code == DONE and failed_rules(found.retention, rule_states(found.bench, found.outcome), fails_on):
         code = CHECK_FAILED
     messages = with_server_block(found.outcome, found.run.answers)
     exactly = counted_exactly(bench.session, found.context, messages, exact) if exact else None
-    saved = _write_export(made, out, overwrite=force) if made and out and (force or code == DONE) else None
-    result = Result(done, presets[-1].changed_sources, exactly, saved, code)
+    saved = _write_export(export, out, overwrite=force) if export and out and (force or code == DONE) else None
+    result = CompactReport(done, presets[-1].changed_sources, exactly, saved, code)
     if as_json:
         write_json(result, of_outcome(found.context, found.outcome, found.run.requests) if full else {})
     else:
@@ -158,18 +158,20 @@ def command(
     raise click.exceptions.Exit(DONE if saved and code == CHECK_FAILED else code)
 
 
-def _write_export(made: Export, out: Path, *, overwrite: bool) -> Saved:
+def _write_export(export: Export, out: Path, *, overwrite: bool) -> Saved:
     """Write an export to a file or to stdout."""
-    return write_to_stream(made, sys.stdout.buffer, STDOUT) if out == STDOUT else save(made, out, overwrite=overwrite)
+    return (
+        write_to_stream(export, sys.stdout.buffer, STDOUT) if out == STDOUT else save(export, out, overwrite=overwrite)
+    )
 
 
-def _export_path(made: Export, saved: Saved) -> Path:
+def _export_path(export: Export, saved: Saved) -> Path:
     """Return the path of the export; for stdout its own name, as if it were in this folder."""
-    return Path(made.written.name) if saved.where == STDOUT else saved.where
+    return Path(export.written.name) if saved.where == STDOUT else saved.where
 
 
 @dataclass(frozen=True)
-class Result:
+class CompactReport:
     """A compaction with its assessment, the sources of its settings, exact counts, and the written file."""
 
     done: CompactionResult
@@ -204,12 +206,12 @@ class Result:
 
     @property
     def resume_steps(self) -> tuple[str, ...]:
-        made, saved = self.done.export, self.saved
-        return steps(made.written, _export_path(made, saved)) if made and saved else ()
+        export, saved = self.done.export, self.saved
+        return steps(export.written, _export_path(export, saved)) if export and saved else ()
 
 
 @plain.register
-def _(result: Result) -> dict[str, Any]:
+def _(result: CompactReport) -> dict[str, Any]:
     done, judged, saved = result.done, result.judged, result.saved
     call, found, bench, outcome = done.call, done.assessment, done.assessment.bench, done.assessment.outcome
     reasons, memories = result.reasons, outcome.memories
@@ -258,18 +260,18 @@ def _receipt(one: Assessment) -> dict[str, Any]:
 
 
 @plain.register
-def _(made: Export) -> dict[str, Any]:
+def _(export: Export) -> dict[str, Any]:
     return {
-        "format": made.format.id,
-        **only(made.written, "id", "file_name=name"),
-        "resume_command": steps(made.written, Path(made.written.name))[-1] if made.written.commands else "",
-        **only(made.written, "agent_path=home", "notes"),
-        "losses": [{"kind": loss.kind.name.lower(), "count": loss.count} for loss in made.written.losses],
-        "bytes": len(made.written.data),
+        "format": export.format.id,
+        **only(export.written, "id", "file_name=name"),
+        "resume_command": steps(export.written, Path(export.written.name))[-1] if export.written.commands else "",
+        **only(export.written, "agent_path=home", "notes"),
+        "losses": [{"kind": loss.kind.name.lower(), "count": loss.count} for loss in export.written.losses],
+        "bytes": len(export.written.data),
     }
 
 
-def _report(result: Result, *, err: bool) -> None:
+def _report(result: CompactReport, *, err: bool) -> None:
     done, found, judged, saved = result.done, result.done.assessment, result.judged, result.saved
     bench, outcome, before, after = found.bench, found.outcome, found.before, found.after
     changed = f" ({change(before.tokens, after.tokens)})" if before.tokens else ""

@@ -66,7 +66,7 @@ WORDS = 400
             "part strategies presets fields pins watched epoch window mask prompts models summarizers batch "
             "spend_limit no_journal as_json as_csv",
             "prompts models two",
-            asked=lambda given: len(given["summarizers"]) > 1,
+            selects=lambda values: len(values["summarizers"]) > 1,
         ),
     ),
 )
@@ -142,7 +142,7 @@ WORDS = 400
 @click.option("--batch", is_flag=True, help="Use Message Batches: half the price, within a day; resumable.")
 def command(
     chosen: Selection, over_session: bool, vary: tuple[str, ...], prompts: tuple[str, ...], models: tuple[str, ...],
-    sweeps: bool, two: bool, **given: Any,
+    sweeps: bool, two: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Compact FILE by many strategies, or with many values, prompts or models, and show the size, cost and kept
     facts of each. Nothing is written. Of several FILEs, or the sessions in folders, the means of each are shown.
@@ -174,17 +174,17 @@ def command(
     --max-cost, 130 cancelled
     """
     if over_session:
-        replay(chosen, **given)
+        replay(chosen, **options)
     elif vary or sweeps:
         from workbench.cli.sweep import sweep
 
-        sweep(chosen, vary=vary, **given)
-    elif prompts or models or two or len(given["summarizers"]) > 1:
+        sweep(chosen, vary=vary, **options)
+    elif prompts or models or two or len(options["summarizers"]) > 1:
         from workbench.cli.side_by_side import side_by_side
 
-        side_by_side(chosen, prompts=prompts, models=models, **given)
+        side_by_side(chosen, prompts=prompts, models=models, **options)
     else:
-        _compare(chosen, **given)
+        _compare(chosen, **options)
 
 
 def _compare(

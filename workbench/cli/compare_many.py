@@ -26,14 +26,14 @@ from workbench.tokens.cost import added
 
 class OfflineFigures(Struct, frozen=True):
     """Figures of one assessment, which outlive its session. Shares are of the context's facts, None without any;
-    `saved` is a share of the context's tokens. `dollars` is None if the price is unknown."""
+    `saved_share` is a share of the context's tokens. `dollars` is None if the price is unknown."""
 
     preset: str
     fit: Fit
     after: int
-    saved: float | None
-    kept: float | None
-    correct: float | None
+    saved_share: float | None
+    kept_share: float | None
+    correct_share: float | None
     dollars: float | None
 
 
@@ -54,9 +54,9 @@ class VariantMean(Struct, frozen=True):
     preset: str
     sessions: int
     fits: int
-    saved: float | None
-    kept: float | None
-    correct: float | None
+    saved_share: float | None
+    kept_share: float | None
+    correct_share: float | None
     dollars: float | None
 
 
@@ -120,9 +120,9 @@ def means_of(sessions: Iterable[ComparedSession]) -> tuple[VariantMean, ...]:
             preset,
             len(several),
             sum(one.fit == "fits" for one in several),
-            _mean(one.saved for one in several),
-            _mean(one.kept for one in several),
-            _mean(one.correct for one in several),
+            _mean(one.saved_share for one in several),
+            _mean(one.kept_share for one in several),
+            _mean(one.correct_share for one in several),
             added(one.dollars for one in several),
         )
         for preset, several in by_preset.items()
@@ -131,7 +131,7 @@ def means_of(sessions: Iterable[ComparedSession]) -> tuple[VariantMean, ...]:
 
 
 def _rank(one: VariantMean) -> tuple[float, ...]:
-    return -one.fits / one.sessions, -(one.kept or 0.0), inf if one.dollars is None else one.dollars
+    return -one.fits / one.sessions, -(one.kept_share or 0.0), inf if one.dollars is None else one.dollars
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -141,7 +141,10 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def _variants(means: Sequence[VariantMean]) -> Table:
     spec = columns("preset sessions:count fits:count saved:share kept:share correct:share summary_cost:money")
-    rows = (Row((one.preset, one.sessions, one.fits, one.saved, one.kept, one.correct, one.dollars)) for one in means)
+    rows = (
+        Row((one.preset, one.sessions, one.fits, one.saved_share, one.kept_share, one.correct_share, one.dollars))
+        for one in means
+    )
     return Table("variants", "", spec, tuple(rows))
 
 
@@ -150,7 +153,7 @@ def _sessions(found: Sequence[ComparedSession], failed: Sequence[FailedFile]) ->
         "file:text:session epoch:count before:tokens preset:text:best_preset fit after:tokens kept:share error"
     )
     rows = [
-        Row((one.file.name, one.epoch, one.before, best.preset, best.fit, best.after, best.kept, None))
+        Row((one.file.name, one.epoch, one.before, best.preset, best.fit, best.after, best.kept_share, None))
         for one in found
         for best in one.variants[:1]
     ]

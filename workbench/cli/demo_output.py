@@ -23,10 +23,10 @@ def output_options(command: Callable[..., None]) -> Callable[..., None]:
     path = click.Path(path_type=Path)
 
     @wraps(command)
-    def offering(*chosen: Any, **given: Any) -> None:
-        for file in filter(None, (given["cast"], given["svg"])):
-            refuse_existing(file, overwrite=given["overwrite"])
-        command(*chosen, **given)
+    def offering(*chosen: Any, **options: Any) -> None:
+        for file in filter(None, (options["cast"], options["svg"])):
+            refuse_existing(file, overwrite=options["overwrite"])
+        command(*chosen, **options)
 
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Every frame as data, one JSON document."),

@@ -63,22 +63,22 @@ def health(chosen: Selection, *, everything: bool, as_json: bool) -> None:
     changes = [compare_export(session, compacted, target, originals) for target in dict.fromkeys(targets)]
     busy = still_written(file)
     bills = check_usage(session, Counter(CountCache(paths.token_counts())))
-    told = _health_document(session, found, busy, bills, Exports(as_it_is, changes))
+    document = _health_document(session, found, busy, bills, Exports(as_it_is, changes))
     if as_json:
-        write_json(told)
+        write_json(document)
         return
-    write_fields(_about(file, told))
+    write_fields(_about(file, document))
     _heading("Is the context complete?")
-    for finding in told.findings:
+    for finding in document.findings:
         click.echo(f"  {_SIGNS[finding.level]} {finding.what}: {printable(finding.text)}")
     if bills.gaps:
         _heading("Billed tokens that are not in the file")
         _listed(_gaps(session, bills))
     _heading("Warnings")
-    _listed([str(warning) for warning in told.warnings] or ["nothing"])
-    if told.related_sessions:
+    _listed([str(warning) for warning in document.warnings] or ["nothing"])
+    if document.related_sessions:
         _heading("Other sessions in it (open one with --part ID)")
-        _listed([f"{one.id}: {one.description}" for one in told.related_sessions])
+        _listed([f"{one.id}: {one.description}" for one in document.related_sessions])
     _heading("What an export would change")
     click.echo(f"  unchanged: {_changed(as_it_is)}")
     click.echo(f"  compacted, {counted(len(compacted), 'message')}:")
@@ -164,23 +164,26 @@ def _health_document(
     )
 
 
-def _about(file: Path, told: HealthDocument) -> list[tuple[str, str]]:
+def _about(file: Path, document: HealthDocument) -> list[tuple[str, str]]:
     holds = [
-        (told.bytes, "byte"),
-        (told.messages, "message"),
-        (told.epochs, "epoch"),
-        (told.context_messages, "message"),
+        (document.bytes, "byte"),
+        (document.messages, "message"),
+        (document.epochs, "epoch"),
+        (document.context_messages, "message"),
     ]
     rows = [
         ("file", str(file)),
-        ("format", f"{told.title} ({told.format})"),
-        ("why", told.recognized_by),
-        ("close to", "\n".join(f"{one.title}: {one.recognized_by}" for one in told.other_formats) or "nothing else"),
+        ("format", f"{document.title} ({document.format})"),
+        ("why", document.recognized_by),
+        (
+            "close to",
+            "\n".join(f"{one.title}: {one.recognized_by}" for one in document.other_formats) or "nothing else",
+        ),
         ("holds", ", ".join(counted(count, noun) for count, noun in holds) + " in the context"),
     ]
-    if told.in_use:
-        rows.append(("in use", f"it seems to be in use: {told.in_use}"))
-    faults = told.faults
+    if document.in_use:
+        rows.append(("in use", f"it seems to be in use: {document.in_use}"))
+    faults = document.faults
     more = [f"and {counted(len(faults) - OBJECTIONS, 'more objection')}"] if len(faults) > OBJECTIONS else []
     intro = ["would reject this as an export (an agent's own files may have these):"] if faults else []
     objections = [*intro, *(f"- {fault}" for fault in faults[:OBJECTIONS]), *more]
@@ -240,7 +243,7 @@ def _listed(lines: list[str]) -> None:
 
 def _changed(one: ExportChange) -> str:
     if not (one.unchanged or one.changed):
-        return f"{counted(one.added, 'record')} written anew"
+        return f"{counted(one.added, 'record')} rewritten"
     keys = f" in {', '.join(one.keys[:6])}{' …' if len(one.keys) > 6 else ''}" if one.keys else " in spacing only"
     figures = [f"{counted(one.unchanged, 'record')} byte for byte"]
     figures += [f"{grouped(one.changed)} changed{keys}"] if one.changed else []

@@ -18,7 +18,7 @@ from workbench.base.printable import one_line, printable
 from workbench.base.tables import Row, Table, columns
 from workbench.base.text import counted
 from workbench.cli.jobs import Job, Jobs
-from workbench.cli.opening import Opened, epoch_words, opened
+from workbench.cli.opening import OpenedEpoch, epoch_words, open_epoch
 from workbench.cli.output import (
     csv_option,
     only_in_json,
@@ -89,7 +89,7 @@ MAX_WARNINGS = 10
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
 @csv_option("rounds", "epochs", "notes")
 @click.option("--full", is_flag=True, help="With --json: system prompt, tools and every message, secrets masked.")
-def command(chosen: Selection, health: bool, **given: Any) -> None:
+def command(chosen: Selection, health: bool, **options: Any) -> None:
     """Show the epochs of FILE, the rounds of one of them, and where its tokens are.
 
     A figure without a sign was billed by the provider, ≈ is calibrated against such figures, ~ is an estimate.
@@ -98,9 +98,9 @@ def command(chosen: Selection, health: bool, **given: Any) -> None:
     if health:
         from workbench.cli.health import health as write_health
 
-        write_health(chosen, **given)
+        write_health(chosen, **options)
     else:
-        _inspect(chosen, **given)
+        _inspect(chosen, **options)
 
 
 def _inspect(
@@ -117,7 +117,7 @@ def _inspect(
     full: bool,
 ) -> None:
     only_in_json(full, as_json=as_json)
-    found = opened(chosen, forgetting=forget_exact)
+    found = open_epoch(chosen, forget_scale=forget_exact)
     count = None
     if exact:
         from workbench.cli.exact import count_now
@@ -211,7 +211,7 @@ class MessageNote:
     text: str
 
 
-def _inspected(found: Opened, exact: ExactCount | None) -> Inspected:
+def _inspected(found: OpenedEpoch, exact: ExactCount | None) -> Inspected:
     session, context = found.session, found.context
     total = context.total
     return Inspected(
@@ -244,15 +244,15 @@ def _inspected(found: Opened, exact: ExactCount | None) -> Inspected:
     )
 
 
-def _full(found: Opened) -> Mapping[str, object]:
+def _full(found: OpenedEpoch) -> Mapping[str, object]:
     from workbench.cli.full import of_context
 
     return of_context(found.session, found.context)
 
 
 def _transcript_blocks(context: Context, verbosity: Verbosity) -> list[TranscriptBlock]:
-    said = transcript(context.messages, verbosity)
-    return [TranscriptBlock(one.index + 1, context.messages[one.index].id, one.voice, one.text) for one in said]
+    entries = transcript(context.messages, verbosity)
+    return [TranscriptBlock(one.index + 1, context.messages[one.index].id, one.voice, one.text) for one in entries]
 
 
 def _prompt(context: Context) -> Sequence[PromptPart]:
@@ -341,7 +341,7 @@ def stretches(context: Context) -> Iterator[Stretch]:
             yield Stretch(*at, calls, size.chars, size.tokens, size.basis, words)
 
 
-def _sizes(found: Opened) -> dict[str, Table]:
+def _sizes(found: OpenedEpoch) -> dict[str, Table]:
     """Return the complete tables of rounds and epochs, by key."""
     spec = (
         "round:count note number:count:message message:text:id time:time messages:count calls:count chars:count "
@@ -366,7 +366,7 @@ def _sizes(found: Opened) -> dict[str, Table]:
     }
 
 
-def _tables(found: Opened, exact: ExactCount | None) -> None:
+def _tables(found: OpenedEpoch, exact: ExactCount | None) -> None:
     session, context = found.session, found.context
     total, shape = context.total, context.shape
     failures = failures_of(session)

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 from msgspec import Struct
 
 
-def _never(given: Mapping[str, Any]) -> bool:
+def _never(values: Mapping[str, Any]) -> bool:
     return False
 
 
@@ -18,20 +18,20 @@ class Job(Struct, frozen=True):
     """A job of a command. `option` is the option that selects it, as shown to the user; "" for the default job.
 
     `takes` and `flags` are names of parameters, separated by spaces: those that the job uses, and those that select it.
-    `asked` returns True if other values of the parameters select it.
+    `selects` returns True if other values of the parameters select it.
     """
 
     option: str
     takes: str
     flags: str = ""
-    asked: Callable[[Mapping[str, Any]], bool] = _never
+    selects: Callable[[Mapping[str, Any]], bool] = _never
 
     @property
     def parameters(self) -> set[str]:
         return {*self.takes.split(), *self.flags.split()}
 
-    def is_asked_for(self, given: Mapping[str, Any]) -> bool:
-        return any(given[flag] for flag in self.flags.split()) or self.asked(given)
+    def is_selected(self, values: Mapping[str, Any]) -> bool:
+        return any(values[flag] for flag in self.flags.split()) or self.selects(values)
 
 
 class Jobs(click.Command):
@@ -44,7 +44,7 @@ class Jobs(click.Command):
         self.flags = {flag for one in jobs for flag in one.flags.split()}
 
     def invoke(self, ctx: click.Context) -> Any:
-        job = next((one for one in self.others if one.is_asked_for(ctx.params)), self.usual)
+        job = next((one for one in self.others if one.is_selected(ctx.params)), self.usual)
         for param in self._options(ctx):
             if param.name is None or param.name in job.parameters:
                 continue

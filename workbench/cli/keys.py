@@ -59,11 +59,12 @@ KEYS = {
     "analysis.why.waste.Waste": "rereads unused base64 logs truncated=cut",
     "bench.state.RuleState": "sentence state_before=now state_after=after",
     "cli.compare_many.ComparedSession": "file epoch tokens_before=before variants",
-    "cli.compare_many.OfflineFigures": "preset fit tokens_after=after saved_share=saved kept_share=kept "
-        "correct_share=correct summary_usd=dollars",
-    "cli.compare_many.VariantMean": "preset sessions fitting_sessions=fits saved_share=saved kept_share=kept "
-        "correct_share=correct summary_usd=dollars",
-    "cli.repair.Result": "file format fixes remaining=left branches messages output_file=out resume_steps=steps",
+    "cli.compare_many.OfflineFigures": "preset fit tokens_after=after saved_share kept_share correct_share "
+        "summary_usd=dollars",
+    "cli.compare_many.VariantMean": "preset sessions fitting_sessions=fits saved_share kept_share "
+        "correct_share summary_usd=dollars",
+    "cli.repair.RepairDocument": "file format fixes remaining=left branches messages output_file=out "
+        "resume_steps=steps",
     "compaction.checks.Check": "name required=hard passed detail messages",
     "compaction.layers.Layer": "name tokens basis",
     "compaction.outcome.Rung": "name tokens_before=before tokens_after=after note",

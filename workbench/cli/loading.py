@@ -7,7 +7,7 @@ from collections.abc import Callable
 from workbench.analysis.course import Course, course_messages, course_of
 from workbench.base import paths
 from workbench.bench import Bench, choose_preset, open_bench, with_counts, with_saved_scale
-from workbench.cli.opening import Watched, keep, loaded
+from workbench.cli.opening import LoadProgress, cache_session, load_session
 from workbench.cli.plan_edits import edit_plan
 from workbench.cli.selection import Selection
 from workbench.compaction.agent_preset import agent_preset_id
@@ -23,11 +23,11 @@ def on_bench(chosen: Selection, policy: Callable[[str], Preset] | None = None) -
     Raises BadInput for a file that is no session, and for a missing epoch or message.
     """
     counter = Counter(CountCache(paths.token_counts()))
-    with Watched() as watched:
-        session = loaded(chosen, counter, watched)
+    with LoadProgress() as progress:
+        session = load_session(chosen, counter, progress)
         bench = with_saved_scale(open_bench(session, counter, epoch=chosen.epoch, window=chosen.window))
-        counter.count_all(bench.messages, watched.messages_counted, lambda: False)
-        keep(session, counter)
+        counter.count_all(bench.messages, progress.messages_counted, lambda: False)
+        cache_session(session, counter)
     bench = with_counts(bench, counter)
     return edit_plan(choose_preset(bench, policy(agent_preset_id(session))) if policy else bench, chosen)
 
@@ -35,10 +35,10 @@ def on_bench(chosen: Selection, policy: Callable[[str], Preset] | None = None) -
 def on_bench_and_course(chosen: Selection, policy: Callable[[str], Preset] | None = None) -> tuple[Bench, Course]:
     """Return the bench as `on_bench` does, and the course of the session from that epoch on."""
     counter = Counter(CountCache(paths.token_counts()))
-    with Watched() as watched:
-        session = loaded(chosen, counter, watched)
-        counter.count_all(course_messages(session), watched.messages_counted, lambda: False)
-        keep(session, counter)
+    with LoadProgress() as progress:
+        session = load_session(chosen, counter, progress)
+        counter.count_all(course_messages(session), progress.messages_counted, lambda: False)
+        cache_session(session, counter)
     bench = with_counts(
         with_saved_scale(open_bench(session, counter, epoch=chosen.epoch, window=chosen.window)), counter
     )

@@ -20,27 +20,31 @@ from workbench.tokens import Counter, scales, to_weigh, weights
 from workbench.tokens.cache import CountCache
 
 
-class Opened(Struct, frozen=True):
+class OpenedEpoch(Struct, frozen=True):
     session: Session
     epoch: int
     context: Context
 
 
-def opened(chosen: Selection, *, forgetting: bool = False) -> Opened:
-    """Return the session with the chosen epoch. With `forgetting`, the scale from exact counts is deleted and a note
+def open_epoch(chosen: Selection, *, forget_scale: bool = False) -> OpenedEpoch:
+    """Return the session with the chosen epoch. With `forget_scale`, the scale from exact counts is deleted and a note
     printed on stderr. Raises BadInput for a file that is no session, and for a missing epoch."""
     counter = Counter(CountCache(paths.token_counts()))
-    with Watched() as watched:
-        session = loaded(chosen, counter, watched)
+    with LoadProgress() as progress:
+        session = load_session(chosen, counter, progress)
         epoch = epoch_named(session, chosen.epoch)
-        counter.count_all(to_weigh(session, epoch), watched.messages_counted, lambda: False)
-        keep(session, counter)
-    scale = None if forgetting else scales.recall(session)
-    if forgetting:
-        taught = scales.forget(session)
-        forgotten = f"forgotten: × {taught.value:.2f} from {taught.source}" if taught else "there was nothing to forget"
+        counter.count_all(to_weigh(session, epoch), progress.messages_counted, lambda: False)
+        cache_session(session, counter)
+    scale = None if forget_scale else scales.recall(session)
+    if forget_scale:
+        scale_before = scales.forget(session)
+        forgotten = (
+            f"forgotten: × {scale_before.value:.2f} from {scale_before.source}"
+            if scale_before
+            else "there was nothing to forget"
+        )
         warn(f"{forgotten}; figures follow the session's recorded usage.")
-    return Opened(session, epoch, context_at(session, epoch, counter, window=chosen.window, scale=scale))
+    return OpenedEpoch(session, epoch, context_at(session, epoch, counter, window=chosen.window, scale=scale))
 
 
 def epoch_words(session: Session, epoch: int) -> str:
@@ -51,25 +55,25 @@ def epoch_words(session: Session, epoch: int) -> str:
     return f"{epoch} of {last}" if last > 1 else ""
 
 
-def loaded(chosen: Selection, counter: Counter, watched: Watched) -> Session:
+def load_session(chosen: Selection, counter: Counter, progress: LoadProgress) -> Session:
     """Load the session, with secrets masked if requested, and its cached token counts into `counter`. Raises BadInput
     for a file that is no session, and for one that cannot be masked because it is not text."""
     read = load_masked if chosen.mask else load
-    session = read(chosen.file, watched.bytes_read, chosen.part)
+    session = read(chosen.file, progress.bytes_read, chosen.part)
     weights.recall(session, counter)
     return session
 
 
-def keep(session: Session, counter: Counter) -> None:
+def cache_session(session: Session, counter: Counter) -> None:
     """Cache a large session and its token counts for the next command."""
     load_cache.store(session)
     weights.keep(session, counter)
 
 
-class Watched:
+class LoadProgress:
     """Progress line on stderr, only on a terminal; cleared at the end."""
 
-    def __enter__(self) -> Watched:
+    def __enter__(self) -> LoadProgress:
         self._seen = on_a_terminal()
         return self
 

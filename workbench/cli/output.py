@@ -141,15 +141,15 @@ def csv_option(*keys: str) -> Callable[[Command], Command]:
     key if there are several."""
     if len(keys) == 1:
         return click.option("--csv", "as_csv", flag_value=keys[0], default=None, help="The table as CSV, unrounded.")
-    told = f"One of the tables as CSV, complete and unrounded: {', '.join(keys)}."
-    return click.option("--csv", "as_csv", type=click.Choice(keys), metavar="TABLE", help=told)
+    help = f"One of the tables as CSV, complete and unrounded: {', '.join(keys)}."
+    return click.option("--csv", "as_csv", type=click.Choice(keys), metavar="TABLE", help=help)
 
 
-def write_csv(made: Mapping[str, Table], wanted: str) -> None:
-    """Write the table with the key `wanted` as CSV. Raises UsageError if this run has no such table."""
-    if wanted not in made:
-        raise click.UsageError(f"--csv {wanted} is not made here; choose one of {', '.join(made)}.")
-    click.echo(tables.csv(made[wanted]), nl=False)
+def write_csv(results: Mapping[str, Table], key: str) -> None:
+    """Write the table with this key as CSV. Raises UsageError if this run has no such table."""
+    if key not in results:
+        raise click.UsageError(f"--csv {key} is not made here; choose one of {', '.join(results)}.")
+    click.echo(tables.csv(results[key]), nl=False)
 
 
 def only_in_json(full: bool, *, as_json: bool) -> None:

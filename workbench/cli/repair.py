@@ -55,11 +55,11 @@ def command(chosen: Selection, branch: int | None, dry_run: bool, out: Path | No
     """
     repair = engine.repair(chosen.file, branch=branch, part=chosen.part)
     where = save(repair, out) if repair.fixes and repair.is_sound and not dry_run else None
-    result = Result(
+    result = RepairDocument(
         file=repair.path,
         format=repair.format.id,
-        fixes=tuple(map(Row.of_fix, repair.fixes)),
-        left=tuple(map(Row.of_fault, repair.left)),
+        fixes=tuple(map(FaultEntry.of_fix, repair.fixes)),
+        left=tuple(map(FaultEntry.of_fault, repair.left)),
         branches=repair.branches,
         messages=len(repair.session.context()) if repair.session else 0,
         out=str(where) if where else None,
@@ -73,7 +73,7 @@ def command(chosen: Selection, branch: int | None, dry_run: bool, out: Path | No
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FaultEntry:
     """A fix, or a fault that is not repaired, as JSON."""
 
     fault: str
@@ -83,30 +83,30 @@ class Row:
     reason: str
 
     @classmethod
-    def of_fix(cls, fix: Fix) -> Row:
+    def of_fix(cls, fix: Fix) -> FaultEntry:
         return cls(fix.fault.value, fix.line, fix.entry, fix.subject, fix.reason)
 
     @classmethod
-    def of_fault(cls, fix: Fix) -> Row:
+    def of_fault(cls, fix: Fix) -> FaultEntry:
         return cls(fix.fault.value, fix.line, fix.entry, fix.subject, fix.objection)
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """Result of a repair as JSON. `messages` counts those of the repaired context; `out` is the path of the copy, None
-    if none was written; `steps` resume it in its agent."""
+class RepairDocument:
+    """A repair as JSON. `messages` counts those of the repaired context; `out` is the path of the copy, None without
+    one; `steps` resume it in its agent."""
 
     file: Path
     format: str
-    fixes: tuple[Row, ...]
-    left: tuple[Row, ...]
+    fixes: tuple[FaultEntry, ...]
+    left: tuple[FaultEntry, ...]
     branches: tuple[Branch, ...]
     messages: int
     out: str | None
     steps: tuple[str, ...]
 
 
-def _lines(repair: engine.Repair, result: Result, *, dry_run: bool) -> list[str]:
+def _lines(repair: engine.Repair, result: RepairDocument, *, dry_run: bool) -> list[str]:
     lines = lines_of(repair, SHOWN)
     if not repair.fixes and not repair.left:
         return lines

@@ -68,10 +68,10 @@ def replay(chosen: Selection, *, summarizers: Sequence[str], drawn: bool, as_jso
             "session_cost": session_cost(course.session),
         }
         own = check_own_preset(course)
-        beside = {"preset": own[0].id, "version": own[0].version, "compactions": own[1]} if own else None
+        agent_preset = {"preset": own[0].id, "version": own[0].version, "compactions": own[1]} if own else None
         recorded = {
             "recorded_compactions": recorded_compactions(course),
-            "agent_preset": beside,
+            "agent_preset": agent_preset,
             "watched_recorded": own_trails,
         }
         sizes = {"call_messages": calls, "uncompacted_tokens": course.plain}
@@ -105,8 +105,8 @@ def _table(bench: Bench, course: Course, played: list[Replay], summarizer: str) 
         f"the messages. Summaries: {summarizer}."
     )
     click.echo(f"Context window: {bench.original.limit or 'unknown; name it with --window'}.")
-    told = (agent_report(course), cost_basis(rates), cost_recorded(course.session))
-    click.echo("\n".join(filter(None, told)) + "\n")
+    notes = (agent_report(course), cost_basis(rates), cost_recorded(course.session))
+    click.echo("\n".join(filter(None, notes)) + "\n")
     write_tables([replays_table(played)])
     for one in played:
         if one.missed:

@@ -18,7 +18,7 @@ from workbench.compaction.preset import candidates
 from workbench.compaction.strategies import DEFAULT
 from workbench.report.sections import TABLES, result_tables
 
-BESIDE = ("claude-code", "codex", DEFAULT)
+COMPARED = ("claude-code", "codex", DEFAULT)
 """Presets compared with the chosen policy by default: two well-known agents' and our own."""
 
 
@@ -31,17 +31,17 @@ BESIDE = ("claude-code", "codex", DEFAULT)
     "epoch",
     "watch",
     strategy="The strategy to report on, with its first preset.",
-    preset=f"The preset to report on. Default: the agent's, else {BESIDE[0]}.",
+    preset=f"The preset to report on. Default: the agent's, else {COMPARED[0]}.",
 )
 @click.option("-o", "--output", "out", type=click.Path(path_type=Path), metavar="PATH", help="A .html or .md file.")
-@click.option("--compare", "beside", default=",".join(BESIDE), metavar="A,B,…", help="Presets to compare it with.")
+@click.option("--compare", default=",".join(COMPARED), metavar="A,B,…", help="Presets to compare it with.")
 @click.option("--mask-home", is_flag=True, help="Mask the names of home folders, too.")
 @click.option("--mask-mail", is_flag=True, help="Mask mail addresses, too.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 @click.option("--json", "as_json", is_flag=True, help="Verdict and tables as one JSON document instead of a page.")
 @csv_option(*TABLES)
 def command(
-    chosen: Selection, out: Path | None, beside: str, mask_home: bool, mask_mail: bool, overwrite: bool, as_json: bool,
+    chosen: Selection, out: Path | None, compare: str, mask_home: bool, mask_mail: bool, overwrite: bool, as_json: bool,
     as_csv: str | None,
 ) -> None:  # fmt: skip
     """Write a page about FILE: why it overflowed in a sentence, the context before and after as bars, findings,
@@ -61,8 +61,8 @@ def command(
         raise BadInput(f"{target}: a report is HTML or Markdown; name a file that ends in .html or .md.")
     if not (as_json or as_csv):
         refuse_existing(target, overwrite=overwrite)
-    others = candidates((), [name.strip() for name in beside.split(",") if name.strip()]) if beside.strip() else ()
-    bench, course = on_bench_and_course(chosen, lambda own: chosen.policy(own or BESIDE[0]))
+    others = candidates((), [name.strip() for name in compare.split(",") if name.strip()]) if compare.strip() else ()
+    bench, course = on_bench_and_course(chosen, lambda own: chosen.policy(own or COMPARED[0]))
     report = collect(bench, course, others)
     also: tuple[Personal, ...] = (*(("home",) if mask_home else ()), *(("mail",) if mask_mail else ()))
     if as_json or as_csv:

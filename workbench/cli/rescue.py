@@ -90,7 +90,7 @@ def command(
     name = parse_name(summarizer_name or NO_MODEL)
     damaged, repair = chosen.file, repaired_copy(chosen.file, chosen.part)
     if repair is not None:
-        chosen = replace(chosen, files=(_lying(repair),), part="" if repair.written else chosen.part)
+        chosen = replace(chosen, files=(_temporary_file(repair),), part="" if repair.written else chosen.part)
     bench = _under_its_policy(on_bench(replace(chosen, epoch="last")), chosen, asks=summarizer_name is not None)
     done = run_compaction(bench, name, spend_limit, journal=True, to=bench.session.format)
     made = done.export
@@ -114,7 +114,7 @@ def command(
     raise click.exceptions.Exit(code)
 
 
-def _lying(repair: Repair) -> Path:
+def _temporary_file(repair: Repair) -> Path:
     """Write the repaired copy to a temporary file with the name of the session. It is removed when the command ends."""
     folder = TemporaryDirectory(prefix="cwb-")
     click.get_current_context().call_on_close(folder.cleanup)
@@ -132,7 +132,7 @@ def _under_its_policy(bench: Bench, chosen: Selection, *, asks: bool) -> Bench:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class RescueResult:
     """A compaction, its assessment, and the `steps` to resume. `out` is the path of the new session, None if
     nothing was saved; `written` is its export, also None if only the repair was saved. `repaired` lists the fixes made
     before, each with its place."""
@@ -145,14 +145,14 @@ class Result:
     repaired: tuple[str, ...]
 
 
-def _result(file: Path, done: CompactionResult, saved: Saved | None, repaired_copy: tuple[str, ...]) -> Result:
+def _result(file: Path, done: CompactionResult, saved: Saved | None, repaired_copy: tuple[str, ...]) -> RescueResult:
     written = done.export.written if done.export and saved else None
     out, after = (str(saved.where), steps(written, saved.where)) if written and saved else (None, ())
-    return Result(file, done, written, out, after, repaired_copy)
+    return RescueResult(file, done, written, out, after, repaired_copy)
 
 
 @plain.register
-def _(result: Result) -> dict[str, Any]:
+def _(result: RescueResult) -> dict[str, Any]:
     done, found, written = result.done, result.done.assessment, result.written
     session = found.bench.session
     return {
@@ -173,7 +173,7 @@ def _(result: Result) -> dict[str, Any]:
     }
 
 
-def _sentence(result: Result) -> str:
+def _sentence(result: RescueResult) -> str:
     """Say which session was found, its tokens before and after, the checks, and the path of the result."""
     one, checks = result.done.assessment, result.done.checks
     session, outcome = one.bench.session, one.outcome
@@ -186,7 +186,7 @@ def _sentence(result: Result) -> str:
         return f"{found}: {verdict(outcome.status, outcome.reason)}; the repaired session was written to {result.out}."
     passed = [check.name for check in checks if check.passed]
     failed = [f"{check.name} ({check.detail})" for check in checks if not check.passed]
-    told = f"passed: {', '.join(passed)}" + (f"; failed: {', '.join(failed)}" if failed else "")
+    results = f"passed: {', '.join(passed)}" + (f"; failed: {', '.join(failed)}" if failed else "")
     sizes = " → ".join(f"{counted(size.messages, 'message')}, {size} tokens" for size in (one.before, one.after))
     written = f"written to {result.out}" if result.out else "nothing was written"
-    return f"{found}: {sizes}, by {one.name}; {counted(len(checks), 'check')}, {told}; {written}."
+    return f"{found}: {sizes}, by {one.name}; {counted(len(checks), 'check')}, {results}; {written}."

@@ -114,7 +114,7 @@ NAMED = 12
     "--write", is_flag=True, help="Write the questions to NAME.probes.toml next to FILE for editing; ask none."
 )
 @click.option("--no-journal", is_flag=True, help="Neither save answers nor use saved ones.")
-def command(chosen: Selection, asks: bool, **given: Any) -> None:
+def command(chosen: Selection, asks: bool, **options: Any) -> None:
     """Say which facts of FILE's replaced messages a compaction keeps: instructions, requests, decisions,
     paths, commands, errors, identifiers, numbers and addresses, in full, in part or not.
 
@@ -142,9 +142,9 @@ def command(chosen: Selection, asks: bool, **given: Any) -> None:
     if asks:
         from workbench.cli.ask import ask_questions
 
-        ask_questions(chosen, **given)
+        ask_questions(chosen, **options)
     else:
-        _retention(chosen, **given)
+        _retention(chosen, **options)
 
 
 def _retention(
@@ -186,30 +186,36 @@ def _retention(
         return
     outcome = compact(bench.context)
     held, needed = bench.retention(outcome), bench.later_use(outcome)
-    stood = rule_states(bench, outcome)
-    failed = failed_rules(held, stood, fails_on)
-    said = _judged(bench, outcome, held, parse_name(judge_name), spend_limit) if judge_name else None
+    states = rule_states(bench, outcome)
+    failed = failed_rules(held, states, fails_on)
+    judged = _judged(bench, outcome, held, parse_name(judge_name), spend_limit) if judge_name else None
     if as_json:
         sizes = {
             "tokens_before": bench.context.total.tokens,
             "tokens_after": bench.context.outcome_size(outcome).tokens,
         }
         chosen_and_done = ({"summarizer": str(name)}, only(outcome, "status", "reason"), sizes)
-        write_json(_head(bench), *chosen_and_done, held, {"later_use": needed, "judge": said, "watched": stood})
+        write_json(_head(bench), *chosen_and_done, held, {"later_use": needed, "judge": judged, "watched": states})
     elif as_csv:
         write_csv({"kinds": kinds_table(held), "lost": lacking_table(held)}, as_csv)
     else:
         epoch = epoch_words(bench.session, bench.epoch)
         write_fields([("strategy", policy_words(bench)), *([("epoch", epoch)] if epoch else []),
                       ("status", verdict(outcome.status, outcome.reason)),
-                      *([("watched", "\n".join(map(state_words, stood)))] if stood else [])])  # fmt: skip
+                      *([("watched", "\n".join(map(state_words, states)))] if states else [])])  # fmt: skip
         _print_retention(held, needed)
-        if said:
-            click.echo(f"\n{judge_name} judges {counted(said.facts, 'fact')}: {percent(said.present)} kept, "
-                       f"{percent(said.right)} correct; of {grouped(said.pairs)} pairs labelled by hand it agrees with "
-                       f"{percent(said.agreed_present)} on kept, {percent(said.agreed_right)} on correct")  # fmt: skip
+        if judged:
+            _print_judge(judge_name, judged)
     if failed:
         raise click.exceptions.Exit(CHECK_FAILED)
+
+
+def _print_judge(name: str, judged: JudgeResult) -> None:
+    click.echo(
+        f"\n{name} judges {counted(judged.facts, 'fact')}: {percent(judged.present)} kept, {percent(judged.right)} "
+        f"correct; of {grouped(judged.pairs)} pairs labelled by hand it agrees with "
+        f"{percent(judged.agreed_present)} on kept, {percent(judged.agreed_right)} on correct"
+    )
 
 
 def _judged(
@@ -247,7 +253,7 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
         found.append((number, held, bench.later_use(outcome), recorded_claims(session, number)))
     passed = [judge_recorded(one, session) for one in first.watched]
     if as_json:
-        told = [
+        documents = [
             {
                 "epoch": number,
                 "summary_readable": held is not None,
@@ -257,7 +263,7 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
             }
             for number, held, needed, claims in found
         ]
-        write_json({"recorded_compactions": told, "watched": passed})
+        write_json({"recorded_compactions": documents, "watched": passed})
         return
     if not found:
         warn("this session records no such compaction.")

@@ -77,7 +77,7 @@ class Selection:
 
         strategy = self.strategies[-1] if self.strategies else None
         preset = self.presets[-1] if self.presets else None
-        return settings.chosen(strategy, preset, self.params, self.fields, otherwise)
+        return settings.preset_from_options(strategy, preset, self.params, self.fields, otherwise)
 
     def policies(self) -> list[Preset]:
         """Return every named policy. Names may be joined by commas, `all` means every preset, and no name means every
@@ -92,19 +92,19 @@ class Selection:
         return [replace(self, strategies=strategies, presets=presets).policy()]
 
 
-def _lying(file: Path) -> Path:
+def _local_file(file: Path) -> Path:
     """Return the file itself; for `-` and pipes a temporary copy, removed when the command ends."""
     if file != _STDIN and not file.is_fifo():
         return file
     folder = TemporaryDirectory(prefix="cwb-")
     click.get_current_context().call_on_close(folder.cleanup)
-    lying = Path(folder.name, "stdin")
-    with lying.open("wb") as copy:
+    local = Path(folder.name, "stdin")
+    with local.open("wb") as copy:
         if file == _STDIN:
             shutil.copyfileobj(sys.stdin.buffer, copy)
         else:
             _copy_pipe(file, copy)
-    return lying
+    return local
 
 
 def _copy_pipe(file: Path, copy: BinaryIO) -> None:
@@ -176,19 +176,19 @@ def selection(
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
-        def selected(**given: Any) -> None:
-            files = given.pop("files")
-            named = {name: given.pop(name) for name in _NAMES if name in given}
+        def selected(**options: Any) -> None:
+            files = options.pop("files")
+            named = {name: options.pop(name) for name in _NAMES if name in options}
             several = files if nargs < 0 else (files,) if files else ()
-            lying = tuple(map(_lying, several))
-            piped = tuple(there for there, file in zip(lying, several, strict=True) if there is not file)
-            command(Selection(files=lying, piped=piped, **named), **given)
+            local = tuple(map(_local_file, several))
+            piped = tuple(there for there, file in zip(local, several, strict=True) if there is not file)
+            command(Selection(files=local, piped=piped, **named), **options)
 
         offering: Callable[..., None] = selected
         for name in reversed([name for name in _OPTIONS if name in usual or name in worded]):
             flags, attributes, words = _OPTIONS[name]
-            told = f"{worded.get(name, words)} {EPOCH}" if name == "epoch" else worded.get(name, words)
-            offering = click.option(*flags, **attributes, help=told)(offering)
+            help = f"{worded.get(name, words)} {EPOCH}" if name == "epoch" else worded.get(name, words)
+            offering = click.option(*flags, **attributes, help=help)(offering)
         metavar = "FILE..." if nargs < 0 else "FILE" if required else "[FILE]"
         return click.argument("files", nargs=nargs, required=required, metavar=metavar, type=_PATH)(offering)
 

@@ -72,8 +72,8 @@ def _matching_sessions(
             yield one
 
 
-def is_named(wanted: str, *names: str) -> bool:
-    return any(_bare(wanted) in _bare(name) for name in names)
+def is_named(query: str, *names: str) -> bool:
+    return any(_bare(query) in _bare(name) for name in names)
 
 
 def _bare(name: str) -> str:

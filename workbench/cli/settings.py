@@ -21,7 +21,7 @@ from workbench.compaction.strategies import all_strategies, strategy
 T = TypeVar("T")
 
 
-def chosen(
+def preset_from_options(
     strategy_id: str | None, preset_id: str | None, params: Path | None, fields: Sequence[str], otherwise: str = ""
 ) -> Preset:
     """Return the preset that the options name, with its changed policy.
@@ -36,7 +36,7 @@ def chosen(
     else:
         preset = _preset(strategy_id, preset_id)
     for file in files:
-        preset = _pasted(preset, file)
+        preset = _with_parameters(preset, file)
     return _with_fields(preset, [field for field in fields if not field.startswith("@")])
 
 
@@ -73,7 +73,7 @@ def _preset(strategy_id: str | None, preset_id: str | None) -> Preset:
     return default_preset(strategy_id)
 
 
-def _pasted(preset: Preset, file: Path) -> Preset:
+def _with_parameters(preset: Preset, file: Path) -> Preset:
     """Return the preset with the policy from a parameter object, in the form of the agent's own configuration."""
     params = strategy(preset.strategy).parameters
     if params is None:
@@ -97,10 +97,10 @@ def _with_fields(preset: Preset, fields: Sequence[str]) -> Preset:
     """Return the preset with the `name=value` settings; `group.name` changes a setting in a group. Raises BadInput."""
     policy = type(preset.policy)
     values: dict[str, Any] = {}
-    for given in fields:
-        name, equals, text = given.partition("=")
+    for assignment in fields:
+        name, equals, text = assignment.partition("=")
         if not equals or not name.strip():
-            raise BadInput(f"--set takes FIELD=VALUE or @FILE, not {given!r}.")
+            raise BadInput(f"--set takes FIELD=VALUE or @FILE, not {assignment!r}.")
         today = policy.today(name.strip())
         if today.name:
             setting = setting_named(policy, today.name)

@@ -63,14 +63,14 @@ def side_by_side(
         for doubt in each.bench.doubts if each.name.model else ():
             warn(f"{each.label}: {doubt}")
     done = _run(live, spend_limit, journal=not no_journal)
-    kept = ["" if no_journal or not one.live.name.has_run_record else save_record(one.record) for one in done]
+    run_ids = ["" if no_journal or not one.live.name.has_run_record else save_record(one.record) for one in done]
     if as_json:
-        tries = [{**plain(one), "run": run or None} for one, run in zip(done, kept, strict=True)]
+        tries = [{**plain(one), "run": run or None} for one, run in zip(done, run_ids, strict=True)]
         write_json({"before": done[0].assessment.before, "variants": tries})
         _exit_without_summary(done)
         return
     click.echo(f"before: {size_words(done[0].assessment.before)}")
-    for one, run in zip(done, kept, strict=True):
+    for one, run in zip(done, run_ids, strict=True):
         click.echo()
         click.secho(one.live.label, bold=True)
         write_fields([(name, value) for name, value in _rows(one, run) if value])
@@ -120,12 +120,12 @@ def _run(live: Sequence[LiveRun], spend_limit: SpendLimit, *, journal: bool) -> 
         raise OverTheLimit(str(refused)) from None
     except KeyboardInterrupt:
         seconds = time.perf_counter() - clock
-        kept = [save_record(one.unfinished(seconds)) for one in live if journal and one.name.has_run_record]
-        where = f"; the received part is saved as {', '.join(filter(None, kept))}" if any(kept) else ""
+        run_ids = [save_record(one.unfinished(seconds)) for one in live if journal and one.name.has_run_record]
+        where = f"; the received part is saved as {', '.join(filter(None, run_ids))}" if any(run_ids) else ""
         raise interrupted(f"Cancelled: nothing was written{where}.") from None
 
 
-def _rows(one: FinishedRun, kept: str) -> list[tuple[str, str]]:
+def _rows(one: FinishedRun, run_id: str) -> list[tuple[str, str]]:
     failed = [f"{check.name}: {check.detail}" for check in one.assessment.failed]
     wrote = f"{grouped(len(one.draft))} characters, ≈{grouped(one.draft_tokens)} tokens" if one.draft else "nothing"
     return [
@@ -140,7 +140,7 @@ def _rows(one: FinishedRun, kept: str) -> list[tuple[str, str]]:
         ("status", verdict(one.run.outcome.status, one.run.outcome.reason)),
         *found_rows(one.assessment.grounding, one.assessment.lost),
         ("watched", "\n".join(map(state_words, one.assessment.watched))),
-        ("kept as", f"run {kept}" if kept else ""),
+        ("kept as", f"run {run_id}" if run_id else ""),
         ("draft", one.draft),
     ]
 

@@ -61,7 +61,7 @@ SHOWN = 10
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with nothing left out.")
 @csv_option(*KEYS)
-def command(chosen: Selection, only_rework: bool, **given: Any) -> None:
+def command(chosen: Selection, only_rework: bool, **options: Any) -> None:
     """Say why the context of FILE overflowed: how it grew, who filled it, and what would have helped.
 
     Suggestions are computed: the session is replayed with its own messages, without the named content or under
@@ -70,9 +70,9 @@ def command(chosen: Selection, only_rework: bool, **given: Any) -> None:
     earlier ones.
     """
     if only_rework:
-        write_rework(chosen, **given)
+        write_rework(chosen, **options)
     else:
-        _why(chosen, **given)
+        _why(chosen, **options)
 
 
 def _why(chosen: Selection, *, as_json: bool, as_csv: str | None) -> None:

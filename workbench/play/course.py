@@ -19,7 +19,7 @@ from workbench.analysis.watched_rules import KEPT_STATES, RuleVerdict, judge_add
 from workbench.compaction.context import Context, prompted
 from workbench.compaction.outcome import Fate, KeptSpan, Outcome
 from workbench.compaction.preset import Preset
-from workbench.play.frames import TRAIL, Kind, Lane, Part, Rule, State
+from workbench.play.frames import TRAIL, BarPart, Kind, Lane, Rule, State
 from workbench.play.watching import FollowedRule
 from workbench.summarizers.extractive import extractive
 from workbench.tokens.window import Window
@@ -30,8 +30,8 @@ class Step:
     """One compaction: the parts of the context before and after it, and the state of each watched rule after it."""
 
     compacted: ReplayedCompaction
-    before: tuple[Part, ...]
-    after: tuple[Part, ...]
+    before: tuple[BarPart, ...]
+    after: tuple[BarPart, ...]
     states: tuple[RuleVerdict, ...]
 
 
@@ -80,18 +80,20 @@ class Played:
         yet = watched.place is not None and stop <= watched.place.index
         return "unsaid" if yet and stands not in KEPT_STATES else stands
 
-    def _parts(self, call: int, done: int) -> tuple[Part, ...]:
+    def _parts(self, call: int, done: int) -> tuple[BarPart, ...]:
         if call == 0:
             return ()
         sent, course = self.replay.sent[call - 1], self.course
         if done:
             left = self.steps[done - 1].after
-            return _parts(*left, Part("talk", sent - sum(part.tokens for part in left)))
+            return _parts(*left, BarPart("talk", sent - sum(part.tokens for part in left)))
         beyond = course.beyond[min(course.calls[call - 1], len(course.messages) - 1)]
         overhead = min(max(0, beyond), sent)
-        return _parts(Part("overhead", overhead), Part("talk", sent - overhead))
+        return _parts(BarPart("overhead", overhead), BarPart("talk", sent - overhead))
 
-    def _lane(self, call: int, parts: tuple[Part, ...], done: int, rule: int | None, seen: int, cost: str = "") -> Lane:
+    def _lane(
+        self, call: int, parts: tuple[BarPart, ...], done: int, rule: int | None, seen: int, cost: str = ""
+    ) -> Lane:
         fires = self.steps[done].compacted.before if done < len(self.steps) else None
         lane_rule = None
         if rule is not None:
@@ -116,7 +118,7 @@ def played(
 ) -> Played:
     """Replay the course under a preset, and collect parts and rule states. Raises BadInput if the table of models is
     invalid."""
-    seen: list[tuple[tuple[Part, ...], tuple[Part, ...]]] = []
+    seen: list[tuple[tuple[BarPart, ...], tuple[BarPart, ...]]] = []
 
     def hear(context: Context, outcome: Outcome) -> None:
         seen.append((_before(context, outcome), _after(context, outcome)))
@@ -128,24 +130,26 @@ def played(
     return Played(course, found, steps, tuple(watched), frozenset(pins))
 
 
-def _parts(*parts: Part) -> tuple[Part, ...]:
+def _parts(*parts: BarPart) -> tuple[BarPart, ...]:
     return tuple(part for part in parts if part.tokens > 0)
 
 
-def _before(context: Context, outcome: Outcome) -> tuple[Part, ...]:
+def _before(context: Context, outcome: Outcome) -> tuple[BarPart, ...]:
     """Return the parts before a compaction in the order of the bar: the replaced messages are left of the kept ones."""
     pinned, kept = _staying(context, outcome)
     overhead = context.layout.sizes.overhead
     going = context.total.tokens - overhead - pinned - kept
-    return _parts(Part("overhead", overhead), Part("going", going), Part("pinned", pinned), Part("kept", kept))
+    return _parts(
+        BarPart("overhead", overhead), BarPart("going", going), BarPart("pinned", pinned), BarPart("kept", kept)
+    )
 
 
-def _after(context: Context, outcome: Outcome) -> tuple[Part, ...]:
+def _after(context: Context, outcome: Outcome) -> tuple[BarPart, ...]:
     pinned, kept = _staying(context, outcome)
     overhead = context.layout.sizes.overhead
     new = context.outcome_size(outcome).tokens - overhead - pinned - kept
     kind: Kind = "summary" if outcome.summarizes else "kept"
-    return _parts(Part("overhead", overhead), Part(kind, new), Part("pinned", pinned), Part("kept", kept))
+    return _parts(BarPart("overhead", overhead), BarPart(kind, new), BarPart("pinned", pinned), BarPart("kept", kept))
 
 
 def _staying(context: Context, outcome: Outcome) -> tuple[int, int]:

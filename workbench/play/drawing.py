@@ -12,7 +12,7 @@ from textwrap import wrap
 from rich.cells import cell_len, set_cell_size
 
 from workbench.base.figures import percent, short
-from workbench.play.frames import TRAIL, Fall, Frame, Kind, Lane, Part, Rule, State, Story
+from workbench.play.frames import TRAIL, BarPart, Fall, Frame, Kind, Lane, Rule, State, Story
 from workbench.play.letters import ROWS, large
 
 Run = tuple[str, str]
@@ -176,7 +176,7 @@ def _figures(cells: _Cells, story: Story, frame: Frame, y: int, tall: bool) -> i
     return y + ROWS + 1
 
 
-def _legend(cells: _Cells, parts: Sequence[Part], y: int) -> None:
+def _legend(cells: _Cells, parts: Sequence[BarPart], y: int) -> None:
     x, shown = SIDE, set()
     for part in parts:
         text = f"{SIGNS[part.kind]} {NAMES[part.kind]}"
@@ -221,7 +221,7 @@ def _draw_lane(cells: _Cells, story: Story, lane: Lane, y: int, room: int) -> No
 # --- pieces -----------------------------------------------------------------------------------------------------------
 
 
-def _columns(story: Story, width: int, parts: Sequence[Part]) -> list[tuple[Kind, int, int]]:
+def _columns(story: Story, width: int, parts: Sequence[BarPart]) -> list[tuple[Kind, int, int]]:
     """Return (kind, start, stop) of each part in columns from the left. Each part has at least one column,
     if any is left."""
     inner, reached, tokens = width - 2 * SIDE, 0, 0

@@ -16,7 +16,7 @@ State = RuleVerdict | Literal["unsaid"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BarPart:
     kind: Kind
     tokens: int
 
@@ -43,7 +43,7 @@ class Lane:
 
     name: str
     call: int
-    parts: tuple[Part, ...]
+    parts: tuple[BarPart, ...]
     trail: tuple[int, ...]
     compactions: int
     fires: int | None = None
@@ -64,7 +64,7 @@ class Fall:
     """A compaction in progress: the `share` done (0 to 1), and the parts `after` it."""
 
     share: float
-    after: tuple[Part, ...]
+    after: tuple[BarPart, ...]
 
 
 @dataclass(frozen=True, slots=True)

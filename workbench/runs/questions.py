@@ -185,7 +185,7 @@ class QuestionRun:
     """Graded answers, and the record for the run history, None if nothing was sent. `failed` gives the reason of
     each failed call. `cut`: the model's window was too small for a variant, and its oldest messages were left out."""
 
-    probing: Probing
+    answers: Probing
     record: RunRecord | None
     failed: tuple[str, ...]
     cut: bool

@@ -165,14 +165,14 @@ def failures(one: Assessment, required: Requirements, folder: Path) -> list[Fail
     rules = [sentence_to_watch(rule) for name in required.rule_files for rule in rules_in(folder / name)]
     bench = with_watched_rules(one.bench, (*named, *rules)) if named or rules else one.bench
     states = rule_states(bench, one.outcome)
-    wanted = [(state.sentence, state.now, number < len(named)) for number, state in enumerate(states)]
+    sentences = [(state.sentence, state.now, number < len(named)) for number, state in enumerate(states)]
     found = [*_of_first(one, required)]
     if required.generations == 1:
         verdicts = [state.after or "gone" for state in states]
-        return [*found, *_of_each(required, one.retention, one.after.tokens, wanted, verdicts, "")]
+        return [*found, *_of_each(required, one.retention, one.after.tokens, sentences, verdicts, "")]
     for step in _generations(one, bench, required.generations):
         when = f" after compaction {step.number}"
-        found += _of_each(required, step.retention, step.after, wanted, step.watched, when)
+        found += _of_each(required, step.retention, step.after, sentences, step.watched, when)
     return found
 
 
@@ -254,13 +254,13 @@ def _of_each(
     required: Requirements,
     held: Retention,
     tokens: int,
-    wanted: Sequence[tuple[str, RuleVerdict, bool]],
+    sentences: Sequence[tuple[str, RuleVerdict, bool]],
     verdicts: Sequence[RuleVerdict],
     when: str,
 ) -> Iterator[Failure]:
     """Yield the failed requirements that apply after each compaction. `when`, such as " after compaction 2" or "", is
     put into each sentence."""
-    for (sentence, before, is_named), verdict in zip(wanted, verdicts, strict=True):
+    for (sentence, before, is_named), verdict in zip(sentences, verdicts, strict=True):
         if verdict in HOLDS or (before not in HOLDS and not is_named):
             continue
         absent = "" if before in HOLDS else ", and not in the context before the compaction"

@@ -68,7 +68,7 @@ def without_secrets(text: str) -> str:
     """Return `text` with only its secrets masked. For texts that are saved: `masked` is called when they are shown."""
     if len(text) < SHORTEST:
         return text
-    return _searched_short(text) if len(text) <= _SHORT else _searched(text)
+    return _mask_short_text(text) if len(text) <= _SHORT else _mask_secrets(text)
 
 
 _SHORT = 2_000
@@ -76,14 +76,14 @@ _SHORT = 2_000
 
 
 @lru_cache(4_096)
-def _searched_short(text: str) -> str:
-    return _searched(text)
+def _mask_short_text(text: str) -> str:
+    return _mask_secrets(text)
 
 
-def _searched(text: str) -> str:
+def _mask_secrets(text: str) -> str:
     from workbench.base.secrets.found import spans
 
-    return _without(spans(text), text)
+    return _mask_spans(spans(text), text)
 
 
 def load_rules() -> None:
@@ -98,25 +98,25 @@ def masked_value(value: Any, mask: Callable[[str], str] = masked) -> Any:
         case str():
             return mask(value)
         case dict():
-            made: dict[Any, Any] = {}
+            result: dict[Any, Any] = {}
             for number, (key, inner) in enumerate(value.items(), 1):
                 name = mask(key) if isinstance(key, str) and len(key) >= LONG_KEY else key
-                made[f"{name} {number}" if name in made else name] = _of_key(key, inner, mask)
-            return made
+                result[f"{name} {number}" if name in result else name] = _masked_entry(key, inner, mask)
+            return result
         case list() | tuple():
             return [masked_value(inner, mask) for inner in value]
         case _:
             return value
 
 
-def _of_key(key: Any, value: Any, mask: Callable[[str], str]) -> Any:
+def _masked_entry(key: Any, value: Any, mask: Callable[[str], str]) -> Any:
     return masked_of(str(key), value, mask) if isinstance(value, str) else masked_value(value, mask)
 
 
 def masked_of(name: str, text: str, mask: Callable[[str], str] = masked) -> str:
     """Return `text` masked by `mask`, judged as the value of `name`."""
     from workbench.base.secrets import assignments, names
-    from workbench.base.secrets.spans import read
+    from workbench.base.secrets.spans import indexed
 
     once = mask(text)
     if once != text or not names.names_something(name):
@@ -124,11 +124,11 @@ def masked_of(name: str, text: str, mask: Callable[[str], str] = masked) -> str:
     head = f'"{name}": "'
     within = text.replace('"', "'")  # the same length, and no quote that ends the value
     sample = f'{head}{within}"'
-    found = assignments.spans(sample, names.named(read(sample)))
-    return _without(((start - len(head), end - len(head)) for start, end in found if start >= len(head)), text)
+    found = assignments.spans(sample, names.named(indexed(sample)))
+    return _mask_spans(((start - len(head), end - len(head)) for start, end in found if start >= len(head)), text)
 
 
-def _without(spans: Iterable[tuple[int, int]], text: str) -> str:
+def _mask_spans(spans: Iterable[tuple[int, int]], text: str) -> str:
     parts, done = [], 0
     for start, end in spans:
         parts += [text[done:start], MASK]

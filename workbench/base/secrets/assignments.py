@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from workbench.base.secrets.judging import is_compared, is_passed_on, is_said_before, is_said_far, is_secret
+from workbench.base.secrets.judging import (
+    is_compared,
+    is_distant_secret,
+    is_secret,
+    is_secret_before_name,
+    is_set_in_prose,
+)
 from workbench.base.secrets.names import Name
 from workbench.base.secrets.spans import LONGEST, Span
 from workbench.base.secrets.values import is_app_password, is_passphrase, reads_like_a_sentence
@@ -131,7 +137,7 @@ def spans(text: str, names: Iterable[Name]) -> Iterator[Span]:
         last = name.start
         if name.start < done or name.kind in ("bare key", "vendor key"):  # judged in near.py
             continue
-        if before := _said_before(name):
+        if before := _secret_before(name):
             yield name.start - len(name.before) + before.start(1), name.start - len(name.before) + before.end(1)
         for way in (*_WAYS.get(name.kind, (_IS,)), *((_FAR_WIDE,) if name.itself[-1] > _WIDE else ())):
             link = way.match(text, name.end)
@@ -139,17 +145,17 @@ def spans(text: str, names: Iterable[Name]) -> Iterator[Span]:
                 done = span[1]
                 yield span
                 then = _AND_TO.match(text, span[1]) if link["to"] else None
-                if then and is_passed_on(then[1], name, link):
+                if then and is_set_in_prose(then[1], name, link):
                     yield then.span(1)
                 break
 
 
-def _said_before(name: Name) -> re.Match[str] | None:
+def _secret_before(name: Name) -> re.Match[str] | None:
     """Return the secret before the name as a match in `name.before`, None if there is none."""
     if "==" in name.before[-50:] and (compared := _COMPARED_BEFORE.search(name.before)):
         return compared if is_compared(compared[1], name) else None
-    said = _SAID_BEFORE.search(name.before) if name.kind in ("chosen", "pass") else None
-    return said if said and is_said_before(said[1]) else None
+    found = _SAID_BEFORE.search(name.before) if name.kind in ("chosen", "pass") else None
+    return found if found and is_secret_before_name(found[1]) else None
 
 
 def _value(name: Name, link: re.Match[str], *, is_far: bool) -> Span | None:
@@ -168,9 +174,9 @@ def _value(name: Name, link: re.Match[str], *, is_far: bool) -> Span | None:
         if value[0] in "?+" or not (link["sign"] in (":", ":=") and (expanded["scope"] or name.itself.isupper())):
             return None
         at, value = (at + 1, value[1:]) if value[0] in "-=" else (at, value)
-    if link["to"] and not is_passed_on(value, name, link):
+    if link["to"] and not is_set_in_prose(value, name, link):
         return None
-    judge = is_said_far if is_far else is_secret
+    judge = is_distant_secret if is_far else is_secret
     return (at, at + len(value)) if judge(value, name, link, quoted=bool(quote or expanded)) else None
 
 

@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator
 
 from workbench.base.secrets.places import NO_PASSWORD
-from workbench.base.secrets.spans import SHORTEST, Read, Span, by_word, hints_in, lowered, places_of
+from workbench.base.secrets.spans import SHORTEST, IndexedText, Span, by_word, hints_in, lowered, places_of
 from workbench.base.secrets.values import (
     is_app_password,
     is_drawn,
+    is_evident,
     is_lowered,
     is_mixed,
     is_no_secret,
     is_odd,
     is_random,
     is_strong,
-    is_telling,
     is_uuid,
     is_word,
 )
@@ -157,19 +157,19 @@ for _word in (*_OF_LOGINS, *_KEYED, *_HASHED):
     _BY_END.setdefault(_word[-3:], []).append(_word)
 
 
-def spans(read: Read) -> Iterator[Span]:
-    text, near, words = read
-    for at in places_of("(", near):
-        end = at - next((len(built) for built in _BUILDERS if near.endswith(built, 0, at)), 0)
+def spans(source: IndexedText) -> Iterator[Span]:
+    text, ascii_text, words = source
+    for at in places_of("(", ascii_text):
+        end = at - next((len(built) for built in _BUILDERS if ascii_text.endswith(built, 0, at)), 0)
         for name_end in {at, end}:
-            for word in _BY_END.get(near[name_end - 3 : name_end], ()):
-                if near.endswith(word, 0, name_end):
+            for word in _BY_END.get(ascii_text[name_end - 3 : name_end], ()):
+                if ascii_text.endswith(word, 0, name_end):
                     yield from _arguments(word, text, at)
     yield from _drawn_arguments(text)
-    for at in places_of("assword:", near):
+    for at in places_of("assword:", ascii_text):
         if (answer := _ANSWER.match(text, at + 8)) and _is_password(answer[1]):
             yield answer.span(1)
-    yield from _beside_a_user(text, near, words)
+    yield from _secrets_after_user(text, ascii_text, words)
 
 
 def _arguments(word: str, text: str, at: int) -> Iterator[Span]:
@@ -234,8 +234,8 @@ def _opening(text: str, at: int) -> int:
     return -1
 
 
-def _beside_a_user(text: str, near: str, words: frozenset[str]) -> Iterator[Span]:
-    for at in places_of("password ", near):  # of `.netrc`
+def _secrets_after_user(text: str, ascii_text: str, words: frozenset[str]) -> Iterator[Span]:
+    for at in places_of("password ", ascii_text):  # of `.netrc`
         found = _PASSWORD.match(text, at)
         if found and _is_password(found[1]) and _USER_BEFORE.search(text, max(0, at - 100), at):
             yield found.span(1)
@@ -245,10 +245,10 @@ def _beside_a_user(text: str, near: str, words: frozenset[str]) -> Iterator[Span
         for at in places_of(label, small):
             yield from _pairs(text, at + len(label))
     for word in ("user ", "USER ") if "user" in words else ():
-        for at in places_of(word, near):
-            begins = near.rfind("\n", max(0, at - 20), at) + 1
+        for at in places_of(word, ascii_text):
+            begins = ascii_text.rfind("\n", max(0, at - 20), at) + 1
             found_so = _TO_A_SERVER.match(text, at)
-            if found_so and _PROMPT.fullmatch(near, begins, at) and _is_password(found_so[1]):
+            if found_so and _PROMPT.fullmatch(ascii_text, begins, at) and _is_password(found_so[1]):
                 yield found_so.span(1)
 
 
@@ -266,20 +266,22 @@ def _pairs(text: str, at: int) -> Iterator[Span]:
         if (found["sign"][0] in "\"'") != bool(users) or (users and (value.islower() or "}" in between)):
             continue
         is_next = len(between) <= 40 and "\n" not in between and found["sign"] == " / "
-        is_told = is_telling(value)
-        if is_next or (is_told and _ITS_LINE.search(text, max(0, found.start() - 12), found.start())):
+        is_stated = is_evident(value)
+        if is_next or (is_stated and _ITS_LINE.search(text, max(0, found.start() - 12), found.start())):
             yield found.start("password"), found.start("password") + len(value)
 
 
 def _is_password(value: str) -> bool:
     is_plain = is_lowered(value) and not any(map(str.isdigit, value))
-    return len(value) >= SHORTEST - 2 and is_mixed(value) and not is_plain and " " not in value and _may_be_one(value)
+    return (
+        len(value) >= SHORTEST - 2 and is_mixed(value) and not is_plain and " " not in value and _may_be_password(value)
+    )
 
 
 def _is_chosen(value: str) -> bool:
     """True if a value can be a password in an argument that always is one. A plain word can."""
-    return is_word(value) and _may_be_one(value)
+    return is_word(value) and _may_be_password(value)
 
 
-def _may_be_one(value: str) -> bool:
+def _may_be_password(value: str) -> bool:
     return not (is_no_secret(value) or is_uuid(value) or NO_PASSWORD.match(value) or _MAIL.match(value))

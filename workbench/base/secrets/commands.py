@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from workbench.base.secrets.places import NO_PASSWORD
-from workbench.base.secrets.spans import Read, Span, by_word, hints_in, places_of
+from workbench.base.secrets.spans import IndexedText, Span, by_word, hints_in, places_of
 from workbench.base.secrets.values import is_drawn, is_placeholder
 
 _WORD = r"(?:\"([^\"$]{4,80})\"|'([^'\n]{4,80})'|([^\s\"'$<-][^\s\"']{3,}))"
@@ -107,12 +107,12 @@ def _patterns(hint: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(rf"{program}(?=\s)"), re.compile(rf"\s(?:{place})")
 
 
-def spans(read: Read) -> Iterator[Span]:
-    text = read.text
-    for hint in hints_in(read.words, _HINTS):
+def spans(source: IndexedText) -> Iterator[Span]:
+    text = source.text
+    for hint in hints_in(source.words, _HINTS):
         program, place = _patterns(hint)
         done = 0
-        for at in places_of(hint, read.near):
+        for at in places_of(hint, source.ascii_text):
             called = program.match(text, at) if at >= done else None
             if called and (hint[0] == " " or _BEGINS.match(text, at)):
                 line = _LINE.match(text, called.end())

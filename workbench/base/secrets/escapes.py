@@ -43,7 +43,7 @@ def unescaped(text: str) -> str:
     return text
 
 
-def in_the_text(spans: list[Span], text: str) -> Iterator[Span]:
+def original_spans(spans: list[Span], text: str) -> Iterator[Span]:
     """Yield `spans` of `unescaped(text)` as spans of `text`. The spans are sorted and disjoint."""
     escapes = _ESCAPE.finditer(text)
     escape = next(escapes, None)

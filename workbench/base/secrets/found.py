@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.base.secrets import calls, commands, places, printed
-from workbench.base.secrets.escapes import in_the_text, unescaped
+from workbench.base.secrets.escapes import original_spans, unescaped
 from workbench.base.secrets.names import named
 from workbench.base.secrets.shapes import MARKED, TOKEN
-from workbench.base.secrets.spans import Span, places_of, read
+from workbench.base.secrets.spans import Span, indexed, places_of
 from workbench.base.secrets.values import is_drawn, is_strong
 
 MOST_REPEATED = 32
@@ -23,15 +23,15 @@ def spans(text: str) -> list[Span]:
     found = [match.span() for match in TOKEN.finditer(plain) if not set(match[0][-12:]) <= _HOLLOW]
     for before, shape in MARKED:
         found += [(match.start() - before, match.end()) for match in shape.finditer(plain)]
-    read_so = read(plain)
-    names = list(named(read_so))
-    found += [*places.keys(plain), *places.addresses(plain), *places.headers(read_so), *calls.spans(read_so)]
-    found += [*commands.spans(read_so), *printed.spans(read_so)]
+    source = indexed(plain)
+    names = list(named(source))
+    found += [*places.keys(plain), *places.addresses(plain), *places.headers(source), *calls.spans(source)]
+    found += [*commands.spans(source), *printed.spans(source)]
     if names:
         # Their 90 expressions take 15 ms to compile, and most texts name no secret.
         from workbench.base.secrets import assignments, near, tables
 
-        found += [*assignments.spans(plain, names), *near.spans(plain, names), *tables.spans(read_so, names)]
+        found += [*assignments.spans(plain, names), *near.spans(plain, names), *tables.spans(source, names)]
     found += [*_repeated(plain, found), *places.cut(plain)]
     found.sort()
     joined: list[Span] = []
@@ -40,7 +40,7 @@ def spans(text: str) -> list[Span]:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
             joined.append((start, end))
-    return joined if plain is text or not joined else list(in_the_text(joined, text))
+    return joined if plain is text or not joined else list(original_spans(joined, text))
 
 
 def _repeated(text: str, found: list[Span]) -> Iterator[Span]:

@@ -12,6 +12,7 @@ from workbench.base.secrets.values import (
     is_algorithm,
     is_app_password,
     is_drawn,
+    is_evident,
     is_joined,
     is_lowered,
     is_mixed,
@@ -26,10 +27,9 @@ from workbench.base.secrets.values import (
     is_placeholder,
     is_random,
     is_strong,
-    is_telling,
     is_word,
+    mentions_secret,
     reads_like_a_sentence,
-    speaks_of_one,
 )
 
 _SPOKEN_OF = re.compile(
@@ -112,7 +112,7 @@ _COMPARES = re.compile(
     r"(?:strn?cmp|strcasecmp|[Ee]quals?|assert_eq!|[Cc]ompare(?:_digest)?|_equals|SafeEqual)\("
     r"(?:\[\]byte\(|Buffer\.from\()?[\w.$>-]{0,40}\Z"
 )
-_BESIDE_A_USER = re.compile(
+_NEXT_TO_USER = re.compile(
     r"(?:user|login|name|account|mail|uid)\w{0,10}[\"'\])]{0,2}\s?(?:===?|\.equals\(|,|eq\b)\s?[\"'][^\"'\n]{1,60}[\"']"
     r"\)?\s?(?:&&|and\b|-a\b)[^\n]{0,60}\Z",
     re.IGNORECASE,
@@ -143,7 +143,7 @@ def is_secret(value: str, name: Name, link: re.Match[str], *, quoted: bool) -> b
     if name.kind == "signature":
         return link["sign"] == "=" and not quoted and name.before.endswith(_IN_A_QUERY) and is_drawn(value, 20)
     if name.kind == "pass":
-        return _is_of_a_short_name(value, name, link, quoted=quoted)
+        return _is_short_name_secret(value, name, link, quoted=quoted)
     if link["call"]:
         return _is_passed(value, name, link)
     if link["blank"]:
@@ -151,13 +151,13 @@ def is_secret(value: str, name: Name, link: re.Match[str], *, quoted: bool) -> b
     if link["to"]:
         return name.kind == "chosen"
     if link["aside"]:
-        return name.kind == "chosen" and is_telling(value) and not _IS_CODE.search(value)
+        return name.kind == "chosen" and is_evident(value) and not _IS_CODE.search(value)
     if link["is"]:
-        return is_drawn(value, 8) or (name.kind == "chosen" and _is_said(value, quoted=quoted))
+        return is_drawn(value, 8) or (name.kind == "chosen" and _is_spoken_password(value, quoted=quoted))
     if name.kind == "chosen":
         return _is_chosen(value, name, link, quoted=quoted)
     if link["scheme"]:
-        is_parameter = value.endswith("=") and _behind(value, link)[:1] in ('"', "'")
+        is_parameter = value.endswith("=") and _text_after(value, link)[:1] in ('"', "'")
         return not is_parameter and (not value.isalpha() or bool(re.search("[a-z][A-Z]", value)))
     if name.before.lower().endswith(("signing", "signing_", "committer_")) and _PUBLIC_ID.match(value):
         return False
@@ -170,14 +170,14 @@ def is_secret(value: str, name: Name, link: re.Match[str], *, quoted: bool) -> b
     return is_drawn(value, 8 if name.kind == "key" else 16) and not is_of_code(value)
 
 
-def is_said_far(value: str, name: Name, link: re.Match[str], *, quoted: bool) -> bool:
+def is_distant_secret(value: str, name: Name, link: re.Match[str], *, quoted: bool) -> bool:
     """True for a secret with words between it and its name."""
     if name.kind == "pin":
         return name.itself == "PIN" and _is_pin(value, link)
     is_short = name.kind == "pass"
     if is_placeholder(value) or "://" in value or (is_short and (name.itself == "PASS" or "/" in value)):
         return False
-    if is_telling(value) or is_drawn(value, 16) or (_WORD_AND_NUMBER.match(value) and not is_algorithm(value)):
+    if is_evident(value) or is_drawn(value, 16) or (_WORD_AND_NUMBER.match(value) and not is_algorithm(value)):
         return True
     return is_phrase(value) if quoted else " " in value
 
@@ -188,17 +188,17 @@ def is_compared(value: str, name: Name) -> bool:
         return False
     if name.kind not in ("chosen", "pass"):
         return is_random(value)
-    if _BESIDE_A_USER.search(name.before):
+    if _NEXT_TO_USER.search(name.before):
         return True
     return bool(re.search("[0-9]|[a-z][A-Z]", value)) or is_joined(value)
 
 
-def is_said_before(value: str) -> bool:
+def is_secret_before_name(value: str) -> bool:
     """True for a secret before its name, as in `use … as the password`."""
-    return is_telling(value) and not (is_no_secret(value) or _GIVEN_TO.match(value) or "(" in value)
+    return is_evident(value) and not (is_no_secret(value) or _GIVEN_TO.match(value) or "(" in value)
 
 
-def is_passed_on(value: str, name: Name, link: re.Match[str]) -> bool:
+def is_set_in_prose(value: str, name: Name, link: re.Match[str]) -> bool:
     """True if a sentence sets a password to `value`, as opposed to adding or sending something."""
     if len(value) < SHORTEST or is_no_secret(value):
         return False
@@ -207,7 +207,7 @@ def is_passed_on(value: str, name: Name, link: re.Match[str]) -> bool:
     return bool(sets) and is_mixed(value) and not is_lowered(value)
 
 
-def _behind(value: str, link: re.Match[str]) -> str:
+def _text_after(value: str, link: re.Match[str]) -> str:
     """Return the two characters after the value."""
     end = link.end() + len(value)
     return link.string[end : end + 2]
@@ -215,29 +215,29 @@ def _behind(value: str, link: re.Match[str]) -> str:
 
 def _is_pin(value: str, link: re.Match[str]) -> bool:
     digits = value.rstrip(".,;")
-    behind = _behind(digits, link)
+    behind = _text_after(digits, link)
     return (
         digits.isdecimal() and 4 <= len(digits) <= 12 and not (behind[:1] in ("-", "/", ".") and behind[1:].isdigit())
     )
 
 
-def _is_of_a_short_name(value: str, name: Name, link: re.Match[str], *, quoted: bool) -> bool:
+def _is_short_name_secret(value: str, name: Name, link: re.Match[str], *, quoted: bool) -> bool:
     """True for a password after `pass`, `pw` and other names that also have other meanings."""
     if link["blank"]:
-        is_told = bool(_SAID_WITH.search(name.before) or _ITS_LINE.search(name.before))
-        return is_told and is_telling(value) and "/" not in value and not _IS_CODE.search(value)
-    if name.itself in ("PW", "PWD") and link["sign"] == ":" and is_telling(value):
+        is_stated = bool(_SAID_WITH.search(name.before) or _ITS_LINE.search(name.before))
+        return is_stated and is_evident(value) and "/" not in value and not _IS_CODE.search(value)
+    if name.itself in ("PW", "PWD") and link["sign"] == ":" and is_evident(value):
         return True
     if not (link["sign"] or link["is"] or link["tag"] or link["to"]):
         return False
-    if is_drawn(value, 8) or is_telling(value):
+    if is_drawn(value, 8) or is_evident(value):
         return True
     is_of_json = quoted and link["sign"] == ":" and (link["close"] or _USER_BEFORE.search(name.before))
     is_worded = " " not in value or is_phrase(value)
     return bool(is_of_json) and _is_among_settings(value, name, link) and not is_name(value) and is_worded
 
 
-def _is_said(value: str, *, quoted: bool) -> bool:
+def _is_spoken_password(value: str, *, quoted: bool) -> bool:
     if quoted and " " in value:
         return is_phrase(value)
     return " " in value or is_mixed(value) or value.rstrip(".,").isdecimal()
@@ -248,7 +248,7 @@ def _is_chosen(value: str, name: Name, link: re.Match[str], *, quoted: bool) -> 
     if link["tag"]:
         if " " in value:
             return is_phrase(value)
-        is_setting = _is_beside_a_user(name, link) or bool(_DOTTED.search(name.before))
+        is_setting = _is_next_to_user(name, link) or bool(_DOTTED.search(name.before))
         return not is_name(value) and (not value.isalpha() or (is_word(value) and is_setting))
     if quoted:
         return _is_quoted_password(value, name, link)
@@ -260,7 +260,7 @@ def _is_chosen(value: str, name: Name, link: re.Match[str], *, quoted: bool) -> 
         return value[0] != "("
     if link["sign"] in (":", "：") and is_mixed(value) and value.isalnum() and not NAMES.search(value):
         return True
-    if _TWO_WORDS.match(value) and not speaks_of_one(value) and _behind(value, link)[:1] not in ("(", "["):
+    if _TWO_WORDS.match(value) and not mentions_secret(value) and _text_after(value, link)[:1] not in ("(", "["):
         return True
     if _is_setting(value, name, link) or _is_word_of_a_setting(value, name, link):
         return True
@@ -276,7 +276,7 @@ def _is_quoted_password(value: str, name: Name, link: re.Match[str]) -> bool:
     is_word = name.itself.lower().startswith("secret") and "key" not in name.itself.lower()
     if is_app_password(value) or ("phrase" in name.itself.lower() and not reads_like_a_sentence(value, strictly=False)):
         return True
-    if of_a_shell and (is_passphrase(value) or (value.islower() and not speaks_of_one(value))):
+    if of_a_shell and (is_passphrase(value) or (value.islower() and not mentions_secret(value))):
         return True
     if not is_word and (is_phrase(value) or (link["sign"] and is_passphrase(value) and not value.istitle())):
         return True
@@ -285,7 +285,7 @@ def _is_quoted_password(value: str, name: Name, link: re.Match[str]) -> bool:
 
 def _is_of_data(value: str, name: Name, link: re.Match[str]) -> bool:
     """True if the value is data and not code: an argument of a command, part of a query, or a line of properties."""
-    behind = _behind(value, link)[:1]
+    behind = _text_after(value, link)[:1]
     if behind not in ("", "\n", "\r", " ", "'", '"', "&", ";"):
         return False
     if link[0] == "=" and _ARGUMENT.search(name.before):
@@ -306,14 +306,14 @@ def _is_of_data(value: str, name: Name, link: re.Match[str]) -> bool:
     return is_line and is_joined(value) and not name.itself.lower().startswith("secret")
 
 
-def _is_beside_a_user(name: Name, link: re.Match[str]) -> bool:
+def _is_next_to_user(name: Name, link: re.Match[str]) -> bool:
     return bool(_TAG_OF_A_USER.search(name.before) or _TAG_OF_A_USER.search(link.string, link.end(), link.end() + 120))
 
 
 def _is_setting(value: str, name: Name, link: re.Match[str]) -> bool:
     """True for an unquoted value in a settings file. A variable, as opposed to a value, has no sign, and digits only at
     its end."""
-    behind = _behind(value, link)
+    behind = _text_after(value, link)
     if behind[:1] in (",", ")", "]", "}", "|", "\\") or behind in (";", ";\n", "; "):
         return behind[:1] == "," and behind[1:].isalnum() and link[0] == "=" and has_inner_digit(value)
     spaced = bool(link["sign"] == "=" and link[0] != "=")
@@ -327,9 +327,9 @@ def _is_setting(value: str, name: Name, link: re.Match[str]) -> bool:
 
 def _is_word_of_a_setting(value: str, name: Name, link: re.Match[str]) -> bool:
     """True for a password of letters alone in a settings file, next to a user or a host."""
-    if name.itself.lower().startswith("secret") or speaks_of_one(value) or not is_word(value):
+    if name.itself.lower().startswith("secret") or mentions_secret(value) or not is_word(value):
         return False
-    behind = _behind(value, link)[:1]
+    behind = _text_after(value, link)[:1]
     is_spaced = link["sign"] == "=" and link[0] != "="
     if is_spaced or behind not in ("", "\n", "\r") or not _ITS_LINE.search(name.before) or "(" in value:
         return False
@@ -362,7 +362,7 @@ def _follows_a_blank(value: str, name: Name, link: re.Match[str], *, quoted: boo
     if _GIVEN_TO.match(value) and not (is_odd(value) and _OF_A_STORE.search(name.before)):
         return False
     its_line = _ITS_LINE.search(name.before)
-    ends_it = _behind(value, link).lstrip(" ")[:1] in ("", "\n", "\r")
+    ends_it = _text_after(value, link).lstrip(" ")[:1] in ("", "\n", "\r")
     if len(link["blank"]) > 3 and not (its_line and ends_it):
         return False
     is_data = name.kind == "chosen" and quoted and not link["close"]
@@ -383,11 +383,11 @@ def _follows_a_blank(value: str, name: Name, link: re.Match[str], *, quoted: boo
     if its_line and ends_it and not value.islower() and not value.isalpha():
         return True
     if not quoted:
-        is_told = not name.itself.isascii() or name.itself.lower().startswith(_NO_ENGLISH)
-        is_full = is_telling(value) and "(" not in value and not NAMES.search(value)
+        is_stated = not name.itself.isascii() or name.itself.lower().startswith(_NO_ENGLISH)
+        is_full = is_evident(value) and "(" not in value and not NAMES.search(value)
         return is_odd(value) or (
-            is_full and (is_told or (is_strong(value) and not value.isalnum() and not value.islower()))
+            is_full and (is_stated or (is_strong(value) and not value.isalnum() and not value.islower()))
         )
-    behind = _behind(value, link)[1:]
+    behind = _text_after(value, link)[1:]
     is_listed = link["quote"] == "'" and behind in (")", ",", ";") and not name.itself.lower().startswith("secret")
     return not NAMES.search(value) and (any(map(str.isdigit, value)) or name.itself.isupper() or is_listed)

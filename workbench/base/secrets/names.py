@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from workbench.base.secrets.spans import Read, lowered, places_of, read
+from workbench.base.secrets.spans import IndexedText, indexed, lowered, places_of
 
 Kind = Literal["chosen", "pass", "pin", "key", "any key", "vendor key", "bare key", "header", "signature", "words"]
 
@@ -77,14 +77,16 @@ BEFORE = 100
 """Number of characters before a name that rules may read."""
 
 
-def named(read: Read) -> Iterator[Name]:
+def named(source: IndexedText) -> Iterator[Name]:
     """Yield the names in a text: all with one word of `_CORES`, in order, then all with the next."""
-    words = " ".join(read.words)  # far shorter than the text, and most of `_CORES` are not in it
-    yield from _named([core for core, word in _IN_ASCII.items() if word in words], read.text, read.near.lower())
-    if not read.text.isascii():
-        beyond = " ".join(_BEYOND_ASCII.findall(read.text)).lower()
+    words = " ".join(source.words)  # far shorter than the text, and most of `_CORES` are not in it
+    yield from _named(
+        [core for core, word in _IN_ASCII.items() if word in words], source.text, source.ascii_text.lower()
+    )
+    if not source.text.isascii():
+        beyond = " ".join(_BEYOND_ASCII.findall(source.text)).lower()
         if cores := [core for core, letters in _BEYOND.items() if letters in beyond]:
-            yield from _named(cores, read.text, lowered(read.text))
+            yield from _named(cores, source.text, lowered(source.text))
 
 
 def _named(cores: Iterable[str], text: str, small: str) -> Iterator[Name]:
@@ -103,7 +105,7 @@ def names_something(name: str) -> bool:
 
 def kind_of(title: str) -> Kind | None:
     """Return the kind of the name with which a title, such as that of a column, ends; None if it ends with none."""
-    return next((name.kind for name in named(read(title)) if name.end == len(title)), None)
+    return next((name.kind for name in named(indexed(title)) if name.end == len(title)), None)
 
 
 def _kind(core: str, text: str, lowered: str, at: int) -> Kind | None:

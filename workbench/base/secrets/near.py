@@ -79,10 +79,10 @@ def spans(text: str, names: Iterable[Name]) -> Iterator[Span]:
             continue
         yield from _before(name)
         if not _FILE.match(text, name.end):
-            yield from _behind(name, text)
+            yield from _after(name, text)
 
 
-def _behind(name: Name, text: str) -> Iterator[Span]:
+def _after(name: Name, text: str) -> Iterator[Span]:
     end = name.end + _MOST_BETWEEN + _LONGEST
     is_below = name.kind != "vendor key" and _NEXT_LINE.match(text, name.end)
     ends = is_below or _ENDS.search(text, name.end, end)

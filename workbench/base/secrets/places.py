@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from workbench.base.secrets.names import names_something
-from workbench.base.secrets.spans import LONGEST, Read, Span, places_of
+from workbench.base.secrets.spans import LONGEST, IndexedText, Span, places_of
 from workbench.base.secrets.values import BEGINNING, is_drawn, is_mixed
 
 # --- keys of several lines
@@ -48,7 +48,7 @@ def keys(text: str) -> Iterator[Span]:
             yield found.span(1)
     done = 0
     for at in places_of("kind: Secret\n", text):
-        yield from _of_kubernetes(text, at, least=max(done, at - LONGEST_KEY))
+        yield from _kubernetes_secrets(text, at, least=max(done, at - LONGEST_KEY))
         done = at
     done = 0
     for at in places_of('"Secret"', text):
@@ -79,7 +79,7 @@ def _beginning(text: str, least: int, end: int) -> int:
     return start
 
 
-def _of_kubernetes(text: str, at: int, least: int) -> Iterator[Span]:
+def _kubernetes_secrets(text: str, at: int, least: int) -> Iterator[Span]:
     """Yield the values below `data` in the YAML document with `kind: Secret` at `at`. The document begins at `least` or
     later."""
     start = max(text.rfind("\n---", least, at), text.rfind("\napiVersion:", least, at), least)
@@ -221,14 +221,14 @@ def addresses(text: str) -> Iterator[Span]:
                 yield found.span(1)
 
 
-def headers(read: Read) -> Iterator[Span]:
-    text, near, words = read
+def headers(source: IndexedText) -> Iterator[Span]:
+    text, ascii_text, words = source
     for scheme in (scheme for scheme in _SCHEMES if scheme.lower() in words):
-        for at in places_of(scheme, near):
+        for at in places_of(scheme, ascii_text):
             if found := _BEARER.match(text, at + len(scheme)):
                 yield found.span(1)
     done = 0
-    for at in places_of("ookie", near):
+    for at in places_of("ookie", ascii_text):
         if at >= done and (line := _COOKIES.match(text, at)):
             done = line.end()
             for found in _COOKIE.finditer(text, *line.span(1)):
@@ -238,22 +238,22 @@ def headers(read: Read) -> Iterator[Span]:
         if is_drawn(found[1], 16):
             yield found.span(1)
     for word, behind in _MARKS.items():
-        for at in places_of(word, near):
+        for at in places_of(word, ascii_text):
             if mark := behind.match(text, at + len(word)):
                 yield mark.span(1)
-    for at in places_of("uthorization", near):
+    for at in places_of("uthorization", ascii_text):
         if (given := _AUTHORIZATION.match(text, at + 12)) and is_drawn(given[1], 16):
             yield given.span(1)
     for word in ("code", "Code", "CODE") if words & {"code", "codes"} else ():
-        for at in places_of(word, near):
+        for at in places_of(word, ascii_text):
             if _CODES.search(text, max(0, at - 12), at):
                 yield from _codes(text, at + len(word) + (text[at + len(word) : at + len(word) + 1] in ("s", "S")))
     for word in _FACTORS:
-        for at in places_of(word, near):
+        for at in places_of(word, ascii_text):
             found = _GROUPS.search(text, at, at + 120)
             if found and sum(is_mixed(group) for group in found[0].split()) > 1:
                 yield found.span()
-    for at in places_of("Digest ", near) if "digest" in words else ():
+    for at in places_of("Digest ", ascii_text) if "digest" in words else ():
         if answer := _DIGEST.match(text, at):
             yield answer.span(1)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from workbench.base.secrets.spans import SHORTEST, Read, Span, by_word, hints_in, places_of
+from workbench.base.secrets.spans import SHORTEST, IndexedText, Span, by_word, hints_in, places_of
 from workbench.base.secrets.values import is_drawn, is_mixed, is_no_secret, is_placeholder, is_strong
 
 _NAME = r"[\w./-]*(?:pass|passwd|password|pwd|secret|token|key|credential|pin)\w*"
@@ -98,14 +98,14 @@ def _pattern(hint: str) -> re.Pattern[str]:
     return re.compile(_PRINTING[hint].replace("[^\\n]*", "[^\\n]{0,200}"), re.IGNORECASE)
 
 
-def spans(read: Read) -> Iterator[Span]:
-    text, near, words = read
+def spans(source: IndexedText) -> Iterator[Span]:
+    text, ascii_text, words = source
     for hint in hints_in(words, _HINTS):
-        for at in places_of(hint, near):
+        for at in places_of(hint, ascii_text):
             if (span := _printed(text, at, at + len(hint), _pattern(hint))) is not None:
                 yield span
     for word in (f"{word} " for word in ("echo", "printf") if word in words):
-        for at in places_of(word, near):
+        for at in places_of(word, ascii_text):
             for way in (_PIPED, _TWICE, _ENCODED):
                 if found := way.match(text, at + len(word)):
                     group = found.lastindex or 0
@@ -113,13 +113,13 @@ def spans(read: Read) -> Iterator[Span]:
                     if len(value) >= 4 and not is_placeholder(value):
                         yield found.end(group) - len(value), found.end(group)
                     break
-    for start in (sign for sign in ("<<<", "<(echo ", "<(printf ") if sign[:2] in near):
-        for at in places_of(start, near):
+    for start in (sign for sign in ("<<<", "<(echo ", "<(printf ") if sign[:2] in ascii_text):
+        for at in places_of(start, ascii_text):
             if _TAKEN.search(text, max(0, at - 160), at) and (found := _HERE.match(text, at + len(start))):
                 group = found.lastindex or 0
                 if not is_placeholder(found[group]):
                     yield found.span(group)
-    for at in places_of("-command", near) if "command" in words else ():
+    for at in places_of("-command", ascii_text) if "command" in words else ():
         if found := _OPTION.search(text, max(0, at - 12), at + 220):
             yield found.span(1)
 

@@ -40,17 +40,17 @@ def lowered(text: str) -> str:
 _SMALL = {ord(sign): sign.lower() if sign in string.ascii_letters else " " for sign in map(chr, range(128))}
 
 
-class Read(NamedTuple):
+class IndexedText(NamedTuple):
     """A text, its `searchable` form, and its words in lower case."""
 
     text: str
-    near: str
+    ascii_text: str
     words: frozenset[str]
 
 
-def read(text: str) -> Read:
-    near = searchable(text)
-    return Read(text, near, frozenset(near.translate(_SMALL).split()))
+def indexed(text: str) -> IndexedText:
+    ascii_text = searchable(text)
+    return IndexedText(text, ascii_text, frozenset(ascii_text.translate(_SMALL).split()))
 
 
 def words_of(hint: str) -> frozenset[str]:

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 from workbench.base.secrets.names import Kind, Name, kind_of
-from workbench.base.secrets.spans import Read, Span, places_of
+from workbench.base.secrets.spans import IndexedText, Span, places_of
 from workbench.base.secrets.values import (
     is_drawn,
+    is_evident,
     is_lowered,
     is_mixed,
     is_no_secret,
     is_passphrase,
-    is_telling,
 )
 
 _TITLE_ENDS = re.compile(r"[\"'`* \t]*(?:[|│,;\t\r\n]|(?<=  )|\Z)|  ")
@@ -43,15 +43,15 @@ _SQL = {"insert", "replace", "copy"}
 _TYPE = re.compile(r"\w+\(\d+(?:,\d+)?\)\Z|[\d.,:%-]+[a-zA-Z]{0,3}\Z|\d{4}-\d\d-\d\d")
 
 
-def spans(read: Read, names: Sequence[Name]) -> Iterator[Span]:
+def spans(source: IndexedText, names: Sequence[Name]) -> Iterator[Span]:
     """Yield the secrets in SQL, and in tables with one of `names` as the title of a column or row."""
-    text, near, words = read
+    text, ascii_text, words = source
     seen: set[int] = set()
     for name in names:
-        if _TITLE_ENDS.match(near, name.end):
+        if _TITLE_ENDS.match(ascii_text, name.end):
             at = name.start
-            start = near.rfind("\n", max(0, at - _LONGEST_LINE), at) + 1
-            end = near.find("\n", at, at + _LONGEST_LINE)
+            start = ascii_text.rfind("\n", max(0, at - _LONGEST_LINE), at) + 1
+            end = ascii_text.find("\n", at, at + _LONGEST_LINE)
             end = len(text) if end < 0 else end
             if start in seen or end - start > _LONGEST_LINE:
                 continue
@@ -60,16 +60,16 @@ def spans(read: Read, names: Sequence[Name]) -> Iterator[Span]:
             before = text[text.rfind("\n", max(0, start - _LONGEST_LINE), max(0, start - 1)) + 1 : max(0, start - 1)]
             if "|" in line or "│" in line:
                 is_first = "|" not in before or bool(_RULE.match(before))
-                yield from _of_bars(text, start, end, is_first=is_first)
+                yield from _bar_table_secrets(text, start, end, is_first=is_first)
             elif "  " in line.strip() and "(" not in line and "  " not in before.strip():
-                yield from _of_columns(text, start, end)
+                yield from _aligned_table_secrets(text, start, end)
             elif sign := next((sign for sign in (",", ";", "\t") if sign in line and sign not in before), None):
-                yield from _of_csv(text, start, end, sign)
+                yield from _csv_secrets(text, start, end, sign)
     if words & _SQL:
-        yield from _of_sql(text, near)
+        yield from _sql_secrets(text, ascii_text)
 
 
-def _of_bars(text: str, start: int, end: int, *, is_first: bool) -> Iterator[Span]:
+def _bar_table_secrets(text: str, start: int, end: int, *, is_first: bool) -> Iterator[Span]:
     """Yield the secrets of a table with bars. The line at `start` has the titles of columns if `is_first`, or is a row
     with a name and its value."""
     titles = [(cell.start() - start, cell[0].strip(" `*")) for cell in _CELL.finditer(text, start, end)]
@@ -93,7 +93,7 @@ def _of_bars(text: str, start: int, end: int, *, is_first: bool) -> Iterator[Spa
                 yield span
 
 
-def _of_columns(text: str, start: int, end: int) -> Iterator[Span]:
+def _aligned_table_secrets(text: str, start: int, end: int) -> Iterator[Span]:
     """Yield the secrets in aligned columns: below the title of a column, or next to a name in a table `Key  Value`."""
     titles = list(_COLUMN.finditer(text, start, end))
     names = [title[0].lower() for title in titles]
@@ -119,7 +119,7 @@ def _of_columns(text: str, start: int, end: int) -> Iterator[Span]:
                     yield span
 
 
-def _of_csv(text: str, start: int, end: int, sign: str) -> Iterator[Span]:
+def _csv_secrets(text: str, start: int, end: int, sign: str) -> Iterator[Span]:
     titles = [cell[1] or cell[2] or "" for cell in _OF_CSV[sign].finditer(text[start:end].rstrip("\r"))]
     if len(titles) < 2 or not all(_TITLE_OF_CSV.match(title) for title in titles):
         return
@@ -135,15 +135,15 @@ def _of_csv(text: str, start: int, end: int, sign: str) -> Iterator[Span]:
                 yield row_start + cells[number].start(group), row_start + cells[number].end(group)
 
 
-def _of_sql(text: str, near: str) -> Iterator[Span]:
+def _sql_secrets(text: str, ascii_text: str) -> Iterator[Span]:
     """Yield the secrets in the rows of SQL statements that name their columns: INSERT, REPLACE and COPY."""
     for word in ("INSERT", "insert", "REPLACE"):
-        for at in places_of(word, near):
+        for at in places_of(word, ascii_text):
             if head := _INSERT.match(text, at + len(word)):
                 kinds = _columns(head[1])
-                yield from _of_tuples(text, head.end(), kinds) if kinds else ()
+                yield from _tuple_secrets(text, head.end(), kinds) if kinds else ()
     for word in ("COPY", "copy"):
-        for at in places_of(word, near):
+        for at in places_of(word, ascii_text):
             if (head := _COPY.match(text, at + len(word))) and (kinds := _columns(head[1])):
                 for row_start, row_end in _rows(text, head.end() - 1):
                     cells = list(re.finditer(r"[^\t\n]*(?:\t|\Z)", text[row_start:row_end]))
@@ -158,7 +158,7 @@ def _columns(names: str) -> dict[int, Kind]:
     return {number: kind for number, kind in kinds if kind}
 
 
-def _of_tuples(text: str, at: int, kinds: dict[int, Kind]) -> Iterator[Span]:
+def _tuple_secrets(text: str, at: int, kinds: dict[int, Kind]) -> Iterator[Span]:
     for _ in range(_ROWS):
         opened = _TUPLE.match(text, at)
         if opened is None:
@@ -209,5 +209,5 @@ def _is_secret(value: str, kind: Kind, *, is_strict: bool) -> bool:
     if " " in value:
         return not is_strict and value.islower() and is_passphrase(value)
     if is_strict:
-        return is_telling(value) or is_drawn(value, 12)
+        return is_evident(value) or is_drawn(value, 12)
     return len(value) >= 6 and is_mixed(value) and not is_lowered(value)

@@ -173,19 +173,19 @@ def has_inner_digit(value: str) -> bool:
     return bool(is_numbered or re.search(r"[^\W\d_]\d+[^\W\d_]|\d{3}\Z", _TERM.sub("", value)))
 
 
-def speaks_of_one(value: str) -> bool:
+def mentions_secret(value: str) -> bool:
     """True if the value contains a word for a secret, such as `password`."""
     return bool(_SPEAKS.search(value))
 
 
 def is_word(value: str) -> bool:
     """True for a word that counts as a password in a place where no code can be."""
-    return len(value) > SHORTEST and not (speaks_of_one(value) or is_name(value))
+    return len(value) > SHORTEST and not (mentions_secret(value) or is_name(value))
 
 
 def is_phrase(value: str) -> bool:
     """True for two to eight words of a passphrase, False for a sentence."""
-    if not _PHRASE.match(value) or speaks_of_one(value) or _SAID.search(value):
+    if not _PHRASE.match(value) or mentions_secret(value) or _SAID.search(value):
         return False
     return value.islower() or any(map(str.isdigit, value))
 
@@ -202,7 +202,7 @@ def is_passphrase(value: str) -> bool:
 
 def reads_like_a_sentence(value: str, *, strictly: bool) -> bool:
     """True for a sentence. `strictly`: articles and prepositions also mark one."""
-    return speaks_of_one(value) or bool((_SAID if strictly else _SENTENCE).search(value))
+    return mentions_secret(value) or bool((_SAID if strictly else _SENTENCE).search(value))
 
 
 def is_app_password(value: str) -> bool:
@@ -219,10 +219,10 @@ def is_odd(value: str) -> bool:
 
 def is_joined(value: str) -> bool:
     """True for words joined by a sign, such as `Copper-Wire8`."""
-    return bool(_JOINED.fullmatch(value)) and not speaks_of_one(value)
+    return bool(_JOINED.fullmatch(value)) and not mentions_secret(value)
 
 
-def is_telling(value: str) -> bool:
+def is_evident(value: str) -> bool:
     """True for a value that looks so much like a password that it is one even in the middle of a sentence."""
     bare = value.rstrip(".,:;!?)")
     if is_strong(bare) or is_odd(bare) or (is_joined(bare) and (bare[0].isupper() or bare[-1].isdigit())):

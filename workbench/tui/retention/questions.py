@@ -185,7 +185,7 @@ writes the questions to a file next to the session, where you can change them; E
             self.state.status += f" · {many} failed, m and enter ask again: {one_line(done.failed[0], 120)}"
         if done.cut:
             self.notify(f"A context is too long for {model}: its oldest messages were left out.", severity="warning")
-        return done.probing
+        return done.answers
 
     # --- drawing ----------------------------------------------------------------------------------------------------
 
